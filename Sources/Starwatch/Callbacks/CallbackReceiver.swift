@@ -1,4 +1,5 @@
 package import StarwatchCore
+import StarwatchPolling
 import StarwatchStore
 package import StarwatchTransport
 import Synchronization
@@ -36,7 +37,7 @@ package final class CallbackReceiver: Sendable {
     var nextTry: Timestamp? { circuit.withLock(\.nextTry) }
 
     /// Sends one event, once.
-    func tell(_ event: QueuedEvent, time: any TimeSource) async -> SinkResult {
+    func send(_ event: QueuedEvent, time: any TimeSource) async -> SinkResult {
         let result = await post(event, time: time)
         let now = time.now
         circuit.withLock { circuit in
@@ -58,18 +59,37 @@ package final class CallbackReceiver: Sendable {
         do throws(TokenError) {
             bearer = try token.map { file throws(TokenError) in try AccessToken(file: file) }
         } catch {
-            return .unavailable(SinkFailure("The callback's token_file cannot be read.", error.cause), retryAfter: nil)
+            return .unavailable(SinkFailure("The callback's token_file cannot be read.", error.cause))
         }
         let exchange = await http.exchange(
             HTTPRequest(
                 method: .post,
                 url: fetch.url,
-                headers: RequestHeaders.of(fetch, token: bearer),
+                headers: fetch.requestHeaders(token: bearer),
                 body: Array(event.payload.utf8),
                 timeout: min(fetch.timeout ?? Self.timeout, Self.timeout),
-                maxResponseBytes: HTTPSinkAnswer.largestBytes
+                maxResponseBytes: SinkResult.largestResponseBytes
             )
         )
-        return HTTPSinkAnswer.result(of: exchange, at: time.now)
+        return SinkResult(exchange, at: time.now)
+    }
+}
+
+extension FetchOptions {
+    /// The headers of a request to this URL.
+    func requestHeaders(token: AccessToken?) -> [(name: String, value: String)] {
+        var requestHeaders: [(name: String, value: String)] = [("User-Agent", AgentVersion.userAgent)]
+        if body != nil || method == .post { requestHeaders.append(("Content-Type", "application/json")) }
+        requestHeaders += headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        if let token { requestHeaders.append(("Authorization", "Bearer " + token.rawValue)) }
+        return requestHeaders
+    }
+}
+
+extension AccessToken {
+    /// Reads the token of a `token_file`.
+    init(file: SecretFile) throws(TokenError) {
+        var file = file
+        self.init(rawValue: String(decoding: try file.read(), as: UTF8.self), expiresAt: nil)
     }
 }

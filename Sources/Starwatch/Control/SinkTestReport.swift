@@ -1,13 +1,11 @@
+package import StarwatchCore
+
 /// The result of a test notification.
 package struct SinkTestReport: Sendable, Codable, Hashable {
-    package enum Result: String, Sendable, Codable, CaseIterable {
-        case ok, rejected, unavailable, timeout, gone
-    }
-
     package var sink: String
     /// The notification's id, `ntf_…`.
     package var notificationID: String
-    package var result: Result
+    package var result: SinkAnswer
     /// The reason as one sentence; `nil` if the sink accepted the notification.
     package var error: String?
     /// The duration of the attempt, in milliseconds.

@@ -91,19 +91,20 @@ struct DigestChangeMaker {
         }
     }
 
-    /// Adds the event that tells callbacks of an ending. Empty content is not an error.
-    mutating func tell(_ ending: DigestChanges.Ending, _ account: DID, _ writer: CallbackWriter) {
-        guard ending.status != .skipped else { return }
-        let event = writer.draft(
-            ending.status == .shown ? .delivery : .error,
-            account: account,
-            occurrence: ending.occurrence,
-            status: ending.status,
-            code: ending.code,
-            deliveredAt: ending.shownAt,
-            now: now
-        )
-        if let event { changes.events.append(event) }
+    /// Adds the events that tell callbacks of the endings. Empty content is not an error.
+    mutating func addEvents(of account: DID, _ writer: CallbackWriter) {
+        for ending in changes.ended where ending.status != .skipped {
+            let event = writer.draft(
+                ending.status == .shown ? .delivery : .error,
+                account: account,
+                occurrence: ending.occurrence,
+                status: ending.status,
+                code: ending.code,
+                deliveredAt: ending.shownAt,
+                now: now
+            )
+            if let event { changes.events.append(event) }
+        }
     }
 
     private mutating func end(

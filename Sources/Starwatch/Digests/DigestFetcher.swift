@@ -125,7 +125,7 @@ package struct DigestFetcher: Sendable {
         etag: String?,
         timeout: Duration
     ) -> HTTPRequest {
-        var headers = RequestHeaders.of(fetch, token: attempt.token)
+        var headers = fetch.requestHeaders(token: attempt.token)
         headers.append(("Accept", "application/json"))
         if let etag { headers.append(("If-None-Match", etag)) }
         return HTTPRequest(

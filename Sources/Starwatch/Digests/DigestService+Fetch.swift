@@ -12,12 +12,12 @@ extension DigestService {
     package func fetch(_ fetch: Pass.Fetch) async -> DigestPrefetchOutcome? {
         guard let digest = digests.first(where: { $0.name == fetch.digest }) else { return nil }
         let runID = RandomID.runID()
-        let outcome = await passes.runBeside { await self.fetch(fetch, digest, runID) }
+        let outcome = await passes.runConcurrently { await self.fetch(fetch, of: digest, runID: runID) }
         wakes.digests.raise()
         return outcome
     }
 
-    private func fetch(_ fetch: Pass.Fetch, _ digest: Digest, _ runID: String) async -> DigestPrefetchOutcome? {
+    private func fetch(_ fetch: Pass.Fetch, of digest: Digest, runID: String) async -> DigestPrefetchOutcome? {
         do throws(StoreError) {
             let stored = try await store.digestContent(source: digest.source, account: fetch.account)
             let (outcome, result) = await tools.fetcher.fetch(digest, for: fetch, stored: stored)
@@ -58,7 +58,7 @@ extension DigestService {
             )
             guard let dropped else { return .cancelled }
             if !events.isEmpty {
-                metrics.callbacks.noteQueued(events, dropped: dropped, logger)
+                metrics.callbacks.count(events, dropped: dropped, logger)
                 wakes.callbacks.raise()
             }
             return outcome

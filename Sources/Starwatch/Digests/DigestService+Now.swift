@@ -19,7 +19,7 @@ extension DigestService {
     ///
     /// - Returns: The outcome; `nil` if nobody is signed in.
     func fetchNow(_ digest: Digest) async throws(StoreError) -> DigestPrefetchOutcome? {
-        let active = try await identity.current().identity
+        let active = try await account.identity.current().identity
         guard let did = active.did else { return nil }
         return await fetch(
             Pass.Fetch(digest: digest.name, occurrence: nil, account: did, generation: active.generation)
@@ -36,7 +36,7 @@ extension DigestService {
     }
 
     private func show(_ digest: Digest) async throws(StoreError) -> Showing {
-        let active = try await identity.current().identity
+        let active = try await account.identity.current().identity
         guard let did = active.did else { return .otherIdentity }
         let names = sinks.filter { !$0.isDisabled && digest.options.sinks?.contains($0.name) ?? true }.map(\.name)
         guard !names.isEmpty else { return .noSink }
@@ -68,7 +68,7 @@ extension DigestService {
         guard try await apply(maker.changes, of: did, generation: active.generation) != nil else {
             return .otherIdentity
         }
-        noteUnknown(maker)
+        logUnknown(of: maker)
         wakes.dispatch.raise()
         return .fired(id: id, text)
     }

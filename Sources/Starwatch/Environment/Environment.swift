@@ -1,6 +1,7 @@
 package import Logging
-package import StarwatchCore
+import StarwatchCore
 package import StarwatchPolling
+import StarwatchTransport
 
 /// Dependencies shared by all modules: clocks, metrics, the log and randomness.
 package struct Environment: Sendable {
@@ -12,12 +13,18 @@ package struct Environment: Sendable {
     package let logger: Logger
     /// Source of random numbers in `0 ..< 1`.
     package let random: @Sendable () -> Double
+}
 
-    /// How long a service has nothing to do: until a time by the server's clock, at most until the next ``ClockLook``.
-    ///
-    /// - Parameter due: `nil` if nothing is due.
-    package func idleTime(until due: Timestamp?) -> Duration {
-        let look = ClockLook.wait(from: time.now)
-        return due.map { min(max($0 - clock.now, .zero), look) } ?? look
-    }
+extension RandomID {
+    /// Returns the id of one pass of a service, used in logs, stored rows, exemplars and sink headers.
+    static func runID() -> String { "run_" + Hex.encode(bytes(8)) }
+
+    /// Returns the id of a notification, which is the same for every retry.
+    static func notificationID() -> String { "ntf_" + Hex.encode(bytes(16)) }
+
+    /// Returns the id of a callback event, which is the same for every try.
+    static func eventID() -> String { "evt_" + Hex.encode(bytes(8)) }
+
+    /// Returns an unguessable shortlink with 128 random bits.
+    static func shortlink() -> Shortlink? { Shortlink(Hex.encode(bytes(16))) }
 }

@@ -1,5 +1,6 @@
 import Glibc
 package import StarwatchCore
+import StarwatchStore
 
 extension FileAccess {
     /// Reads the owner and the mode of a file, or of the target of a link; `nil` if there is none.
@@ -24,4 +25,9 @@ extension FileAccess {
         }
         self.init(path: String(path[...slash]) + ".")
     }
+}
+
+/// The system's text for an `errno`, for modules that cannot import the store.
+package enum ErrnoText {
+    package static func of(_ code: Int32) -> String { SystemText.of(code) }
 }

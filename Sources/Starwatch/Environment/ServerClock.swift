@@ -46,7 +46,7 @@ package final class ServerClock: ServerTime {
         let known = previous.state.withLock { $0 }
         state.withLock { $0 = known }
         metrics.lastSync.set(known.lastSync?.seconds ?? 0)
-        noteStep()
+        recordStep()
     }
 
     /// The best estimate of the server's time, within ``ClockOffset/longest`` of the local clock.
@@ -126,7 +126,7 @@ package final class ServerClock: ServerTime {
     }
 
     /// Publishes the new skew after the local clock was set; ``now`` continues unchanged.
-    package func noteStep() {
+    package func recordStep() {
         guard let estimate else { return }
         publish(estimate)
     }

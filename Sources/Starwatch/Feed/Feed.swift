@@ -1,5 +1,5 @@
 import FoundationEssentials
-import StarwatchCore
+package import StarwatchCore
 import StarwatchStore
 import Synchronization
 
@@ -30,12 +30,12 @@ final class Feed: Sendable {
     /// Stores a notification and wakes the readers.
     func append(_ notification: OutgoingNotification, keep: Int) async -> SinkResult {
         guard let store else {
-            return .unavailable(SinkFailure("The feed is not open yet.", .database), retryAfter: nil)
+            return .unavailable(SinkFailure("The feed is not open yet.", .database))
         }
         do {
             try await store.appendFeed(notification.id, payload: notification.payload, keep: keep, now: time.now)
         } catch {
-            return .unavailable(SinkFailure("The feed cannot be stored.", .database), retryAfter: nil)
+            return .unavailable(SinkFailure("The feed cannot be stored.", .database))
         }
         for reader in state.withLock({ Array($0.readers.values) }) { reader.wake() }
         return .ok
@@ -79,4 +79,42 @@ extension FeedEntry {
         }
         self.init(sequence: row.sequence, storedAt: row.storedAt.iso8601, notification: message)
     }
+}
+
+/// Stores the last notifications for the control API. A repeated delivery is stored once.
+package struct FeedSink: NotificationSink {
+    package let name: String
+    let keep: Int
+    let feed: Feed
+
+    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
+        await feed.append(notification, keep: keep)
+    }
+}
+
+/// A notification that the feed keeps. Served only by the control API, because it names projects.
+package struct FeedEntry: Sendable, Codable, Hashable {
+    /// The sequence, which rises with every notification.
+    package var sequence: Int64
+    package var storedAt: String
+    package var notification: NotificationMessage
+
+    enum CodingKeys: String, CodingKey {
+        case sequence
+        case storedAt = "stored_at"
+        case notification
+    }
+}
+
+/// A page of kept notifications, newest first.
+package struct NotificationQuery: Sendable, Hashable {
+    /// The maximum number of notifications in a list.
+    package static let listLimit = 1000
+
+    /// Only smaller sequences: the last one of the previous page.
+    package var before: Int64?
+    /// From 1 to ``listLimit``.
+    package var limit = 100
+
+    package init() {}
 }

@@ -30,9 +30,9 @@ package final class PollService: Service {
     private let polls: [Poll]
     let shared: PollCycle.Shared
     private let limit: ConcurrencyLimit
-    private let wakes: Wakes
+    private let wakes: WakeSignals
     let progress: ProgressMark
-    private let news: NewsDesk
+    private let news: EventBroadcaster
     let state: Mutex<State>
     /// Wakes the schedule of a poll that can need its first run.
     let starts: [PollName: Signal]
@@ -42,9 +42,9 @@ package final class PollService: Service {
         polls: [Poll],
         shared: PollCycle.Shared,
         maxConcurrent: Int,
-        wakes: Wakes,
+        wakes: WakeSignals,
         progress: ProgressMark,
-        news: NewsDesk
+        news: EventBroadcaster
     ) {
         self.polls = polls
         self.shared = shared

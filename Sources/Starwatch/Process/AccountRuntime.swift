@@ -12,7 +12,8 @@ import StarwatchTransport
 package final class AccountRuntime: Sendable {
     package let account: Account
     package let polls: [Poll]
-    let wakes = Wakes()
+    let wakes = WakeSignals()
+    let context: WorkerContext
     let pollService: PollService
     let dispatcher: DispatchService
     let acknowledger: AcknowledgeService
@@ -29,6 +30,8 @@ package final class AccountRuntime: Sendable {
         let (environment, store) = (process.environment, process.store)
         let account = Self.account(process, parts, options)
         self.account = account
+        let context = WorkerContext(store: store, account: account, environment: environment, wakes: wakes)
+        self.context = context
         let active = try await Self.activate(account, process, parts)
         polls = Self.polls(process, parts, options)
         pollService = PollService(
@@ -49,20 +52,14 @@ package final class AccountRuntime: Sendable {
         dispatcher = DispatchService(
             polls: polls,
             sinks: process.sinks,
-            store: store,
-            account: account,
             options: .init(delivery: options.delivery, maxRetries: options.outbox.maxRetries),
-            environment: environment,
-            wakes: wakes
+            context: context
         )
         acknowledger = AcknowledgeService(
             polls: polls,
-            store: store,
-            account: account,
             options: options.acknowledge,
             limit: options.limits.acknowledgementsPerMinute,
-            environment: environment,
-            wakes: wakes
+            context: context
         )
         let writer = CallbackWriter(options: options.callbacks, pseudonym: process.pseudonym)
         let content = PollContent(
@@ -74,16 +71,10 @@ package final class AccountRuntime: Sendable {
             names: options.delivery.projectNames
         )
         try await process.storeDigests(parts.digests, options, account: active, writer: writer)
-        digests = Self.digests(
-            process,
-            parts,
-            options,
-            account: account,
-            writer: writer,
-            content: content,
-            wakes: wakes
-        )
-        callbacks = Self.callbacks(process, parts, options, account: account, writer: writer, wakes: wakes)
+        digests = Self.digests(process, parts, options, writer: writer, content: content, context: context)
+        callbacks =
+            parts.callbacks.isEmpty
+            ? nil : CallbackService(receivers: parts.callbacks, writer: writer, context: context)
     }
 
     private static func polls(_ process: AgentProcess, _ parts: AgentParts, _ options: AgentOptions) -> [Poll] {
@@ -102,26 +93,6 @@ package final class AccountRuntime: Sendable {
                 overlapping: overlapping[poll.kind] ?? []
             )
         }
-    }
-
-    private static func callbacks(
-        _ process: AgentProcess,
-        _ parts: AgentParts,
-        _ options: AgentOptions,
-        account: Account,
-        writer: CallbackWriter,
-        wakes: Wakes
-    ) -> CallbackService? {
-        guard !parts.callbacks.isEmpty else { return nil }
-        return CallbackService(
-            receivers: parts.callbacks,
-            options: options.callbacks,
-            writer: writer,
-            store: process.store,
-            identity: account.identity,
-            environment: process.environment,
-            wakes: wakes
-        )
     }
 
     /// Returns the active identity, after the gate has restored its waits and a token for the identity is possible.
@@ -186,24 +157,20 @@ package final class AccountRuntime: Sendable {
         _ process: AgentProcess,
         _ parts: AgentParts,
         _ options: AgentOptions,
-        account: Account,
         writer: CallbackWriter,
         content: PollContent,
-        wakes: Wakes
+        context: WorkerContext
     ) -> DigestService? {
         guard !parts.digests.isEmpty else { return nil }
         return DigestService(
             digests: parts.digests.map { $0.placed(for: process.instance) },
             sinks: process.sinks,
-            store: process.store,
-            account: account,
             tools: .init(
                 fetcher: DigestFetcher(http: process.http, requester: process.requester, polls: content),
                 writer: writer,
                 locale: options.delivery.locale
             ),
-            environment: process.environment,
-            wakes: wakes
+            context: context
         )
     }
 

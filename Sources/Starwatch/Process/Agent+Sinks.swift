@@ -15,23 +15,10 @@ extension Agent {
             return SinkTestReport(
                 sink: name,
                 notificationID: id,
-                result: SinkTestReport.Result(result),
+                result: result.answer,
                 error: result.failure?.sentence,
                 tookMilliseconds: Int((time.monotonic - start).inSeconds * 1000)
             )
         }
-    }
-}
-
-extension SinkTestReport.Result {
-    fileprivate init(_ result: SinkResult) {
-        self =
-            switch result {
-            case .ok: .ok
-            case .rejected: .rejected
-            case .unavailable: .unavailable
-            case .timeout: .timeout
-            case .gone: .gone
-            }
     }
 }

@@ -26,7 +26,7 @@ package final class AgentProcess: Sendable {
     let instance: String
     /// Whether the database is not encrypted.
     let isClear: Bool
-    let news = NewsDesk()
+    let news = EventBroadcaster()
     let progress = ProgressMark()
     /// Start of the agent on the clock that nobody sets. A reload, which makes a new agent, continues it.
     let startedAt: Duration
@@ -224,7 +224,7 @@ package final class AgentProcess: Sendable {
             let event = writer.draft(.configUpdated, account: account, config: json, now: now)
             let dropped = try await store.storeDigestConfiguration(json, telling: event, now: now)
             if let event, let dropped {
-                environment.metrics.callbacks.noteQueued([event], dropped: dropped, environment.logger)
+                environment.metrics.callbacks.count([event], dropped: dropped, environment.logger)
             }
         } catch {
             throw AgentError(.failed, error.description)

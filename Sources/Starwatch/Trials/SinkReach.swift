@@ -61,7 +61,7 @@ package enum SinkReach: Sendable, Hashable {
             url: url,
             headers: [("User-Agent", AgentVersion.userAgent)],
             timeout: timeout,
-            maxResponseBytes: HTTPSinkAnswer.largestBytes
+            maxResponseBytes: SinkResult.largestResponseBytes
         )
         let exchange = await http.exchange(request)
         // A body that is too long or incomplete is an answer too.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Starwatch
+import StarwatchCore
 
 struct SinksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

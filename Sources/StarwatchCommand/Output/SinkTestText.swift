@@ -1,4 +1,5 @@
 import Starwatch
+import StarwatchCore
 
 /// The result of a test notification as text for a person.
 enum SinkTestText {

@@ -30,3 +30,57 @@ public struct NotificationContext: Sendable {
         self.part = part
     }
 }
+
+/// The place of a notification in a group of changes that is too large for one.
+///
+/// A notification lists all of its changes, at most ``NotificationMessage/listedChanges``. A larger group becomes
+/// several notifications, so that a receiver learns the id of every change.
+public struct NotificationPart: Sendable, Hashable {
+    /// The number of this notification in the group, from 1.
+    public let number: Int
+    /// The number of notifications in the group.
+    public let parts: Int
+    /// The number of changes in the group.
+    public let total: Int
+
+    public init(number: Int, of parts: Int, total: Int) {
+        (self.number, self.parts, self.total) = (number, parts, total)
+    }
+
+    /// Splits the changes of a group, in their order. The part is `nil` if one notification holds all of them.
+    public static func split<Item>(
+        _ group: [Item],
+        by size: Int = NotificationMessage.listedChanges
+    ) -> [(items: [Item], part: NotificationPart?)] {
+        guard group.count > size else { return group.isEmpty ? [] : [(group, nil)] }
+        let parts = (group.count + size - 1) / size
+        return (0..<parts).map { index in
+            (
+                Array(group[index * size..<min(group.count, (index + 1) * size)]),
+                NotificationPart(number: index + 1, of: parts, total: group.count)
+            )
+        }
+    }
+
+    /// The same place after `count` changes of this notification were discarded.
+    func without(_ count: Int) -> NotificationPart {
+        NotificationPart(number: number, of: parts, total: total - count)
+    }
+}
+
+/// The size class of a notification.
+public enum NotificationGroup: String, Sendable, CaseIterable, Codable {
+    /// One change, named in the text.
+    case single
+    /// Two changes up to the limit, counted in the text.
+    case several
+    /// More changes, counted in the text, with "View All".
+    case many
+
+    /// The size class of `count` changes (R-NOT-06).
+    ///
+    /// - Parameter largest: The largest count of `several`; 5 by default.
+    public init(count: Int, largest: Int = 5) {
+        self = count <= 1 ? .single : count <= largest ? .several : .many
+    }
+}

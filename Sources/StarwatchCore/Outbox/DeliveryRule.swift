@@ -14,6 +14,20 @@ public enum DeliveryState: String, Sendable, CaseIterable {
     case cancelled
 }
 
+/// A sink's answer to one attempt. The raw values are stored and shown.
+package enum SinkAnswer: String, Sendable, CaseIterable, Codable {
+    /// The sink accepted the notification.
+    case ok
+    /// The sink rejects this notification. Counts as one of `outbox.max_retries`.
+    case rejected
+    /// The sink is down. The notification loses no retry.
+    case unavailable
+    /// The sink did not answer in time. Otherwise the same as ``unavailable``.
+    case timeout
+    /// The sink returned 410 Gone and is disabled.
+    case gone
+}
+
 /// The rule that decides what a notification's changes become after the results of its sinks.
 public enum DeliveryRule {
     /// The decision about the changes of a notification.

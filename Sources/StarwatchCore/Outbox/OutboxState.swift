@@ -36,3 +36,19 @@ public enum OutboxState: String, Sendable, CaseIterable, Codable {
         }
     }
 }
+
+/// The changes of outbox rows; the `change` label.
+public enum OutboxChange: String, Sendable, CaseIterable {
+    case inserted, duplicate, rejected, claimed, delivered, acknowledged, retried, dead
+    case cancelled, suppressed, evicted, refetched, discarded, cleaned
+}
+
+/// The order in which rows leave an outbox that exceeds its limit.
+public enum EvictionPolicy: String, Sendable, CaseIterable, Codable {
+    /// The oldest first.
+    case fifo
+    /// The newest first.
+    case lifo
+    /// The lowest priority first, then the oldest.
+    case priority
+}

@@ -37,7 +37,7 @@ package protocol ServerTime: Sendable {
     func observe(serverTime: String?, date: String?, age: String?, sentAt: Timestamp, roundTrip: Duration)
 
     /// Adapts to a local clock that was set.
-    func noteStep()
+    func recordStep()
 }
 
 /// A receiver of a gate's events, for metrics.

@@ -95,7 +95,7 @@ package final class Gates: Sendable {
             // Concurrent, so no gate waits for another gate's write.
             await withTaskGroup { group in
                 for gate in gates {
-                    gate.clock?.noteStep()
+                    gate.clock?.recordStep()
                     group.addTask { await gate.shift(by: jump, now: now) }
                 }
             }

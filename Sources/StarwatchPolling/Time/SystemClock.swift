@@ -1,5 +1,20 @@
+import Foundation
 import Glibc
 package import StarwatchCore
+
+/// Source of the time for services. Only ``SystemClock`` reads a clock; tests provide their own.
+package protocol TimeSource: Sendable {
+    /// The wall clock, UTC.
+    var now: Timestamp { get }
+    /// Time since a fixed moment, on a clock that is never set and stops while the machine is suspended.
+    var monotonic: Duration { get }
+    /// Time as in ``monotonic``, but it also advances while the machine is suspended.
+    var boottime: Duration { get }
+    /// Sleeps for `duration` of monotonic time; returns at once when it is not positive.
+    ///
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    func sleep(for duration: Duration) async throws
+}
 
 /// The clocks of this machine. No other code reads them.
 package struct SystemClock: TimeSource {
@@ -24,5 +39,22 @@ package struct SystemClock: TimeSource {
         var time = timespec()
         clock_gettime(clock, &time)
         return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+    }
+}
+
+/// An IANA zone, with the rules of the toolchain's Foundation. It does not read the system's zone files.
+package struct FoundationTimeZone: TimeZoneRules {
+    private let zone: TimeZone
+
+    /// `nil` if the zone is unknown.
+    package init?(identifier: String) {
+        guard let zone = TimeZone(identifier: identifier) else { return nil }
+        self.zone = zone
+    }
+
+    package var identifier: String { zone.identifier }
+
+    package func offsetSeconds(at time: Timestamp) -> Int {
+        zone.secondsFromGMT(for: Date(timeIntervalSince1970: time.seconds))
     }
 }

@@ -1,4 +1,3 @@
-import ServiceLifecycle
 import Synchronization
 
 /// The passes of a service: one at a time, and cancelled together when the identity changes, which does not cancel the
@@ -23,14 +22,18 @@ package final class PassRunner: Sendable {
     ///
     /// - Returns: `nil` if it was cancelled before it began.
     package func run<T: Sendable>(_ pass: @escaping @Sendable () async -> T) async -> T? {
-        await runBeside { await self.turn.run(pass) }
+        await runConcurrently {
+            guard await self.turn.acquire() else { return nil }
+            defer { self.turn.release() }
+            return await pass()
+        }
     }
 
     /// Runs work to its end, concurrently with the passes. Cancelling the caller's task, or ``abort()``, cancels it.
-    package func runBeside<T: Sendable>(_ body: @escaping @Sendable () async -> T) async -> T {
+    package func runConcurrently<T: Sendable>(_ work: @escaping @Sendable () async -> T) async -> T {
         let (id, task) = state.withLock { state in
             // Unstructured: an abort cancels the work, and the caller continues.
-            let task = Task { await body() }
+            let task = Task { await work() }
             state.lastID += 1
             state.entries[state.lastID] = Entry(cancel: { task.cancel() }, end: { _ = await task.value })
             return (state.lastID, task)
@@ -48,37 +51,5 @@ package final class PassRunner: Sendable {
         let entries = state.withLock { Array($0.entries.values) }
         for entry in entries { entry.cancel() }
         for entry in entries { await entry.end() }
-    }
-}
-
-/// The loop of a service that makes passes.
-package struct PassLoop: Sendable {
-    /// Raised if there is work before the next pass is due.
-    package var wake: Signal
-    package var time: any TimeSource
-    /// `true` if a graceful shutdown lets the pass in flight finish and makes one more; otherwise the pass is
-    /// cancelled.
-    package var finishes: Bool
-
-    package init(wake: Signal, time: any TimeSource, finishes: Bool) {
-        self.wake = wake
-        self.time = time
-        self.finishes = finishes
-    }
-
-    /// Makes passes until a graceful shutdown or the task's cancellation.
-    ///
-    /// - Parameter pass: One pass; returns the longest wait before the next.
-    package func run(_ pass: @escaping @Sendable () async -> Duration) async {
-        guard finishes else {
-            return await cancelWhenGracefulShutdown {
-                while !Task.isCancelled { await self.wake.wait(for: await pass(), on: self.time) }
-            }
-        }
-        while !Task.isShuttingDownGracefully && !Task.isCancelled {
-            let wait = await pass()
-            await cancelWhenGracefulShutdown { await self.wake.wait(for: wait, on: self.time) }
-        }
-        if !Task.isCancelled { _ = await pass() }
     }
 }

@@ -2,16 +2,12 @@ package import StarwatchCore
 
 /// An attempt at a sink, for its notification's story.
 package struct DeliveryAttempt: Sendable, Hashable {
-    package enum Answer: String, Sendable, CaseIterable {
-        case ok, rejected, unavailable, timeout, gone
-    }
-
-    package let answer: Answer
+    package let answer: SinkAnswer
     /// The reason as one sentence without personal data; `nil` for a success.
     package let reason: String?
     package let startedAt: Timestamp
 
-    package init(_ answer: Answer, reason: String?, startedAt: Timestamp) {
+    package init(_ answer: SinkAnswer, reason: String?, startedAt: Timestamp) {
         self.answer = answer
         self.reason = reason
         self.startedAt = startedAt

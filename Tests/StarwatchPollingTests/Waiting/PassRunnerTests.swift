@@ -8,7 +8,7 @@ import Testing
 
     @Test func workRunsToItsEndWithoutAnAbort() async {
         let work = PassRunner()
-        #expect(await work.runBeside { 7 } == 7)
+        #expect(await work.runConcurrently { 7 } == 7)
         await work.abort()
     }
 
@@ -16,7 +16,7 @@ import Testing
         let work = PassRunner()
         let ended = Signal()
         let clock = clock
-        async let result = work.runBeside {
+        async let result = work.runConcurrently {
             let isCancelled = (try? await clock.sleep(for: .seconds(1000))) == nil
             ended.raise()
             return isCancelled
@@ -27,13 +27,13 @@ import Testing
         await ended.wait()
         #expect(await result)
         // Work that starts after the abort is not cancelled.
-        #expect(await work.runBeside { Task.isCancelled } == false)
+        #expect(await work.runConcurrently { Task.isCancelled } == false)
     }
 
     @Test func cancellingTheCallerCancelsTheWork() async {
         let work = PassRunner()
         let clock = clock
-        let task = Task { await work.runBeside { (try? await clock.sleep(for: .seconds(1000))) == nil } }
+        let task = Task { await work.runConcurrently { (try? await clock.sleep(for: .seconds(1000))) == nil } }
         await clock.sleepers(atLeast: 1)
         task.cancel()
         #expect(await task.value)

@@ -97,7 +97,7 @@ import Testing
         }
         let former = try await Agent(options: options, time: clock)
         for slot in former.sinks where slot.name != "other" {
-            _ = slot.note(.unavailable(SinkFailure("Later.", .program), retryAfter: .seconds(600)), at: clock.now)
+            _ = slot.record(.unavailable(SinkFailure("Later.", .program), retryAfter: .seconds(600)), at: clock.now)
         }
         await former.close()
         clock.advance(by: .seconds(10))

@@ -57,7 +57,7 @@ import Testing
         try await DigestBench.run { (bench: Bench) async throws in
             _ = try await bench.agent.store.enqueue([EventDraft(kind: .heartbeat, payload: "{}")], now: clock.now)
             let event = try #require(try await bench.agent.store.dueEvents([.heartbeat], now: clock.now).first)
-            #expect(await receiver.tell(event, time: clock) == .timeout)
+            #expect(await receiver.send(event, time: clock) == .timeout)
         }
         #expect(http.seen.withLock { $0 } == [content, callback])
     }

@@ -42,11 +42,8 @@ import Testing
             let service = DigestService(
                 digests: [digest],
                 sinks: bench.slots,
-                store: bench.agent.store,
-                account: bench.agent.runtime.account,
                 tools: former.tools,
-                environment: bench.agent.process.environment,
-                wakes: bench.agent.runtime.wakes
+                context: bench.agent.runtime.context
             )
             _ = await service.pass()
             #expect(try await bench.stored().map(\.row.occurrence.fireAt) == [DigestBench.day])

@@ -12,7 +12,7 @@ import Testing
 @Suite struct AgentHostTests {
     @Test(.timeLimit(.minutes(1)))
     func newsThatIsAskedForAfterTheEndEndsAtOnce() async {
-        let desk = NewsDesk()
+        let desk = EventBroadcaster()
         let early = desk.listen()
         desk.close()
         for await _ in early {}

@@ -25,20 +25,20 @@ import Testing
     @Test(arguments: [(0, "ok"), (75, "unavailable"), (1, "rejected"), (2, "rejected"), (127, "rejected")])
     func theExitStatusSaysHowItEnded(_ status: Int, _ expected: String) async throws {
         let result = await sink([try script("cat > /dev/null; exit \(status)")]).deliver(.sample())
-        #expect(result.word == expected)
+        #expect(result.answer.rawValue == expected)
     }
 
     @Test func aCommandThatASignalEndedIsUnavailable() async throws {
-        #expect(await sink([try script("kill -9 $$")]).deliver(.sample()).word == "unavailable")
+        #expect(await sink([try script("kill -9 $$")]).deliver(.sample()).answer.rawValue == "unavailable")
     }
 
     @Test func aMissingProgramIsUnavailable() async throws {
-        #expect(await sink([folder.path("no-such-program")]).deliver(.sample()).word == "unavailable")
+        #expect(await sink([folder.path("no-such-program")]).deliver(.sample()).answer.rawValue == "unavailable")
     }
 
     @Test(arguments: [("true", "ok"), ("false", "rejected"), ("no-such-program-anywhere", "unavailable")])
     func programsAreFoundInPATH(_ name: String, _ expected: String) async {
-        #expect(await sink([name]).deliver(.sample()).word == expected)
+        #expect(await sink([name]).deliver(.sample()).answer.rawValue == expected)
     }
 
     @Test func theNotificationIsOnStandardInputByteForByte() async throws {
@@ -123,19 +123,6 @@ import Testing
             group.cancelAll()
             return await group.next()
         }
-        #expect(result?.word == "unavailable")
-    }
-}
-
-extension SinkResult {
-    /// The result without its text.
-    var word: String {
-        switch self {
-        case .ok: "ok"
-        case .rejected: "rejected"
-        case .unavailable: "unavailable"
-        case .timeout: "timeout"
-        case .gone: "gone"
-        }
+        #expect(result?.answer == .unavailable)
     }
 }

@@ -153,13 +153,13 @@ import Testing
         try await Bench.run(sinks: ["hook"]) { bench async throws in
             let (slot, now) = (bench.slot("hook"), bench.clock.now)
             #expect(slot.pause(at: now) == nil)
-            _ = slot.note(.down, at: now)
+            _ = slot.record(.down, at: now)
             #expect(slot.pause(at: now) == .backoff(until: now + .seconds(1)))
-            for _ in 0..<4 { _ = slot.note(.down, at: now) }
+            for _ in 0..<4 { _ = slot.record(.down, at: now) }
             #expect(slot.pause(at: now) == .circuit(until: now + .seconds(5)))
-            _ = slot.note(.unavailable(SinkFailure("Later.", .program), retryAfter: .seconds(60)), at: now)
+            _ = slot.record(.unavailable(SinkFailure("Later.", .program), retryAfter: .seconds(60)), at: now)
             #expect(slot.pause(at: now) == .asked(until: now + .seconds(60)))
-            _ = slot.note(.ok, at: now)
+            _ = slot.record(.ok, at: now)
             #expect(slot.pause(at: now) == nil)
         }
     }

@@ -121,11 +121,8 @@ final class Bench {
         dispatcher = DispatchService(
             polls: agent.polls,
             sinks: slots,
-            store: agent.store,
-            account: agent.runtime.account,
             options: .init(delivery: options.delivery, maxRetries: options.outbox.maxRetries),
-            environment: agent.process.environment,
-            wakes: agent.runtime.wakes
+            context: agent.runtime.context
         )
     }
 

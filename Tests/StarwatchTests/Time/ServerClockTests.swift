@@ -100,7 +100,7 @@ import Testing
         time.setWall(to: time.now + .seconds(step))
         #expect(clock.now == before)
         #expect(clock.local(clock.now) == time.now)
-        clock.noteStep()
+        clock.recordStep()
         #expect(abs((clock.now - before).wholeMilliseconds) <= 25)
         #expect(abs((clock.local(clock.now) - time.now).wholeMilliseconds) <= 25)
         time.advance(by: .seconds(600))

@@ -1,3 +1,4 @@
+import Glibc
 package import StarwatchCore
 import Subprocess
 
@@ -20,14 +21,14 @@ package struct CommandSink: NotificationSink {
             group.addTask { await run(notification.payload) }
             group.addTask { [time, timeout] in (try? await time.sleep(for: timeout)).map { .timeout } }
             defer { group.cancelAll() }
-            return await group.next()! ?? .unavailable(.stopping, retryAfter: nil)
+            return await group.next()! ?? .unavailable(.stopping)
         }
     }
 
     private func run(_ payload: [UInt8]) async -> SinkResult? {
         guard let program = argv.first else { return .rejected(SinkFailure("The command is empty.", .notStarted)) }
         guard let input = MemoryFile(payload) else {
-            return .unavailable(Self.notStarted, retryAfter: nil)
+            return .unavailable(Self.notStarted)
         }
         do {
             let result = try await Subprocess.run(
@@ -41,14 +42,41 @@ package struct CommandSink: NotificationSink {
             )
             return switch result.terminationStatus {
             case .exited(0): .ok
-            case .exited(75): .unavailable(SinkFailure("The command asks to try later.", .exitStatus), retryAfter: nil)
+            case .exited(75): .unavailable(SinkFailure("The command asks to try later.", .exitStatus))
             case .exited(let status): .rejected(SinkFailure("The command exited with status \(status).", .exitStatus))
-            default: .unavailable(SinkFailure("The command was ended by a signal.", .signal), retryAfter: nil)
+            default: .unavailable(SinkFailure("The command was ended by a signal.", .signal))
             }
         } catch is CancellationError {
             return nil
         } catch {
-            return .unavailable(Self.notStarted, retryAfter: nil)
+            return .unavailable(Self.notStarted)
         }
     }
+}
+
+/// An unnamed in-memory file, used as a program's standard input.
+///
+/// A pipe needs a writer. A program that does not read all its input would break the pipe, and a successful run would
+/// look like an error.
+struct MemoryFile: ~Copyable {
+    private typealias Create = @convention(c) (UnsafePointer<CChar>, CUnsignedInt) -> CInt
+
+    /// `memfd_create`, which Swift's Glibc leaves out.
+    private static let create = dlsym(nil, "memfd_create").map { unsafeBitCast($0, to: Create.self) }
+    /// `MFD_CLOEXEC`.
+    private static let closesOnExec: CUnsignedInt = 1
+
+    let descriptor: CInt
+
+    /// Creates a file with `bytes`, positioned at its beginning; `nil` if the system has no memory or descriptor left.
+    init?(_ bytes: [UInt8]) {
+        guard let descriptor = Self.create?("starwatch", Self.closesOnExec), descriptor >= 0 else { return nil }
+        guard FileWriting.writeAll(bytes, to: descriptor), lseek(descriptor, 0, SEEK_SET) == 0 else {
+            close(descriptor)
+            return nil
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
 }

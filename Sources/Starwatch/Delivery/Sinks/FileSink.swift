@@ -39,8 +39,7 @@ package final class FileSink: NotificationSink {
     /// Appends one line. Runs only on the queue, one call at a time.
     private func append(_ notification: OutgoingNotification) -> SinkResult {
         let failure = SinkResult.unavailable(
-            SinkFailure("The sink's file cannot be written to.", .output),
-            retryAfter: nil
+            SinkFailure("The sink's file cannot be written to.", .output)
         )
         let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { return errno == ELOOP ? Self.strange : failure }
@@ -70,8 +69,7 @@ package final class FileSink: NotificationSink {
             "The sink's file is a link or no regular file, or other users own it or can write to it; run chown and "
                 + "chmod 600 on it, or choose another path.",
             .output
-        ),
-        retryAfter: nil
+        )
     )
 
     /// Returns whether only root and the agent's user can change the open file.
@@ -146,5 +144,78 @@ package final class FileSink: NotificationSink {
         // This sink never writes a line longer than the part that was read.
         guard complete > 0 || start == 0 else { return nil }
         return (tail[..<complete], start + complete, tail[complete...])
+    }
+}
+
+/// Finds the files that logrotate leaves next to a file: `out.jsonl.1`, `out.jsonl-20260101`.
+enum RotatedFiles {
+    /// Returns the paths of the most recently written files, newest first. Compressed files cannot be read; logrotate
+    /// can leave the last one uncompressed (`delaycompress`).
+    ///
+    /// - Parameter others: Unrelated files, which are excluded even if their names match.
+    static func newest(_ count: Int, of path: String, except others: Set<String> = []) -> [String] {
+        let (folder, name) = (directory(of: path), path.split(separator: "/").last.map(String.init) ?? path)
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let rotated = all.filter { other in
+            other.hasPrefix(name) && isMark(other.dropFirst(name.count))
+                && !others.contains(plain(folder + "/" + other))
+        }
+        let dated = rotated.compactMap { other -> (path: String, date: Date)? in
+            let path = folder + "/" + other
+            guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+                attributes[.type] as? FileAttributeType == .typeRegular,
+                let date = attributes[.modificationDate] as? Date
+            else { return nil }
+            return (path, date)
+        }
+        return dated.sorted { $0.date > $1.date }.prefix(count).map(\.path)
+    }
+
+    /// Returns `true` for `.1`, or for a date or time after `-`: `-20260101`, `-2026-01-01`, `-20260101-1767225600`.
+    private static func isMark(_ suffix: Substring) -> Bool {
+        guard let first = suffix.first, let second = suffix.dropFirst().first, second.isASCII, second.isNumber else {
+            return false
+        }
+        let rest = suffix.dropFirst()
+        return switch first {
+        case ".": rest.allSatisfy { $0.isASCII && $0.isNumber }
+        case "-": rest.allSatisfy { $0.isASCII && $0.isNumber || $0 == "-" }
+        default: false
+        }
+    }
+
+    /// Returns the path in standard form, so that two spellings compare equal.
+    static func plain(_ path: String) -> String { URL(filePath: path).standardizedFileURL.path }
+
+    static func directory(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}
+
+/// A bounded set of the most recently inserted ids.
+struct RecentIDs: Sendable {
+    private let capacity: Int
+    private var known: Set<String> = []
+    /// The ids in insertion order. Once full, the oldest is at ``next``.
+    private var ring: [String] = []
+    /// Index of the next insertion, which replaces the oldest id.
+    private var next = 0
+
+    /// - Parameter capacity: At least 1.
+    init(capacity: Int) { self.capacity = capacity }
+
+    func contains(_ id: String) -> Bool { known.contains(id) }
+
+    /// Inserts an id. A known id changes nothing.
+    mutating func insert(_ id: String) {
+        guard known.insert(id).inserted else { return }
+        guard ring.count == capacity else {
+            ring.append(id)
+            return
+        }
+        known.remove(ring[next])
+        ring[next] = id
+        next = (next + 1) % capacity
     }
 }

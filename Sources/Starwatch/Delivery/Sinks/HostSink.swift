@@ -82,7 +82,7 @@ struct HostSinkAdapter: NotificationSink {
         let result = await TimeLimit.run(within: limit, on: time, late: SinkResult.timeout) {
             await hand(over: notification)
         }
-        return result ?? .unavailable(.stopping, retryAfter: nil)
+        return result ?? .unavailable(.stopping)
     }
 
     private func hand(over notification: OutgoingNotification) async -> SinkResult {
@@ -94,7 +94,7 @@ struct HostSinkAdapter: NotificationSink {
             return .rejected(SinkFailure("The program refuses the notification.", .program))
         } catch {
             // The error's own text can contain personal data.
-            return .unavailable(SinkFailure("The program did not take the notification.", .program), retryAfter: nil)
+            return .unavailable(SinkFailure("The program did not take the notification.", .program))
         }
     }
 }

@@ -30,7 +30,7 @@ package struct LogEntrySink: NotificationSink {
         )
         // Another line can have been dropped meanwhile. Then this one is written twice, but never lost.
         guard droppedLines() == dropped else {
-            return .unavailable(SinkFailure("The reader of the log takes no lines.", .output), retryAfter: nil)
+            return .unavailable(SinkFailure("The reader of the log takes no lines.", .output))
         }
         return .ok
     }

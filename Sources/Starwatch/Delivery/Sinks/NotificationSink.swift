@@ -8,7 +8,7 @@ package protocol NotificationSink: Sendable {
     var takesBack: Bool { get }
     /// Delivers one notification. The same `id` can come again after a crash or a failure, with the same content.
     ///
-    /// If the task is cancelled, the attempt returns ``SinkResult/unavailable(_:retryAfter:)``.
+    /// If the task is cancelled, the answer is ``SinkAnswer/unavailable``.
     func deliver(_ notification: OutgoingNotification) async -> SinkResult
 }
 
@@ -33,36 +33,34 @@ package struct SinkFailure: Sendable, Hashable {
 }
 
 /// Result of one attempt.
-package enum SinkResult: Sendable, Hashable {
-    case ok
-    /// The sink rejects this notification. Counts as one of `outbox.max_retries`.
-    case rejected(SinkFailure)
-    /// The sink is down. The row loses no attempt. `retryAfter` is the delay that the sink requested.
-    case unavailable(SinkFailure, retryAfter: Duration?)
-    /// The sink did not respond in time. Otherwise the same as ``unavailable(_:retryAfter:)``.
-    case timeout
-    /// The sink returned 410 Gone and is disabled.
-    case gone
-
+package struct SinkResult: Sendable, Hashable {
+    package let answer: SinkAnswer
     /// Cause of the failure; `nil` if the sink accepted the notification.
-    package var failure: SinkFailure? {
-        switch self {
-        case .ok: nil
-        case .rejected(let failure), .unavailable(let failure, _): failure
-        case .timeout: SinkFailure("The sink did not answer in time.", .timeout)
-        case .gone:
-            SinkFailure(
-                "The sink wants no more notifications; it is off until a reload.",
-                FailureReason(status: 410)
-            )
-        }
+    package let failure: SinkFailure?
+    /// The delay that an unavailable sink requested.
+    package var retryAfter: Duration?
+
+    package static let ok = SinkResult(answer: .ok, failure: nil)
+    package static let timeout = SinkResult(
+        answer: .timeout,
+        failure: SinkFailure("The sink did not answer in time.", .timeout)
+    )
+    package static let gone = SinkResult(
+        answer: .gone,
+        failure: SinkFailure(
+            "The sink wants no more notifications; it is off until a reload.",
+            FailureReason(status: 410)
+        )
+    )
+
+    package static func rejected(_ failure: SinkFailure) -> SinkResult {
+        SinkResult(answer: .rejected, failure: failure)
+    }
+
+    package static func unavailable(_ failure: SinkFailure, retryAfter: Duration? = nil) -> SinkResult {
+        SinkResult(answer: .unavailable, failure: failure, retryAfter: retryAfter)
     }
 
     /// `true` if the sink neither accepted nor rejected this notification.
-    var isNoAnswer: Bool {
-        switch self {
-        case .unavailable, .timeout: true
-        case .ok, .rejected, .gone: false
-        }
-    }
+    var isNoAnswer: Bool { answer == .unavailable || answer == .timeout }
 }

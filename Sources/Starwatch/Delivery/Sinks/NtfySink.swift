@@ -1,3 +1,4 @@
+import FoundationEssentials
 package import StarwatchCore
 package import StarwatchTransport
 
@@ -33,7 +34,7 @@ package struct NtfySink: NotificationSink {
         ]
         if var token {
             guard let value = try? token.read() else {
-                return .unavailable(SinkFailure("The sink's token_file cannot be read.", .tokenFile), retryAfter: nil)
+                return .unavailable(SinkFailure("The sink's token_file cannot be read.", .tokenFile))
             }
             headers.append(("Authorization", "Bearer " + String(decoding: value, as: UTF8.self)))
         }
@@ -44,9 +45,93 @@ package struct NtfySink: NotificationSink {
                 headers: headers,
                 body: NtfyMessage(notification, topic: topic).json(),
                 timeout: .seconds(30),
-                maxResponseBytes: HTTPSinkAnswer.largestBytes
+                maxResponseBytes: SinkResult.largestResponseBytes
             )
         )
-        return HTTPSinkAnswer.result(of: exchange, at: time.now)
+        return SinkResult(exchange, at: time.now)
+    }
+}
+
+/// A notification in ntfy's JSON format. ntfy's headers allow ASCII only.
+struct NtfyMessage: Encodable {
+    /// Maximum message size. ntfy turns a longer message into an attachment, which most servers do not allow.
+    static let messageBytes = 4096
+    static let titleBytes = 250
+    /// Maximum link size. A longer link, to a plan with a long handle, is left out.
+    static let clickBytes = 1024
+    /// Maximum body size. A server reads at most twice its maximum message size.
+    static let bodyBytes = 2 * messageBytes
+
+    var topic: String
+    var title: String
+    var message: String
+    /// Link that a tap opens.
+    var click: String?
+    /// Id of the message. A message with a known id replaces the earlier one on the device (ntfy 2.16; older versions
+    /// ignore it). A retry therefore shows nothing twice, and only the latest notification of a poll is shown.
+    var sequenceID: String?
+
+    /// Priority from 1 to 5; 2 is low. `nil` means the default.
+    var priority: Int?
+
+    enum CodingKeys: String, CodingKey {
+        case topic, title, message, click, priority
+        case sequenceID = "sequence_id"
+    }
+
+    init(_ notification: OutgoingNotification, topic: String) {
+        self.topic = topic
+        title = Self.cut(notification.title, to: Self.titleBytes)
+        message = Self.cut(notification.body, to: Self.messageBytes)
+        let more = try? JSONDecoder().decode(More.self, from: Data(notification.payload))
+        click = more?.deepLink.flatMap { $0.utf8.count <= Self.clickBytes ? $0 : nil }
+        priority = more?.priority == "low" ? 2 : nil
+        sequenceID = more?.collapseKey.flatMap { Self.isSequenceID($0) ? $0 : nil }
+    }
+
+    /// The fields that only the payload contains.
+    private struct More: Decodable {
+        var deepLink: String?
+        var collapseKey: String?
+        var priority: String?
+
+        enum CodingKeys: String, CodingKey {
+            case deepLink = "deep_link"
+            case collapseKey = "collapse_key"
+            case priority
+        }
+    }
+
+    /// Returns the JSON, shortened to the server's body limit. Escaped characters such as quotes take two bytes.
+    func json() -> [UInt8] {
+        var shorter = self
+        var length = Self.messageBytes
+        while true {
+            let bytes = StableJSON.bytes(of: shorter)
+            guard bytes.count > Self.bodyBytes, length > 1 else { return bytes }
+            length /= 2
+            shorter.message = Self.cut(message, to: length)
+        }
+    }
+
+    /// Returns the beginning of `text`, with an ellipsis if it was cut. Characters are never split.
+    static func cut(_ text: String, to bytes: Int) -> String {
+        guard text.utf8.count > bytes else { return text }
+        var short = ""
+        var count = "…".utf8.count
+        for character in text {
+            count += character.utf8.count
+            guard count <= bytes else { break }
+            short.append(character)
+        }
+        return short + "…"
+    }
+
+    /// Returns `true` for an id that ntfy accepts: up to 64 letters, digits, `-` and `_`.
+    private static func isSequenceID(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || $0 == 45 || $0 == 95
+            }
     }
 }

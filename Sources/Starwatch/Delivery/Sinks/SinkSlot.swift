@@ -114,13 +114,13 @@ package final class SinkSlot: Sendable {
     /// Records the result of an attempt.
     ///
     /// - Returns: The circuit's new state, if it changed, and the time of the next try.
-    package func note(_ result: SinkResult, at now: Timestamp) -> (changed: CircuitState?, nextTry: Timestamp) {
+    package func record(_ result: SinkResult, at now: Timestamp) -> (changed: CircuitState?, nextTry: Timestamp) {
         state.withLock { state in
             let changed: CircuitState?
             state.lastReason = result.failure?.reason
-            switch result {
+            switch result.answer {
             case .ok, .rejected:
-                state.rejectionsInARow = result == .ok ? 0 : state.rejectionsInARow + 1
+                state.rejectionsInARow = result.answer == .ok ? 0 : state.rejectionsInARow + 1
                 state.downSince = nil
                 changed = state.circuit.succeeded()
             case .unavailable, .timeout:
@@ -133,7 +133,7 @@ package final class SinkSlot: Sendable {
             }
             state.asked = nil
             var next = state.circuit.nextTry ?? now
-            if case .unavailable(_, let retryAfter?) = result {
+            if let retryAfter = result.retryAfter {
                 state.asked = (now + retryAfter, retryAfter)
                 next = max(next, now + retryAfter)
             }

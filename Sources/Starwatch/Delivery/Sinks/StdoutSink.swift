@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 package import StarwatchCore
 
@@ -15,7 +16,7 @@ package struct StdoutSink: NotificationSink {
         )
         return await queue.run { [descriptor, patience] in
             FileWriting.writeAll(text, to: descriptor, patience: patience)
-                ? .ok : .unavailable(SinkFailure("Standard output cannot be written to.", .output), retryAfter: nil)
+                ? .ok : .unavailable(SinkFailure("Standard output cannot be written to.", .output))
         }
     }
 }
@@ -45,5 +46,21 @@ enum FileWriting {
             rest = rest.dropFirst(written)
         }
         return true
+    }
+}
+
+/// Runs blocking calls one at a time on a dedicated thread, so that none blocks a shared executor.
+package struct BlockingQueue: Sendable {
+    private let queue: DispatchQueue
+
+    package init(label: String) {
+        queue = DispatchQueue(label: label)
+    }
+
+    /// Runs `body` on the queue and waits for it without blocking the caller's thread.
+    package func run<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T {
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: body()) }
+        }
     }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Subprocess
 
 // Subprocess uses `FilePath` and `FileDescriptor` from a module that only Subprocess depends on. Both can be created
@@ -35,5 +36,23 @@ extension InputProtocol where Self == FileDescriptorInput {
     where Descriptor.RawValue == CInt {
         // `Descriptor` accepts every number.
         Descriptor(rawValue: descriptor)!
+    }
+}
+
+/// The environment of the programs that the agent starts.
+enum CommandEnvironment {
+    private static let names: Set<String> = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER", "LOGNAME"]
+
+    /// Returns the variables that a program inherits. Others can be secrets of the agent's surroundings.
+    static func inherited(from environment: [String: String]) -> [String: String] {
+        environment.filter { names.contains($0.key) || $0.key.hasPrefix("LC_") }
+    }
+}
+
+extension Subprocess.Environment {
+    /// The environment of the programs that the agent starts.
+    static var limited: Self {
+        let variables = CommandEnvironment.inherited(from: ProcessInfo.processInfo.environment)
+        return .custom(Dictionary(uniqueKeysWithValues: variables.map { (Key(stringLiteral: $0.key), $0.value) }))
     }
 }

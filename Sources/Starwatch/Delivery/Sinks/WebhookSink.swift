@@ -24,7 +24,7 @@ package struct WebhookSink: NotificationSink {
         let now = time.now
         if var secret {
             guard let key = try? secret.read(), let signer = WebhookSigner(file: key) else {
-                return .unavailable(SinkFailure("The sink's secret_file cannot be used.", .tokenFile), retryAfter: nil)
+                return .unavailable(SinkFailure("The sink's secret_file cannot be used.", .tokenFile))
             }
             headers += signer.headers(id: notification.id, timestamp: now, body: notification.payload)
         } else {
@@ -38,9 +38,9 @@ package struct WebhookSink: NotificationSink {
                 headers: headers,
                 body: notification.payload,
                 timeout: timeout,
-                maxResponseBytes: HTTPSinkAnswer.largestBytes
+                maxResponseBytes: SinkResult.largestResponseBytes
             )
         )
-        return HTTPSinkAnswer.result(of: exchange, at: time.now)
+        return SinkResult(exchange, at: time.now)
     }
 }

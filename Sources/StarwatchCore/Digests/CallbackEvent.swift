@@ -83,3 +83,15 @@ public struct CallbackEvent: Sendable, Hashable, Codable {
     /// JSON with sorted keys. Unknown fields are omitted.
     public func json() -> String { StableJSON.text(of: self) }
 }
+
+/// The kinds of callback events.
+public enum CallbackKind: String, Sendable, CaseIterable {
+    /// A digest was shown.
+    case delivery
+    /// A digest was not shown, or its fetch failed.
+    case error
+    /// The agent is running.
+    case heartbeat
+    /// The configuration of the digests changed.
+    case configUpdated = "config_updated"
+}

@@ -11,8 +11,8 @@ public enum AgentNews: Sendable, Hashable {
     case identityChanged(DID?)
 }
 
-/// Publishes the agent's news to all listeners.
-package final class NewsDesk: Sendable {
+/// Publishes the agent's events to all listeners.
+package final class EventBroadcaster: Sendable {
     /// Maximum number of unread news items per listener. A slow listener loses the oldest.
     static let backlog = 1000
 

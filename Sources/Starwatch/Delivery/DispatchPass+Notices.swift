@@ -1,0 +1,71 @@
+import StarwatchCore
+import StarwatchStore
+import StarwatchTransport
+
+extension DispatchPass {
+    /// Creates notifications for the new-feature notices that the account has not received yet.
+    ///
+    /// Each notice already has its id, so a crash cannot create two notifications from one notice.
+    func announceFeatures() async throws(StoreError) {
+        guard !sinks.isEmpty else { return }
+        for notice in try await store.openNotices(of: account) {
+            guard let feature = FeatureNotification(rawValue: notice.feature), let poll = PollName(notice.feature)
+            else { continue }
+            let message = NotificationMessage(
+                feature: feature,
+                id: notice.token,
+                runID: "run_" + notice.token.dropFirst("ntf_".count).prefix(16),
+                messages: service.renderer.messages,
+                createdAt: notice.createdAt
+            )
+            try await store.announce(
+                notice,
+                on: StreamKey(account: account, server: service.account.server, poll: poll),
+                OutgoingNotification(message),
+                sinks: sinkNames,
+                now: service.now
+            )
+        }
+    }
+
+    /// Notifies the user once when a poll is stale, and takes the notification back when the poll recovers (R-NOT-14).
+    func announceStaleness() async throws(StoreError) {
+        let streams = service.polls.map(stream)
+        let known = store.rememberedSnapshot(streams)
+        let snapshot: StoreSnapshot
+        if let known { snapshot = known } else { snapshot = try await store.snapshot(streams) }
+        // Ages are measured by the local clock: a server's clock that jumps must not make data look fresh.
+        let (now, local) = (service.now, service.time.now)
+        for (poll, stream) in zip(service.polls, streams) {
+            let success = (snapshot.streams[stream]?.lastSuccess).map { min($0, local) }
+            let notice = try await store.stalenessNotice(stream)
+            let isStale: Bool
+            if !current.expects(poll.kind) {
+                isStale = false
+            } else if success == nil, notice != nil {
+                // A restart does not count as a success.
+                isStale = true
+            } else {
+                let begin = current.ageBegins(poll.kind, lastSuccess: success, startedAt: service.startedAt)
+                isStale = local - begin > poll.options.staleAfter
+            }
+            guard isStale != (notice != nil) else { continue }
+            let message = NotificationMessage(
+                staleness: RandomID.notificationID(),
+                runID: RandomID.runID(),
+                poll: poll.name,
+                lastSuccess: success,
+                isOver: !isStale,
+                messages: service.renderer.messages,
+                createdAt: now
+            )
+            let outgoing = OutgoingNotification(message)
+            if let notice {
+                let takers = sinks.filter { notice.takenBy.contains($0.name) && $0.sink.takesBack }.map(\.name)
+                try await store.clearStalenessNotice(stream, outgoing, sinks: takers, now: now)
+            } else if !sinks.isEmpty {
+                try await store.raiseStalenessNotice(stream, outgoing, sinks: sinkNames, now: now)
+            }
+        }
+    }
+}

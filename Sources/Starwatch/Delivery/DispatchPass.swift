@@ -1,0 +1,160 @@
+import Logging
+import StarwatchCore
+import StarwatchPolling
+import StarwatchStore
+import StarwatchTelemetry
+import Synchronization
+
+/// One pass of the dispatcher: the values that its steps share. ``DispatchService/work(_:)`` lists the steps.
+struct DispatchPass {
+    let service: DispatchService
+    /// The identity at the beginning of the pass.
+    let current: IdentityContext.Snapshot
+    let account: DID
+    /// The sinks that get new notifications: all but the disabled ones.
+    let sinks: [SinkSlot]
+    private(set) var result = DispatchService.Pass()
+    private var open: [OpenNotification] = []
+
+    /// - Returns: `nil` if there is no identity.
+    init?(_ service: DispatchService) async throws(StoreError) {
+        current = try await service.account.identity.current()
+        guard let did = current.identity.did else { return nil }
+        account = did
+        self.service = service
+        sinks = service.sinks.filter { !$0.isDisabled }
+    }
+
+    var store: Store { service.store }
+    var sinkNames: [String] { sinks.map(\.name) }
+
+    func stream(of poll: Poll) -> StreamKey {
+        StreamKey(account: account, server: service.account.server, poll: poll.name)
+    }
+
+    /// Creates the notifications that no row waits for: about stale polls and new features.
+    func announce() async throws(StoreError) {
+        if service.options.stalenessNotice { try await announceStaleness() }
+        try await announceFeatures()
+    }
+
+    /// Leases the open notifications that a sink is due for.
+    mutating func collect() async throws(StoreError) {
+        let now = service.now
+        try await store.readdress(to: sinkNames, now: now)
+        open = try await store.openNotifications(now: now, leaseUntil: now + DispatchService.lease)
+    }
+
+    /// Moves the rows that are due into notifications.
+    mutating func claim() async throws(StoreError) {
+        let configured = service.polls.map(stream)
+        for (poll, stream) in zip(service.polls, configured) { try await claim(stream, of: poll) }
+        // Rows of polls and servers that are no longer configured.
+        for stream in try await store.streams(of: account, with: .pending, except: configured) {
+            try await claim(stream, of: nil)
+        }
+    }
+
+    private mutating func claim(_ stream: StreamKey, of poll: Poll?) async throws(StoreError) {
+        let due = try await store.dueSummary(stream)
+        guard !sinks.isEmpty, due.count > 0 else { return }
+        let now = service.now
+        switch GroupingDecision.decide(
+            now: now,
+            oldestWaiting: due.oldestCreatedAt,
+            lastNotified: due.lastNotifiedAt,
+            groupWait: service.options.groupWait,
+            groupInterval: service.groupInterval(of: stream.poll)
+        )
+        {
+        case .idle: return
+        case .wait(let until): return result.next = min(result.next ?? until, until)
+        case .notify: break
+        }
+        let renderer = service.renderer
+        let notifications = try await store.claim(
+            stream,
+            now: now,
+            limit: DispatchService.rowsPerPass,
+            leaseUntil: now + DispatchService.lease,
+            sinks: sinkNames,
+            make: { rows, part in renderer.notification(of: rows, part: part, poll: stream.poll, at: now) }
+        )
+        open += notifications
+        result.made += notifications.count
+        if let poll {
+            for notification in notifications {
+                service.metrics.outbox.notifications[poll.label, notification.outgoing.group].increment()
+            }
+        }
+        let claimed = notifications.reduce(0) { $0 + $1.outgoing.count }
+        if claimed > 0, due.count > claimed { result.next = now }
+    }
+
+    /// Delivers to all sinks concurrently. Each sink gets its notifications one at a time.
+    mutating func deliver() async {
+        let service = service
+        // Waiting for a sink does not raise a notification's priority; `sorted` is stable.
+        let open = open.sorted { service.priority(of: $0.stream.poll) > service.priority(of: $1.stream.poll) }
+        let ends = await withTaskGroup(of: [DeliveryResult?].self) { group in
+            for slot in service.sinks {
+                let attempts = Self.attempts(of: open, at: slot, service)
+                guard !attempts.isEmpty else { continue }
+                group.addTask {
+                    var ends: [DeliveryResult?] = []
+                    for attempt in attempts where !Task.isCancelled {
+                        do throws(StoreError) {
+                            if let end = try await attempt.run() { ends.append(end) }
+                        } catch {
+                            service.logger.log(.dispatchStoreFailed, [.error: "\(error.description)"])
+                            ends.append(nil)
+                        }
+                    }
+                    return ends
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        for end in ends { count(end) }
+    }
+
+    private static func attempts(
+        of open: [OpenNotification],
+        at slot: SinkSlot,
+        _ service: DispatchService
+    ) -> [SinkAttempt] {
+        open.compactMap { notification in
+            notification.tickets.first { $0.sink == slot.name }.map {
+                SinkAttempt(notification: notification, ticket: $0, slot: slot, service: service)
+            }
+        }
+        // Notifications that failed before come last, so that a probe does not meet the same poisoned one every time.
+        .sorted { $0.ticket.earlierAttempts < $1.ticket.earlierAttempts }
+    }
+
+    /// - Parameter end: `nil` if it could not be stored.
+    private mutating func count(_ end: DeliveryResult?) {
+        switch end {
+        case nil: result.hasFailed = true
+        case .delivered([]), .dead([]), .released(rows: 0): result.settled += 1
+        case .delivered(let ids): result.delivered += ids.count
+        case .dead(let ids): result.dead += ids.count
+        case .stale, .waiting, .released: break
+        }
+    }
+
+    /// Wakes the workers that continue, and logs the rows and notifications that were set aside because they do not open.
+    func wakeOthers() {
+        let unreadable = store.unreadable.exchange(0, ordering: .relaxed)
+        if unreadable > 0 { service.logger.log(.outboxUnreadable, [.count: .number(unreadable)]) }
+        // Unreadable ones no longer hold back the watermark, nor the end of their digest.
+        if unreadable > 0 || result.delivered > 0 || result.dead > 0 { service.wakes.acknowledge.raise() }
+        if unreadable > 0 || result.settled > 0 { service.wakes.digests.raise() }
+    }
+
+    /// Finds the next due delivery.
+    mutating func findNext() async throws(StoreError) {
+        guard let next = try await store.nextDeliveryAt() else { return }
+        result.next = min(result.next ?? next, next)
+    }
+}

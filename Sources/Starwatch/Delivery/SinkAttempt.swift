@@ -1,0 +1,188 @@
+import Logging
+import StarwatchCore
+import StarwatchPolling
+import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+
+/// One attempt to deliver one notification to one sink: ask the slot, send, learn from the answer, record it.
+struct SinkAttempt {
+    let notification: OpenNotification
+    let ticket: DeliveryTicket
+    let slot: SinkSlot
+    let service: DispatchService
+
+    /// Makes the attempt.
+    ///
+    /// - Returns: The notification's new state; `nil` if the attempt was abandoned.
+    /// - Throws: If the result cannot be stored. The lease then expires, and the sink gets the notification again under
+    ///   the same id.
+    func run() async throws(StoreError) -> DeliveryResult? {
+        // The sink returned 410 Gone after this notification was created.
+        if slot.isDisabled { return try await record(.gone, reason: slot.lastReason) }
+        let admission = slot.admit(at: service.now)
+        if let changed = admission.changed { log(changed) }
+        if let until = admission.waitUntil {
+            guard let next = slot.policy.nextAttempt(until, dueSince: ticket.dueSince, now: service.now) else {
+                return try await giveUp(after: nil)
+            }
+            return try await record(.postponed(until: next))
+        }
+        guard let outgoing = await current() else { return abandon() }
+        let (start, startedAt) = (service.time.monotonic, service.now)
+        let result = await Trace.span(.delivery) { span in
+            let result = await slot.sink.deliver(outgoing)
+            if let span { fill(span, outgoing, result) }
+            return result
+        }
+        // The attempt was cancelled. It does not count against the sink, and the claim ends with its lease at the
+        // latest.
+        if Task.isCancelled, result.isNoAnswer { return abandon() }
+        service.metrics.outbox.deliveryDuration[slot.label].observe(service.time.monotonic - start)
+        let attempt = DeliveryAttempt(result.answer, reason: result.failure?.sentence, startedAt: startedAt)
+        guard let outcome = learn(from: result) else { return try await giveUp(after: attempt) }
+        count(result.answer.label)
+        if let event = result.answer.event { log(event, result.failure) }
+        return try await record(outcome, attempt, reason: result.failure?.reason)
+    }
+
+    /// The notification to send now; `nil` if there is none, because an operator discarded its rows since the pass began.
+    private func current() async -> OutgoingNotification? {
+        guard service.store.isOutdated(notification) else { return notification.outgoing }
+        do {
+            return try await service.store.current(notification)
+        } catch {
+            service.logger.log(.dispatchStoreFailed, [.error: "\(error.description)"])
+            return nil
+        }
+    }
+
+    /// Ends the attempt without a result.
+    private func abandon() -> DeliveryResult? {
+        if let changed = slot.abandon(at: service.now) { log(changed) }
+        return nil
+    }
+
+    /// Updates the sink's circuit, and plans the next attempt.
+    ///
+    /// - Returns: `nil` if the sink was down for too long.
+    private func learn(from result: SinkResult) -> DeliveryOutcome? {
+        let now = service.now
+        let (changed, nextTry) = slot.record(result, at: now)
+        if let changed { log(changed) }
+        if let label = result.failure?.reason.label {
+            service.metrics.outbox.deliveryFailures[slot.label, label].increment()
+        }
+        switch result.answer {
+        case .ok: return .ok
+        case .gone: return .gone
+        case .rejected:
+            let random = service.environment.random()
+            let delay = Backoff.rejectedDelivery.delay(afterFailures: ticket.rejections + 1, random: random)
+            return .rejected(nextAttemptAt: now + delay)
+        case .unavailable, .timeout:
+            return slot.policy.nextAttempt(nextTry, dueSince: ticket.dueSince, now: now).map {
+                .unavailable(nextAttemptAt: $0)
+            }
+        }
+    }
+
+    /// Ends the attempts at a sink that was down for too long.
+    ///
+    /// - Parameter attempt: The last attempt; `nil` if the sink was not tried now.
+    private func giveUp(after attempt: DeliveryAttempt?) async throws(StoreError) -> DeliveryResult? {
+        count(.givenUp)
+        let reason = slot.lastReason ?? FailureReason(.timeout)
+        log(.sinkGivenUp, SinkFailure("The sink was down for too long.", reason))
+        return try await record(.givenUp(isAttempt: attempt != nil), attempt, reason: slot.lastReason)
+    }
+
+    /// Stores the result.
+    private func record(
+        _ outcome: DeliveryOutcome,
+        _ attempt: DeliveryAttempt? = nil,
+        reason: FailureReason? = nil
+    ) async throws(StoreError) -> DeliveryResult {
+        let now = service.now
+        let result = try await service.store.recordDelivery(
+            ticket,
+            outcome,
+            attempt: attempt,
+            reason: reason,
+            now: now,
+            maxRetries: service.maxRetries
+        )
+        if case .delivered(let ids) = result, !ids.isEmpty { observeFreshness(ids, now: now) }
+        return result
+    }
+
+    private func observeFreshness(_ ids: [JWTID], now: Timestamp) {
+        let poll = notification.stream.poll.rawValue
+        guard let label = service.metrics.pollNames[poll] else { return }
+        let exemplar = Exemplar(runID: notification.runID, atMilliseconds: now.milliseconds)
+        for id in ids {
+            service.metrics.outbox.freshness[label].observe(max(now - id.timestamp, .zero), exemplar: exemplar)
+        }
+        service.logger.log(
+            .notificationDelivered,
+            [
+                .runID: "\(notification.runID)", .notificationID: "\(notification.id)", .poll: "\(poll)",
+                .changeCount: .number(ids.count),
+            ]
+        )
+    }
+
+    private func fill(_ span: TraceSpan, _ outgoing: OutgoingNotification, _ result: SinkResult) {
+        span.set(.sink, sink: slot.name)
+        span.set(.runID, run: outgoing.runID)
+        span.set(.count, outgoing.count)
+        if result.answer == .ok { span.set(.outcome, result.answer) } else { span.fail(result.answer.label) }
+    }
+
+    private func count(_ label: SinkAttemptResult) {
+        service.metrics.outbox.deliveryAttempts[slot.label, label].increment()
+    }
+
+    /// Counts and logs the new state of the sink's circuit.
+    private func log(_ state: CircuitState) {
+        service.metrics.api.circuitTransitions[slot.target, state].increment()
+        service.metrics.api.circuitState[slot.target].set(state.metricValue)
+        service.logger.log(
+            .sinkCircuit,
+            [.runID: "\(notification.runID)", .sink: "\(slot.name)", .state: "\(state.rawValue)"]
+        )
+    }
+
+    private func log(_ event: AgentEvent, _ failure: SinkFailure?) {
+        guard let failure else { return }
+        service.logger.log(
+            event,
+            [
+                .runID: "\(notification.runID)", .notificationID: "\(notification.id)", .sink: "\(slot.name)",
+                .error: "\(failure.sentence)", .reason: "\(failure.reason.word)",
+            ]
+        )
+    }
+}
+
+extension SinkAnswer {
+    /// The answer as a label value. A sink that is gone has rejected the notification.
+    fileprivate var label: SinkAttemptResult {
+        switch self {
+        case .ok: .ok
+        case .rejected, .gone: .rejected
+        case .unavailable: .unavailable
+        case .timeout: .timeout
+        }
+    }
+
+    /// The event of a failed attempt.
+    fileprivate var event: AgentEvent? {
+        switch self {
+        case .ok: nil
+        case .rejected: .sinkRejected
+        case .unavailable, .timeout: .sinkUnavailable
+        case .gone: .sinkGone
+        }
+    }
+}
