@@ -28,7 +28,8 @@ extension FuzzTarget {
                 }
                 if mixed.changes.count != alone.changes.count + 1 { return "a claim hides its own change" }
                 if mixed.hasMore != alone.hasMore { return "a claim changed the end of the page" }
-                if mixed.changes.contains(where: { $0.name?.unicodeScalars.contains { $0.value < 32 } ?? false }) {
+                let names = mixed.changes.compactMap(\.change.name)
+                if names.contains(where: { $0.unicodeScalars.contains { $0.value < 32 } }) {
                     return "a name with a control character"
                 }
             }
@@ -114,13 +115,13 @@ private enum HostilePage {
         let end =
             self == .plans && dialect == .canonical ? #","pagination":{"hasMore":false,"nextAfterId":null}}"# : "}"
         let page = Array(#"{"data":["#.utf8) + items.joined(separator: [UInt8(ascii: ",")])
-        return try PageDecoder.decode(
-            page + Array("],\"hitLimit\":false\(end)".utf8),
+        let decoder = PageDecoder(
             dialect: dialect,
             kind: self == .plans ? .starredProjects : .offersToMe,
             validation: .lenient,
             quarantine: false
         )
+        return try decoder.decode(page + Array("],\"hitLimit\":false\(end)".utf8))
     }
 
     private func item(_ id: String, _ dialect: Dialect, _ claim: HostileClaim?) -> [UInt8] {

@@ -32,7 +32,8 @@ extension FuzzTarget {
                 let ids = page.changes.map(\.id.rawValue)
                 let isOrdered = zip(ids, ids.dropFirst()).allSatisfy { dialect.isDescending ? $0 >= $1 : $0 <= $1 }
                 if !isOrdered { return "out of order" }
-                if page.changes.contains(where: { ($0.name ?? "a").isEmpty || ($0.name ?? "").utf8.count > 5000 }) {
+                let names = page.changes.compactMap(\.change.name)
+                if names.contains(where: { $0.isEmpty || $0.utf8.count > 5000 }) {
                     return "a name that is empty or long"
                 }
             }
@@ -46,7 +47,7 @@ extension FuzzTarget {
         _ validation: Validation,
         quarantine: Bool
     ) -> Page? {
-        try? PageDecoder.decode(input, dialect: dialect, validation: validation, quarantine: quarantine)
+        try? PageDecoder(dialect: dialect, validation: validation, quarantine: quarantine).decode(input)
     }
 
     /// Any answer is a success or one failure. The input is a head, an empty line and a body; the head's first byte says

@@ -41,9 +41,9 @@ extension World {
         let changes = (0..<4).map { Change(id: id($0), plan: plans[$0 % 2], name: Canary.name + "\($0)") }
         try await commit(store, changes) { page in
             for (index, change) in changes.enumerated() {
-                page.details[change.id] = PlanDetails([
-                    .name: Canary.name, .description: Canary.description + "\(index)",
-                ])
+                page.edit(change.id) {
+                    $0.details = PlanDetails([.name: Canary.name, .description: Canary.description + "\(index)"])
+                }
             }
         }
         _ = try await store.claim(

@@ -36,7 +36,7 @@ import Testing
                 expectedGeneration: round.state!.generation,
                 runID: "run",
                 changes: (1...4).map {
-                    Change(id: .floor(.ulid, at: now - .seconds(10 - $0)), plan: "plan", name: nil)
+                    FetchedChange(Change(id: .floor(.ulid, at: now - .seconds(10 - $0)), plan: "plan", name: nil))
                 },
                 room: 100,
                 now: now

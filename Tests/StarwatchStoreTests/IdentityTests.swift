@@ -260,7 +260,7 @@ import Testing
             stream: world.stream,
             expectedGeneration: generation,
             runID: "run",
-            changes: world.changes(1...3),
+            changes: world.changes(1...3).map { FetchedChange($0) },
             room: 10,
             now: world.now
         )

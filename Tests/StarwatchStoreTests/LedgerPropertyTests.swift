@@ -136,7 +136,7 @@ private struct RandomRun {
             stream: world.stream,
             expectedGeneration: state.generation - (stale ? 1 : 0),
             runID: "run",
-            changes: given,
+            changes: given.map { FetchedChange($0) },
             room: state.room,
             now: world.now
         )

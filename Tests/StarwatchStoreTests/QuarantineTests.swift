@@ -10,12 +10,11 @@ import Testing
     /// The refused items of a page with these plans, as the decoder finds them.
     private func refused(_ plans: [String]) throws -> [RefusedItem] {
         let items = plans.map { #"{"plan":\#($0)}"# }.joined(separator: ",")
-        return try PageDecoder.decode(
-            Array(#"{"data":[\#(items)],"hitLimit":false}"#.utf8),
+        return try PageDecoder(
             dialect: .endorser,
             validation: .lenient,
             quarantine: true
-        ).refused
+        ).decode(Array(#"{"data":[\#(items)],"hitLimit":false}"#.utf8)).refused
     }
 
     private func plan(_ n: Int) -> String { #"{"jwtId":"\#(world.id(n).rawValue)","handleId":null}"# }

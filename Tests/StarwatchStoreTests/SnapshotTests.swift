@@ -8,7 +8,7 @@ import Testing
 
     private func commit(_ store: Store, _ n: Int, name: String?, plan: String = "plan") async throws {
         try await world.commit(store, [world.change(n, plan: plan)]) { page in
-            if let name { page.details = [world.id(n): PlanDetails([.name: name])] }
+            if let name { page.edit(world.id(n)) { $0.details = PlanDetails([.name: name]) } }
         }
     }
 
@@ -61,8 +61,10 @@ import Testing
         let claimed = ["name": FieldChange(before: "claimed", after: "?")]
         for n in 1...2 {
             try await world.commit(store, [world.change(n)]) { page in
-                page.details = [world.id(n): PlanDetails([.name: "\(n)"])]
-                page.claimedChanges = [world.id(n): claimed]
+                page.edit(world.id(n)) {
+                    $0.details = PlanDetails([.name: "\(n)"])
+                    $0.claimedChanges = claimed
+                }
             }
         }
         #expect(
@@ -76,8 +78,7 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, []) { page in
             page.disposition = .bootstrap
-            page.seenOnly = [world.change(1)]
-            page.details = [world.id(1): PlanDetails([.name: "A"])]
+            page.seenOnly = [FetchedChange(world.change(1), details: PlanDetails([.name: "A"]))]
         }
         try await commit(store, 2, name: "B")
         #expect(try await changed(store) == [world.id(2): ["name": FieldChange(before: "A", after: "B")]])
@@ -131,7 +132,7 @@ import Testing
         try await commit(store, 1, name: "A")
         let page = try await world.commit(store, [world.change(2)]) { page in
             page.expectedGeneration += 1
-            page.details = [world.id(2): PlanDetails([.name: "B"])]
+            page.edit(world.id(2)) { $0.details = PlanDetails([.name: "B"]) }
         }
         #expect(page == nil)
         try await commit(store, 3, name: "C")

@@ -139,7 +139,9 @@ import Testing
 
     @Test func ownClaimsAreStoredAndNotAnnounced() async throws {
         let store = try await open()
-        let counts = try await world.commit(store, world.changes(1...2)) { $0.own = [world.id(2)] }
+        let counts = try await world.commit(store, world.changes(1...2)) { page in
+            page.edit(world.id(2)) { $0.isOwn = true }
+        }
         #expect(counts?.inserted == 2 && counts?.suppressed == 1)
         let found = try await rows(world.stream, store)
         #expect(found.map(\.state) == [.pending, .suppressed])
@@ -147,9 +149,9 @@ import Testing
         #expect(found[1].announcedBy == nil)
         try await world.expectBalanced(store)
         // Neither the other poll's.
-        try await world.commit(store, world.changes(1...2), stream: second) {
-            $0.own = [world.id(2)]
-            $0.overlapping = both
+        try await world.commit(store, world.changes(1...2), stream: second) { page in
+            page.edit(world.id(2)) { $0.isOwn = true }
+            page.overlapping = both
         }
         #expect(try await rows(second, store).map(\.reason) == [.announced, .own])
         try await world.expectBalanced(store)
@@ -158,7 +160,9 @@ import Testing
     @Test func suppressedRowsNeedNoRoom() async throws {
         let store = try await open()
         let counts = try #require(
-            try await world.commit(store, world.changes(1...3), room: 2) { $0.own = [world.id(1)] }
+            try await world.commit(store, world.changes(1...3), room: 2) { page in
+                page.edit(world.id(1)) { $0.isOwn = true }
+            }
         )
         #expect(counts.inserted == 3 && !counts.outOfRoom)
     }
@@ -167,9 +171,11 @@ import Testing
     @Test func aChangeThatWasReplacedUnseenIsCounted() async throws {
         let store = try await open()
         func commit(_ n: Int, previous: Int?) async throws -> Int? {
-            try await world.commit(store, [world.change(n)]) {
-                $0.details = [world.id(n): PlanDetails([.name: "\(n)"])]
-                $0.previous = previous.map { [world.id(n): world.id($0)] } ?? [:]
+            try await world.commit(store, [world.change(n)]) { page in
+                page.edit(world.id(n)) {
+                    $0.details = PlanDetails([.name: "\(n)"])
+                    $0.previous = previous.map { world.id($0) }
+                }
             }?.unseen
         }
         // Nothing is known of the plan before.

@@ -120,8 +120,10 @@ struct UnreadableValueTests {
     @Test func aFieldComparisonWithASnapshotThatDoesNotOpenIsUnknownAndTheSnapshotIsMadeAnew() async throws {
         let store = try await open()
         func commit(_ n: Int) async throws {
-            try await world.commit(store, [world.change(n)]) {
-                $0.details[world.id(n)] = PlanDetails([.name: "name \(n)", .description: "text \(n)"])
+            try await world.commit(store, [world.change(n)]) { page in
+                page.edit(world.id(n)) {
+                    $0.details = PlanDetails([.name: "name \(n)", .description: "text \(n)"])
+                }
             }
         }
         try await commit(1)

@@ -69,7 +69,7 @@ final class World {
             stream: stream,
             expectedGeneration: state.generation,
             runID: "run",
-            changes: changes,
+            changes: changes.map { FetchedChange($0) },
             room: room,
             now: now
         )
@@ -225,5 +225,12 @@ extension OutgoingNotification {
             text: ("Title", "\(count) rows"),
             payload: Array("{}".utf8)
         )
+    }
+}
+
+extension PageCommit {
+    /// Edits the change with an identifier.
+    mutating func edit(_ id: JWTID, _ edit: (inout FetchedChange) -> Void) {
+        for index in changes.indices where changes[index].id == id { edit(&changes[index]) }
     }
 }

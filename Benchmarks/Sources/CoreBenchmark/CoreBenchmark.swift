@@ -53,7 +53,7 @@ struct ReadPage: ParsableCommand {
         for validation in Validation.allCases {
             let name = "\(page.count) bytes, \(validation)"
             measure(name, count: count, rounds: rounds, unit: "MB/s", figure: { Double(page.count) / $0 / 1e6 }) {
-                let read = try? PageDecoder.decode(page, dialect: .canonical, validation: validation, quarantine: false)
+                let read = try? PageDecoder(dialect: .canonical, validation: validation, quarantine: false).decode(page)
                 precondition(read?.changes.count == 100)
             }
         }

@@ -146,7 +146,7 @@ struct Scrape: AsyncParsableCommand {
             runID: "run",
             changes: indices.map { index in
                 let id = JWTID.floor(.ulid, at: Timestamp(milliseconds: 1_767_225_600_000 + Int64(index)))
-                return Change(id: id, plan: "plan_\(index % 100)", name: "name")
+                return FetchedChange(Change(id: id, plan: "plan_\(index % 100)", name: "name"))
             },
             room: rows,
             now: Timestamp(milliseconds: 1_767_225_600_000)

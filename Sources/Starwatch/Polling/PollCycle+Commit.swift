@@ -32,10 +32,6 @@ extension PollCycle {
         commit.rejectedCount = page.rejected
         commit.refused = page.refused
         commit.passed = plan.passed
-        commit.details = page.details
-        commit.claimedChanges = page.claimedChanges
-        commit.own = page.own
-        commit.previous = page.previous
         commit.overlapping = poll.overlapping
         commit.priority = poll.options.priority
         commit.cursor = isBootstrap ? .unchanged : plan.cursor

@@ -107,15 +107,14 @@ extension PollCycle {
     }
 
     private func read(_ body: [UInt8], _ position: Position, latest: Timestamp) throws(PageRejection) -> Page {
-        try PageDecoder.decode(
-            body,
+        try PageDecoder(
             dialect: position.dialect,
             kind: poll.kind,
             validation: poll.options.validation,
             quarantine: position.setsInvalidAside,
             latest: latest,
             context: position.context
-        )
+        ).decode(body)
     }
 
     /// Latest time that an identifier can have: one hour after the server's time, or that of the cursor if a server's

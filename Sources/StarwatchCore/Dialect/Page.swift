@@ -1,9 +1,7 @@
 /// A page that passed validation.
 public struct Page: Sendable, Hashable {
     /// The changes, in the dialect's order.
-    public let changes: [Change]
-    /// The details of the changed plans, as far as the page has them. Offers have no entry.
-    public let details: [JWTID: PlanDetails]
+    public let changes: [FetchedChange]
     /// Whether the server has more in this direction.
     public internal(set) var hasMore: Bool
     /// The server's cursor for the next ascending page; `nil` in the descending dialect and at the end.
@@ -24,17 +22,10 @@ public struct Page: Sendable, Hashable {
     package var least: JWTID? { edge(\.lower) { $0.rawValue < $1.rawValue } }
     /// The greatest identifier of the page, with those of rejected items; `nil` if there is none.
     package var greatest: JWTID? { edge(\.upper) { $0.rawValue > $1.rawValue } }
-    /// The differences from the former claims that the server sent along.
-    public internal(set) var claimedChanges: [JWTID: [String: FieldChange]] = [:]
-    /// The changes whose claim the account made itself.
-    public internal(set) var own: Set<JWTID> = []
-    /// The claims that changes replaced, as far as the server names them and they came after the walk's cursor.
-    public internal(set) var previous: [JWTID: JWTID] = [:]
 
     /// The page of an answer without content (R-POLL-17).
     public static let none = Page(
         changes: [],
-        details: [:],
         hasMore: false,
         nextAfter: nil,
         fetched: 0,
@@ -49,6 +40,35 @@ public struct Page: Sendable, Hashable {
             if let id = item.span?[keyPath: side], edge.map({ isBefore(id, $0) }) ?? true { edge = id }
         }
         return edge
+    }
+}
+
+/// A change, with all that its page says about it.
+public struct FetchedChange: Sendable, Hashable {
+    public let change: Change
+    /// The details of the changed plan; `nil` for an offer.
+    public var details: PlanDetails?
+    /// The differences from the former claim that the server sent along; `nil` if it sent none.
+    public var claimedChanges: [String: FieldChange]?
+    /// Whether the account made the claim itself.
+    public var isOwn: Bool
+    /// The claim that this one replaced, if the server names it and it came after the walk's cursor.
+    public var previous: JWTID?
+
+    public var id: JWTID { change.id }
+
+    public init(
+        _ change: Change,
+        details: PlanDetails? = nil,
+        claimedChanges: [String: FieldChange]? = nil,
+        isOwn: Bool = false,
+        previous: JWTID? = nil
+    ) {
+        self.change = change
+        self.details = details
+        self.claimedChanges = claimedChanges
+        self.isOwn = isOwn
+        self.previous = previous
     }
 }
 

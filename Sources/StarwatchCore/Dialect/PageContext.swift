@@ -6,9 +6,9 @@ public struct PageContext: Sendable {
     let cursor: String?
 
     /// - Parameters:
-    ///   - author: The account whose own claims are listed in ``Page/own``; `nil` lists none.
-    ///   - cursor: The cursor from which the cycle began. Former claims after it are listed in ``Page/previous``; `nil`
-    ///     lists none.
+    ///   - author: The account whose own claims are marked by ``FetchedChange/isOwn``; `nil` marks none.
+    ///   - cursor: The cursor from which the cycle began. Former claims after it are in ``FetchedChange/previous``; `nil`
+    ///     reads none.
     public init(author: DID? = nil, cursor: JWTID? = nil) {
         self.author = author?.rawValue
         self.cursor = cursor?.rawValue

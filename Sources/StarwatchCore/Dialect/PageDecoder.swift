@@ -1,11 +1,77 @@
 /// Turns the bytes of an answer into a validated page.
-public enum PageDecoder {
+public struct PageDecoder: Sendable {
     /// The result of detecting a server's dialect from its first answer.
     public enum Detection: Sendable, Hashable {
         case dialect(Dialect)
         /// A page without items, which either dialect could have sent.
         case undecided
         case noPage
+    }
+
+    /// The result of one parse of an answer.
+    public struct Reading: Sendable {
+        /// The page, or the reason why it must change no state (R-VAL-10).
+        public let page: Result<Page, PageRejection>
+        /// The dialect that the answer shows; `nil` if it was not looked for.
+        public let detection: Detection?
+    }
+
+    /// The expected dialect.
+    public var dialect: Dialect
+    /// Whether the answer can be of the other dialect. The one that it shows then counts, and a page of neither is
+    /// rejected.
+    public var detects = false
+    /// The kind of poll. Only changes of plans come with `pagination`.
+    public var kind: PollKind
+    public var validation: Validation
+    /// Whether to reject invalid items one by one instead of the page (`quarantine_invalid`).
+    public var quarantine: Bool
+    /// The latest allowed time of an identifier; `nil` for any. An identifier of the far future would move the cursor
+    /// there, and later polls would find nothing.
+    public var latest: Timestamp?
+    /// The account and the cursor, for what is read beside the changes.
+    public var context: PageContext
+
+    public init(
+        dialect: Dialect,
+        kind: PollKind = .starredProjects,
+        validation: Validation,
+        quarantine: Bool,
+        latest: Timestamp? = nil,
+        context: PageContext = PageContext()
+    ) {
+        self.dialect = dialect
+        self.kind = kind
+        self.validation = validation
+        self.quarantine = quarantine
+        self.latest = latest
+        self.context = context
+    }
+
+    /// Parses, validates and decodes a page; `nil` if the bytes are not JSON in UTF-8.
+    public func read(_ bytes: [UInt8]) -> Reading? {
+        JSONValue.read(bytes, keys: PageKey.table) { value in
+            if detects {
+                let detection = Self.detect(value, of: kind)
+                if detection == .noPage { return Reading(page: .failure(.notAPage), detection: detection) }
+                var decoder = self
+                if case .dialect(let shown) = detection { decoder.dialect = shown }
+                return Reading(page: decoder.page(value), detection: detection)
+            }
+            let page = page(value)
+            guard case .failure(let rejection) = page, rejection.doubtsDialect else {
+                return Reading(page: page, detection: nil)
+            }
+            return Reading(page: page, detection: Self.detect(value, of: kind))
+        }
+    }
+
+    /// Validates and decodes a page.
+    ///
+    /// - Throws: ``PageRejection``; the page must then change no state (R-VAL-10).
+    public func decode(_ bytes: [UInt8]) throws(PageRejection) -> Page {
+        guard let reading = read(bytes) else { throw .notAPage }
+        return try reading.page.get()
     }
 
     /// Detects the dialect of an answer.
@@ -33,66 +99,40 @@ public enum PageDecoder {
         return .dialect(.endorser)
     }
 
-    /// Validates and decodes a page.
-    ///
-    /// - Parameters:
-    ///   - kind: The kind of poll. Only changes of plans come with `pagination`.
-    ///   - quarantine: Whether to reject invalid items one by one instead of the page (`quarantine_invalid`).
-    ///   - latest: The latest allowed time of an identifier; `nil` for any. An identifier of the far future would move
-    ///     the cursor there, and later polls would find nothing.
-    ///   - context: The account and the cursor, for what is read beside the changes.
-    /// - Throws: ``PageRejection``; the page must then change no state (R-VAL-10).
-    public static func decode(
-        _ bytes: [UInt8],
-        dialect: Dialect,
-        kind: PollKind = .starredProjects,
-        validation: Validation,
-        quarantine: Bool,
-        latest: Timestamp? = nil,
-        context: PageContext = PageContext()
-    ) throws(PageRejection) -> Page {
+    private func page(_ value: JSONValue) -> Result<Page, PageRejection> {
         let rules = PageRules(
             strict: validation == .strict,
             mustBeSummary: dialect == .canonical && kind == .starredProjects,
             context: context
         )
-        guard var wire = JSONValue.read(bytes, keys: PageKey.table, { PageWire($0, rules) }) else {
-            throw PageRejection(violation: .schema, issues: [ValidationIssue(path: "$", problem: .invalid)])
-        }
+        do throws(PageRejection) { return .success(try page(PageWire(value, rules))) } catch { return .failure(error) }
+    }
+
+    private func page(_ wire: PageWire) throws(PageRejection) -> Page {
+        var issues = wire.issues
         if validation == .strict {
             if dialect == .canonical, kind == .starredProjects, wire.pagination == nil {
-                wire.issues.append(ValidationIssue(path: "$.pagination", problem: .missing))
+                issues.append(ValidationIssue(path: "$.pagination", problem: .missing))
             }
             // For offers the endorser server sends `hitLimit` only when it is true.
             if wire.hitLimit == nil, dialect == .canonical || kind == .starredProjects {
-                wire.issues.append(ValidationIssue(path: "$.hitLimit", problem: .missing))
+                issues.append(ValidationIssue(path: "$.hitLimit", problem: .missing))
             }
         }
-        guard wire.issues.isEmpty, let items = wire.data else {
-            throw PageRejection(violation: .schema, issues: wire.issues)
-        }
-        var found = try read(items, dialect: dialect, quarantine: quarantine, latest: latest)
-        let reordered = sort(&found.changes, descending: dialect.isDescending)
+        guard issues.isEmpty, let items = wire.data else { throw PageRejection(violation: .schema, issues: issues) }
+        var (changes, refused) = try read(items)
+        let reordered = sort(&changes)
         if reordered, validation == .strict { throw PageRejection(violation: .order, issues: []) }
-        let (hasMore, nextAfter) = try continuation(
-            of: wire,
-            last: found.changes.last?.id,
-            dialect: dialect,
-            latest: latest
-        )
+        let (hasMore, nextAfter) = try continuation(of: wire, last: changes.last?.id)
         if hasMore && items.isEmpty { throw PageRejection(violation: .hitLimit, issues: []) }
         var page = Page(
-            changes: found.changes,
-            details: found.details,
+            changes: changes,
             hasMore: hasMore,
             nextAfter: nextAfter,
             fetched: items.count,
             reordered: reordered
         )
-        page.refused = found.refused
-        page.claimedChanges = found.claimedChanges
-        page.own = found.own
-        page.previous = found.previous
+        page.refused = refused
         page.hasPagination = wire.pagination != nil
         return page
     }
@@ -114,65 +154,49 @@ public enum PageDecoder {
     /// The largest number of issues of a rejected page. A hostile one could have millions.
     private static let issueLimit = 100
 
-    /// Content of a page's items.
-    private struct Found {
-        var changes: [Change] = []
-        var details: [JWTID: PlanDetails] = [:]
-        var claimedChanges: [JWTID: [String: FieldChange]] = [:]
-        var refused: [RefusedItem] = []
-        var own: Set<JWTID> = []
-        var previous: [JWTID: JWTID] = [:]
-    }
-
     /// Reads the items. Without `quarantine` a page with an invalid one is rejected, with the issues of all of them.
-    private static func read(
-        _ items: [ItemWire],
-        dialect: Dialect,
-        quarantine: Bool,
-        latest: Timestamp?
-    ) throws(PageRejection) -> Found {
-        var found = Found()
-        found.changes.reserveCapacity(items.count)
-        found.details.reserveCapacity(items.count)
+    private func read(_ items: [ItemWire]) throws(PageRejection) -> (changes: [FetchedChange], refused: [RefusedItem]) {
+        var changes: [FetchedChange] = []
+        var refused: [RefusedItem] = []
+        changes.reserveCapacity(items.count)
         var rejection: PageRejection?
         for (index, item) in items.enumerated() {
             let id = item.plan.id.flatMap { JWTID($0) }
-            let (issues, violation) = faults(of: item, id, at: index, dialect: dialect, latest: latest)
-            guard let id, let handle = item.plan.handle, issues.isEmpty else {
-                let place = "$.data[\(index)]"
-                if quarantine {
-                    var refused = RefusedItem(item, violation: violation, issues: issues, place: place)
-                    if let id, hasPlace(id, dialect: dialect, latest: latest) { refused.span = .init(id, id) }
-                    found.refused.append(refused)
-                } else {
-                    let former = rejection?.issues ?? []
-                    rejection = PageRejection(
-                        violation: rejection?.violation ?? violation,
-                        issues: former + issues,
-                        isOfItems: true
+            let (issues, violation) = faults(of: item, id, at: index)
+            if let id, let handle = item.plan.handle, issues.isEmpty {
+                let name = item.plan.name.flatMap(Self.shortened)
+                changes.append(
+                    FetchedChange(
+                        Change(id: id, plan: handle, name: name, isOffer: item.isOffer),
+                        details: item.plan.details,
+                        claimedChanges: item.claimedChanges,
+                        isOwn: item.isOwn,
+                        previous: item.previous
                     )
-                    if former.count + issues.count >= issueLimit { break }
-                }
-                continue
+                )
+            } else if quarantine {
+                var item = RefusedItem(item, violation: violation, issues: issues, place: "$.data[\(index)]")
+                if let id, hasPlace(id) { item.span = .init(id, id) }
+                refused.append(item)
+            } else {
+                let former = rejection?.issues ?? []
+                rejection = PageRejection(
+                    violation: rejection?.violation ?? violation,
+                    issues: former + issues,
+                    isOfItems: true
+                )
+                if former.count + issues.count >= Self.issueLimit { break }
             }
-            let name = item.plan.name.flatMap(shortened)
-            found.changes.append(Change(id: id, plan: handle, name: name, isOffer: item.isOffer))
-            found.details[id] = item.plan.details
-            found.claimedChanges[id] = item.claimedChanges
-            if item.isOwn { found.own.insert(id) }
-            if let previous = item.previous { found.previous[id] = previous }
         }
         if let rejection { throw rejection }
-        return found
+        return (changes, refused)
     }
 
     /// The issues of an item; empty if it is valid.
-    private static func faults(
+    private func faults(
         of item: ItemWire,
         _ id: JWTID?,
-        at index: Int,
-        dialect: Dialect,
-        latest: Timestamp?
+        at index: Int
     ) -> ([ValidationIssue], ContractViolation) {
         var issues: [ValidationIssue] = []
         var violation = ContractViolation.schema
@@ -184,7 +208,7 @@ public enum PageDecoder {
             let isOtherKind = id.map { $0.kind != dialect.idKind } ?? false
             // An item with other faults says nothing about the dialect.
             if isOtherKind, item.issues.isEmpty { violation = .idKind }
-            if !hasPlace(id, dialect: dialect, latest: latest) { issues.append(issue(.jwtId)) }
+            if !hasPlace(id) { issues.append(issue(.jwtId)) }
         }
         issues += item.issues
         if let handle = item.plan.handle, handle.utf8.count > ItemWire.longestHandle {
@@ -194,13 +218,14 @@ public enum PageDecoder {
     }
 
     /// Whether an item's identifier is of the dialect's kind and not of the future, so that a cursor can pass it.
-    private static func hasPlace(_ id: JWTID?, dialect: Dialect, latest: Timestamp?) -> Bool {
+    private func hasPlace(_ id: JWTID?) -> Bool {
         guard let id, id.kind == dialect.idKind else { return false }
         return latest.map { id.timestamp <= $0 } ?? true
     }
 
     /// Sorts the changes and returns whether they were out of order (R-VAL-11).
-    private static func sort(_ changes: inout [Change], descending: Bool) -> Bool {
+    private func sort(_ changes: inout [FetchedChange]) -> Bool {
+        let descending = dialect.isDescending
         let inOrder = zip(changes, changes.dropFirst()).allSatisfy { a, b in
             descending ? a.id.rawValue > b.id.rawValue : a.id.rawValue < b.id.rawValue
         }
@@ -209,11 +234,9 @@ public enum PageDecoder {
         return true
     }
 
-    private static func continuation(
+    private func continuation(
         of wire: PageWire,
-        last: JWTID?,
-        dialect: Dialect,
-        latest: Timestamp?
+        last: JWTID?
     ) throws(PageRejection) -> (hasMore: Bool, nextAfter: JWTID?) {
         guard dialect == .canonical, let pagination = wire.pagination else { return (wire.hitLimit ?? false, nil) }
         guard pagination.hasMore == true else { return (false, nil) }
@@ -229,4 +252,12 @@ public enum PageDecoder {
         if let last, next.precedes(last) == true { throw PageRejection(violation: .cursor, issues: []) }
         return (true, next)
     }
+}
+
+extension PageRejection {
+    /// The rejection of bytes that are no page of any dialect.
+    static let notAPage = PageRejection(violation: .schema, issues: [ValidationIssue(path: "$", problem: .invalid)])
+
+    /// Whether another dialect's page would be rejected so.
+    fileprivate var doubtsDialect: Bool { violation == .schema || violation == .idKind }
 }

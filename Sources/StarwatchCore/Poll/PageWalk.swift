@@ -26,7 +26,7 @@ public struct PageWalk: Sendable {
 
     /// The commit of one page.
     public struct Plan: Sendable, Hashable {
-        public let changes: [Change]
+        public let changes: [FetchedChange]
         public let cursor: CursorMove
         /// The interrupted walk to store with the page; `nil` clears it.
         public let walk: OpenWalk?

@@ -26,7 +26,7 @@ package struct PollState: Sendable, Hashable {
     package let known: Set<JWTID>
 
     /// Whether committing `changes` and the move of the cursor would change nothing.
-    package func knows(_ changes: [Change], upTo move: CursorMove) -> Bool {
+    package func knows(_ changes: [FetchedChange], upTo move: CursorMove) -> Bool {
         guard changes.allSatisfy({ known.contains($0.id) }) else { return false }
         guard let target = move.target(last: changes.last?.id) else { return true }
         return fetchCursor.map { $0.precedes(target) != true } ?? false

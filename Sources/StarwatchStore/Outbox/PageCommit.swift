@@ -42,7 +42,7 @@ package struct PageCommit: Sendable, Hashable {
     /// The request that brought the page; `nil` if it is not known.
     package var origin: PageOrigin?
     /// The changes in the order of processing.
-    package var changes: [Change]
+    package var changes: [FetchedChange]
     /// The move of the fetch cursor, which only rises and never passes a tombstone.
     package var cursor: CursorMove = .unchanged
     package var walk: Walk = .keep
@@ -63,27 +63,18 @@ package struct PageCommit: Sendable, Hashable {
     package var disposition: Disposition = .announce
     /// The priority of the poll. Higher priorities are delivered first and evicted last.
     package var priority = 0
-    /// The details of the changed plans, by JWT ID.
-    package var details: [JWTID: PlanDetails] = [:]
-    /// The differences from the former claims that the server sent along. They count where no earlier state of a plan is
-    /// known.
-    package var claimedChanges: [JWTID: [String: FieldChange]] = [:]
-    /// The changes whose claim the account made itself. They are stored and not announced.
-    package var own: Set<JWTID> = []
     /// The polls that can have the same claims; the poll itself can be among them. What one of them announces or has
     /// announced is stored and not announced again.
     package var overlapping: [PollName] = []
-    /// The claims that the changes replaced, as far as they are known and came after the walk's cursor.
-    package var previous: [JWTID: JWTID] = [:]
     /// Changes that only update the plans' snapshots, such as those before the end of a bootstrap. They are not stored.
-    package var seenOnly: [Change] = []
+    package var seenOnly: [FetchedChange] = []
     package var now: Timestamp
 
     package init(
         stream: StreamKey,
         expectedGeneration: Int,
         runID: String,
-        changes: [Change],
+        changes: [FetchedChange],
         room: Int,
         now: Timestamp
     ) {

@@ -20,9 +20,7 @@ extension Store {
             if let fetch, let origin = page.origin, counts.inserted + counts.refetched > 0 {
                 try db.store(origin, fetch, runID: page.runID)
             }
-            for change in page.seenOnly {
-                if let details = page.details[change.id] { try snapshots.keep(details, of: change, db) }
-            }
+            for fetched in page.seenOnly { try snapshots.keep(fetched, db) }
             try snapshots.store(db)
             let inLedger = page.disposition != .bootstrap
             if inLedger { counts.quarantined = try db.quarantine(page, of: id) }
@@ -80,13 +78,12 @@ extension Store {
         let account = db.key(page.stream.account)
         var check = SuppressionCheck(page)
         var room = page.room
-        for change in page.changes {
+        for fetched in page.changes {
+            let change = fetched.change
             counts.handled += 1
             if !announced || room > 0 {
-                let details = page.details[change.id]
-                let difference = try details.flatMap { details in
-                    try snapshots.difference(details, of: change, db)
-                        ?? page.claimedChanges[change.id].map(FieldChange.stored)
+                let difference = try fetched.details.flatMap { details in
+                    try snapshots.difference(details, of: change, db) ?? fetched.claimedChanges.map(FieldChange.stored)
                 }
                 let row = Session.outboxRow(id, change.id)
                 insert.setUncheckedArguments([
@@ -99,7 +96,7 @@ extension Store {
                 if db.changesCount == 1 {
                     counts.inserted += 1
                     if announced {
-                        if let reason = try check.reason(for: change.id, db) {
+                        if let reason = try check.reason(for: fetched, db) {
                             try db.suppress(change.id, of: id, reason, page.now)
                             counts.suppressed += 1
                         } else {
@@ -107,16 +104,16 @@ extension Store {
                         }
                     }
                     counts.lastHandled = change.id
-                    if let previous = page.previous[change.id], announced,
+                    if let previous = fetched.previous, announced,
                         try snapshots.lacks(previous, before: change, of: id, db)
                     {
                         counts.unseen += 1
                     }
-                    if let details { try snapshots.keep(details, of: change, db) }
+                    try snapshots.keep(fetched, db)
                     continue
                 }
             }
-            let meeting = try meet(change, page, id, fetch, hasRoom: room > 0, &check, db)
+            let meeting = try meet(fetched, page, id, fetch, hasRoom: room > 0, &check, db)
             if meeting == .outOfRoom {
                 counts.outOfRoom = true
                 counts.handled -= 1
@@ -130,7 +127,7 @@ extension Store {
             }
             if meeting == .reopened {
                 counts.reopened += 1
-                if let details = page.details[change.id] { try snapshots.keep(details, of: change, db) }
+                try snapshots.keep(fetched, db)
             }
             counts.duplicates += 1
             counts.lastHandled = change.id
@@ -154,7 +151,7 @@ extension Store {
 
     /// Handles a change whose row exists, or that has no room.
     private func meet(
-        _ change: Change,
+        _ fetched: FetchedChange,
         _ page: PageCommit,
         _ id: Int64,
         _ fetch: Int64?,
@@ -162,6 +159,7 @@ extension Store {
         _ check: inout SuppressionCheck,
         _ db: Session
     ) throws -> Meeting {
+        let change = fetched.change
         let row = try db.row(
             """
             SELECT state, \(Schema.isOpenAgain) FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?
@@ -172,7 +170,7 @@ extension Store {
         let isTombstone = row[0] == OutboxState.evicted.rawValue
         let isCancelled = row[1] == true
         guard page.disposition == .announce, isTombstone || isCancelled else { return .known }
-        if let reason = try check.reason(for: change.id, db) {
+        if let reason = try check.reason(for: fetched, db) {
             try db.suppress(change.id, of: id, reason, page.now)
             return isCancelled ? .settledCancelled : .settled
         }

@@ -85,7 +85,7 @@ extension Session {
         return new
     }
 
-    private func release(_ changes: [Change], of stream: Int64) throws {
+    private func release(_ changes: [FetchedChange], of stream: Int64) throws {
         guard !changes.isEmpty,
             try integer("SELECT EXISTS (SELECT 1 FROM quarantine WHERE stream_id = ?)", [stream]) == 1
         else { return }

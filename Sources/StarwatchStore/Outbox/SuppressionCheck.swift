@@ -3,23 +3,21 @@ import StarwatchCore
 
 /// Finds the changes of a page that are stored and not announced.
 struct SuppressionCheck {
-    private let own: Set<JWTID>
     private let overlapping: [PollName]
     private let stream: StreamKey
     /// The streams of the overlapping polls, read at the first new row.
     private var others: [Int64]?
 
     init(_ page: PageCommit) {
-        own = page.own
         overlapping = page.overlapping
         stream = page.stream
     }
 
     /// The reason why a change is not announced; `nil` if it is.
-    mutating func reason(for change: JWTID, _ db: Session) throws -> RowReason? {
-        if own.contains(change) { return .own }
+    mutating func reason(for change: FetchedChange, _ db: Session) throws -> RowReason? {
+        if change.isOwn { return .own }
         for other in try streams(db) {
-            if try db.announces(change, in: other) { return .announced }
+            if try db.announces(change.id, in: other) { return .announced }
         }
         return nil
     }

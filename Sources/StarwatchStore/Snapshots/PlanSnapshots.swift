@@ -47,8 +47,10 @@ struct PlanSnapshots {
         ) == nil
     }
 
-    /// Makes `details` the plan's snapshot, unless it comes from a later change.
-    mutating func keep(_ details: PlanDetails, of change: Change, _ db: Session) throws {
+    /// Makes the change's details the plan's snapshot, unless it comes from a later change.
+    mutating func keep(_ fetched: FetchedChange, _ db: Session) throws {
+        guard let details = fetched.details else { return }
+        let change = fetched.change
         // Identifiers of another kind come from a former dialect, so neither change is the later one.
         if let former = try snapshot(of: change.plan, db), former.jwt.precedes(change.id) == false { return }
         seen[change.plan] = Snapshot(jwt: change.id, content: .new(details))

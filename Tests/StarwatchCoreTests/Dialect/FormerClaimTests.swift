@@ -5,14 +5,13 @@ import Testing
 @Suite struct FormerClaimTests {
     private func changes(_ item: String, _ dialect: Dialect) throws -> [String: FieldChange]? {
         let text = #"{"data":[\#(item)],"hitLimit":false,"pagination":{"hasMore":false}}"#
-        let page = try PageDecoder.decode(
-            Array(text.utf8),
+        let page = try PageDecoder(
             dialect: dialect,
             validation: .lenient,
             quarantine: false
-        )
+        ).decode(Array(text.utf8))
         #expect(page.changes.count == 1)
-        return page.claimedChanges[page.changes[0].id]
+        return page.changes[0].claimedChanges
     }
 
     private func canonical(_ claim: String) throws -> [String: FieldChange]? {

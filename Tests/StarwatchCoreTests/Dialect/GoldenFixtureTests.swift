@@ -8,12 +8,11 @@ import Testing
         _ validation: Validation = .lenient,
         quarantine: Bool = false
     ) throws -> Page {
-        try PageDecoder.decode(
-            try fixture.bytes(),
+        try PageDecoder(
             dialect: .canonical,
             validation: validation,
             quarantine: quarantine
-        )
+        ).decode(try fixture.bytes())
     }
 
     private func rejection(_ fixture: GoldenFixture, _ validation: Validation = .lenient) throws -> PageRejection {
@@ -33,9 +32,9 @@ import Testing
                 "1704067200_abc123_def45678", "1704153600_mno345_0badf00d", "1704240000_new123_0badf00d",
             ]
         )
-        #expect(page.changes.map(\.plan) == ["test_project_1", "test_project_2", "test_project_3"])
-        #expect(page.changes.map(\.name) == ["Test Project 1", "Test Project 2", "Test Project 3"])
-        #expect(page.changes.map { page.details[$0.id]?[.location] } == ["40.7128,-74.006", nil, "37.7749,-122.4194"])
+        #expect(page.changes.map(\.change.plan) == ["test_project_1", "test_project_2", "test_project_3"])
+        #expect(page.changes.map(\.change.name) == ["Test Project 1", "Test Project 2", "Test Project 3"])
+        #expect(page.changes.map { $0.details?[.location] } == ["40.7128,-74.006", nil, "37.7749,-122.4194"])
         #expect(!page.hasMore && !page.reordered)
     }
 

@@ -13,14 +13,13 @@ import Testing
         _ context: PageContext
     ) throws -> Page {
         let text = #"{"data":[\#(item)],"hitLimit":false,"pagination":{"hasMore":false}}"#
-        let page = try PageDecoder.decode(
-            Array(text.utf8),
+        let page = try PageDecoder(
             dialect: dialect,
             kind: kind,
             validation: .lenient,
             quarantine: false,
             context: context
-        )
+        ).decode(Array(text.utf8))
         #expect(page.changes.count == 1)
         return page
     }
@@ -31,7 +30,7 @@ import Testing
         _ kind: PollKind = .starredProjects
     ) throws
         -> Bool
-    { try !page(item, dialect, kind, PageContext(author: Self.me)).own.isEmpty }
+    { try !page(item, dialect, kind, PageContext(author: Self.me)).changes.allSatisfy { !$0.isOwn } }
 
     private func plan(_ fields: String) -> String {
         #"{"plan":{"jwtId":"\#(Self.ulid)","handleId":"h","name":"Garden"\#(fields)}}"#
@@ -69,7 +68,7 @@ import Testing
 
     @Test func nobodyIsComparedUnlessAsked() throws {
         let item = plan(#","issuerDid":"\#(Self.me.rawValue)""#)
-        #expect(try page(item, .endorser, .starredProjects, PageContext()).own.isEmpty)
+        #expect(try page(item, .endorser, .starredProjects, PageContext()).changes.allSatisfy { !$0.isOwn })
     }
 
     @Test(arguments: [
@@ -82,8 +81,7 @@ import Testing
             {"planSummary":{"jwtId":"1704067200_abc123_def45678","handleId":"h"},"previousClaim":{"jwtId":"\#(previous)"}}
             """#
         let found = try page(item, .canonical, .starredProjects, PageContext(cursor: cursor))
-        #expect(found.previous.values.map(\.rawValue) == (isListed ? [previous] : []))
-        #expect(found.previous.keys.allSatisfy { $0 == found.changes[0].id })
-        #expect(try page(item, .canonical, .starredProjects, PageContext()).previous.isEmpty)
+        #expect(found.changes.map(\.previous?.rawValue) == [isListed ? previous : nil])
+        #expect(try page(item, .canonical, .starredProjects, PageContext()).changes.allSatisfy { $0.previous == nil })
     }
 }

@@ -58,14 +58,13 @@ enum PageResults {
 
         func read(_ bytes: [UInt8]) -> String {
             do throws(PageRejection) {
-                let page = try PageDecoder.decode(
-                    bytes,
+                let page = try PageDecoder(
                     dialect: dialect,
                     kind: kind,
                     validation: validation,
                     quarantine: quarantine,
                     latest: Timestamp(seconds: 1_780_000_000)
-                )
+                ).decode(bytes)
                 return "\(page.changes.count) changes, \(summary(page.issues)) \(Digest(of: page))"
             } catch {
                 return "\(error.violation), \(summary(error.issues))"
@@ -129,10 +128,11 @@ enum PageResults {
         init() {}
 
         init(of page: Page) {
-            for change in page.changes {
+            for fetched in page.changes {
+                let change = fetched.change
                 for text in [change.id.rawValue, change.plan, change.name, "\(change.isOffer)"] { add(text) }
-                for field in PlanDetails.Field.allCases { add(page.details[change.id]?[field]) }
-                for (field, texts) in (page.claimedChanges[change.id] ?? [:]).sorted(by: { $0.key < $1.key }) {
+                for field in PlanDetails.Field.allCases { add(fetched.details?[field]) }
+                for (field, texts) in (fetched.claimedChanges ?? [:]).sorted(by: { $0.key < $1.key }) {
                     for text in [field, texts.before, texts.after] { add(text) }
                 }
             }

@@ -47,12 +47,11 @@ import Testing
 
     private func issues(_ text: String) -> [String]? {
         do {
-            _ = try PageDecoder.decode(
-                Array(text.utf8),
+            _ = try PageDecoder(
                 dialect: .canonical,
                 validation: .strict,
                 quarantine: false
-            )
+            ).decode(Array(text.utf8))
             return nil
         } catch {
             return error.issues.map(\.description)

@@ -16,9 +16,9 @@ import Testing
             {"data": [{"\#(dialect == .canonical ? "planSummary" : "plan")": \#(plan)}, {"plan": 7}, 8],
              "hitLimit": false, "pagination": {"hasMore": false}}
             """#
-        let page = try PageDecoder.decode(Array(text.utf8), dialect: dialect, validation: .lenient, quarantine: true)
-        #expect(page.details.count == 1)
-        let details = try #require(page.details[jwt])
+        let page = try PageDecoder(dialect: dialect, validation: .lenient, quarantine: true).decode(Array(text.utf8))
+        #expect(page.changes.map(\.id) == [jwt])
+        let details = try #require(page.changes[0].details)
         #expect(details[.name] == "Garden")
         #expect(details[.description] == "Plants")
         #expect(details[.location] == "40.5,-111.25")

@@ -18,14 +18,13 @@ import Testing
         if dialect.isDescending { found.reverse() }
         let size = min(size, query.limit ?? size)
         let more = found.count > size
-        let changes = found.prefix(size).map { Change(id: $0, plan: "p", name: nil) }
+        let changes = found.prefix(size).map { FetchedChange(Change(id: $0, plan: "p", name: nil)) }
         return page(changes, more: more, next: more && !dialect.isDescending ? changes.last?.id : nil)
     }
 
-    private func page(_ changes: [Change], more: Bool, next: JWTID?) -> Page {
+    private func page(_ changes: [FetchedChange], more: Bool, next: JWTID?) -> Page {
         Page(
             changes: changes,
-            details: [:],
             hasMore: more,
             nextAfter: next,
             fetched: changes.count,
@@ -138,7 +137,7 @@ import Testing
     @Test func paginationCanDeclareAFullPageTheLast() throws {
         var walk = PageWalk(dialect: .canonical, mode: .poll, cursor: nil, resume: nil, chunks: 1)
         _ = walk.next(limit: 2)
-        let changes = (1...2).map { Change(id: id($0, .canonical), plan: "p", name: nil) }
+        let changes = (1...2).map { FetchedChange(Change(id: id($0, .canonical), plan: "p", name: nil)) }
         var full = page(changes, more: false, next: nil)
         full.hasPagination = true
         _ = try walk.receive(full, askedAt: nil)
@@ -149,7 +148,7 @@ import Testing
         var walk = PageWalk(dialect: .canonical, mode: .poll, cursor: nil, resume: nil, chunks: 1)
         for isAgain in [false, true] {
             _ = walk.next(limit: 2)
-            let same = page([Change(id: id(1, .canonical), plan: "p", name: nil)], more: true, next: nil)
+            let same = page([FetchedChange(Change(id: id(1, .canonical), plan: "p", name: nil))], more: true, next: nil)
             if isAgain {
                 #expect(throws: PageRejection.self) { try walk.receive(same, askedAt: nil) }
             } else {
@@ -235,7 +234,7 @@ import Testing
 
     @Test(arguments: Dialect.allCases)
     func aPageThatDoesNotMoveIsAViolation(dialect: Dialect) throws {
-        let change = Change(id: id(5, dialect), plan: "p", name: nil)
+        let change = FetchedChange(Change(id: id(5, dialect), plan: "p", name: nil))
         let same = page([change], more: true, next: dialect.isDescending ? nil : change.id)
         var walk = PageWalk(dialect: dialect, mode: .poll, cursor: nil, resume: nil, chunks: 1)
         _ = try walk.receive(same, askedAt: nil)

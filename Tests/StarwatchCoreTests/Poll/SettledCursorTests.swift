@@ -7,12 +7,11 @@ import Testing
 
     private func page(_ ids: [JWTID], more: Bool = false) throws -> Page {
         let items = ids.map { #"{"plan":{"jwtId":"\#($0.rawValue)","handleId":"h"}}"# }.joined(separator: ",")
-        return try PageDecoder.decode(
-            Array(#"{"data":[\#(items)],"hitLimit":\#(more)}"#.utf8),
+        return try PageDecoder(
             dialect: .endorser,
             validation: .lenient,
             quarantine: false
-        )
+        ).decode(Array(#"{"data":[\#(items)],"hitLimit":\#(more)}"#.utf8))
     }
 
     private func walk(

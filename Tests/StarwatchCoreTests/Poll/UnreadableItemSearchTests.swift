@@ -23,8 +23,7 @@ import Testing
         found = Array(found.prefix(5))
         if let bad, found.contains(bad) { return nil }
         return Page(
-            changes: found.map { Change(id: $0, plan: "p", name: nil) },
-            details: [:],
+            changes: found.map { FetchedChange(Change(id: $0, plan: "p", name: nil)) },
             hasMore: more,
             nextAfter: nil,
             fetched: found.count,
