@@ -14,6 +14,11 @@ import Testing
         )
     }
 
+    private func send(_ request: EndorserRequest, to client: EndorserClient) async -> Exchange<HTTPResponse> {
+        let exchange = await client.send(request)
+        return await exchange.read(RequestReport(exchange)) { .success($0) }
+    }
+
     @Test func postHasAllRequiredHeaders() async throws {
         let seen = Events(of: LoopbackRequest.self)
         let server = try LoopbackServer.answering {
@@ -27,7 +32,7 @@ import Testing
             idempotencyKey: "k-1"
         )
         sent.requestID = "r-1"
-        let exchange = await (try client(server, path: "//")).send(sent)
+        let exchange = await send(sent, to: try client(server, path: "//"))
         let request = try #require(await seen.next())
         #expect(request.line == "POST /api/v2/report/plansLastUpdatedBetween HTTP/1.1")
         #expect(request.header("Authorization") == "Bearer abc.def")
@@ -44,12 +49,13 @@ import Testing
 
     @Test func getEncodesItsQueryAndHasNoBody() async throws {
         let server = try LoopbackServer.answering { answer(body: $0.head) }
-        let exchange = await (try client(server, path: "/base/")).send(
+        let exchange = await send(
             EndorserRequest(
                 endpoint: .offersToMe,
                 query: [("recipientDid", "did:ethr:0xA"), ("afterId", "0 &ü")],
                 idempotencyKey: "unused"
-            )
+            ),
+            to: try client(server, path: "/base/")
         )
         let head = text(try exchange.outcome.get())
         #expect(
@@ -74,7 +80,7 @@ import Testing
                 body: #"{"error":"Rate limit exceeded"}"#
             )
         }
-        let exchange = await (try client(server)).send(EndorserRequest(endpoint: .time))
+        let exchange = await send(EndorserRequest(endpoint: .time), to: try client(server))
         let report = exchange.report
         #expect(report.result == .rateLimited)
         #expect(report.status == 429)
@@ -93,7 +99,7 @@ import Testing
     @Test func aResetWithoutARemainingNumberIsLeftOut() async throws {
         let server = try LoopbackServer.answering { _ in answer("200 OK", headers: ["RateLimit-Reset: 30"], body: "{}")
         }
-        let report = await (try client(server)).send(EndorserRequest(endpoint: .time)).report
+        let report = await send(EndorserRequest(endpoint: .time), to: try client(server)).report
         #expect(report.rateLimitRemaining == nil && report.rateLimitReset == nil)
     }
 
@@ -102,20 +108,20 @@ import Testing
             _ = connection.readRequest()
             connection.write("HTTP/1.1 304 Not Modified\r\nETag: W/\"1\"\r\n\r\n")
         }
-        let exchange = await (try client(server)).send(EndorserRequest(endpoint: .offersToMe))
+        let exchange = await send(EndorserRequest(endpoint: .offersToMe), to: try client(server))
         #expect(exchange.report.result == .notModified)
         #expect(try exchange.outcome.get().status == 304)
     }
 
     @Test func transportFailuresHaveTheirClass() async throws {
         let server = try LoopbackServer.answering { _ in answer(body: String(repeating: "x", count: 1001)) }
-        let large = await (try client(server)).send(EndorserRequest(endpoint: .time))
+        let large = await send(EndorserRequest(endpoint: .time), to: try client(server))
         #expect(failure(of: large.outcome)?.failureClass == .malformed)
         #expect(large.report.result == .tooLarge)
         #expect(large.report.status == nil)
 
         let closing = try LoopbackServer { _ = $0.readRequest() }
-        let reset = await (try client(closing)).send(EndorserRequest(endpoint: .time))
+        let reset = await send(EndorserRequest(endpoint: .time), to: try client(closing))
         #expect(failure(of: reset.outcome)?.failureClass == .network)
         #expect(reset.report.result == .reset)
     }
@@ -126,8 +132,9 @@ import Testing
             requests.add(1)
             return answer()
         }
-        let exchange = await (try client(server)).send(
-            EndorserRequest(endpoint: .time, token: AccessToken(rawValue: "a\r\nX-B: c", expiresAt: nil))
+        let exchange = await send(
+            EndorserRequest(endpoint: .time, token: AccessToken(rawValue: "a\r\nX-B: c", expiresAt: nil)),
+            to: try client(server)
         )
         #expect(failure(of: exchange.outcome)?.failureClass == .refused)
         #expect(requests.value == 0)

@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [(16, true), (Aside.longAnswer, false)])
-    func onlyAShortAnswerIsCheckedOnTheThread(size: Int, isOnDriver: Bool) async throws {
+    func onlyAShortAnswerIsReadOnTheThread(size: Int, isOnDriver: Bool) async throws {
         let server = try LoopbackServer.answering { _ in answer(body: String(repeating: "x", count: size)) }
         let http = try makeClient()
         let driver = await Driver(of: http)
@@ -90,9 +90,10 @@ import Testing
         let places = Mutex<[Bool]>([])
         await withTaskExecutorPreference(http.executor) {
             let request = EndorserRequest(endpoint: .plansChanged, method: .get)
-            _ = await client.send(request) { _ in
+            let exchange = await client.send(request)
+            _ = await exchange.read(RequestReport(exchange)) { response in
                 places.withLock { $0.append(driver.isHere) }
-                return nil
+                return .success(response)
             }
             #expect(driver.isHere)
         }

@@ -10,7 +10,7 @@ import Synchronization
 /// gate.
 package final class EndorserAPI: Sendable {
     /// A call, including all its tokens and tries.
-    package struct Call: Sendable {
+    package struct Call<Answer: Sendable>: Sendable {
         package var endpoint: Endpoint
         package var method: HTTPRequest.Method
         package var query: [(String, String)] = []
@@ -24,9 +24,10 @@ package final class EndorserAPI: Sendable {
         package var idempotencyKey: String?
         /// Number of acknowledged identifiers, which have their own limit.
         package var identifiers = 0
-        package var retries = RequestJob.Retries.policy(nil)
-        /// Returns the failure that a successful answer is. By default one whose JSON cannot be decoded is a failure.
-        package var check: @Sendable (HTTPResponse) -> APIFailure? = AnswerClassifier.undecodable
+        package var retries = RequestRetries.policy(nil)
+        /// Returns the content of a 2xx or 304 response, or the failure that it is. `askedAt` is the server's time of the
+        /// request, as far as it is known. Called once for each attempt.
+        package var read: @Sendable (HTTPResponse, _ askedAt: Timestamp) -> Result<Answer, APIFailure>
     }
 
     package let client: EndorserClient
@@ -62,55 +63,25 @@ package final class EndorserAPI: Sendable {
     /// Adjusts every wait if the local clock was set since the last call.
     package func followClock() async { await requester.gates.followClock() }
 
-    /// Sends a call until it gets a response or is given up.
-    package func send(_ call: Call, dialect: Dialect) async -> RequestEnd {
-        await reply(to: call, dialect: dialect).end
-    }
-
-    /// Sends a call like ``send(_:dialect:)``, and returns the outcome with its cost.
-    package func reply(to call: Call, dialect: Dialect) async -> RequestReply {
-        var job = RequestJob(
+    /// Makes a call until it gets an answer or is given up. Returns the outcome with its cost.
+    package func reply<Answer>(to call: Call<Answer>, dialect: Dialect) async -> RequestReply<Answer> {
+        var job = RequestJob<Answer>(
             account: call.account,
             observer: Observer(call: call, api: self),
-            // `send` has reported a rejected token.
+            // The observer has reported a rejected token.
             token: { _ in try await self.token(for: call.account, dialect: dialect, purpose: call.purpose) },
-            send: { await self.send(call, $0) }
+            exchange: { attempt in
+                await Trace.span(.request) { span in
+                    let request = call.request(attempt, traceHeaders: span == nil ? [] : Trace.headers)
+                    let exchange = await attempt.read(await self.client.send(request), call.read)
+                    span?.describe(exchange.report, of: call, attempt)
+                    return exchange
+                }
+            }
         )
         job.identifiers = call.identifiers
         job.retries = call.retries
-        return await requester.send(job, through: gate)
-    }
-
-    private func send(_ call: Call, _ attempt: RequestJob.Try) async -> Exchange {
-        await Trace.span(.request) { span in
-            let request = EndorserRequest(
-                endpoint: call.endpoint,
-                method: call.method,
-                query: call.query,
-                body: call.body,
-                token: attempt.token,
-                requestID: attempt.requestID,
-                idempotencyKey: call.idempotencyKey,
-                traceHeaders: span == nil ? [] : Trace.headers
-            )
-            let exchange = await client.send(request, check: call.check)
-            // Also after the last attempt, so that the next call does not begin with the same token.
-            if case .failure(let failure) = exchange.outcome, failure.failureClass == .unauthenticated,
-                let token = attempt.token
-            {
-                await tokens.refuse(token, for: call.purpose)
-            }
-            guard let span else { return exchange }
-            span.set(.endpoint, call.endpoint)
-            span.set(.runID, run: call.runID)
-            span.set(.attempt, attempt.number)
-            if let status = exchange.report.status { span.set(.status, status) }
-            switch exchange.outcome {
-            case .success: span.set(.outcome, exchange.report.result)
-            case .failure: span.fail(exchange.report.result)
-            }
-            return exchange
-        }
+        return await requester.perform(job, through: gate)
     }
 
     // MARK: - Tokens
@@ -164,8 +135,8 @@ package final class EndorserAPI: Sendable {
     // MARK: - Metrics
 
     /// Counts and logs the steps of a call.
-    private struct Observer: RequestObserver {
-        let call: Call
+    private struct Observer<Answer: Sendable>: RequestObserver {
+        let call: Call<Answer>
         let api: EndorserAPI
 
         private var metrics: APIMetrics { api.environment.metrics.api }
@@ -181,8 +152,7 @@ package final class EndorserAPI: Sendable {
             if let poll = call.poll { api.progress?.mark(.poll(poll), at: api.environment.time.monotonic) }
         }
 
-        func tried(_ exchange: Exchange, _ attempt: RequestJob.Try) async {
-            let report = exchange.report
+        func tried(_ report: RequestReport, _ attempt: RequestAttempt) {
             let exemplar = Exemplar(
                 runID: call.runID,
                 requestID: attempt.requestID,
@@ -199,7 +169,11 @@ package final class EndorserAPI: Sendable {
             }
         }
 
-        func failed(_ failure: APIFailure, _ attempt: RequestJob.Try, _ report: RequestReport) async {
+        func failed(_ failure: APIFailure, _ attempt: RequestAttempt, _ report: RequestReport) async {
+            // Also after the last attempt, so that the next call does not begin with the same token.
+            if failure.failureClass == .unauthenticated, let token = attempt.token {
+                await api.tokens.refuse(token, for: call.purpose)
+            }
             self.report(failure)
             let trace = RequestTrace(id: attempt.requestID, serverID: report.serverRequestID)
             api.environment.logger.log(
@@ -231,6 +205,41 @@ package final class EndorserAPI: Sendable {
 
         func exhausted(because reason: RetryReason) {
             metrics.retriesExhausted[call.endpoint, reason].increment(exemplar: exemplar)
+        }
+    }
+}
+
+extension EndorserAPI.Call {
+    fileprivate func request(
+        _ attempt: RequestAttempt,
+        traceHeaders: [(name: String, value: String)]
+    ) -> EndorserRequest {
+        EndorserRequest(
+            endpoint: endpoint,
+            method: method,
+            query: query,
+            body: body,
+            token: attempt.token,
+            requestID: attempt.requestID,
+            idempotencyKey: idempotencyKey,
+            traceHeaders: traceHeaders
+        )
+    }
+}
+
+extension TraceSpan {
+    fileprivate func describe<Answer>(
+        _ report: RequestReport,
+        of call: EndorserAPI.Call<Answer>,
+        _ attempt: RequestAttempt
+    ) {
+        set(.endpoint, call.endpoint)
+        set(.runID, run: call.runID)
+        set(.attempt, attempt.number)
+        if let status = report.status { set(.status, status) }
+        switch report.result {
+        case .ok, .notModified: set(.outcome, report.result)
+        default: fail(report.result)
         }
     }
 }

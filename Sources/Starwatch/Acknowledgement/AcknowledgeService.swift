@@ -211,16 +211,16 @@ package final class AcknowledgeService: Service {
         var retry = Retry(resume: clock.now)
         let hasAcknowledged = await account.gate.acknowledges(now: environment.time.now) ?? false
         let reply = await account.api.reply(to: call(for: batch), dialect: dialect)
-        switch reply.end {
-        case .answer(let response, _):
-            switch try await take(response, reply.trace, batch, poll, &pass) {
+        switch reply.result {
+        case .success(let answer):
+            switch try await take(answer, reply.trace, batch, poll, &pass) {
             case .done: return true
             case .refused: retry.isRefused = true
             // The server can have taken the batch, and knows it by its key.
             case .unreadable: break
             }
         // A server that has taken acknowledgements before has not lost its endpoint: it is tried again.
-        case .failed(let failure)
+        case .failure(.failed(let failure))
         where failure.result == .notFound && options.mode == .auto && !hasAcknowledged:
             logger.log(
                 .acknowledgeLocal,
@@ -228,7 +228,7 @@ package final class AcknowledgeService: Service {
             )
             await account.gate.missEndpoint(now: environment.time.now)
             return true
-        case .failed(let failure):
+        case .failure(.failed(let failure)):
             guard failure.failureClass != .cancelled else {
                 pass.leavesBatch = true
                 return false
@@ -240,11 +240,11 @@ package final class AcknowledgeService: Service {
             // Other failures say nothing about the batch. The server can have taken it, even if its answer is unreadable.
             retry.isRefused = failure.result != .unauthenticated && [400, 413, 422].contains(failure.status)
             note(failure.reason, batch, reply.trace, failure.cause)
-        case .deferred(let until, _):
+        case .failure(.deferred(let until, _)):
             // The gate's times are the local clock's.
             retry.resume = until + (clock.now - environment.time.now)
             retry.isWait = true
-        case .noToken(let error):
+        case .failure(.noToken(let error)):
             retry.backoff = .token
             retry.isWait = true
             let error = error as? TokenError
@@ -255,13 +255,13 @@ package final class AcknowledgeService: Service {
                     .reason: "\((error?.cause ?? .noToken).rawValue)",
                 ]
             )
-        case .unstored(let error): throw error
+        case .failure(.unstored(let error)): throw error
         }
         try await postpone(batch, retry, &pass)
         return false
     }
 
-    private func call(for batch: AckBatch) -> EndorserAPI.Call {
+    private func call(for batch: AckBatch) -> EndorserAPI.Call<AcknowledgeAnswer?> {
         EndorserAPI.Call(
             endpoint: .acknowledge,
             method: .post,
@@ -271,7 +271,8 @@ package final class AcknowledgeService: Service {
             runID: batch.runID,
             idempotencyKey: batch.key,
             identifiers: batch.ids.count,
-            retries: .tokenOnly
+            retries: .tokenOnly,
+            read: { response, _ in response.decoded(as: AcknowledgeAnswer.self) }
         )
     }
 
@@ -284,7 +285,7 @@ package final class AcknowledgeService: Service {
 
     /// Reads the server's answer to a batch.
     private func take(
-        _ response: HTTPResponse,
+        _ answer: AcknowledgeAnswer?,
         _ trace: RequestTrace?,
         _ batch: AckBatch,
         _ poll: Poll,
@@ -292,7 +293,7 @@ package final class AcknowledgeService: Service {
     ) async throws(StoreError) -> Verdict {
         let count = UInt64(batch.ids.count)
         let results = environment.metrics.outbox.acknowledgements
-        guard let answer = try? JSONDecoder().decode(AcknowledgeAnswer.self, from: Data(response.body)) else {
+        guard let answer else {
             results[.retried].increment(by: count)
             note("The server's answer cannot be read.", batch, trace, FailureReason(.malformed))
             return .unreadable

@@ -92,24 +92,25 @@ package struct DigestFetcher: Sendable {
         guard let origin = ServerURL.origin(of: fetch.url) else { return (.unreachable, .failed) }
         // An occurrence's fetch must end by the digest's time. A content-only fetch ends after the longest request.
         let deadline = occasion.occurrence?.fireAt ?? time.now + Self.timeout
-        var job = RequestJob(
+        var job = RequestJob<HTTPResponse>(
             account: occasion.account,
             token: { _ in try digest.token.map { try AccessToken(file: $0) } },
-            send: { [http] attempt in
+            exchange: { [http] attempt in
                 let limit = min(fetch.timeout ?? Self.timeout, Self.timeout, deadline - attempt.admittedAt)
                 let message = Self.message(fetch, attempt, etag: stored?.etag, timeout: limit)
-                return Exchange(await http.exchange(message))
+                return await attempt.read(await http.exchange(message)) { response, _ in .success(response) }
             }
         )
         job.retries = .never
         job.patience = .before(deadline)
-        switch await requester.send(job, through: requester.gates.gate(to: origin)).end {
-        case .answer(let response, _) where response.status == 200 || isEmptyAnswer(response, of: digest):
+        switch await requester.perform(job, through: requester.gates.gate(to: origin)).result {
+        case .success(let response) where response.status == 200 || isEmptyAnswer(response, of: digest):
             return Self.received(response.body, etag: Self.usable(response.headers["etag"]), of: digest)
-        case .answer(let response, _) where response.status == 304 && stored != nil: return (.notModified, .notModified)
-        case .failed(let failure): return (DigestPrefetchOutcome(failure), .failed)
-        case .noToken: return (.noToken, .failed)
-        case .answer, .deferred, .unstored: return (Task.isCancelled ? .cancelled : .refused, .failed)
+        case .success(let response) where response.status == 304 && stored != nil: return (.notModified, .notModified)
+        case .failure(.failed(let failure)): return (DigestPrefetchOutcome(failure), .failed)
+        case .failure(.noToken): return (.noToken, .failed)
+        case .success, .failure(.deferred), .failure(.unstored):
+            return (Task.isCancelled ? .cancelled : .refused, .failed)
         }
     }
 
@@ -120,7 +121,7 @@ package struct DigestFetcher: Sendable {
 
     private static func message(
         _ fetch: FetchOptions,
-        _ attempt: RequestJob.Try,
+        _ attempt: RequestAttempt,
         etag: String?,
         timeout: Duration
     ) -> HTTPRequest {

@@ -154,15 +154,15 @@ private final class FollowedPoll: ScheduledWork {
 
     func plan(_ next: Timestamp?) async { setNext(next) }
 
-    func run(planned: Timestamp, next: Timestamp?) async -> Timestamp? {
+    func run(planned: Timestamp?, next: Timestamp?) async -> Timestamp? {
         let now = service.environment.time.now
-        metrics.scheduleDelay[poll.label].observe(max(now - planned - poll.splay, .zero))
-        setNext(next)
-        return await cycle(next: next, at: now)
-    }
-
-    func runExtra(next: Timestamp) async -> Timestamp? {
-        await cycle(next: next, at: service.environment.time.now)
+        if let planned {
+            metrics.scheduleDelay[poll.label].observe(max(now - planned - poll.splay, .zero))
+            setNext(next)
+        }
+        state.withLock { $0.lastRun = now }
+        let result = await service.pass(poll, runID: RandomID.runID(), nextRun: next)
+        return await service.again(poll, after: result.skip == .overlap ? await service.join(poll) : result)
     }
 
     func join() async -> Timestamp? { await service.again(poll, after: await service.join(poll)) }
@@ -175,12 +175,6 @@ private final class FollowedPoll: ScheduledWork {
 
     func lookedAt() {
         service.progress.mark(.poll(poll.name), at: service.environment.time.monotonic)
-    }
-
-    private func cycle(next: Timestamp?, at now: Timestamp) async -> Timestamp? {
-        state.withLock { $0.lastRun = now }
-        let result = await service.pass(poll, runID: RandomID.runID(), nextRun: next)
-        return await service.again(poll, after: result.skip == .overlap ? await service.join(poll) : result)
     }
 
     private func setNext(_ next: Timestamp?) {

@@ -152,11 +152,11 @@ package final class PollService: Service {
             // While the cycle waits for its turn, the progress of the running cycles counts.
             progress.pause(.poll(poll.name))
             // The task is unstructured, so that a change of identity cancels the cycle but not its caller.
-            let task = Task(executorPreference: executor) { [limit, progress, time = environment.time] in
-                await limit.run {
-                    progress.mark(.poll(poll.name), at: time.monotonic)
-                    return await cycle.run()
-                }
+            let task: Running = Task(executorPreference: executor) { [limit, progress, time = environment.time] in
+                guard await limit.acquire() else { return nil }
+                defer { limit.release() }
+                progress.mark(.poll(poll.name), at: time.monotonic)
+                return await cycle.run(on: cycle.gate)
             }
             state.running[poll.name] = task
             return (task, true)

@@ -1,5 +1,4 @@
 import StarwatchCore
-import StarwatchPolling
 import StarwatchStore
 import Synchronization
 
@@ -9,7 +8,7 @@ import Synchronization
 final class WalkMemory: Sendable {
     /// A cursor below which nothing can appear any more, so that the next cycle fetches no overlap. Any change of the
     /// account or its stars ends it, because it holds for what was asked for.
-    private struct Settled: Equatable {
+    struct Settled: Equatable {
         let stream: StreamKey
         let generation: Int
         let interests: Interests?
@@ -20,7 +19,7 @@ final class WalkMemory: Sendable {
         var settled: Settled?
         /// The stream of the last complete walk, and its beginning by the time since the machine's start.
         var walk: (stream: StreamKey, begun: Duration)?
-        /// The item that made the last page unreadable.
+        /// The place of the item that made the last page unreadable.
         var unreadable: (stream: StreamKey, span: RefusedItem.Span)?
         /// The last `Date` of the server, and the time since the machine's start at which it came.
         var date: (server: Timestamp, boottime: Duration)?
@@ -30,23 +29,20 @@ final class WalkMemory: Sendable {
 
     private let known = Mutex(Known())
 
-    /// Whether the stored cursor is settled. Never with tombstones, because they move the cursor back.
-    func isSettled(_ stream: StreamKey, _ state: PollState, _ cursor: JWTID?, _ interests: Interests?) -> Bool {
-        guard let cursor, !state.hasTombstones else { return false }
-        let asked = Settled(stream: stream, generation: state.generation, interests: interests, cursor: cursor)
-        return known.withLock { $0.settled == asked }
-    }
+    /// Whether a cursor is the settled one.
+    func isSettled(_ cursor: Settled) -> Bool { known.withLock { $0.settled == cursor } }
 
     /// Remembers the settled cursor of a complete walk; `nil` forgets.
-    func settle(_ cursor: JWTID?, of stream: StreamKey, _ state: PollState, _ interests: Interests?) {
-        let new = cursor.map {
-            Settled(stream: stream, generation: state.generation, interests: interests, cursor: $0)
-        }
-        known.withLock { $0.settled = new }
-    }
+    func settle(_ cursor: Settled?) { known.withLock { $0.settled = cursor } }
 
     /// Remembers the beginning of a complete walk whose answers confirmed the server's time.
     func walked(_ stream: StreamKey, since begun: Duration) { known.withLock { $0.walk = (stream, begun) } }
+
+    /// Remembers what is stored about the last walk, until a walk ends in this run. The walks of this run change it, and
+    /// the first of them cannot know the server's time.
+    func restoreWalk(_ stream: StreamKey, since begun: Duration) {
+        known.withLock { if $0.walk?.stream != stream { $0.walk = (stream, begun) } }
+    }
 
     /// The time since the last complete walk began, which a wall clock cannot change; `nil` if there was none since the
     /// start. What that walk has not seen is newer, even if the server's clock was set back since.
@@ -61,15 +57,9 @@ final class WalkMemory: Sendable {
         known.withLock { known in known.unreadable.flatMap { $0.stream == stream ? $0.span : nil } }
     }
 
-    /// Notes the place of an item that makes its page unreadable.
+    /// Remembers the place of an item that makes its page unreadable.
     func found(_ span: RefusedItem.Span?, in stream: StreamKey) {
         known.withLock { $0.unreadable = span.map { (stream, $0) } }
-    }
-
-    /// Notes what is stored about the last walk, for ``sinceWalk(_:boottime:)``, until a walk ends in this run. The walks of
-    /// this run change it, and the first of them cannot know the server's time.
-    func noteStored(_ stream: StreamKey, since begun: Duration) {
-        known.withLock { if $0.walk?.stream != stream { $0.walk = (stream, begun) } }
     }
 
     /// The server's time by its last `Date`, whatever the local clock shows; `nil` before the first one.
@@ -77,10 +67,10 @@ final class WalkMemory: Sendable {
         known.withLock { $0.date.map { $0.server + (boottime - $0.boottime) } }
     }
 
-    /// Notes a `Date` of the server.
+    /// Remembers a `Date` of the server.
     ///
     /// - Returns: Whether ``serverTime(at:)`` was unknown, or too late by more than `tolerance`.
-    func note(_ date: Timestamp, at boottime: Duration, tolerance: Duration) -> Bool {
+    func learn(_ date: Timestamp, at boottime: Duration, tolerance: Duration) -> Bool {
         known.withLock { known in
             let assumed = known.date.map { $0.server + (boottime - $0.boottime) }
             known.date = (date, boottime)
@@ -88,8 +78,8 @@ final class WalkMemory: Sendable {
         }
     }
 
-    /// Notes whether the cursor is ahead of the server's time, and returns whether it is for the first time.
-    func noteAhead(_ isAhead: Bool) -> Bool {
+    /// Remembers whether the cursor is ahead of the server's time, and returns whether it is for the first time.
+    func isFirstAhead(_ isAhead: Bool) -> Bool {
         known.withLock { known in
             defer { known.wasAhead = isAhead }
             return isAhead && !known.wasAhead

@@ -102,17 +102,17 @@ package final class ClockSyncService: Service {
         else {
             return
         }
-        var call = EndorserAPI.Call(
+        let call = EndorserAPI.Call(
             endpoint: .time,
             method: .get,
             account: did,
             purpose: .poll,
             runID: RandomID.runID(),
-            retries: .tokenOnly
+            retries: .tokenOnly,
+            // Only the headers are read.
+            read: { _, _ in .success(()) }
         )
-        // Only the headers are read.
-        call.check = { _ in nil }
-        if case .failed(let failure) = await account.api.send(call, dialect: dialect ?? .canonical),
+        if case .failed(let failure)? = await account.api.reply(to: call, dialect: dialect ?? .canonical).failure,
             failure.status == nil, failure.failureClass != .cancelled
         {
             clock.sampleFailed(.timeEndpoint)

@@ -12,6 +12,8 @@ public struct APIFailure: Error, Sendable, Hashable {
     public let reason: String
     /// The server's words in its error response.
     public let detail: ServerErrorDetail
+    /// The faults of an answer that cannot be read; empty for any other failure.
+    public let issues: [ValidationIssue]
     /// The cause of a failure whose status says success; `nil` for any other.
     private let ownCause: FailureReason.Cause?
 
@@ -31,6 +33,7 @@ public struct APIFailure: Error, Sendable, Hashable {
         self.retryAfter = retryAfter
         self.reason = reason
         self.detail = detail
+        issues = result == .malformed ? [ValidationIssue(path: "$", problem: .invalid)] : []
         ownCause = cause
     }
 

@@ -256,7 +256,10 @@ public struct PageDecoder: Sendable {
 
 extension PageRejection {
     /// The rejection of bytes that are no page of any dialect.
-    static let notAPage = PageRejection(violation: .schema, issues: [ValidationIssue(path: "$", problem: .invalid)])
+    package static let notAPage = PageRejection(
+        violation: .schema,
+        issues: [ValidationIssue(path: "$", problem: .invalid)]
+    )
 
     /// Whether another dialect's page would be rejected so.
     fileprivate var doubtsDialect: Bool { violation == .schema || violation == .idKind }

@@ -24,14 +24,15 @@ public struct UnreadableItemSearch: Sendable {
     private var good: Int64 = 0
     private var bad: Int64 = 0
     private var isControlled = false
-    /// Whether the search began with the place of an item that was found before.
+    /// Whether the search began with a place that was found before.
     private var isGuess: Bool
     public private(set) var end: End?
 
     /// - Parameters:
     ///   - query: The query of the unreadable page.
     ///   - latest: The latest time of an identifier.
-    ///   - known: The place of an item that was found before, which is tried first; `nil` if there is none.
+    ///   - known: The place of an item that was found before, or ``place`` of an interrupted search, which is tried first;
+    ///     `nil` if there is none.
     public init(_ query: PageQuery, dialect: Dialect, latest: Timestamp, known: RefusedItem.Span? = nil) {
         (self.query, self.dialect) = (query, dialect)
         let unit = Self.unit(of: dialect)
@@ -39,9 +40,9 @@ public struct UnreadableItemSearch: Sendable {
         let newest = max((query.before?.timestamp ?? latest).milliseconds / unit + 1, oldest + 1)
         range = (oldest, newest)
         isGuess = false
-        if let time = (known?.lower.timestamp.milliseconds).map({ $0 / unit }), oldest <= time, time < newest {
+        if let (lower, upper) = known.map({ Self.times(of: $0, unit) }), oldest <= lower, upper <= newest {
             isGuess = true
-            (good, bad) = dialect.isDescending ? (time + 1, time) : (time, time + 1)
+            (good, bad) = dialect.isDescending ? (upper, lower) : (lower, upper)
         } else {
             begin()
         }
@@ -50,6 +51,17 @@ public struct UnreadableItemSearch: Sendable {
     private mutating func begin() {
         (isControlled, isGuess) = (false, false)
         (good, bad) = dialect.isDescending ? (range.newest, range.oldest) : (range.oldest, range.newest)
+    }
+
+    /// The times of a place, which are at least one unit apart.
+    private static func times(of place: RefusedItem.Span, _ unit: Int64) -> (lower: Int64, upper: Int64) {
+        let lower = place.lower.timestamp.milliseconds / unit
+        return (lower, max(place.upper.timestamp.milliseconds / unit, lower + 1))
+    }
+
+    /// The range in which the item lies, as far as an unfinished search has narrowed it; `nil` if nothing is known yet.
+    package var place: RefusedItem.Span? {
+        isControlled || isGuess ? RefusedItem.Span(id(min(good, bad)), id(max(good, bad))) : nil
     }
 
     /// The resolution of the time in an identifier, in milliseconds.

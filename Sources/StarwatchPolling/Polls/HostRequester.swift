@@ -27,17 +27,17 @@ struct HostRequester: Sendable {
             error.retryAfter = await gate.nextTrial.map { max(.zero, $0 - time.now) }
             return Answer(result: .failure(error))
         }
-        let reply = await requester.send(job(request, through: gate), through: gate)
+        let reply = await requester.perform(job(request, through: gate), through: gate)
         await requester.gates.followClock()
-        await gate.end(reply.end.circuitFailure, now: time.now)
+        await gate.end(reply.failure?.circuitFailure, now: time.now)
         return Answer(
-            result: result(of: reply.end),
+            result: reply.result.mapError { error(of: $0) },
             requestID: reply.requestID,
             retryCount: max(0, reply.tries - 1)
         )
     }
 
-    private func job(_ request: PreparedRequest, through gate: Gate) -> RequestJob {
+    private func job(_ request: PreparedRequest, through gate: Gate) -> RequestJob<HTTPResponse> {
         var job = RequestJob(
             account: request.account,
             token: { [time] refused in
@@ -47,10 +47,11 @@ struct HostRequester: Sendable {
                 guard token != nil || request.mayGoWithoutToken else { throw NoToken() }
                 return token
             },
-            send: { [http, time] attempt in
+            exchange: { [http] attempt in
                 let message = request.httpRequest(token: attempt.token, requestID: attempt.requestID)
-                return Exchange(await http.exchange(message)) { response in
-                    Self.refusal(of: response, isConditional: request.validator != nil, now: time.now)
+                return await attempt.read(await http.exchange(message)) { response, _ in
+                    response.status == 304 && request.validator == nil
+                        ? .failure(Self.unexpectedNotModified) : .success(response)
                 }
             }
         )
@@ -60,24 +61,21 @@ struct HostRequester: Sendable {
 
     private struct NoToken: Error {}
 
-    private func result(of end: RequestEnd) -> Result<HTTPResponse, PollError> {
-        switch end {
-        case .answer(let response, _): return .success(response)
-        case .failed(let failure): return .failure(PollError(failure))
+    private func error(of failure: RequestFailure) -> PollError {
+        switch failure {
+        case .failed(let failure): return PollError(failure)
         case .deferred(let until, let failure?):
             var error = PollError(failure)
             error.retryAfter = until - time.now
-            return .failure(error)
+            return error
         case .deferred(let until, nil):
-            return .failure(
-                PollError(
-                    .rateLimitExceeded,
-                    "The server, or our own limit, asks for a longer wait than is sat out.",
-                    isRetryable: true,
-                    retryAfter: until - time.now
-                )
+            return PollError(
+                .rateLimitExceeded,
+                "The server, or our own limit, asks for a longer wait than is sat out.",
+                isRetryable: true,
+                retryAfter: until - time.now
             )
-        case .unstored(let error): return .failure(PollError(error))
+        case .unstored(let error): return PollError(error)
         case .noToken(let error):
             var failure = PollError(
                 .noToken,
@@ -85,20 +83,14 @@ struct HostRequester: Sendable {
                 isRetryable: false
             )
             if !(error is NoToken) { failure.underlying = error }
-            return .failure(failure)
+            return failure
         }
     }
 
-    /// The failure that an answer means; `nil` if it is a success.
-    private static func refusal(of response: HTTPResponse, isConditional: Bool, now: Timestamp) -> APIFailure? {
-        if response.status == 304, !isConditional {
-            return APIFailure(
-                result: .malformed,
-                failureClass: .malformed,
-                status: 304,
-                reason: "The server answered \"not modified\" (304) to a request that was not conditional."
-            )
-        }
-        return AnswerClassifier.classify(response, now: now)
-    }
+    private static let unexpectedNotModified = APIFailure(
+        result: .malformed,
+        failureClass: .malformed,
+        status: 304,
+        reason: "The server answered \"not modified\" (304) to a request that was not conditional."
+    )
 }

@@ -102,20 +102,16 @@ final class ScheduleEntry: ScheduledWork {
         }
     }
 
-    func run(planned: Timestamp, next: Timestamp?) async -> Timestamp? { await run(next: .some(next)) }
-
-    func runExtra(next: Timestamp) async -> Timestamp? { await run(next: nil) }
-
     func join() async -> Timestamp? { nil }
 
     // MARK: - Running
 
     /// - Parameter next: Stored only after the run: one that a crash interrupted is due again.
-    private func run(next: Timestamp??) async -> Timestamp? {
+    func run(planned: Timestamp?, next: Timestamp?) async -> Timestamp? {
         let report = await shared.limit.run { await self.runOnce() }
         // If the run was cancelled, it is due again when the schedule resumes.
         guard let report, report.error?.code != .cancelled || !Task.isCancelled else { return nil }
-        if let next { _ = setNext(next) }
+        if planned != nil { _ = setNext(next) }
         await save()
         guard let error = report.error, error.isRetryable else { return nil }
         let now = shared.time.now

@@ -2,64 +2,87 @@ package import StarwatchCore
 package import StarwatchStore
 package import StarwatchTransport
 
-/// One logical request, across its tokens and attempts: its limits and its sending.
-package struct RequestJob: Sendable {
-    /// One attempt.
-    package struct Try: Sendable {
-        package let token: AccessToken?
-        /// The number of the attempt, from 1.
-        package let number: Int
-        /// `X-Request-ID`, new for every attempt.
-        package let requestID: String
-        /// The time at which the request was counted, by the local clock.
-        package let admittedAt: Timestamp
-    }
-
-    /// Retries of a failed attempt.
-    package enum Retries: Sendable {
-        /// Retries by the policy of each failure class. A host's policy replaces it, except for a rejected token.
-        case policy(RetryPolicy?)
-        /// Retries only with a new token, after a rejected one. The caller schedules its own retries.
-        case tokenOnly
-        case never
-    }
-
-    /// The maximum wait for a turn.
-    package enum Patience: Sendable {
-        /// ``RetryDecision/longestInlineWait``.
-        case inline
-        /// The request must be sent before this time.
-        case before(Timestamp)
-    }
-
+/// One logical request, across its tokens and attempts: its limits, its sending and the reading of its answer.
+package struct RequestJob<Answer: Sendable>: Sendable {
     package var account: DID?
     /// The number of identifiers that the request acknowledges; they have their own limit.
     package var identifiers = 0
-    package var retries = Retries.policy(nil)
-    package var patience = Patience.inline
+    package var retries = RequestRetries.policy(nil)
+    package var patience = RequestPatience.inline
     /// Returns a token, or `nil` to send none. Its argument is the token that the server rejected, if any.
     package var token: @Sendable (_ refused: AccessToken?) async throws -> AccessToken?
-    /// Sends one attempt and classifies its response.
-    package var send: @Sendable (Try) async -> Exchange
+    /// Sends one attempt and reads its answer by ``RequestAttempt/read(_:_:)``.
+    package var exchange: @Sendable (RequestAttempt) async -> Exchange<Answer>
     package var observer: (any RequestObserver)?
 
     package init(
         account: DID?,
         observer: (any RequestObserver)? = nil,
         token: @escaping @Sendable (_ refused: AccessToken?) async throws -> AccessToken?,
-        send: @escaping @Sendable (Try) async -> Exchange
+        exchange: @escaping @Sendable (RequestAttempt) async -> Exchange<Answer>
     ) {
         self.account = account
         self.observer = observer
         self.token = token
-        self.send = send
+        self.exchange = exchange
     }
 }
 
-/// Outcome of a logical request.
-package enum RequestEnd: Sendable {
-    /// - Parameter askedAt: The server's time at which the request was sent, as far as it is known.
-    case answer(HTTPResponse, askedAt: Timestamp)
+/// Retries of a failed attempt.
+package enum RequestRetries: Sendable {
+    /// Retries by the policy of each failure class. A host's policy replaces it, except for a rejected token.
+    case policy(RetryPolicy?)
+    /// Retries only with a new token, after a rejected one. The caller schedules its own retries.
+    case tokenOnly
+    case never
+}
+
+/// The maximum wait of a request for a turn.
+package enum RequestPatience: Sendable {
+    /// ``RetryDecision/longestInlineWait``.
+    case inline
+    /// The request must be sent before this time.
+    case before(Timestamp)
+}
+
+/// One attempt of a request.
+package struct RequestAttempt: Sendable {
+    package let token: AccessToken?
+    /// The number of the attempt, from 1.
+    package let number: Int
+    /// `X-Request-ID`, new for every attempt.
+    package let requestID: String
+    /// The time at which the request was counted, by the local clock.
+    package let admittedAt: Timestamp
+    /// The clock of the server; `nil` if it is not measured.
+    let clock: (any ServerTime)?
+    let time: any TimeSource
+
+    /// Learns the server's time from the answer to this attempt, then reads it.
+    ///
+    /// - Parameter read: Returns the content of a 2xx or 304 response, or the failure that it is. `askedAt` is the
+    ///   server's time at which the request was sent, as far as it is known.
+    package func read<Answer>(
+        _ exchange: HTTPExchange,
+        _ read: @escaping @Sendable (HTTPResponse, _ askedAt: Timestamp) -> Result<Answer, APIFailure>
+    ) async -> Exchange<Answer> {
+        let report = RequestReport(exchange)
+        if report.status != nil {
+            clock?.observe(
+                serverTime: report.serverTime,
+                date: report.date,
+                age: report.hasAge ? "" : nil,
+                sentAt: report.sentAt.wall,
+                roundTrip: report.roundTrip
+            )
+        }
+        let askedAt = (clock?.now ?? time.now) - report.duration
+        return await exchange.read(report) { read($0, askedAt) }
+    }
+}
+
+/// The reason why a request got no answer that can be used.
+package enum RequestFailure: Error, Sendable {
     /// The wait is too long. `failure` is the response that asked for it; `nil` if nothing was sent.
     case deferred(until: Timestamp, failure: APIFailure?)
     case failed(APIFailure)
@@ -68,10 +91,9 @@ package enum RequestEnd: Sendable {
     /// Nothing was sent: the database could not read or store the rate limits.
     case unstored(StoreError)
 
-    /// The failure to report to the circuit; `nil` for a success.
-    package var circuitFailure: FailureClass? {
+    /// The failure to report to the circuit.
+    package var circuitFailure: FailureClass {
         switch self {
-        case .answer: nil
         case .failed(let failure), .deferred(_, let failure?): failure.failureClass
         // Nothing was sent, so the server's state is unknown.
         case .deferred(_, nil), .noToken, .unstored: .cancelled
@@ -79,9 +101,9 @@ package enum RequestEnd: Sendable {
     }
 }
 
-/// The outcome of a logical request, and its cost.
-package struct RequestReply: Sendable {
-    package let end: RequestEnd
+/// The result of a logical request, and its cost.
+package struct RequestReply<Answer: Sendable>: Sendable {
+    package let result: Result<Answer, RequestFailure>
     package let tries: Int
     /// `X-Request-ID` of the last attempt; empty if nothing was sent.
     package let requestID: String
@@ -89,6 +111,11 @@ package struct RequestReply: Sendable {
     package let serverRequestID: String?
     /// Duration of the last attempt.
     package let duration: Duration
+
+    /// The failure; `nil` after a success.
+    package var failure: RequestFailure? {
+        if case .failure(let failure) = result { failure } else { nil }
+    }
 
     /// The identifiers of the last attempt; `nil` if nothing was sent.
     package var trace: RequestTrace? {
@@ -103,9 +130,9 @@ package protocol RequestObserver: Sendable {
     /// The request's turn came; its token is next.
     func turnCame()
     /// An attempt ended.
-    func tried(_ exchange: Exchange, _ attempt: RequestJob.Try) async
+    func tried(_ report: RequestReport, _ attempt: RequestAttempt)
     /// An attempt failed.
-    func failed(_ failure: APIFailure, _ attempt: RequestJob.Try, _ report: RequestReport) async
+    func failed(_ failure: APIFailure, _ attempt: RequestAttempt, _ report: RequestReport) async
     /// Another attempt follows after `delay`; `nil`: at once, with a new token.
     func retrying(because reason: RetryReason, after delay: Duration?)
     /// No attempts are left.
@@ -119,4 +146,15 @@ extension APIFailure {
         failureClass: .cancelled,
         reason: "The request was cancelled."
     )
+}
+
+extension RequestReport {
+    /// The time from the request to the response. If the machine slept or the wall clock was set, the two clocks
+    /// disagree. The result is then large, so the response says little about the server's clock.
+    fileprivate var roundTrip: Duration {
+        let wall = receivedAt.wall - sentAt.wall
+        let monotonic = receivedAt.monotonic - sentAt.monotonic
+        let difference = wall > monotonic ? wall - monotonic : monotonic - wall
+        return difference > .seconds(1) ? max(monotonic, difference) : monotonic
+    }
 }

@@ -2,7 +2,7 @@ import StarwatchCore
 import StarwatchStore
 import StarwatchTransport
 
-/// Sends requests to a server: waits for a turn, gets a token, sends, learns from the response, and retries.
+/// Makes requests to servers: waits for a turn, gets a token, sends, learns from the response, and retries.
 package struct Requester: Sendable {
     package let gates: Gates
     package let time: any TimeSource
@@ -15,34 +15,50 @@ package struct Requester: Sendable {
         self.random = random
     }
 
-    /// Sends a request until it succeeds or finally fails. Cancelling the task cancels it.
-    package func send(_ job: RequestJob, through gate: Gate) async -> RequestReply {
+    /// Makes a request until it succeeds or finally fails. Cancelling the task cancels it.
+    package func perform<Answer>(_ job: RequestJob<Answer>, through gate: Gate) async -> RequestReply<Answer> {
         // A task without a preference could leave the gate on a transport's thread: a thread that works for an actor takes
         // the jobs of other tasks along. What the host program does in its closures would hold up every request.
-        let hasPreference = withUnsafeCurrentTask { $0?.unownedTaskExecutor != nil }
-        return hasPreference
-            ? await sendHere(job, through: gate) : await Aside.run { await sendHere(job, through: gate) }
+        guard withUnsafeCurrentTask(body: { $0?.unownedTaskExecutor != nil }) else {
+            return await Aside.run { await perform(job, through: gate) }
+        }
+        var request = OpenRequest(job: job, gate: gate, requester: self)
+        return await request.reply()
     }
+}
 
-    private func sendHere(_ job: RequestJob, through gate: Gate) async -> RequestReply {
-        var progress = Progress()
+/// A request between its attempts.
+private struct OpenRequest<Answer: Sendable> {
+    let job: RequestJob<Answer>
+    let gate: Gate
+    let requester: Requester
+    var tries = 0
+    var requestID = ""
+    var serverRequestID: String?
+    var duration = Duration.zero
+    var refused: AccessToken?
+    var isTokenRenewed = false
+
+    private var gates: Gates { requester.gates }
+    private var time: any TimeSource { requester.time }
+
+    /// Makes attempts until one succeeds, or none follows.
+    mutating func reply() async -> RequestReply<Answer> {
         while true {
-            let attempt: RequestJob.Try
-            switch await takeTurn(job, through: gate, progress) {
-            case .go(let next): attempt = next
-            case .end(let end): return progress.reply(end)
+            let attempt: RequestAttempt
+            switch await turn() {
+            case .success(let next): attempt = next
+            case .failure(let failure): return reply(.failure(failure))
             }
-            (progress.tries, progress.requestID) = (attempt.number, attempt.requestID)
-            let exchange = await job.send(attempt)
+            (tries, requestID) = (attempt.number, attempt.requestID)
+            let exchange = await job.exchange(attempt)
             await gate.ended(account: job.account, acknowledging: job.identifiers, now: time.now)
-            (progress.serverRequestID, progress.duration) = (exchange.report.serverRequestID, exchange.report.duration)
-            await job.observer?.tried(exchange, attempt)
-            await learn(from: exchange.report, at: gate)
+            (serverRequestID, duration) = (exchange.report.serverRequestID, exchange.report.duration)
+            job.observer?.tried(exchange.report, attempt)
+            await learnBudget(from: exchange.report)
             let failure: APIFailure
             switch exchange.outcome {
-            case .success(let response):
-                let askedAt = (gate.clock?.now ?? time.now) - exchange.report.duration
-                return progress.reply(.answer(response, askedAt: askedAt))
+            case .success(let answer): return reply(.success(answer))
             case .failure(let error): failure = error
             }
             if let wait = RetryPolicy.serverWait(for: failure) {
@@ -50,106 +66,31 @@ package struct Requester: Sendable {
                 await gate.hold(until: time.now + wait, now: time.now)
             }
             await job.observer?.failed(failure, attempt, exchange.report)
-            if let end = await retry(job, after: failure, attempt, &progress) { return progress.reply(end) }
+            if let end = await retry(after: failure, attempt) { return reply(.failure(end)) }
         }
     }
 
-    /// The state of a request between its attempts.
-    private struct Progress {
-        var tries = 0
-        var requestID = ""
-        var serverRequestID: String?
-        var duration = Duration.zero
-        var refused: AccessToken?
-        var isTokenRenewed = false
-
-        func reply(_ end: RequestEnd) -> RequestReply {
-            RequestReply(
-                end: end,
-                tries: tries,
-                requestID: requestID,
-                serverRequestID: serverRequestID,
-                duration: duration
-            )
-        }
-    }
-
-    // MARK: - Retries
-
-    /// Waits for the next attempt.
-    ///
-    /// - Returns: The end of the request if there is no other attempt.
-    private func retry(
-        _ job: RequestJob,
-        after failure: APIFailure,
-        _ attempt: RequestJob.Try,
-        _ progress: inout Progress
-    ) async -> RequestEnd? {
-        // The wait that the request makes because the server asked for it, here or in a later cycle.
-        let isServersWait = RetryPolicy.serverWait(for: failure) != nil
-        switch (decide(job, failure, attempt, progress), job.retries) {
-        case (_, .never): return .failed(failure)
-        case (.retry(let delay, _), .tokenOnly):
-            guard isServersWait else { return .failed(failure) }
-            job.observer?.throttled(by: .server, for: delay)
-            return .deferred(until: time.now + delay, failure: failure)
-        case (.retry(let delay, let reason), .policy):
-            if isServersWait { job.observer?.throttled(by: .server, for: delay) }
-            job.observer?.retrying(because: reason, after: delay)
-            return (try? await time.sleep(for: delay)) == nil ? .failed(.cancelled) : nil
-        case (.renewTokenAndRetry, _) where attempt.token != nil:
-            (progress.refused, progress.isTokenRenewed) = (attempt.token, true)
-            job.observer?.retrying(because: .unauthenticated, after: nil)
-            return nil
-        case (.deferUntil(let wait), _):
-            job.observer?.throttled(by: .server, for: wait)
-            return .deferred(until: time.now + wait, failure: failure)
-        case (.renewTokenAndRetry, _), (.giveUp(exhausted: false), _): return .failed(failure)
-        case (.giveUp(exhausted: true), _):
-            if let reason = RetryReason(failure.failureClass) { job.observer?.exhausted(because: reason) }
-            return .failed(failure)
-        }
-    }
-
-    private func decide(
-        _ job: RequestJob,
-        _ failure: APIFailure,
-        _ attempt: RequestJob.Try,
-        _ progress: Progress
-    ) -> RetryDecision {
-        var policy: RetryPolicy?
-        // A host's retry policy does not limit an attempt with a new token.
-        if case .policy(let own) = job.retries, failure.failureClass != .unauthenticated { policy = own }
-        return RetryDecision.decide(
-            failure: failure,
-            attempt: attempt.number,
-            random: random(),
-            tokenRenewed: progress.isTokenRenewed,
-            policy: policy
+    private func reply(_ result: Result<Answer, RequestFailure>) -> RequestReply<Answer> {
+        RequestReply(
+            result: result,
+            tries: tries,
+            requestID: requestID,
+            serverRequestID: serverRequestID,
+            duration: duration
         )
     }
 
     // MARK: - Turns
 
-    private enum Turn {
-        case go(RequestJob.Try)
-        case end(RequestEnd)
-    }
-
     /// Waits until the request can go, and gets its token. Returns the request's end if it cannot go in time.
-    private func takeTurn(_ job: RequestJob, through gate: Gate, _ progress: Progress) async -> Turn {
+    private func turn() async -> Result<RequestAttempt, RequestFailure> {
         let ticket = TicketQueue.Ticket()
-        let turn = await takeTurn(job, through: gate, progress, ticket)
-        if case .end = turn { await gate.leave(ticket, account: job.account) }
+        let turn = await turn(with: ticket)
+        if case .failure = turn { await gate.leave(ticket, account: job.account) }
         return turn
     }
 
-    private func takeTurn(
-        _ job: RequestJob,
-        through gate: Gate,
-        _ progress: Progress,
-        _ ticket: TicketQueue.Ticket
-    ) async -> Turn {
+    private func turn(with ticket: TicketQueue.Ticket) async -> Result<RequestAttempt, RequestFailure> {
         let (account, identifiers) = (job.account, job.identifiers)
         do throws(StoreError) {
             while !Task.isCancelled {
@@ -163,17 +104,17 @@ package struct Requester: Sendable {
                 )
                 if case .wait(let until, let source) = turn {
                     job.observer?.throttled(by: source, for: until - now)
-                    if let end = await wait(until: until, from: now, job) { return .end(end) }
+                    if let end = await wait(until: until, from: now) { return .failure(end) }
                     continue
                 }
                 // The request is too late for its deadline, or belongs to a previous identity.
                 if Task.isCancelled { break }
                 if case .before(let end) = job.patience, now >= end {
-                    return .end(.deferred(until: now, failure: nil))
+                    return .failure(.deferred(until: now, failure: nil))
                 }
                 job.observer?.turnCame()
                 let token: AccessToken?
-                do { token = try await job.token(progress.refused) } catch { return .end(.noToken(error)) }
+                do { token = try await job.token(refused) } catch { return .failure(.noToken(error)) }
                 // Counted when it goes: the token can have taken a while, and another request can have received a wait
                 // meanwhile.
                 await gates.followClock()
@@ -185,25 +126,27 @@ package struct Requester: Sendable {
                     now: admittedAt
                 )
                 guard admission == .go else { continue }
-                return .go(
-                    RequestJob.Try(
+                return .success(
+                    RequestAttempt(
                         token: token,
-                        number: progress.tries + 1,
+                        number: tries + 1,
                         requestID: RandomID.uuid(),
-                        admittedAt: admittedAt
+                        admittedAt: admittedAt,
+                        clock: gate.clock,
+                        time: time
                     )
                 )
             }
-            return .end(.failed(.cancelled))
+            return .failure(.failed(.cancelled))
         } catch {
-            return .end(.unstored(error))
+            return .failure(.unstored(error))
         }
     }
 
     /// Sleeps until `until`.
     ///
     /// - Returns: The end of the request if the wait is too long for it, or if the task was cancelled.
-    private func wait(until: Timestamp, from now: Timestamp, _ job: RequestJob) async -> RequestEnd? {
+    private func wait(until: Timestamp, from now: Timestamp) async -> RequestFailure? {
         let isTooLong =
             switch job.patience {
             case .inline: until - now > RetryDecision.longestInlineWait
@@ -213,20 +156,57 @@ package struct Requester: Sendable {
         return (try? await time.sleep(for: until - now)) == nil ? .failed(.cancelled) : nil
     }
 
+    // MARK: - Retries
+
+    /// Waits for the next attempt.
+    ///
+    /// - Returns: The end of the request if there is no other attempt.
+    private mutating func retry(after failure: APIFailure, _ attempt: RequestAttempt) async -> RequestFailure? {
+        // The wait that the request makes because the server asked for it, here or in a later cycle.
+        let isServersWait = RetryPolicy.serverWait(for: failure) != nil
+        switch (decision(after: failure), job.retries) {
+        case (_, .never): return .failed(failure)
+        case (.retry(let delay, _), .tokenOnly):
+            guard isServersWait else { return .failed(failure) }
+            job.observer?.throttled(by: .server, for: delay)
+            return .deferred(until: time.now + delay, failure: failure)
+        case (.retry(let delay, let reason), .policy):
+            if isServersWait { job.observer?.throttled(by: .server, for: delay) }
+            job.observer?.retrying(because: reason, after: delay)
+            return (try? await time.sleep(for: delay)) == nil ? .failed(.cancelled) : nil
+        case (.renewTokenAndRetry, _) where attempt.token != nil:
+            (refused, isTokenRenewed) = (attempt.token, true)
+            job.observer?.retrying(because: .unauthenticated, after: nil)
+            return nil
+        case (.deferUntil(let wait), _):
+            job.observer?.throttled(by: .server, for: wait)
+            return .deferred(until: time.now + wait, failure: failure)
+        case (.renewTokenAndRetry, _), (.giveUp(exhausted: false), _): return .failed(failure)
+        case (.giveUp(exhausted: true), _):
+            if let reason = RetryReason(failure.failureClass) { job.observer?.exhausted(because: reason) }
+            return .failed(failure)
+        }
+    }
+
+    private func decision(after failure: APIFailure) -> RetryDecision {
+        var policy: RetryPolicy?
+        // A host's retry policy does not limit an attempt with a new token.
+        if case .policy(let own) = job.retries, failure.failureClass != .unauthenticated { policy = own }
+        return RetryDecision.decide(
+            failure: failure,
+            attempt: tries,
+            random: requester.random(),
+            tokenRenewed: isTokenRenewed,
+            policy: policy
+        )
+    }
+
     // MARK: - Learning
 
-    /// Learns the server's time and limits from a response.
-    private func learn(from report: RequestReport, at gate: Gate) async {
-        guard report.status != nil else { return }
-        gate.clock?.observe(
-            serverTime: report.serverTime,
-            date: report.date,
-            age: report.hasAge ? "" : nil,
-            sentAt: report.sentAt.wall,
-            roundTrip: report.roundTrip
-        )
+    /// Learns the server's limits from a response.
+    private func learnBudget(from report: RequestReport) async {
         // A rejection states its own wait, so the budget would only be a guess.
-        guard report.status != 429, report.status != 503,
+        guard let status = report.status, status != 429, status != 503,
             report.rateLimitRemaining != nil || report.rateLimit != nil
         else { return }
         await gates.followClock()
@@ -239,16 +219,5 @@ package struct Requester: Sendable {
             now: now
         )
         if let budget { await gate.observe(budget, now: now) }
-    }
-}
-
-extension RequestReport {
-    /// The time from the request to the response. If the machine slept or the wall clock was set, the two clocks
-    /// disagree. The result is then large, so the response says little about the server's clock.
-    fileprivate var roundTrip: Duration {
-        let wall = receivedAt.wall - sentAt.wall
-        let monotonic = receivedAt.monotonic - sentAt.monotonic
-        let difference = wall > monotonic ? wall - monotonic : monotonic - wall
-        return difference > .seconds(1) ? max(monotonic, difference) : monotonic
     }
 }

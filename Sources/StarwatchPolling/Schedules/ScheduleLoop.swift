@@ -14,12 +14,10 @@ package protocol ScheduledWork: Sendable {
     /// Runs once. The run counts as made when this returns.
     ///
     /// - Parameters:
-    ///   - planned: The scheduled time, without the splay.
+    ///   - planned: The scheduled time, without the splay; `nil` for an extra run outside the schedule.
     ///   - next: The next planned run.
-    /// - Returns: The time of an extra run outside the schedule; `nil`: wait for the next planned run.
-    func run(planned: Timestamp, next: Timestamp?) async -> Timestamp?
-    /// Runs once outside the schedule.
-    func runExtra(next: Timestamp) async -> Timestamp?
+    /// - Returns: The time of an extra run; `nil`: wait for the next planned run.
+    func run(planned: Timestamp?, next: Timestamp?) async -> Timestamp?
     /// Waits for the run in flight, which replaces the scheduled one.
     func join() async -> Timestamp?
     /// Returns whether a run outside the schedule is due now, such as the first one.
@@ -70,7 +68,7 @@ extension ScheduledWork {
             case .sleep(let until, let planned):
                 await plan(planned)
                 if let due = extra, due <= now {
-                    extra = await runExtra(next: planned)
+                    extra = await run(planned: nil, next: planned)
                 } else {
                     await sleep(for: min(until, extra ?? until) - now, on: time)
                 }

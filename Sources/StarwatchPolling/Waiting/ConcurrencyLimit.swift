@@ -23,7 +23,10 @@ package final class ConcurrencyLimit: Sendable {
         return await body()
     }
 
-    private func acquire() async -> Bool {
+    /// Waits for a turn, which must end with ``release()``.
+    ///
+    /// - Returns: `false` if the task was cancelled while it waited.
+    package func acquire() async -> Bool {
         let (isFree, turn): (Bool, Promise<Void>?) = state.withLock { state in
             if Task.isCancelled { return (false, nil) }
             if state.free > 0 {
@@ -46,7 +49,8 @@ package final class ConcurrencyLimit: Sendable {
         return false
     }
 
-    private func release() {
+    /// Ends a turn.
+    package func release() {
         let next: Promise<Void>? = state.withLock { state in
             if state.queue.isEmpty {
                 state.free += 1

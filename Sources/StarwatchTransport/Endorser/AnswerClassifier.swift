@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 package import StarwatchCore
 
 /// Classifies a response by its consequence for retries, rate limits and the circuit breaker.
@@ -75,6 +76,32 @@ package enum AnswerClassifier {
         if message.contains("no matching public key") { return .key }
         if message.contains("not_supported") { return .algorithm }
         return nil
+    }
+}
+
+extension HTTPResponse {
+    /// Decodes a successful answer.
+    ///
+    /// - Returns: `nil` for JSON of another shape, and for an answer without content. The failure of an answer that is
+    ///   not JSON, such as one that was cut off, or that is too expensive to decode.
+    package func decoded<Value: Decodable>(as type: Value.Type) -> Result<Value?, APIFailure> {
+        guard (200..<300).contains(status), status != 204 else { return .success(nil) }
+        if JSONText.isBounded(body), let value = try? JSONDecoder().decode(type, from: Data(body)) {
+            return .success(value)
+        }
+        guard JSONText.isValid(body) else { return .failure(malformed(.notJSON)) }
+        return JSONText.isBounded(body) ? .success(nil) : .failure(malformed(.tooComplex))
+    }
+
+    /// The failure of a successful answer that cannot be read.
+    package func malformed(_ cause: FailureReason.Cause) -> APIFailure {
+        APIFailure(
+            result: .malformed,
+            failureClass: .malformed,
+            status: status,
+            reason: cause.sentence,
+            cause: cause
+        )
     }
 }
 

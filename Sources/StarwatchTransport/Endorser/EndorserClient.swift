@@ -1,8 +1,8 @@
-package import StarwatchCore
+import StarwatchCore
 
-/// Sends requests to one Endorser server, with the headers it requires, and classifies the responses.
+/// Sends requests to one Endorser server, with the headers it requires.
 ///
-/// It does not retry, wait or decode: one call is one request.
+/// It does not retry, wait or read the answer: one call is one request.
 package struct EndorserClient: Sendable {
     package let http: any HTTPTransport
     private let baseURL: String
@@ -36,24 +36,12 @@ package struct EndorserClient: Sendable {
         self.maxResponseBytes = maxResponseBytes
     }
 
-    /// Sends `request` once and returns its result. Cancelling the task aborts the request with the failure
-    /// `cancelled`.
-    ///
-    /// - Parameter check: Returns the failure that a successful answer is; `nil` when it is none.
-    package func send(
-        _ request: EndorserRequest,
-        check: @escaping @Sendable (HTTPResponse) -> APIFailure? = { _ in nil }
-    ) async -> Exchange {
-        let exchange = await http.exchange(makeRequest(request))
-        let now = exchange.measurements.receivedAt.wall
-        let classify = { @Sendable in Exchange(exchange) { AnswerClassifier.classify($0, now: now) ?? check($0) } }
-        guard case .success(let response) = exchange.result, response.body.count >= Aside.longAnswer else {
-            return classify()
-        }
-        return await Aside.run { classify() }
+    /// Sends `request` once. Cancelling the task aborts it with the failure `cancelled`.
+    package func send(_ request: EndorserRequest) async -> HTTPExchange {
+        await http.exchange(message(of: request))
     }
 
-    private func makeRequest(_ request: EndorserRequest) -> HTTPRequest {
+    private func message(of request: EndorserRequest) -> HTTPRequest {
         var headers: [(name: String, value: String)] = []
         headers.reserveCapacity(7)
         headers.append(("User-Agent", userAgent))

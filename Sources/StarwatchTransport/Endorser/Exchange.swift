@@ -1,41 +1,50 @@
 package import StarwatchCore
 
-/// The outcome of a request and the facts about it.
-package struct Exchange: Sendable {
-    /// A 2xx or 304 response, or the failure.
-    package let outcome: Result<HTTPResponse, APIFailure>
+/// The outcome of an attempt and the facts about it.
+package struct Exchange<Answer: Sendable>: Sendable {
+    /// The content of a 2xx or 304 response, or the failure.
+    package let outcome: Result<Answer, APIFailure>
     package let report: RequestReport
+}
 
-    /// Classifies an answer by ``AnswerClassifier``.
-    package init(_ exchange: HTTPExchange) {
-        let now = exchange.measurements.receivedAt.wall
-        self.init(exchange) { AnswerClassifier.classify($0, now: now) }
+extension HTTPExchange {
+    /// Classifies the answer by ``AnswerClassifier``, and reads it if it is no failure. A long one is read on the
+    /// runtime's threads.
+    ///
+    /// - Parameter read: Returns the content of a 2xx or 304 response, or the failure that it is. Called once.
+    package func read<Answer>(
+        _ report: RequestReport,
+        _ read: @escaping @Sendable (HTTPResponse) -> Result<Answer, APIFailure>
+    ) async -> Exchange<Answer> {
+        guard case .success(let response) = result, response.body.count >= Aside.longAnswer else {
+            return outcome(report, read)
+        }
+        return await Aside.run { outcome(report, read) }
     }
 
-    /// - Parameter classify: Returns the failure that an answer is; `nil` when it is none.
-    package init(_ exchange: HTTPExchange, classify: (HTTPResponse) -> APIFailure?) {
-        let response: HTTPResponse?
-        let result: RequestResult
-        switch exchange.result {
-        case .success(let answer):
-            let failure = classify(answer)
-            response = answer
-            result = failure?.result ?? (answer.status == 304 ? .notModified : .ok)
-            outcome = failure.map(Result.failure) ?? .success(answer)
+    private func outcome<Answer>(
+        _ report: RequestReport,
+        _ read: (HTTPResponse) -> Result<Answer, APIFailure>
+    ) -> Exchange<Answer> {
+        var report = report
+        let outcome: Result<Answer, APIFailure>
+        switch result {
+        case .success(let response):
+            let failure = AnswerClassifier.classify(response, now: measurements.receivedAt.wall)
+            outcome = failure.map(Result.failure) ?? read(response)
+            if case .failure(let failure) = outcome { report.result = failure.result }
         case .failure(let error):
-            response = nil
-            result = error.result
             outcome = .failure(
                 APIFailure(result: error.result, failureClass: error.failureClass, reason: error.description)
             )
         }
-        report = RequestReport(result: result, response: response, measurements: exchange.measurements)
+        return Exchange(outcome: outcome, report: report)
     }
 }
 
 /// The facts about one request, for metrics, clock and rate limit. Contains no personal data.
 package struct RequestReport: Sendable {
-    package let result: RequestResult
+    package internal(set) var result: RequestResult
     /// The HTTP status; `nil` when there was no response.
     package let status: Int?
     /// Phase durations, byte counts, connection reuse, and the times of sending and receiving.
@@ -62,11 +71,15 @@ package struct RequestReport: Sendable {
     package var sentAt: ClockReading { measurements.sentAt }
     package var receivedAt: ClockReading { measurements.receivedAt }
 
-    init(result: RequestResult, response: HTTPResponse?, measurements: HTTPMeasurements) {
+    package init(_ exchange: HTTPExchange) {
+        let response: HTTPResponse?
+        switch exchange.result {
+        case .success(let answer): (response, result) = (answer, answer.status == 304 ? .notModified : .ok)
+        case .failure(let error): (response, result) = (nil, error.result)
+        }
         let headers = response?.headers
-        self.result = result
-        self.status = response?.status
-        self.measurements = measurements
+        status = response?.status
+        measurements = exchange.measurements
         date = headers?["Date"]
         serverTime = headers?["X-Server-Time"]
         hasAge = headers?.contains("Age") ?? false

@@ -118,6 +118,29 @@ import Testing
         #expect(bad != 3 || requests == 2)
     }
 
+    /// A long wait for the rate limit ends a search. The next one asks for what is left, and once more for what it knows.
+    @Test(arguments: Dialect.allCases, 0..<12)
+    func anInterruptedSearchContinues(dialect: Dialect, interruptedAfter: Int) throws {
+        let items = (1...17).map { id($0, dialect) }
+        let query = PageQuery(after: id(0, dialect), limit: 17)
+        func search(_ search: UnreadableItemSearch, upTo most: Int) -> (UnreadableItemSearch, requests: Int) {
+            var (search, requests) = (search, 0)
+            while requests < most, let next = search.next {
+                requests += 1
+                search.receive(isReadable: page(next, items, bad: items[3], dialect) != nil)
+            }
+            return (search, requests)
+        }
+        let new = UnreadableItemSearch(query, dialect: dialect, latest: Self.latest)
+        let whole = search(new, upTo: .max)
+        let (first, made) = search(new, upTo: interruptedAfter)
+        #expect((first.place == nil) == (interruptedAfter == 0))
+        let again = UnreadableItemSearch(query, dialect: dialect, latest: Self.latest, known: first.place)
+        let (second, left) = search(again, upTo: .max)
+        #expect(second.end == whole.0.end)
+        #expect(made + left <= whole.requests + 1)
+    }
+
     @Test(arguments: Dialect.allCases)
     func theFirstRequestHasNoItems(dialect: Dialect) throws {
         let items = (1...3).map { id($0, dialect) }

@@ -26,16 +26,15 @@ import Testing
 
         func plan(_ next: Timestamp?) async { state.withLock { $0.nextRun = next } }
 
-        func run(planned: Timestamp, next: Timestamp?) async -> Timestamp? {
+        func run(planned: Timestamp?, next: Timestamp?) async -> Timestamp? {
             state.withLock { state in
                 state.nextRun = next
-                state.runs.append(planned)
+                if let planned { state.runs.append(planned) }
             }
             end.raise()
             return nil
         }
 
-        func runExtra(next: Timestamp) async -> Timestamp? { nil }
         func join() async -> Timestamp? { nil }
 
         func leavesOut() -> Bool {

@@ -136,7 +136,7 @@ import Testing
                 runID: RandomID.runID(),
                 nextRun: nil
             )
-            _ = await cycle.run()
+            _ = await cycle.run(on: cycle.gate)
             try DatabaseOnDisk(path: world.folder.path("starwatch.db"))
                 .execute("UPDATE notification_outbox SET reason = 'unreadable' WHERE state = 'pending'")
             _ = await agent.runtime.dispatcher.pass()

@@ -177,6 +177,32 @@ import Testing
         }
     }
 
+    /// Otherwise a server with a low limit would never let a search end.
+    @Test(arguments: MockDialect.allCases)
+    func aSearchThatALongWaitInterruptsContinues(dialect: MockDialect) async throws {
+        func requestsOfTheLastCycle(isInterrupted: Bool) async throws -> Int {
+            var count = 0
+            try await World.with(dialect) { world in
+                let agent = try await started(world)
+                let ids = world.mock.publish(count: 7)
+                world.mock.setStickyFault(.unreadableItem(ids[3]), at: .plansChanged)
+                try await failing(agent, 2)
+                if isInterrupted {
+                    for _ in 0..<8 { world.mock.script(.unreadableItem(ids[3]), at: .plansChanged) }
+                    world.mock.script(.rateLimited(retryAfter: .seconds(600)), at: .plansChanged)
+                    #expect(try await agent.runPoll(World.starred).outcome == "deferred")
+                    world.clock.advance(by: .seconds(601))
+                }
+                world.mock.forgetRequests()
+                #expect(try await agent.runPoll(World.starred).outcome == "changed")
+                count = world.mock.requestCount(of: .plansChanged)
+            }
+            return count
+        }
+        let whole = try await requestsOfTheLastCycle(isInterrupted: false)
+        #expect(try await requestsOfTheLastCycle(isInterrupted: true) < whole - 3)
+    }
+
     /// The first page of an unknown server tells its dialect.
     @Test(arguments: MockDialect.allCases)
     func anUnreadableItemOnTheFirstPageOfAllStopsNoPoll(dialect: MockDialect) async throws {

@@ -65,18 +65,15 @@ import Testing
     @Test func theTimeThatAnAnswerTookCountsAgainstIt() throws {
         let askedAt = try #require(Timestamp(iso8601: "2026-01-01T12:00:00Z"))
         let headers = HTTPHeaders([("Date", "Thu, 01 Jan 2026 12:00:20 GMT")])
-        func answer(_ headers: HTTPHeaders) -> PollCycle.Fetched {
-            let response = HTTPResponse(status: 200, headers: headers, body: [])
-            return PollCycle.Fetched(
-                response: response,
-                askedAt: askedAt,
-                date: PollCycle.date(of: response, askedAt: askedAt),
-                took: .seconds(20),
-                origin: nil
-            )
+        let decoder = PageDecoder(dialect: .endorser, validation: .lenient, quarantine: false)
+        func answer(_ headers: HTTPHeaders) throws -> PageAnswer {
+            let response = HTTPResponse(status: 204, headers: headers, body: [])
+            var answer = try PageAnswer.read(response, askedAt: askedAt, by: decoder).get()
+            answer.took = .seconds(20)
+            return answer
         }
-        #expect(PollCycle.earliestReading(answer(headers)) == askedAt)
-        #expect(PollCycle.earliestReading(answer(HTTPHeaders([]))) == nil)
+        #expect(try answer(headers).readSince == askedAt)
+        #expect(try answer(HTTPHeaders([])).readSince == nil)
     }
 
     @Test func aServerWithoutADateKeepsItsOverlap() async throws {

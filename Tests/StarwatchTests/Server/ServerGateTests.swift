@@ -107,20 +107,21 @@ import Testing
             seen.withLock { $0.append(withUnsafeCurrentTask { $0?.unownedTaskExecutor != nil }) }
         }
         let now = ClockReading(wall: clock.now, monotonic: clock.monotonic)
-        let job = RequestJob(
+        let job = RequestJob<HTTPResponse>(
             account: nil,
             token: { _ in
                 note()
                 return nil
             },
-            send: { _ in
+            exchange: { attempt in
                 note()
                 let measurements = HTTPMeasurements(sentAt: now, receivedAt: now)
-                return Exchange(HTTPExchange(result: .failure(.cancelled), measurements: measurements))
+                let exchange = HTTPExchange(result: .failure(.cancelled), measurements: measurements)
+                return await attempt.read(exchange) { response, _ in .success(response) }
             }
         )
         let requester = Requester(gates: gates, time: clock, random: { 0.5 })
-        _ = await Task.detached { await requester.send(job, through: gates.gate(to: "http://127.0.0.1:9")) }.value
+        _ = await Task.detached { await requester.perform(job, through: gates.gate(to: "http://127.0.0.1:9")) }.value
         #expect(seen.withLock { $0 } == [true, true])
         await store.close()
     }

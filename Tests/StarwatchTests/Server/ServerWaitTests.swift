@@ -181,9 +181,10 @@ import Testing
                 method: .get,
                 account: world.did,
                 purpose: .poll,
-                runID: "run_of_the_test"
+                runID: "run_of_the_test",
+                read: { _, _ in .success(()) }
             )
-            guard case .answer = await slow.send(call, dialect: .canonical) else {
+            guard case .success = await slow.reply(to: call, dialect: .canonical).result else {
                 Issue.record("There was no answer.")
                 return
             }

@@ -1,0 +1,475 @@
+import Logging
+import StarwatchCore
+import StarwatchPolling
+import StarwatchStore
+import StarwatchTelemetry
+
+/// The run of a cycle that can reach the server: its steps in order, and its position between two pages.
+struct CycleRun {
+    private typealias Stop = PollCycle.Stop
+
+    private let cycle: PollCycle
+    private let stream: StreamKey
+    private var snapshot: IdentityContext.Snapshot
+    private var state: PollState
+    private var source: PageSource
+    private var walk: PageWalk
+    /// The start of the walk, by the server's clock and by the time since the machine's start.
+    private var walkStart: (time: Timestamp, boottime: Duration)
+    /// The start of the run, by the monotonic clock. A change of interests starts it again.
+    private var begun: Duration
+    /// The starred plans as request bodies; empty for polls that need none.
+    private var chunks: [PlanChunk] = []
+    /// Whether this is the poll's first walk, whose changes are not news.
+    private var isBootstrap = false
+    private var cursor: JWTID?
+    /// The interrupted walk to resume.
+    private var resume: OpenWalk?
+    /// Rows that the outbox can still take.
+    private var room = 0
+    /// Whether an interrupted walk is stored, of an earlier cycle or a page before.
+    private var isWalkStored = false
+    /// The first page, when it was fetched to detect the dialect.
+    private var first: PageAnswer?
+    /// Whether an answer showed that the server's time had been unknown or assumed too late.
+    private var wasClockAhead = false
+    private var result = PollCycle.Result()
+    private var circuitFailure: FailureClass?
+
+    private var poll: Poll { cycle.poll }
+    private var gate: Gate { cycle.gate }
+    private var metrics: PollMetrics { cycle.metrics.polls }
+    private var clock: ServerClock { cycle.clock }
+    private var time: any TimeSource { cycle.time }
+    private var memory: WalkMemory { cycle.memory }
+    private var dialect: Dialect { source.dialect }
+
+    init(_ cycle: PollCycle, _ stream: StreamKey, snapshot: IdentityContext.Snapshot, state: PollState) {
+        (self.cycle, self.stream, self.snapshot, self.state) = (cycle, stream, snapshot, state)
+        let decoder = PageDecoder(
+            dialect: cycle.api.assumedDialect,
+            kind: cycle.poll.kind,
+            validation: cycle.poll.options.validation,
+            quarantine: false
+        )
+        source = PageSource(cycle: cycle, stream: stream, decoder: decoder)
+        walk = PageWalk(dialect: decoder.dialect, mode: .poll, cursor: nil, resume: nil, chunks: 1)
+        (begun, walkStart) = (cycle.time.monotonic, (cycle.clock.now, cycle.time.boottime))
+    }
+
+    // MARK: - Fetching
+
+    /// Fetches and stores every page of the poll. If the account's interests change meanwhile, it starts again from the
+    /// stored cursor.
+    mutating func fetch() async throws(PollCycle.Stop) {
+        do throws(Stop) {
+            // Without a dialect nothing is known of the changes, so the cycle has found nothing.
+            guard try await start() else { return conclude(isWhole: false) }
+            repeat {
+                beginWalk()
+                while let step = nextStep() {
+                    let (answer, page) = try await receive(step)
+                    let plan = try plan(page, of: answer)
+                    if let commit = commit(of: page, plan, answer.origin) { try await store(commit, plan) }
+                }
+                try await endWalk()
+            } while continuesWithNewerChanges()
+            conclude(isWhole: true)
+        } catch {
+            guard case .interestsChanged = error else { throw error }
+            if try await refresh() { try await fetch() } else { conclude(isWhole: false) }
+        }
+    }
+
+    /// Finds out the dialect, if it is not known, and where the walk begins.
+    ///
+    /// - Returns: `false` if the server answers without content and no dialect is known. The next cycle probes again: a poll
+    ///   that started from it would treat every existing change as new.
+    private mutating func start() async throws(Stop) -> Bool {
+        (begun, first, wasClockAhead) = (time.monotonic, nil, false)
+        source.decoder.quarantine = poll.options.quarantineInvalid.isDue(
+            refusals: state.refusedPages,
+            validation: poll.options.validation
+        )
+        let author = cycle.shared.announcesOwn ? nil : stream.account
+        (source.decoder.context, source.decoder.latest) = (PageContext(author: author), nil)
+        if let known = await gate.dialectToAsk {
+            source.decoder.dialect = known
+        } else {
+            // Both dialects accept a body within the smaller size limit.
+            let chunk =
+                poll.kind == .starredProjects
+                ? Dialect.allCases.compactMap { cycle.identity.chunks(of: snapshot, dialect: $0).first }
+                    .min { $0.count < $1.count } : nil
+            guard let probe = try await source.probe(for: chunk) else { return false }
+            if probe.isAfresh {
+                do { state = try await cycle.readState(stream) } catch { throw .store(error) }
+            }
+            // Only where the dialect's first request would have been the same, about the same plans.
+            let isSame =
+                poll.kind != .starredProjects || chunk == cycle.identity.chunks(of: snapshot, dialect: dialect).first
+            if isSame, state.fetchCursor == nil, state.walk == nil { first = probe.firstPage }
+        }
+        isBootstrap = !state.bootstrapped && poll.options.bootstrap == .latest
+        (cursor, room, isWalkStored) = (state.fetchCursor, state.room, state.walk != nil)
+        resume = isBootstrap ? nil : state.walk
+        source.decoder.context = PageContext(author: author, cursor: cursor)
+        source.decoder.latest = cursor?.timestamp
+        return true
+    }
+
+    private mutating func beginWalk() {
+        chunks = poll.kind == .starredProjects ? cycle.identity.chunks(of: snapshot, dialect: dialect) : []
+        walk = PageWalk(
+            dialect: dialect,
+            mode: isBootstrap ? .bootstrap : .poll,
+            cursor: cursor,
+            resume: resume,
+            chunks: max(chunks.count, 1),
+            // Never with tombstones, because they move the cursor back.
+            isSettled: state.hasTombstones ? false : settled(cursor).map(memory.isSettled) ?? false,
+            seenUntil: seenUntil()
+        )
+        walk.mustComplete = state.hasTombstones
+        walkStart = (clock.now, time.boottime)
+    }
+
+    /// The cursor, with all that decides whether it is settled.
+    private func settled(_ cursor: JWTID?) -> WalkMemory.Settled? {
+        cursor.map {
+            .init(stream: stream, generation: state.generation, interests: snapshot.interests, cursor: $0)
+        }
+    }
+
+    /// The server's time up to which the last walk has seen everything; `nil` until an answer has told the server's time.
+    /// The local clock can be wrong by years, and what a walk sees again can have been deleted since. Warns of a cursor
+    /// that is ahead of the server's time: its clock was set back, or it lost data.
+    private func seenUntil() -> Timestamp? {
+        let now = clock.now
+        let lead = cursor.map { $0.timestamp - now } ?? .zero
+        if memory.isFirstAhead(clock.isConfirmed && lead > PageAnswer.dateError) {
+            log(.pollCursorAhead, [.sizeMilliseconds: .number(lead.wholeMilliseconds)])
+        }
+        let boottime = time.boottime
+        // The stored times are the local clock's.
+        if let success = state.lastSuccess {
+            let begun = min(success, state.lastAttempt ?? success)
+            memory.restoreWalk(stream, since: boottime - max(time.now - begun, .zero))
+        }
+        return memory.serverTime(at: boottime).map { $0 - (memory.sinceWalk(stream, boottime: boottime) ?? .zero) }
+    }
+
+    /// The next page. Offers are fetched without a limit.
+    private mutating func nextStep() -> PageWalk.Step? {
+        walk.next(limit: isBootstrap || chunks.isEmpty ? nil : max(room, 1))
+    }
+
+    /// Fetches a page. If its bytes cannot be read and it is time to set the cause aside, finds the item that breaks it.
+    private mutating func receive(_ step: PageWalk.Step) async throws(Stop) -> (PageAnswer, Page) {
+        let chunk = chunks.isEmpty ? nil : chunks[step.chunk]
+        let answer: PageAnswer
+        var searched: Page?
+        do throws(Stop) {
+            if let first {
+                answer = first
+                self.first = nil
+            } else {
+                answer = try await source.request(step.query, for: chunk)
+            }
+        } catch {
+            guard error.isUnreadable, source.decoder.quarantine else { throw error }
+            let (found, page) = try await source.search(step.query, for: chunk, failure: error)
+            (answer, searched) = (found, page)
+        }
+        // A plan that was starred after the request can have an older change. This page would move the cursor past it.
+        guard try await hasSameInterests() else { throw .interestsChanged }
+        if let date = answer.date, !answer.isCached,
+            memory.learn(date, at: time.boottime, tolerance: dialect.lateVisibility / 2)
+        {
+            wasClockAhead = true
+        }
+        if let searched { return (answer, searched) }
+        return (answer, try await source.page(of: answer))
+    }
+
+    /// Returns `true` if the account's interests are the same as at the start.
+    private func hasSameInterests() async throws(Stop) -> Bool {
+        do throws(StoreError) {
+            let now = try await cycle.identity.current().interests
+            let then = snapshot.interests
+            return poll.kind == .starredProjects ? now == then : now?.preferences == then?.preferences
+        } catch { throw .store(error) }
+    }
+
+    /// Reads the account's interests and the stored state again.
+    ///
+    /// - Returns: Whether the account still wants the poll.
+    private mutating func refresh() async throws(Stop) -> Bool {
+        let former = snapshot.identity
+        do throws(StoreError) {
+            (snapshot, state) = (try await cycle.identity.current(), try await cycle.readState(stream))
+        } catch { throw .store(error) }
+        guard snapshot.identity == former else { throw .staleIdentity }
+        return snapshot.expects(poll.kind)
+    }
+
+    private mutating func plan(_ page: Page, of answer: PageAnswer) throws(Stop) -> PageWalk.Plan {
+        result.fetched += page.fetched
+        result.rejected += page.rejected
+        let isLate = time.monotonic - begun >= cycle.shared.longestCycle
+        do throws(PageRejection) {
+            return try walk.receive(page, askedAt: answer.madeAt, readSince: answer.readSince, isLast: isLate)
+        } catch { throw .page(error) }
+    }
+
+    // MARK: - Storing
+
+    /// The commit of a page; `nil` when there is nothing to store.
+    private func commit(of page: Page, _ plan: PageWalk.Plan, _ origin: PageOrigin?) -> PageCommit? {
+        metrics.pages[poll.label].increment()
+        // An unchanged poll writes nothing: every row is known, there is no walk to end, and the cursor stays.
+        if page.rejected == 0, plan.walk == nil, !isWalkStored, state.knows(page.changes, upTo: plan.cursor) {
+            return nil
+        }
+        var commit = PageCommit(
+            stream: stream,
+            expectedGeneration: state.generation,
+            runID: cycle.runID,
+            changes: plan.changes,
+            room: room,
+            now: clock.now
+        )
+        commit.expectedInterests = snapshot.interests
+        commit.origin = origin
+        commit.number = walk.pages
+        commit.rejectedCount = page.rejected
+        commit.refused = page.refused
+        commit.passed = plan.passed
+        commit.overlapping = poll.overlapping
+        commit.priority = poll.options.priority
+        commit.interrupted = plan.interrupted
+        if isBootstrap {
+            commit.disposition = .bootstrap
+            if let top = walk.settled {
+                let floor = walk.dialect.bootstrapFloor(below: top)
+                commit.seenOnly = commit.changes.filter { $0.id.precedes(floor) == true }
+                commit.changes.removeAll { $0.id.precedes(floor) == true }
+            }
+            return commit
+        }
+        commit.cursor = plan.cursor
+        commit.walk = plan.walk.map { .save($0) } ?? .clear
+        // A resumed walk has not seen its first pages since, so it does not say which rows are gone from them.
+        if walk.isComplete, !walk.wasResumed, let top = walk.top {
+            commit.completed = .init(after: walk.lowerEnd, through: top, startedAt: walkStart.time)
+        }
+        return commit
+    }
+
+    /// Stores a page in its own span, and moves on.
+    private mutating func store(_ commit: PageCommit, _ plan: PageWalk.Plan) async throws(Stop) {
+        let (store, poll, runID) = (cycle.store, poll, cycle.runID)
+        let outcome: PageCommitResult
+        do throws(StoreError) {
+            outcome = try await Trace.span(.commit) { span throws(StoreError) in
+                guard let span else { return try await store.commit(page: commit) }
+                span.set(.poll, poll.name)
+                span.set(.runID, run: runID)
+                span.set(.count, commit.changes.count)
+                do throws(StoreError) {
+                    let result = try await store.commit(page: commit)
+                    if case .committed(let counts) = result { span.set(.new, counts.inserted) }
+                    return result
+                } catch {
+                    span.fail(error.kind)
+                    throw error
+                }
+            }
+        } catch { throw .store(error) }
+        guard case .committed(let counts) = outcome else { throw .staleIdentity }
+        report(counts)
+        if counts.outOfRoom { walk.stop() }
+        if !isBootstrap { isWalkStored = plan.walk != nil }
+        room -= counts.inserted - counts.suppressed + counts.refetched
+        result.isOutOfRoom = result.isOutOfRoom || counts.outOfRoom
+        // Changes stored by bootstrapping are not news.
+        result.new += isBootstrap ? 0 : counts.inserted + counts.reopened
+        result.refetched += counts.refetched
+        result.suppressed += counts.suppressed + counts.settled
+        guard let moved = counts.fetchCursor, moved != cursor else { return }
+        (cursor, source.decoder.latest, result.cursorMoved) = (moved, moved.timestamp, true)
+        // Ascending pages have shown everything up to the cursor, also of a walk that takes several cycles.
+        if !dialect.isDescending, chunks.count <= 1, !wasClockAhead {
+            memory.walked(stream, since: walkStart.boottime)
+        }
+    }
+
+    /// Counts and logs what a page's commit did. Of the items that were quarantined for the first time it logs ten, by
+    /// their first issue: a page can have thousands.
+    private func report(_ counts: PageCommitCounts) {
+        for item in counts.quarantined.prefix(10) {
+            guard let issue = item.issues.first else { continue }
+            log(
+                .pollItemQuarantined,
+                [
+                    .kind: "\(item.violation.rawValue)", .page: .number(walk.pages), .path: "\(issue.path)",
+                    .problem: "\(issue.problem.rawValue)",
+                ]
+            )
+        }
+        if counts.inserted > 0, !isBootstrap {
+            metrics.changesFound[poll.label].increment(by: UInt64(counts.inserted))
+        }
+        if counts.unseen > 0 { metrics.superseded[poll.label].increment(by: UInt64(counts.unseen)) }
+        if counts.outOfRoom { log(.pollOutOfRoom, [.changeCount: .number(counts.inserted)]) }
+    }
+
+    /// Ends a walk. One that has seen every page settles the cursor, and ends the bootstrap.
+    private mutating func endWalk() async throws(Stop) {
+        guard walk.isComplete else { return }
+        memory.settle(settled(walk.settledCursor))
+        var isCurrent = true
+        do throws(StoreError) {
+            if isBootstrap {
+                isCurrent = try await cycle.store.finishBootstrap(
+                    stream,
+                    generation: state.generation,
+                    interests: snapshot.interests,
+                    top: walk.settled,
+                    now: clock.now
+                )
+            }
+            if isCurrent { try await gate.confirmDialect(now: clock.now) }
+        } catch { throw .store(error) }
+        guard isCurrent else { throw .staleIdentity }
+        if !walk.wasResumed, !wasClockAhead { memory.walked(stream, since: walkStart.boottime) }
+    }
+
+    /// Returns whether an interrupted walk is finished, so that newer changes remain. They come in the same cycle.
+    private mutating func continuesWithNewerChanges() -> Bool {
+        guard walk.isComplete, walk.wasResumed else { return false }
+        resume = nil
+        return true
+    }
+
+    // MARK: - Ending
+
+    /// - Parameter isWhole: Whether every page was fetched that there is.
+    private mutating func conclude(isWhole: Bool) {
+        result.outcome = isWhole && isBootstrap ? .bootstrapped : result.new > 0 ? .changed : .unchanged
+    }
+
+    /// Ends the walk with a failure: counts and logs what broke the contract, and waits or doubts what is known where the
+    /// failure asks for it.
+    mutating func stop(_ stop: PollCycle.Stop) async {
+        circuitFailure = stop.circuitFailure
+        result.describe(stop)
+        switch stop {
+        case .request(.failed(let failure)):
+            if failure.result == .malformed {
+                metrics.violations[poll.label, .schema].increment()
+                for issue in failure.issues { log(.schema, issue) }
+            }
+            if failure.failureClass == .unauthenticated {
+                await cycle.api.followClock()
+                await gate.hold(until: time.now + RetryDecision.waitAfterRefusedToken, now: time.now)
+            }
+            // The server rejects a cursor of another dialect.
+            if failure.result == .badRequest, failure.status == 400 { await gate.doubtDialect(now: time.now) }
+        case .page(let rejection):
+            metrics.violations[poll.label, rejection.violation].increment()
+            for issue in rejection.issues.prefix(10) { log(rejection.violation, issue) }
+        case .staleIdentity, .interestsChanged: cycle.identity.invalidate()
+        case .request, .store: break
+        }
+    }
+
+    /// Ends the cycle at the gate and in the store, and counts and logs its result.
+    ///
+    /// - Parameters:
+    ///   - startedAt: The start of the cycle by the local clock, because ages are made of it.
+    ///   - begun: The same by the monotonic clock.
+    mutating func finish(startedAt: Timestamp, begun: Duration) async -> PollCycle.Result {
+        await cycle.api.followClock()
+        await gate.end(circuitFailure, now: time.now)
+        let duration = time.monotonic - begun
+        let outcome = result.outcome ?? .failed
+        let now = time.now
+        let exemplar = Exemplar(runID: cycle.runID, atMilliseconds: now.milliseconds)
+        metrics.outcomes[poll.label, outcome].increment()
+        metrics.duration[poll.label].observe(duration, exemplar: exemplar)
+        if result.hasSucceeded {
+            metrics.successes[poll.label].increment()
+            metrics.lastSuccess[poll.label].set(now.seconds)
+        } else if outcome == .failed {
+            metrics.failures[poll.label].increment(exemplar: exemplar)
+            metrics.failureReasons[poll.label, result.cause?.label ?? .other].increment()
+        }
+        await record(outcome, startedAt: startedAt, finishedAt: now)
+        log(outcome, duration)
+        return result
+    }
+
+    private func record(_ outcome: PollOutcome, startedAt: Timestamp, finishedAt now: Timestamp) async {
+        var record = CycleRecord(
+            stream: stream,
+            runID: cycle.runID,
+            startedAt: startedAt,
+            finishedAt: now,
+            outcome: outcome
+        )
+        record.successAt = result.hasSucceeded ? now : nil
+        record.nextRun = cycle.nextRun
+        record.newRows = result.new
+        record.reason = result.hasSucceeded ? nil : result.cause
+        if result.isPageRefused {
+            record.refusedPages = state.refusedPages + 1
+        } else if result.hasSucceeded, state.refusedPages > 0, result.rejected == 0 {
+            record.refusedPages = 0
+        }
+        if outcome == .unchanged, record.refusedPages == nil {
+            cycle.store.recordUnchanged(record)
+        } else {
+            do throws(StoreError) { try await cycle.store.finishCycle(record) } catch {
+                log(.pollStoreFailed, [.error: "\(error.description)"])
+            }
+        }
+    }
+
+    // MARK: - Log
+
+    /// Logs the result of the cycle.
+    private func log(_ outcome: PollOutcome, _ duration: Duration) {
+        let event: AgentEvent =
+            switch outcome {
+            case .failed: .pollFailed
+            case .cancelled: .pollCancelled
+            case .deferred: .pollDeferred
+            case .changed: .pollChanged
+            case .bootstrapped: .pollBootstrapped
+            case .unchanged: .pollUnchanged
+            }
+        log(
+            event,
+            [
+                .outcome: "\(outcome.rawValue)", .changeCount: .number(result.new),
+                .durationMilliseconds: .number(duration.wholeMilliseconds), .identity: "\(stream.account.rawValue)",
+                .projectCount: .number(poll.kind == .starredProjects ? snapshot.stars.count : 0),
+            ]
+            .merging(result.reason.map { [.error: "\($0)"] } ?? [:]) { $1 }
+            .merging(result.cause?.fields ?? [:]) { $1 }
+        )
+    }
+
+    private func log(_ violation: ContractViolation, _ issue: ValidationIssue) {
+        log(
+            .pollContractViolation,
+            [.kind: "\(violation.rawValue)", .path: "\(issue.path)", .problem: "\(issue.problem.rawValue)"]
+        )
+    }
+
+    /// Logs an event of this cycle, with its last request where the event is about one.
+    private func log(_ event: AgentEvent, _ fields: @autoclosure () -> AgentEvent.Fields = [:]) {
+        cycle.log(event, fields(), of: source.lastRequest)
+    }
+}

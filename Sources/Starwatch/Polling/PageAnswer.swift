@@ -1,0 +1,75 @@
+import StarwatchCore
+import StarwatchTransport
+
+/// The answer to one request for a page, parsed once.
+struct PageAnswer: Sendable {
+    /// The page, or the reason why it was rejected.
+    let page: Result<Page, PageRejection>
+    /// The dialect that the answer shows; `nil` if it was not looked for.
+    let detection: PageDecoder.Detection?
+    /// Whether the server answered without content (R-POLL-17).
+    let isEmpty: Bool
+    /// The server's time of the request, as far as it is known.
+    let askedAt: Timestamp
+    /// The server's `Date`; `nil` if it has none.
+    let date: Timestamp?
+    /// Whether the answer comes from a cache, so that its `Date` is not the server's present time.
+    let isCached: Bool
+    /// The time from before the request to after its answer, with all waits.
+    var took = Duration.zero
+    /// The origin that the stored changes of the page keep; `nil` if nothing was sent.
+    var origin: PageOrigin?
+
+    /// Reads a response. One whose bytes are not JSON is a failed request; a page that breaks the contract is not.
+    static func read(
+        _ response: HTTPResponse,
+        askedAt: Timestamp,
+        by decoder: PageDecoder
+    ) -> Result<PageAnswer, APIFailure> {
+        let date = response.headers["Date"].flatMap { HTTPDate.parse($0, now: askedAt) }
+        let isEmpty = response.status == 204
+        var reading: PageDecoder.Reading?
+        if !isEmpty {
+            var decoder = decoder
+            // If the local clock is behind, the response's `Date` counts. The decoder begins with the cursor's time,
+            // because a server's clock can have carried it further.
+            let latest = max(askedAt, date ?? askedAt) + longestDoubt
+            decoder.latest = max(latest, decoder.latest ?? latest)
+            reading = decoder.read(response.body)
+            if reading == nil, (200..<300).contains(response.status) {
+                return .failure(response.malformed(.notJSON))
+            }
+        }
+        return .success(
+            PageAnswer(
+                page: reading?.page ?? (isEmpty ? .success(.none) : .failure(.notAPage)),
+                detection: reading?.detection,
+                isEmpty: isEmpty,
+                askedAt: askedAt,
+                date: date,
+                isCached: response.headers.contains("Age")
+            )
+        )
+    }
+
+    /// Maximum error accepted for the local clock or for the server's `Date`.
+    static let longestDoubt = Duration.seconds(3600)
+
+    /// Maximum time that a `Date` is assumed to be ahead of the true time.
+    static let dateError = Duration.seconds(10)
+
+    /// The earliest time at which the server can have created the response. The local clock can be ahead of the
+    /// server's, or a cache can have responded. If the local clock is far behind, only `Date` counts; otherwise a walk
+    /// might never get past its first page.
+    var madeAt: Timestamp {
+        guard let date else { return askedAt }
+        return max(min(askedAt, max(date, askedAt - Self.longestDoubt)), date - Self.dateError)
+    }
+
+    /// The earliest time, by the server's own clock, at which it can have read what the answer shows; `nil` if the
+    /// answer has no `Date`.
+    ///
+    /// The server stamps its answer when it sends it, which can be 20 s after it has read the rows: a locked database
+    /// holds it up. It cannot have read them before it was asked.
+    var readSince: Timestamp? { date.map { $0 - took } }
+}

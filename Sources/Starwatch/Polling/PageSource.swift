@@ -1,0 +1,199 @@
+import Logging
+import StarwatchCore
+import StarwatchPolling
+import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+
+/// Asks the server for the pages of a cycle.
+struct PageSource {
+    let cycle: PollCycle
+    let stream: StreamKey
+    /// Reads the answers. Its dialect is that of the requests.
+    var decoder: PageDecoder
+    /// The number of requests.
+    private(set) var count = 0
+    /// The identifiers of the last request; `nil` before the first.
+    private(set) var lastRequest: RequestTrace?
+
+    var dialect: Dialect { decoder.dialect }
+
+    init(cycle: PollCycle, stream: StreamKey, decoder: PageDecoder) {
+        (self.cycle, self.stream, self.decoder) = (cycle, stream, decoder)
+    }
+
+    /// Sends one request for a page.
+    ///
+    /// - Parameter startCursor: The cursor that means "from the beginning"; `nil`: the dialect's.
+    mutating func request(
+        _ query: PageQuery,
+        for chunk: PlanChunk?,
+        startCursor: String? = nil
+    ) async throws(PollCycle.Stop) -> PageAnswer {
+        let (time, poll) = (cycle.time, cycle.poll)
+        let start = startCursor ?? dialect.startCursor
+        var call = EndorserAPI.Call(
+            endpoint: poll.kind.endpoint,
+            method: chunk == nil ? .get : .post,
+            account: stream.account,
+            purpose: .poll,
+            runID: cycle.runID,
+            poll: poll.name,
+            read: { [decoder] in PageAnswer.read($0, askedAt: $1, by: decoder) }
+        )
+        if let chunk {
+            call.body = query.body(for: chunk, startCursor: start)
+            call.idempotencyKey = RandomID.uuid()
+        } else {
+            call.query = query.items(recipient: poll.kind == .offersToMe ? stream.account : nil, startCursor: start)
+        }
+        let (wall, monotonic) = (time.now, time.monotonic)
+        let reply = await cycle.api.reply(to: call, dialect: dialect)
+        count += 1
+        lastRequest = reply.trace ?? lastRequest
+        var answer: PageAnswer
+        switch reply.result {
+        case .success(let read): answer = read
+        case .failure(.unstored(let error)): throw .store(error)
+        case .failure(let failure): throw .request(failure)
+        }
+        // The monotonic clock can stop while the machine sleeps.
+        answer.took = max(time.monotonic - monotonic, time.now - wall)
+        answer.origin = reply.trace.map {
+            PageOrigin(
+                page: count,
+                request: $0,
+                askedAt: answer.askedAt,
+                answeredAt: answer.askedAt + reply.duration,
+                tries: reply.tries
+            )
+        }
+        return answer
+    }
+
+    /// Result of the first page from a server with an unknown dialect.
+    struct Probe {
+        /// `true` if the server has changed its dialect and its streams start again.
+        var isAfresh = false
+        /// `nil` if the server was asked for a page without items.
+        var firstPage: PageAnswer?
+    }
+
+    /// Requests the first page from a server with an unknown or doubtful dialect, in a form that both dialects
+    /// understand. The answer decides about ``dialect``.
+    ///
+    /// - Returns: `nil` if the server answers without content and no dialect is known.
+    mutating func probe(for chunk: PlanChunk?) async throws(PollCycle.Stop) -> Probe? {
+        let gate = cycle.gate
+        let known = await gate.dialect
+        decoder.dialect = known ?? cycle.api.assumedDialect
+        decoder.detects = true
+        defer { decoder.detects = false }
+        let answer: PageAnswer
+        var probe = Probe()
+        do throws(PollCycle.Stop) {
+            // Both dialects read this cursor as "from the beginning".
+            answer = try await request(PageQuery(after: nil), for: chunk, startCursor: Dialect.canonical.startCursor)
+            probe.firstPage = answer
+        } catch {
+            guard error.isUnreadable, decoder.quarantine else { throw error }
+            // Both dialects read this cursor as one above all identifiers, so that the page has no items.
+            answer = try await request(PageQuery(after: nil), for: chunk, startCursor: "9999999999_zzzzzz_ffffffff")
+        }
+        do throws(StoreError) {
+            switch answer.isEmpty ? .undecided : answer.detection ?? .noPage {
+            case .dialect(let shown):
+                decoder.dialect = shown
+                probe.isAfresh = try await gate.learn(shown, now: cycle.clock.now)
+                if known != shown { cycle.log(.serverDialect, [.dialect: "\(shown.rawValue)"], of: lastRequest) }
+                return probe
+            // Either dialect fits this cycle. If none is known, the next cycle probes again.
+            case .undecided where known != nil:
+                _ = try await gate.learn(dialect, now: cycle.clock.now)
+                return probe
+            case .undecided where answer.isEmpty: return nil
+            case .undecided where cycle.poll.kind != .starredProjects: return probe
+            case .undecided, .noPage: break
+            }
+        } catch { throw .store(error) }
+        // No known server sends this response. A poll that started from it would treat every existing change as new.
+        throw .page(answer.detection == .undecided ? .withoutLimit : .notAPage)
+    }
+
+    /// Returns the page of an answer. If another dialect could have produced the answer, the next cycle probes the
+    /// dialect.
+    func page(of answer: PageAnswer) async throws(PollCycle.Stop) -> Page {
+        if answer.isEmpty { return .none }
+        let page: Page
+        do throws(PageRejection) { page = try answer.page.get() } catch {
+            if case .dialect(let other) = answer.detection, other != dialect {
+                await cycle.gate.doubtDialect(now: cycle.time.now)
+            }
+            throw .page(error)
+        }
+        // The endorser server reads a canonical cursor as a time far in the future and returns an empty page.
+        if page.fetched == 0, dialect == .canonical, cycle.poll.kind == .starredProjects, !page.hasPagination {
+            await cycle.gate.doubtDialect(now: cycle.time.now)
+        }
+        if page.reordered {
+            cycle.metrics.polls.violations[cycle.poll.label, .order].increment()
+            cycle.log(.pollPageOutOfOrder, of: lastRequest)
+        }
+        return page
+    }
+
+    /// Asks for smaller ranges of an unreadable page until it is known which item breaks it.
+    ///
+    /// - Parameter failure: The failure of the whole page, thrown if no item explains it.
+    mutating func search(
+        _ query: PageQuery,
+        for chunk: PlanChunk?,
+        failure: PollCycle.Stop
+    ) async throws(PollCycle.Stop) -> (PageAnswer, Page) {
+        var search = UnreadableItemSearch(
+            query,
+            dialect: dialect,
+            latest: cycle.clock.now + PageAnswer.longestDoubt,
+            known: cycle.memory.unreadable(in: stream)
+        )
+        // Every readable range includes the one before, but for the last, which shows that the cause is gone.
+        var readable: (answer: PageAnswer, page: Page)?
+        while let next = search.next {
+            do throws(PollCycle.Stop) {
+                readable = try await whole(next, for: chunk)
+                search.receive(isReadable: true)
+            } catch {
+                guard error.isUnreadable else {
+                    // The next cycle continues here, for example after a long wait for the server's rate limit.
+                    if let place = search.place { cycle.memory.found(place, in: stream) }
+                    throw error
+                }
+                search.receive(isReadable: false)
+            }
+        }
+        switch search.end {
+        case .item(let item):
+            cycle.memory.found(item.span, in: stream)
+            guard let readable else { throw failure }
+            return (readable.answer, search.page(readable.page, with: item))
+        case .nothing: return try await whole(query, for: chunk)
+        case .everything, nil: throw failure
+        }
+    }
+
+    private mutating func whole(
+        _ query: PageQuery,
+        for chunk: PlanChunk?
+    ) async throws(PollCycle.Stop) -> (answer: PageAnswer, page: Page) {
+        let answer = try await request(query, for: chunk)
+        return (answer, try await page(of: answer))
+    }
+}
+
+extension PageRejection {
+    /// The rejection of an empty page of plans that says nothing about its dialect.
+    fileprivate static let withoutLimit = PageRejection(
+        violation: .schema,
+        issues: [ValidationIssue(path: "$.hitLimit", problem: .missing)]
+    )
+}
