@@ -1,5 +1,6 @@
-import StarwatchCore
+package import StarwatchCore
 package import StarwatchPolling
+import StarwatchTelemetry
 
 /// The account of a runtime: its identity and interests, and its connection to the server.
 package struct Account: Sendable {
@@ -10,4 +11,19 @@ package struct Account: Sendable {
 
     /// Scheme, host and port of the server.
     package var server: String { api.gate.server }
+}
+
+/// Shows the waits and the circuit of the account's server in the metrics.
+package struct GateGauges: GateObserver {
+    let metrics: AgentMetrics
+
+    package func circuitChanged(to state: CircuitState) {
+        metrics.api.circuitTransitions[metrics.circuitNames.all[0], state].increment()
+    }
+
+    package func update(heldUntil: Timestamp?, remaining: Int, circuit: CircuitState) {
+        metrics.api.throttleUntil.set(heldUntil?.seconds ?? 0)
+        metrics.api.rateLimitRemaining.set(Double(remaining))
+        metrics.api.circuitState[metrics.circuitNames.all[0]].set(circuit.metricValue)
+    }
 }

@@ -100,3 +100,102 @@ extension FailureReason: LosslessStringConvertible {
         }
     }
 }
+
+extension FailureReason {
+    /// The reason as a short phrase for a person, such as `HTTP 403, scope notifications:read`.
+    public var phrase: String {
+        guard let status else { return cause?.phrase ?? "" }
+        let detail = detail.phrase
+        return detail.isEmpty ? "HTTP \(status)" : "HTTP \(status), \(detail)"
+    }
+
+    /// The failure of a request to the server as one sentence with advice.
+    public var sentence: String {
+        guard let status else { return cause?.sentence ?? "" }
+        if let problem = detail.token { return problem.sentence }
+        let subject = detail.subject
+        return switch status {
+        case 300..<400: "The server redirects; set server.url to the redirect's target."
+        case 400 where detail.code?.isAboutToken == true: "The server rejected the token (400); check auth."
+        case 401: "The server rejected the token (401); check auth."
+        case 403 where detail.scope != nil:
+            "The server denied access (403): the token needs \(subject); use a token with it."
+        case 403: "The server denied access (403); check the account's permissions."
+        case 404: "The server has no such endpoint (404); check server.url and server.dialect."
+        case 408: "The server did not receive the request in time (408); check the network."
+        case 409: "The request conflicts with the server's state (409)."
+        case 413: "The request is too large for the server (413); raise its limit."
+        case 415: "The server does not accept JSON requests (415); check server.url."
+        case 429: "The server rate-limited the request (429)."
+        case 400..<500 where detail.field != nil:
+            "The server rejected the request (\(status)) because of \(subject); check server.url and server.dialect."
+        case 400..<500: "The server rejected the request (\(status)); check server.url and server.dialect."
+        case 503: "The server is unavailable (503); check the server if it persists."
+        case 500..<600: "Server error (\(status)); check the server if it persists."
+        default: "The server sent the unexpected status \(status); check server.url."
+        }
+    }
+}
+
+extension FailureReason.Cause {
+    /// The cause as a phrase.
+    public var phrase: String {
+        switch self {
+        case .dns: "the name does not resolve"
+        case .connect: "connection failed"
+        case .tls: "TLS handshake failed"
+        case .timeout: "timeout"
+        case .reset: "connection reset"
+        case .tooLarge: "response too large"
+        case .malformed: "malformed response"
+        case .notJSON: "the answer is not JSON"
+        case .tooComplex: "the answer is too complex"
+        case .invalidRequest: "invalid request"
+        case .cancelled: "cancelled"
+        case .contract: "the page breaks the contract"
+        case .rateLimit: "rate limit"
+        case .notAccepted: "not accepted"
+        case .database: "database error"
+        case .identityChanged: "the identity changed"
+        case .noToken: "no token"
+        case .tokenFile: "the token or secret file cannot be read"
+        case .tokenFilePermissions: "other users can read the secret file"
+        case .tokenFileContent: "the secret file cannot be used"
+        case .keyMismatch: "the key does not match the DID"
+        case .unsupportedDID: "the DID method is not supported"
+        case .poolEmpty: "no valid token in the pool"
+        case .tokenCommand: "the token command failed"
+        case .tokenCommandOutput: "the token command printed no token"
+        case .output: "the output cannot be written"
+        case .notStarted: "the command cannot be started"
+        case .exitStatus: "the command's exit status"
+        case .signal: "the command ended by a signal"
+        case .program: "the program did not take it"
+        }
+    }
+
+    /// The failure of a request, or of a poll cycle, as one sentence with advice.
+    public var sentence: String {
+        switch self {
+        case .timeout: "The response was not complete within server.timeout; raise it if the server is slow."
+        case .dns: "The server's name does not resolve; check server.url and the resolver."
+        case .connect: "The connection failed; check the server and the network."
+        case .tls: "The TLS handshake failed; check the certificate, ca_file and pinned_public_key."
+        case .reset: "The connection closed before the response was complete; check the server and the network."
+        case .tooLarge: "The response exceeds server.max_response, or its headers exceed 256 KiB; check the server."
+        case .cancelled: "The request was cancelled."
+        case .malformed:
+            "The response is not valid HTTP, or cannot be decompressed; check server.url and any proxy in between."
+        case .notJSON: "The server's answer is not valid JSON; check server.url and any proxy in front of the server."
+        case .tooComplex:
+            "The server's answer has too many items or values, or is nested too deeply; check server.url."
+        case .invalidRequest: "The request's URL or a header contains invalid characters; check server.url."
+        case .contract: "The server's answer broke its contract."
+        case .rateLimit: "The server, or our rate limit, asks to wait."
+        case .database: "The database failed; check the disk."
+        case .identityChanged: "Identity, stars, preferences or dialect changed during the cycle; nothing was stored."
+        case .noToken: "There is no token; check auth."
+        default: phrase.prefix(1).uppercased() + phrase.dropFirst() + "."
+        }
+    }
+}

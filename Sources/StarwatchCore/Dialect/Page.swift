@@ -79,17 +79,3 @@ public enum Validation: String, Sendable, CaseIterable, Codable {
     /// Every field must match the contract's schema (R-VAL-02, R-VAL-03), and the items must be in order (C-021).
     case strict
 }
-
-/// The rejection of a whole page, which then changes no state.
-public struct PageRejection: Error, Sendable, Hashable {
-    public let violation: ContractViolation
-    public let issues: [ValidationIssue]
-    /// Whether single items are invalid, so that a page without them would be valid.
-    public let isOfItems: Bool
-
-    public init(violation: ContractViolation, issues: [ValidationIssue], isOfItems: Bool = false) {
-        self.violation = violation
-        self.issues = issues
-        self.isOfItems = isOfItems
-    }
-}

@@ -31,3 +31,29 @@ public struct PlanChunk: Sendable, Hashable {
         return chunks
     }
 }
+
+/// The rule for identifiers of plans that a server can have. The server compares them literally and ignores unknown
+/// ones, so a wrong identifier is never reported.
+package enum PlanIDRule {
+    private static let entity = "https://endorser.ch/entity/"
+
+    /// Returns whether a plan of a server with this dialect can have the identifier.
+    ///
+    /// On an endorser server it is an IRI, and one under `https://endorser.ch/entity/` ends with a ULID. In the canonical
+    /// dialect it is any text without blanks.
+    package static func canExist(_ id: String, in dialect: Dialect) -> Bool {
+        guard !id.isEmpty, id.unicodeScalars.count <= 2048, !id.contains(where: \.isWhitespace) else { return false }
+        guard dialect == .endorser else { return true }
+        if id.hasPrefix(entity) {
+            let name = id.utf8.dropFirst(entity.utf8.count)
+            return name.count == 26 && name.allSatisfy("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8.contains)
+        }
+        guard let colon = id.utf8.firstIndex(of: UInt8(ascii: ":")), id.utf8.index(after: colon) < id.utf8.endIndex
+        else { return false }
+        let scheme = id.utf8[..<colon]
+        return scheme.first.map(Self.isLetter) == true
+            && scheme.allSatisfy { Self.isLetter($0) || (48...57).contains($0) || "+.-".utf8.contains($0) }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (65...90).contains(byte) || (97...122).contains(byte) }
+}

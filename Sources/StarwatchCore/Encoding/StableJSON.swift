@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 
 /// JSON with sorted keys and unescaped slashes: equal values always give equal bytes.
 package enum StableJSON {
@@ -13,5 +13,17 @@ package enum StableJSON {
     /// The text of ``bytes(of:)``.
     package static func text(of value: some Encodable) -> String {
         String(decoding: bytes(of: value), as: UTF8.self)
+    }
+}
+
+extension JSONEncoder {
+    /// Creates an encoder whose output depends on the value alone: keys are sorted and slashes are not escaped.
+    ///
+    /// - Parameter isPretty: Whether the output is indented over several lines.
+    package static func stable(isPretty: Bool = false) -> JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        if isPretty { encoder.outputFormatting.insert(.prettyPrinted) }
+        return encoder
     }
 }

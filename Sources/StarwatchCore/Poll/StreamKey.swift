@@ -12,3 +12,23 @@ public struct StreamKey: Sendable, Hashable {
         self.poll = poll
     }
 }
+
+/// The request that brought a page.
+package struct PageOrigin: Sendable, Hashable {
+    /// Number of the page in its run, from 1.
+    package let page: Int
+    package let request: RequestTrace
+    /// Time of the last attempt, by the server's clock as far as it is known.
+    package let askedAt: Timestamp
+    package let answeredAt: Timestamp
+    /// Number of attempts, with the successful one.
+    package let tries: Int
+
+    package init(page: Int, request: RequestTrace, askedAt: Timestamp, answeredAt: Timestamp, tries: Int) {
+        self.page = page
+        self.request = request
+        self.askedAt = askedAt
+        self.answeredAt = answeredAt
+        self.tries = tries
+    }
+}

@@ -67,3 +67,48 @@ public enum PollAuthorization: Sendable {
     /// These tokens instead of the context's.
     case tokens(PollTokens)
 }
+
+/// The expected answer, and the naming of its failures.
+///
+/// Types come first: an answer that does not decode as a `Response` is rejected, with the path of each field that is
+/// missing or of another type. ``check`` then reports other problems.
+public struct ResponseSchema<Response: Decodable & Sendable>: Sendable {
+    /// Every problem of a decoded answer; empty if it is valid. By default there are none.
+    ///
+    /// An issue's path names fields and indexes only, such as `$.releases[3].version`, and no values.
+    public var check: @Sendable (Response) -> [ValidationIssue] = { _ in [] }
+    /// Gives a failed request or a rejected answer the host's own code, message or delay. By default it stays
+    /// unchanged.
+    public var transformError: @Sendable (PollError) -> PollError = { $0 }
+
+    public init() {}
+
+    /// - Parameter check: See ``check``.
+    public init(check: @escaping @Sendable (Response) -> [ValidationIssue]) {
+        self.check = check
+    }
+}
+
+/// The account and server of a request. Every run of a schedule gets a new one.
+public struct PollingContext: Sendable {
+    /// The identity on whose behalf the request is made; `nil` for none.
+    public var account: DID?
+    /// Scheme, host, port and an optional path, to which endpoints are appended.
+    public var server: String
+    /// The store of watermarks.
+    public var storage: any StorageAdapter
+    /// The tokens of requests. By default none.
+    public var tokens: PollTokens
+
+    public init(
+        server: String,
+        account: DID? = nil,
+        storage: any StorageAdapter = InMemoryStorage(),
+        tokens: PollTokens = .none
+    ) {
+        self.server = server
+        self.account = account
+        self.storage = storage
+        self.tokens = tokens
+    }
+}

@@ -76,3 +76,20 @@ public struct PollMetadata: Sendable, Hashable, Encodable {
         try container.encode(retryCount, forKey: .retryCount)
     }
 }
+
+/// Outcome of a host application's poll.
+package enum HostPollOutcome: String, Sendable, CaseIterable {
+    case ok, empty
+    case notModified = "not_modified"
+    case failed, cancelled
+
+    init<Response>(_ outcome: PollResult<Response>.Outcome) {
+        self =
+            switch outcome {
+            case .value: .ok
+            case .empty: .empty
+            case .notModified: .notModified
+            case .failure(let error): error.code == .cancelled ? .cancelled : .failed
+            }
+    }
+}

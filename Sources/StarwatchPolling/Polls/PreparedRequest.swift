@@ -1,6 +1,7 @@
 import StarwatchCore
 import StarwatchStore
 import StarwatchTransport
+import Synchronization
 
 /// A fully resolved request: its content on the wire, apart from the token and the attempt.
 struct PreparedRequest: Sendable {
@@ -75,5 +76,38 @@ struct PreparedRequest: Sendable {
             timeout: timeout,
             maxResponseBytes: maxResponseBytes
         )
+    }
+}
+
+/// Validators of the last answers to one-time requests, by account, server and endpoint.
+final class ValidatorBook: Sendable {
+    /// Maximum number of validators. Beyond it, the oldest is dropped.
+    private static let limit = 256
+
+    private struct Key: Hashable {
+        let account: DID?
+        let server: String
+        let endpoint: String
+    }
+
+    private struct State {
+        var validators: [Key: StoredValidator] = [:]
+        var order: [Key] = []
+    }
+
+    private let state = Mutex(State())
+
+    subscript(context: PollingContext, endpoint: String) -> StoredValidator? {
+        get {
+            state.withLock { $0.validators[Key(account: context.account, server: context.server, endpoint: endpoint)] }
+        }
+        set {
+            let key = Key(account: context.account, server: context.server, endpoint: endpoint)
+            state.withLock { state in
+                if state.validators[key] == nil { state.order.append(key) }
+                state.validators[key] = newValue
+                if state.order.count > Self.limit { state.validators[state.order.removeFirst()] = nil }
+            }
+        }
     }
 }

@@ -116,3 +116,53 @@ extension ScheduledWork {
         )
     }
 }
+
+/// Delay of an extra run, outside the schedule, after a failed one.
+package enum ExtraRun {
+    /// Recovery must take less than 30 s after the network returns (R-RTY-15).
+    package static let afterNetworkFailure = Duration.seconds(15)
+    /// Delay after a run that another one replaced, or after a change of identity. With the 15 s of the other run, it
+    /// stays below 30 s.
+    package static let afterAnothers = Duration.seconds(5)
+    package static let afterServerFailure = Duration.seconds(60)
+    /// A failed store is probed every 2 s, so by then it has recovered if the cause is gone.
+    package static let afterStoreFailure = Duration.seconds(10)
+    /// The wait after `count` store failures in a row, at least 1. It grows because each run costs the server a request
+    /// where only some writes fail.
+    package static func afterStoreFailures(_ count: Int) -> Duration { afterStoreFailure * (1 << min(count - 1, 6)) }
+    /// Changes that wait at the server are fetched when there is room, not at the next scheduled time.
+    package static let whileOutOfRoom = Duration.seconds(60)
+}
+
+/// Schedule of a poll.
+public enum PollTiming: Sendable, Hashable {
+    /// A cron expression of five fields, in an IANA time zone.
+    case cron(String, timezone: String)
+    /// An interval, at least 1 s. The first run is at the start.
+    case every(Duration)
+}
+
+/// The reason why a timing is unusable.
+package enum PollTimingError: Error, Sendable, Hashable, CustomStringConvertible {
+    case unknownZone
+    case cron(CronError)
+
+    package var description: String {
+        switch self {
+        case .unknownZone: "the timezone is not a known IANA zone, such as Europe/Zurich."
+        case .cron(let error): "\(error)"
+        }
+    }
+}
+
+extension Schedule {
+    /// - Throws: ``PollTimingError`` if the zone or the cron expression is invalid.
+    package init(_ timing: PollTiming) throws(PollTimingError) {
+        switch timing {
+        case .every(let interval): self = .every(interval)
+        case .cron(let text, let timezone):
+            guard let zone = FoundationTimeZone(identifier: timezone) else { throw .unknownZone }
+            do { self = .cron(try CronExpression(text), zone: zone) } catch { throw .cron(error) }
+        }
+    }
+}
