@@ -165,6 +165,7 @@ package final class AgentProcess: Sendable {
         limits.requestsPerMinute = options.limits.requestsPerMinute
         limits.retry = options.hostPollRetry
         var hooks = PollManager.Hooks()
+        hooks.client = ClientNames(userAgent: options.server.userAgent, clientVersion: options.server.clientVersion)
         hooks.onEnd = { metrics.host.count($0, duration: $1) }
         return PollManager(
             http: http,

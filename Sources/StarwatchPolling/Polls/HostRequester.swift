@@ -11,6 +11,7 @@ struct HostRequester: Sendable {
     }
 
     let http: any HTTPTransport
+    let client: ClientNames
     let requester: Requester
 
     private var time: any TimeSource { requester.time }
@@ -38,7 +39,7 @@ struct HostRequester: Sendable {
     }
 
     private func job(_ request: PreparedRequest, through gate: Gate) -> RequestJob<HTTPResponse> {
-        var job = RequestJob(
+        var job = RequestJob<HTTPResponse>(
             account: request.account,
             token: { [time] refused in
                 guard let tokens = request.tokens else { return nil }
@@ -47,8 +48,8 @@ struct HostRequester: Sendable {
                 guard token != nil || request.mayGoWithoutToken else { throw NoToken() }
                 return token
             },
-            exchange: { [http] attempt in
-                let message = request.httpRequest(token: attempt.token, requestID: attempt.requestID)
+            exchange: { [http, client] attempt in
+                let message = request.httpRequest(attempt, from: client)
                 return await attempt.read(await http.exchange(message)) { response, _ in
                     response.status == 304 && request.validator == nil
                         ? .failure(Self.unexpectedNotModified) : .success(response)

@@ -26,8 +26,9 @@ public actor PollManager: Service {
         public init() {}
     }
 
-    /// The callbacks of a manager, for metrics and tests.
+    /// The names of a manager's client, and its callbacks for metrics and tests.
     package struct Hooks: Sendable {
+        package var client = ClientNames()
         /// Called when a task begins to wait for a request, with the number that wait for the same.
         package var onJoin: @Sendable (Int) -> Void = { _ in }
         /// Called when a poll ends, with its duration.
@@ -86,7 +87,11 @@ public actor PollManager: Service {
             limit: ConcurrencyLimit(max(1, limits.concurrentPolls))
         )
         let gates = gates ?? Gates(store: store, requestsPerMinute: limits.requestsPerMinute, time: time)
-        requester = HostRequester(http: http, requester: Requester(gates: gates, time: time, random: random))
+        requester = HostRequester(
+            http: http,
+            client: hooks.client,
+            requester: Requester(gates: gates, time: time, random: random)
+        )
     }
 
     private nonisolated var store: Store? { shared.store }

@@ -52,10 +52,10 @@ struct PreparedRequest: Sendable {
     }
 
     /// One attempt.
-    func httpRequest(token: AccessToken?, requestID: String) -> HTTPRequest {
+    func httpRequest(_ attempt: RequestAttempt, from client: ClientNames) -> HTTPRequest {
         var added: [(name: String, value: String)] = [
-            ("Accept", "application/json"), ("X-Request-ID", requestID), ("X-Client-Version", AgentVersion.userAgent),
-            ("User-Agent", AgentVersion.userAgent),
+            ("Accept", "application/json"), ("X-Request-ID", attempt.requestID),
+            ("X-Client-Version", client.clientVersion), ("User-Agent", client.userAgent),
         ]
         if method == .post || method == .put { added.append(("Content-Type", "application/json")) }
         // The host's content headers take precedence. The manager sets the headers that identify the client and the
@@ -63,7 +63,7 @@ struct PreparedRequest: Sendable {
         let preferred: Set = ["accept", "content-type", "user-agent"]
         let names = Set(headers.map { $0.name.lowercased() })
         added.removeAll { preferred.contains($0.name.lowercased()) && names.contains($0.name.lowercased()) }
-        if let token { added.append(("Authorization", "Bearer " + token.rawValue)) }
+        if let token = attempt.token { added.append(("Authorization", "Bearer " + token.rawValue)) }
         if let idempotencyKey { added.append(("X-Idempotency-Key", idempotencyKey)) }
         if let etag = validator?.etag { added.append(("If-None-Match", etag)) }
         if let date = validator?.lastModified { added.append(("If-Modified-Since", date)) }

@@ -13,6 +13,19 @@ public enum AgentVersion {
         "6.2"
         #endif
     }
-    /// `User-Agent` and `X-Client-Version` of every request.
+    /// `User-Agent` and `X-Client-Version` of requests, unless the configuration has others.
     package static let userAgent = "Starwatch/\(current)"
+}
+
+/// The names under which requests go to a server.
+package struct ClientNames: Sendable {
+    package let userAgent: String
+    /// The value of `X-Client-Version`.
+    package let clientVersion: String
+
+    /// `nil` stands for ``AgentVersion/userAgent``.
+    package init(userAgent: String? = nil, clientVersion: String? = nil) {
+        self.userAgent = userAgent ?? AgentVersion.userAgent
+        self.clientVersion = clientVersion ?? AgentVersion.userAgent
+    }
 }

@@ -1,5 +1,6 @@
 import MockEndorser
 import StarwatchCore
+import StarwatchPolling
 import Testing
 
 @testable import Starwatch
@@ -15,8 +16,12 @@ import Testing
             }
             world.mock.publish(count: 1)
             #expect(try await agent.runPoll(World.starred).acknowledged == 1)
+            var poll = PollRequest<Never, [String: Int]>(endpoint: "/api/v2/time")
+            poll.authorization = .anonymous
+            _ = await agent.pollManager.execute(poll, context: PollingContext(server: agent.server))
             let requests = world.mock.requests()
             #expect(requests.contains { $0.endpoint == .acknowledge })
+            #expect(requests.contains { $0.endpoint == .time })
             for request in requests {
                 #expect(request.header("User-Agent") == name ?? "Starwatch/\(AgentVersion.current)")
                 #expect(
