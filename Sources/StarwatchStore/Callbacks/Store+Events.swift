@@ -1,4 +1,3 @@
-import GRDB
 package import StarwatchCore
 
 /// A callback event before it is stored.
@@ -74,11 +73,11 @@ extension Store {
                 [now.milliseconds, list, limit]
             ) { row in
                 QueuedEvent(
-                    id: row[0],
-                    kind: try row.word(1),
-                    payload: row[2],
-                    createdAt: row.time(3),
-                    attempts: row[4]
+                    id: try row["id"],
+                    kind: try row["kind"],
+                    payload: try row["payload_json"],
+                    createdAt: try row["created_at"],
+                    attempts: try row["attempts"]
                 )
             }
         }
@@ -128,7 +127,7 @@ extension Session {
     /// - Returns: The number of dropped events.
     func enqueue(_ events: [EventDraft], _ now: Timestamp) throws -> Int {
         for event in events {
-            if event.kind == .heartbeat { try run("DELETE FROM event_queue WHERE kind = 'heartbeat'", []) }
+            if event.kind == .heartbeat { try run("DELETE FROM event_queue WHERE kind = 'heartbeat'") }
             try run(
                 """
                 INSERT INTO event_queue (kind, payload_json, created_at, next_attempt_at) VALUES (?1, ?2, ?3, ?3)

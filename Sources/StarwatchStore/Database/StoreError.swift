@@ -28,6 +28,8 @@ package enum StoreError: Error, Sendable, Hashable {
     /// The encryption of the database does not fit the master key.
     case sealed(SealFault)
 
+    static let damaged = StoreError.corrupt(detail: "a stored value is invalid")
+
     /// The kind, for metrics.
     package var kind: StoreErrorKind {
         switch self {

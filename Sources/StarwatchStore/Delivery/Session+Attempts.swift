@@ -1,4 +1,3 @@
-import GRDB
 import StarwatchCore
 
 extension Session {
@@ -27,26 +26,25 @@ extension Session {
 
     /// The attempts of a notification, in their order.
     func attempts(of notification: Int64) throws -> [StoredAttempt] {
-        var found: [StoredAttempt] = []
-        let rows = try rows(
+        try all(
             """
             SELECT sink, number, started_at, finished_at, result, reason, next_attempt_at FROM delivery_attempts
             WHERE notification_id = ? ORDER BY finished_at, sink, number
             """,
             [notification]
-        )
-        while let row = try rows.next() {
-            found.append(
-                StoredAttempt(
-                    sink: row[0],
-                    number: row[1],
-                    attempt: DeliveryAttempt(try row.word(4), reason: row[5], startedAt: row.time(2)),
-                    finishedAt: row.time(3),
-                    nextAttemptAt: row.optionalTime(6)
-                )
+        ) { row in
+            StoredAttempt(
+                sink: try row["sink"],
+                number: try row["number"],
+                attempt: DeliveryAttempt(
+                    try row["result"],
+                    reason: try row["reason"],
+                    startedAt: try row["started_at"]
+                ),
+                finishedAt: try row["finished_at"],
+                nextAttemptAt: try row["next_attempt_at"]
             )
         }
-        return found
     }
 
     /// Deletes the oldest attempts beyond `limit`.

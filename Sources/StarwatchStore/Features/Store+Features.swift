@@ -1,4 +1,3 @@
-import GRDB
 package import StarwatchCore
 
 /// New features, and the accounts created before them (R-IDN-07…R-IDN-10).
@@ -33,7 +32,13 @@ extension Store {
                     AND coalesce(json_extract(notificationPreferences, '$.starred_projects'), 1) <> 0
                 ORDER BY id
                 """
-            ) { row in (row[0], try ifReadable { try db.opened(row[1], .stars, row: row[0]) as String }) }
+            ) { row in
+                let account: String = try row["accountDid"]
+                let stars = try ifReadable {
+                    try db.opened(row["starredPlanHandleIds"], .stars, row: account) as String
+                }
+                return (account, stars)
+            }
             let accounts = candidates.filter { $0.stars.flatMap(decodeStars) == [] }.map(\.account)
             for account in accounts {
                 try db.run("UPDATE settings SET updated_at = ? WHERE accountDid = ?", [now.milliseconds, account])
@@ -55,7 +60,14 @@ extension Store {
                 WHERE account = ? AND finished_at IS NULL ORDER BY created_at, feature
                 """,
                 [db.key(account)]
-            ) { FeatureNotice(account: account, feature: $0[0], token: $0[1], createdAt: $0.time(2)) }
+            ) { row in
+                FeatureNotice(
+                    account: account,
+                    feature: try row["feature"],
+                    token: try row["token"],
+                    createdAt: try row["created_at"]
+                )
+            }
         }
     }
 
@@ -91,10 +103,10 @@ extension Session {
             (SELECT token FROM notifications n WHERE state = 'open'
                 AND NOT EXISTS (SELECT 1 FROM deliveries WHERE notification_id = n.id AND state = 'ok'))
             """
-        let tokens: [String] = try all(
+        let tokens: [String] = try values(
             "SELECT token FROM feature_notices WHERE account = ? AND token IN \(open)",
             [key(account)]
-        ) { $0[0] }
+        )
         for token in tokens {
             try run("UPDATE feature_notices SET finished_at = NULL WHERE token = ?", [token])
             try run("DELETE FROM notifications WHERE token = ?", [token])

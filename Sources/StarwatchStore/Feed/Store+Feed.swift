@@ -1,5 +1,4 @@
 import FoundationEssentials
-import GRDB
 package import StarwatchCore
 
 /// The feed names projects, so it belongs to the active identity: a change of identity empties it.
@@ -48,7 +47,7 @@ extension Store {
     /// The largest sequence number ever used; 0 if there was none.
     package func latestFeedSequence() throws(StoreError) -> Int64 {
         try direct(.read) { db in
-            try db.row("SELECT seq FROM sqlite_sequence WHERE name = 'feed'")?[0] ?? 0
+            try db.value("SELECT seq FROM sqlite_sequence WHERE name = 'feed'") ?? 0
         }
     }
 
@@ -57,9 +56,11 @@ extension Store {
             var found: [FeedRow] = []
             let rows = try db.rows("SELECT id, payload, created_at, token FROM feed WHERE \(condition)", [id])
             while found.count < limit, let row = try rows.next() {
-                let payload = try ifReadable { try db.opened(row[1] as Data, .feedPayload, row: row[3]) }
+                let payload = try ifReadable {
+                    try db.opened(row["payload"] as Data, .feedPayload, row: try row["token"])
+                }
                 guard let payload else { continue }
-                found.append(FeedRow(sequence: row[0], payload: payload, storedAt: row.time(2)))
+                found.append(FeedRow(sequence: try row["id"], payload: payload, storedAt: try row["created_at"]))
             }
             return found
         }
@@ -67,7 +68,7 @@ extension Store {
 }
 
 extension Session {
-    func clearFeed() throws { try run("DELETE FROM feed", []) }
+    func clearFeed() throws { try run("DELETE FROM feed") }
 
     fileprivate func trimFeed(keep: Int) throws {
         try run("DELETE FROM feed WHERE id NOT IN (SELECT id FROM feed ORDER BY id DESC LIMIT ?)", [keep])

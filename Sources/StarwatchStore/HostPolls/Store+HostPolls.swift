@@ -1,4 +1,3 @@
-import GRDB
 package import StarwatchCore
 
 /// The schedules and watermarks of host applications. They belong to no account and no outbox row.
@@ -15,14 +14,15 @@ extension Store {
                 [id]
             )
             guard let row else { return nil }
-            var schedule = StoredSchedule(configuration: row[0])
-            schedule.nextRun = row.optionalTime(1)
-            schedule.lastAttempt = row.optionalTime(2)
-            schedule.lastSuccess = row.optionalTime(3)
-            schedule.failures = row[4]
-            schedule.lastError = row[5]
-            if let url = row[6] as String? {
-                schedule.validator = StoredValidator(url: url, etag: row[7], lastModified: row[8])
+            var schedule = StoredSchedule(configuration: try row["config_json"])
+            schedule.nextRun = try row["next_run"]
+            schedule.lastAttempt = try row["last_attempt"]
+            schedule.lastSuccess = try row["last_success"]
+            schedule.failures = try row["failures"]
+            schedule.lastError = try row["last_error"]
+            if let url: String = try row["validator_url"] {
+                let (etag, lastModified): (String?, String?) = (try row["etag"], try row["last_modified"])
+                schedule.validator = StoredValidator(url: url, etag: etag, lastModified: lastModified)
             }
             return schedule
         }
@@ -66,7 +66,7 @@ extension Store {
 
     /// A host application's watermark; `nil` if there is none.
     package func hostWatermark(_ key: String) throws(StoreError) -> String? {
-        try direct(.read) { db in try db.row("SELECT watermark FROM host_watermarks WHERE key = ?", [key])?[0] }
+        try direct(.read) { db in try db.value("SELECT watermark FROM host_watermarks WHERE key = ?", [key]) }
     }
 
     /// Moves a host application's watermark from `expected` to `new`, if it is still `expected` and `new` is greater.

@@ -1,4 +1,3 @@
-import GRDB
 package import StarwatchCore
 
 extension Store {
@@ -172,7 +171,7 @@ extension Store {
         try db.run("DELETE FROM notif_contents WHERE account = ?", [db.key(account)])
         try db.clearFeed()
         try db.run("DELETE FROM notif_deliveries WHERE account = ?", [db.key(account)])
-        try db.run("DELETE FROM notif_config WHERE k LIKE 'armed_through:%'", [])
+        try db.run("DELETE FROM notif_config WHERE k LIKE 'armed_through:%'")
         try db.run("DELETE FROM plan_snapshots WHERE account = ?", [db.key(account)])
         record(.cancelled, total)
         return total
@@ -181,8 +180,8 @@ extension Store {
 
 extension Session {
     func activeIdentity() throws -> ActiveIdentity {
-        guard let row = try row("SELECT activeDid, generation FROM active_identity") else { throw Row.damaged }
-        return ActiveIdentity(did: try (row[0] as String?).map(account), generation: row[1])
+        guard let row = try row("SELECT activeDid, generation FROM active_identity") else { throw StoreError.damaged }
+        return ActiveIdentity(did: try (row["activeDid"] as String?).map(account), generation: try row["generation"])
     }
 
     /// Whether a poll that began as `account` under `generation` can still write.
@@ -211,10 +210,7 @@ extension Session {
     }
 
     func streamIDs(of account: DID) throws -> [Int64] {
-        try Int64.fetchAll(
-            cachedStatement(sql: "SELECT id FROM streams WHERE account = ?"),
-            arguments: [key(account)]
-        )
+        try values("SELECT id FROM streams WHERE account = ?", [key(account)])
     }
 
     fileprivate func point(to did: DID?, generation: Int, now: Timestamp) throws -> ActiveIdentity {

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import GRDB
 
 /// The unique values of this installation.
 package struct Installation: Sendable, Hashable {
@@ -14,9 +13,10 @@ extension Store {
     package func installation() throws(StoreError) -> Installation {
         try direct(.read) { db in
             guard let row = try db.row("SELECT instance_id, installation_key FROM installation") else {
-                throw Row.damaged
+                throw StoreError.damaged
             }
-            return Installation(instanceID: row[0], key: db.vault.installation.map { [UInt8]($0) } ?? row.bytes(1))
+            let key = try db.vault.installation.map { [UInt8]($0) } ?? row["installation_key"]
+            return Installation(instanceID: try row["instance_id"], key: key)
         }
     }
 }

@@ -1,4 +1,3 @@
-import GRDB
 package import StarwatchCore
 
 extension Store {
@@ -18,18 +17,18 @@ extension Session {
     static let ledgerColumns =
         "fetched, new, duplicate, rejected, delivered, dead, cancelled, suppressed, evicted, acknowledged"
 
-    static func ledger(_ row: Row) -> Ledger {
+    static func ledger(_ row: SQLRow) throws -> Ledger {
         var ledger = Ledger()
-        ledger.fetched = row[0]
-        ledger.new = row[1]
-        ledger.duplicate = row[2]
-        ledger.rejected = row[3]
-        ledger.delivered = row[4]
-        ledger.dead = row[5]
-        ledger.cancelled = row[6]
-        ledger.suppressed = row[7]
-        ledger.evicted = row[8]
-        ledger.acknowledged = row[9]
+        ledger.fetched = try row["fetched"]
+        ledger.new = try row["new"]
+        ledger.duplicate = try row["duplicate"]
+        ledger.rejected = try row["rejected"]
+        ledger.delivered = try row["delivered"]
+        ledger.dead = try row["dead"]
+        ledger.cancelled = try row["cancelled"]
+        ledger.suppressed = try row["suppressed"]
+        ledger.evicted = try row["evicted"]
+        ledger.acknowledged = try row["acknowledged"]
         return ledger
     }
 

@@ -1,4 +1,3 @@
-import GRDB
 package import StarwatchCore
 
 extension Store {
@@ -12,7 +11,7 @@ extension Store {
             let sample = "SELECT ?, new, delivered, acknowledged, dead FROM ledger_totals"
             // The clock was set back.
             try db.run("DELETE FROM ledger_samples WHERE taken_at > ?", [now.milliseconds])
-            let newest = try db.row("SELECT max(taken_at) FROM ledger_samples")?.optionalTime(0)
+            let newest: Timestamp? = try db.value("SELECT max(taken_at) FROM ledger_samples")
             if let newest, now - newest < Self.sampleInterval { return }
             try db.run("INSERT INTO ledger_samples \(sample)", [now.milliseconds])
             try db.run(
@@ -32,14 +31,16 @@ extension Store {
             var day = Ledger()
             let row = try db.row(
                 """
-                SELECT t.new - s.new, t.delivered - s.delivered, t.acknowledged - s.acknowledged, t.dead - s.dead
+                SELECT t.new - s.new AS new, t.delivered - s.delivered AS delivered,
+                    t.acknowledged - s.acknowledged AS acknowledged, t.dead - s.dead AS dead
                 FROM ledger_totals t JOIN ledger_samples s
                 ORDER BY s.taken_at <= ?1 DESC, iif(s.taken_at <= ?1, -s.taken_at, s.taken_at) LIMIT 1
                 """,
                 [(now - .days(1)).milliseconds]
             )
             guard let row else { return day }
-            (day.new, day.delivered, day.acknowledged, day.dead) = (row[0], row[1], row[2], row[3])
+            (day.new, day.delivered) = (try row["new"], try row["delivered"])
+            (day.acknowledged, day.dead) = (try row["acknowledged"], try row["dead"])
             return day
         }
     }

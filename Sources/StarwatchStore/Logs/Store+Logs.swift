@@ -1,4 +1,3 @@
-import GRDB
 import StarwatchCore
 
 /// Debug and info lines are kept while they are among the last 1,000 lines; warnings and errors for 90 days (C-202),
@@ -21,8 +20,7 @@ extension Store {
                 """
                 DELETE FROM log_entries WHERE level IN (0, 1) AND id <=
                     (SELECT id FROM log_entries ORDER BY id DESC LIMIT 1 OFFSET 1000)
-                """,
-                []
+                """
             )
         }
     }
@@ -30,8 +28,7 @@ extension Store {
     /// The selected lines, in the order in which they were logged.
     package func logs(_ filter: LogFilter) throws(StoreError) -> [StoredLogEntry] {
         try direct(.read) { db in
-            var found: [StoredLogEntry] = []
-            let rows = try db.rows(
+            let found = try db.all(
                 """
                 SELECT id, created_at, level, run_id, line FROM log_entries
                 WHERE id > ?1 AND level >= ?2 AND created_at >= ?3 AND (?4 IS NULL OR run_id = ?4)
@@ -41,11 +38,16 @@ extension Store {
                     filter.after ?? 0, filter.level.rawValue, filter.since?.milliseconds ?? Int64.min, filter.runID,
                     filter.limit,
                 ]
-            )
-            while let row = try rows.next() {
-                guard let level = LogLevel(rawValue: row[2]) else { throw Row.damaged }
-                let entry = LogEntry(at: row.time(1), level: level, runID: row[3], line: row[4])
-                found.append(StoredLogEntry(id: row[0], entry: entry))
+            ) { row in
+                StoredLogEntry(
+                    id: try row["id"],
+                    entry: LogEntry(
+                        at: try row["created_at"],
+                        level: try row["level"],
+                        runID: try row["run_id"],
+                        line: try row["line"]
+                    )
+                )
             }
             return filter.after == nil ? found.reversed() : found
         }

@@ -1,4 +1,3 @@
-import GRDB
 package import StarwatchCore
 
 /// The current notice that a stream is stale.
@@ -21,8 +20,9 @@ extension Store {
                 [id]
             )
             guard let row else { return nil }
-            let deliveries = try db.deliveries(of: row[0])
-            return StalenessNotice(id: row[1], takenBy: Set(deliveries.filter { $0.state == .ok }.map(\.sink)))
+            let deliveries = try db.deliveries(of: row["id"])
+            let takenBy = Set(deliveries.filter { $0.state == .ok }.map(\.sink))
+            return StalenessNotice(id: try row["token"], takenBy: takenBy)
         }
     }
 

@@ -1,4 +1,3 @@
-import GRDB
 package import StarwatchCore
 import Synchronization
 
@@ -103,13 +102,14 @@ extension Session {
 
     private func grouped(
         _ sql: String,
-        _ arguments: StatementArguments
+        _ arguments: SQLArguments
     ) throws -> (streams: [Int64: Int], notifications: [Int64: Int64]) {
         var (streams, notifications): ([Int64: Int], [Int64: Int64]) = ([:], [:])
         let rows = try rows(sql, arguments)
         while let row = try rows.next() {
-            streams[row[0], default: 0] += 1
-            if let notification = row[1] as Int64? { notifications[notification] = row[0] }
+            let stream: Int64 = try row["stream_id"]
+            streams[stream, default: 0] += 1
+            if let notification: Int64 = try row["notification_id"] { notifications[notification] = stream }
         }
         return (streams, notifications)
     }

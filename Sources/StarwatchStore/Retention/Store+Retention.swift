@@ -1,4 +1,3 @@
-import GRDB
 package import StarwatchCore
 
 /// The retention periods, counted from the end of each row (R-STO-19).
@@ -134,7 +133,7 @@ extension Store {
     }
 
     private func streamRows() throws(StoreError) -> [Int64] {
-        try direct(.read) { db in try Int64.fetchAll(db.cachedStatement(sql: "SELECT id FROM streams ORDER BY id")) }
+        try direct(.read) { db in try db.values("SELECT id FROM streams ORDER BY id") }
     }
 
     /// The maximum number of stored attempts. A sink that is down for a week would otherwise fill the disk.
@@ -168,15 +167,13 @@ extension Store {
                 stream_id = ?1 AND jwt_id > ?2
                 AND (jwt_id < ?3 OR (length(?3) > 1 AND (substr(jwt_id, 11, 1) = '_') <> (substr(?3, 11, 1) = '_')))
                 """
-            let last = try String.fetchOne(
-                db.cachedStatement(
-                    sql: """
-                        SELECT max(jwt_id) FROM (SELECT jwt_id FROM notification_outbox
-                            WHERE \(isNext) AND created_at < ?4
-                            ORDER BY jwt_id LIMIT 1000)
-                        """
-                ),
-                arguments: [stream, after, guardID, newest]
+            let last: String? = try db.value(
+                """
+                SELECT max(jwt_id) FROM (SELECT jwt_id FROM notification_outbox
+                    WHERE \(isNext) AND created_at < ?4
+                    ORDER BY jwt_id LIMIT 1000)
+                """,
+                [stream, after, guardID, newest]
             )
             guard let last else { return (nil, 0) }
             let deleted = try db.changed(
@@ -205,8 +202,10 @@ extension Store {
             """,
             [stream]
         )
-        guard let row, row.optionalTime(2) != nil else { return "~" }
-        guard let cursor = try row.optionalJWTID(0), let watermark = try row.optionalJWTID(1) else { return "" }
+        guard let row, try row["bootstrapped_at"] as Timestamp? != nil else { return "~" }
+        guard let cursor: JWTID = try row["fetch_cursor"], let watermark: JWTID = try row["watermark"] else {
+            return ""
+        }
         // Near the watermark too: a tombstone just above it moves the cursor back, and a poll then fetches the overlap.
         func settled(_ id: JWTID) -> String { JWTID.floor(id.kind, at: id.timestamp - .seconds(600)).rawValue }
         return min(settled(cursor), settled(watermark))
@@ -233,8 +232,8 @@ extension Store {
     /// - Returns: The number of watermarks.
     private func forgetWatermarks(unpolledSince time: Timestamp, _ db: Session, _ now: Timestamp) throws -> Int {
         var count = 0
-        let old = try db.cachedStatement(sql: "SELECT id FROM streams WHERE last_attempt < ?")
-        for id in try Int64.fetchAll(old, arguments: [time.milliseconds]) {
+        let old: [Int64] = try db.values("SELECT id FROM streams WHERE last_attempt < ?", [time.milliseconds])
+        for id in old {
             try cancelTombstones(of: id, db, now)
             try db.restartStreams("id = ?", [id])
             count += try db.changed(
@@ -254,32 +253,25 @@ extension Session {
     ///
     /// - Returns: The number of accounts.
     fileprivate func deleteAccounts(inactiveSince: Timestamp, removedBefore: Timestamp) throws -> Int {
-        var count = 0
-        let idle = try cachedStatement(
-            sql: """
-                SELECT accountDid FROM settings WHERE accountDid IS NOT (SELECT activeDid FROM active_identity) AND (
-                    accountDid IN (SELECT account FROM removed_accounts WHERE removed_at < ?2)
-                    OR updated_at < ?1 AND notificationPreferences = '{}'
-                        AND NOT EXISTS (SELECT 1 FROM streams WHERE account = accountDid AND last_attempt >= ?1))
-                """
+        let idle: [String] = try values(
+            """
+            SELECT accountDid FROM settings WHERE accountDid IS NOT (SELECT activeDid FROM active_identity) AND (
+                accountDid IN (SELECT account FROM removed_accounts WHERE removed_at < ?2)
+                OR updated_at < ?1 AND notificationPreferences = '{}'
+                    AND NOT EXISTS (SELECT 1 FROM streams WHERE account = accountDid AND last_attempt >= ?1))
+            """,
+            [inactiveSince.milliseconds, removedBefore.milliseconds]
         )
-        for account in try String.fetchAll(
-            idle,
-            arguments: [inactiveSince.milliseconds, removedBefore.milliseconds]
-        ) {
-            try delete(account: account)
-            count += 1
-        }
-        try run("DELETE FROM feature_notices WHERE account NOT IN (SELECT accountDid FROM settings)", [])
+        for account in idle { try delete(account: account) }
+        try run("DELETE FROM feature_notices WHERE account NOT IN (SELECT accountDid FROM settings)")
         // A host application that owns the database can have restored an account itself.
         try run(
             """
             DELETE FROM removed_accounts WHERE account = (SELECT activeDid FROM active_identity)
                 OR account NOT IN (SELECT accountDid FROM settings)
-            """,
-            []
+            """
         )
-        return count
+        return idle.count
     }
 
     /// Deletes everything of an account. In an encrypted database its keys are destroyed first.

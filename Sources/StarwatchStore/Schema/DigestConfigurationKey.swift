@@ -1,5 +1,3 @@
-import GRDB
-
 /// The keys of `notif_config`.
 enum DigestConfigurationKey {
     static let configuration = "digests"
@@ -10,7 +8,7 @@ enum DigestConfigurationKey {
 extension Session {
     /// The value of a key in `notif_config`.
     func configured(_ key: String) throws -> String? {
-        try row("SELECT v FROM notif_config WHERE k = ?", [key])?[0]
+        try value("SELECT v FROM notif_config WHERE k = ?", [key])
     }
 
     /// Stores the value of a key in `notif_config`.

@@ -1,5 +1,3 @@
-import GRDB
-
 /// The position of a pass over all encrypted rows.
 struct ResealPass {
     /// The keys that were retiring when the pass began. They are destroyed at its end. Keys that retire later need
@@ -13,7 +11,7 @@ struct ResealPass {
     /// The position in ``SealedTable/all``.
     var table = 0
     /// The key of the last row of the table; `nil` at its beginning.
-    var last: [DatabaseValue]?
+    var last: [SQLValue]?
 
     var progress: Double { min(0.999, Double(done) / Double(max(1, total))) }
 }

@@ -34,10 +34,10 @@ enum Sealing {
         let state = try database.write { db in
             let state = try String.fetchOne(db, sql: "SELECT state FROM sealing")
             if state != nil {
-                try vault.load(db, master)
+                try vault.load(Session(database: db, vault: vault), master)
             } else {
                 // A new key, because the one that the migration wrote is still in the write-ahead log.
-                try vault.create(db, master, installation: Data(newKey()))
+                try vault.create(Session(database: db, vault: vault), master, installation: Data(newKey()))
                 try db.execute(sql: "UPDATE installation SET installation_key = zeroblob(32)")
             }
             return state

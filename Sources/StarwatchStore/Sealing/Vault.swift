@@ -1,6 +1,5 @@
 import Crypto
 import FoundationEssentials
-import GRDB
 import StarwatchCore
 
 /// The open keys of one database. Without a master key it is empty, and every value stays clear.
@@ -69,9 +68,9 @@ final class Vault {
     func failed() { mustLoad = true }
 
     /// Reads the keys again after a failure.
-    func refresh(_ db: Database) throws {
+    func refresh(_ db: Session) throws {
         guard mustLoad else { return }
-        let id = try String.fetchOne(db, sql: "SELECT master_key FROM sealing")
+        let id: String? = try db.value("SELECT master_key FROM sealing")
         if let master = candidates.first(where: { $0.id == id }) {
             try load(db, master)
         } else {
@@ -82,35 +81,57 @@ final class Vault {
     }
 
     /// Reads the keys of an encrypted database.
-    func load(_ db: Database, _ master: MasterKey) throws {
+    func load(_ db: Session, _ master: MasterKey) throws {
         var data: [Int64: DataKey] = [:]
         var active: [String?: Int64] = [:]
         var special: [String: SymmetricKey] = [:]
-        for row in try Row.fetchAll(db, sql: "SELECT id, purpose, account, wrapped, state FROM data_keys") {
-            let (id, purpose, account) = (row[0] as Int64, row[1] as String, row[2] as String?)
+        for stored in try storedKeys(db) {
             // A damaged key harms only its values, which `keys verify` lists.
-            guard let key = try? master.unwrap(row[3], Self.context(id, purpose, account)) else { continue }
-            guard purpose == Purpose.data else {
-                special[purpose] = key
+            guard let key = try? master.unwrap(stored.wrapped, stored.context) else { continue }
+            guard stored.purpose == Purpose.data else {
+                special[stored.purpose] = key
                 continue
             }
-            let isActive = row[4] == "active"
-            data[id] = DataKey(key: key, account: account, isActive: isActive)
-            if isActive { active[account] = id }
+            data[stored.id] = DataKey(key: key, account: stored.account, isActive: stored.isActive)
+            if stored.isActive { active[stored.account] = stored.id }
         }
         guard let lookup = special[Purpose.lookup], let installation = special[Purpose.installation] else {
             throw StoreError.sealed(.damaged)
         }
         var ring = Ring(lookup: lookup, installation: installation, keys: data, active: active)
-        for row in try Row.fetchAll(db, sql: "SELECT account, did FROM sealed_accounts") {
-            let account: String = row[0]
-            guard let sealed = SealedValue(text: row[1]), let key = data[sealed.key],
+        let accounts: [(form: String, did: String)] = try db.all("SELECT account, did FROM sealed_accounts") {
+            (try $0["account"], try $0["did"])
+        }
+        for (account, did) in accounts {
+            guard let sealed = SealedValue(text: did), let key = data[sealed.key],
                 let text = try? sealed.open(with: key.key, .did, row: account)
             else { continue }
             ring.accounts[account] = DID(String(decoding: text, as: UTF8.self))
         }
         self.ring = ring
         adopt(master)
+    }
+
+    private struct StoredKey {
+        let id: Int64
+        let purpose: String
+        let account: String?
+        let wrapped: Data
+        let isActive: Bool
+
+        var context: String { Vault.context(id, purpose, account) }
+    }
+
+    private func storedKeys(_ db: Session) throws -> [StoredKey] {
+        try db.all("SELECT id, purpose, account, wrapped, state FROM data_keys") { row in
+            StoredKey(
+                id: try row["id"],
+                purpose: try row["purpose"],
+                account: try row["account"],
+                wrapped: try row["wrapped"],
+                isActive: try row["state"] == "active"
+            )
+        }
     }
 
     private func adopt(_ master: MasterKey) {
@@ -122,11 +143,11 @@ final class Vault {
     /// Makes the keys of a database and stores them, in the caller's transaction.
     ///
     /// - Parameter installation: The key with which logs hash identities.
-    func create(_ db: Database, _ master: MasterKey, installation: Data) throws {
+    func create(_ db: Session, _ master: MasterKey, installation: Data) throws {
         let time = now()
-        try db.execute(
-            sql: "INSERT INTO sealing (id, master_key, state, changed_at) VALUES (1, ?, 'sealed', ?)",
-            arguments: [master.id, time.milliseconds]
+        try db.run(
+            "INSERT INTO sealing (id, master_key, state, changed_at) VALUES (1, ?, 'sealed', ?)",
+            [master.id, time.milliseconds]
         )
         ring = Ring(lookup: SymmetricKey(data: newKey()), installation: SymmetricKey(data: installation))
         adopt(master)
@@ -136,8 +157,8 @@ final class Vault {
     }
 
     /// Removes the keys, in the caller's transaction.
-    func destroy(_ db: Database) throws {
-        try db.execute(sql: "DELETE FROM data_keys; DELETE FROM sealed_accounts; DELETE FROM sealing")
+    func destroy(_ db: Session) throws {
+        try db.execute("DELETE FROM data_keys; DELETE FROM sealed_accounts; DELETE FROM sealing")
         (ring, master) = (nil, nil)
         forms.removeAll()
     }
@@ -145,7 +166,7 @@ final class Vault {
     /// Stores a new data key and makes it the active one of its account.
     ///
     /// - Returns: Its id.
-    func addDataKey(of account: String?, _ db: Database) throws -> Int64 {
+    func addDataKey(of account: String?, _ db: Session) throws -> Int64 {
         let key = SymmetricKey(data: newKey())
         let id = try add(key, Purpose.data, account, db)
         ring?.keys[id] = DataKey(key: key, account: account, isActive: true)
@@ -153,36 +174,34 @@ final class Vault {
         return id
     }
 
-    private func add(_ key: SymmetricKey, _ purpose: String, _ account: String?, _ db: Database) throws -> Int64 {
+    private func add(_ key: SymmetricKey, _ purpose: String, _ account: String?, _ db: Session) throws -> Int64 {
         guard let master else { throw StoreError.sealed(.damaged) }
-        try db.execute(
-            sql: "INSERT INTO data_keys (purpose, account, wrapped, state, created_at) VALUES (?, ?, x'', 'active', ?)",
-            arguments: [purpose, account, now().milliseconds]
+        let id = try db.inserted(
+            """
+            INSERT INTO data_keys (purpose, account, wrapped, state, created_at) VALUES (?, ?, x'', 'active', ?)
+            RETURNING id
+            """,
+            [purpose, account, now().milliseconds]
         )
-        let id = db.lastInsertedRowID
-        try db.execute(
-            sql: "UPDATE data_keys SET wrapped = ? WHERE id = ?",
-            arguments: [try master.wrap(key, Self.context(id, purpose, account)), id]
+        try db.run(
+            "UPDATE data_keys SET wrapped = ? WHERE id = ?",
+            [try master.wrap(key, Self.context(id, purpose, account)), id]
         )
         return id
     }
 
     /// Wraps every key with another master key, in the caller's transaction.
-    func rewrap(with new: MasterKey, _ db: Database) throws {
+    func rewrap(with new: MasterKey, _ db: Session) throws {
         guard let master else { throw StoreError.sealed(.notEncrypted) }
-        for row in try Row.fetchAll(db, sql: "SELECT id, purpose, account, wrapped FROM data_keys") {
-            let context = Self.context(row[0], row[1], row[2])
+        for stored in try storedKeys(db) {
             // A damaged key opens nothing with another master key either.
-            guard let key = try? master.unwrap(row[3], context) else { continue }
-            try db.execute(
-                sql: "UPDATE data_keys SET wrapped = ? WHERE id = ?",
-                arguments: [try new.wrap(key, context), row[0] as Int64]
+            guard let key = try? master.unwrap(stored.wrapped, stored.context) else { continue }
+            try db.run(
+                "UPDATE data_keys SET wrapped = ? WHERE id = ?",
+                [try new.wrap(key, stored.context), stored.id]
             )
         }
-        try db.execute(
-            sql: "UPDATE sealing SET master_key = ?, changed_at = ?",
-            arguments: [new.id, now().milliseconds]
-        )
+        try db.run("UPDATE sealing SET master_key = ?, changed_at = ?", [new.id, now().milliseconds])
         adopt(new)
     }
 

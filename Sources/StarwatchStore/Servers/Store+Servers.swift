@@ -1,4 +1,3 @@
-import GRDB
 package import StarwatchCore
 
 /// The knowledge about a server that must survive a restart.
@@ -26,10 +25,10 @@ extension Store {
                     [server]
                 )
             else { return state }
-            state.dialect = (row[0] as String?).flatMap(Dialect.init(rawValue:))
-            state.notBefore = row.optionalTime(1)
-            state.acknowledges = row[2]
-            state.notBeforeSet = row.optionalTime(3)
+            state.dialect = (try row["dialect"] as String?).flatMap(Dialect.init(rawValue:))
+            state.notBefore = try row["not_before"]
+            state.acknowledges = try row["acknowledges"]
+            state.notBeforeSet = try row["not_before_set"]
             return state
         }
     }
@@ -42,7 +41,7 @@ extension Store {
     /// - Returns: Whether streams were started again.
     package func rememberDialect(_ dialect: Dialect, of server: String, now: Timestamp) throws(StoreError) -> Bool {
         try write(.server) { db in
-            let former: String? = try db.row("SELECT dialect FROM servers WHERE server = ?", [server])?[0]
+            let former: String? = try db.value("SELECT dialect FROM servers WHERE server = ?", [server])
             try db.run(
                 """
                 INSERT INTO servers (server, dialect) VALUES (?, ?)
@@ -78,7 +77,7 @@ extension Store {
     /// Settles rows that only the server in its former dialect could settle: tombstones, which hold the watermark, and
     /// rows to acknowledge, with their batches.
     private func settle(_ server: String, _ db: Session, _ now: Timestamp) throws {
-        let streams: [Int64] = try db.all("SELECT id FROM streams WHERE server = ?", [server]) { $0[0] }
+        let streams: [Int64] = try db.values("SELECT id FROM streams WHERE server = ?", [server])
         for stream in streams {
             try cancelTombstones(of: stream, db, now)
             let acknowledged = try db.acknowledgeAll(of: stream, now)
@@ -126,19 +125,14 @@ extension Session {
 
     /// The dialect of a stream's server; `nil` if unknown.
     func dialect(of stream: Int64) throws -> Dialect? {
-        let sql = "SELECT v.dialect FROM streams s JOIN servers v ON v.server = s.server WHERE s.id = ?"
-        guard let known = try row(sql, [stream])?[0] as String? else { return nil }
-        guard let dialect = Dialect(rawValue: known) else { throw Row.damaged }
-        return dialect
+        try value("SELECT v.dialect FROM streams s JOIN servers v ON v.server = s.server WHERE s.id = ?", [stream])
     }
 
     fileprivate func hasIdentifiers(otherThan kind: IDKind, server: String) throws -> Bool {
-        let rows = try rows("SELECT fetch_cursor, walk_top FROM streams WHERE server = ?", [server])
-        while let row = try rows.next() {
-            for id in [try row.optionalJWTID(0), try row.optionalJWTID(1)] where id.map({ $0.kind != kind }) ?? false {
-                return true
-            }
-        }
-        return false
+        let ids: [JWTID?] = try values(
+            "SELECT fetch_cursor FROM streams WHERE server = ?1 UNION ALL SELECT walk_top FROM streams WHERE server = ?1",
+            [server]
+        )
+        return ids.contains { $0.map { $0.kind != kind } ?? false }
     }
 }

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import GRDB
 package import StarwatchCore
 
 /// The changes behind a shortlink.
@@ -47,12 +46,14 @@ extension Store {
                 [db.lookup(shortlink.rawValue, as: "shortlink"), now.milliseconds]
             )
             guard let row else { return nil }
-            let json = try ifReadable { try db.opened(row[0], .shortlinkTargets, row: row[2]) as String }
+            let json = try ifReadable {
+                try db.opened(row["targets"], .shortlinkTargets, row: try row["token"]) as String
+            }
             guard let json else { return nil }
-            guard let targets = try? JSONDecoder().decode([StoredShortlink.Target].self, from: Data(json.utf8)),
-                let poll = PollName(row[3] as String)
-            else { throw Row.damaged }
-            return StoredShortlink(targets: targets, poll: poll, expiresAt: row.time(1))
+            guard let targets = try? JSONDecoder().decode([StoredShortlink.Target].self, from: Data(json.utf8)) else {
+                throw StoreError.damaged
+            }
+            return StoredShortlink(targets: targets, poll: try row["poll"], expiresAt: try row["expires_at"])
         }
     }
 }

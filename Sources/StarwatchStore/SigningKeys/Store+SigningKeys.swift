@@ -1,4 +1,3 @@
-import GRDB
 package import StarwatchCore
 
 /// The keys that sign tokens. They are stored only in an encrypted database.
@@ -18,14 +17,14 @@ extension Store {
                 """,
                 [db.key(account)]
             ) { row in
-                let kid: String = row[0]
+                let kid: String = try row["kid"]
                 return try ifReadable {
                     SigningKey(
                         kid: kid,
-                        algorithm: try row.word(1),
-                        secret: try db.opened(row[2], .signingKey, row: kid),
-                        createdAt: row.time(3),
-                        endsAt: row.optionalTime(4)
+                        algorithm: try row["algorithm"],
+                        secret: try db.opened(row["secret"], .signingKey, row: kid),
+                        createdAt: try row["created_at"],
+                        endsAt: try row["ends_at"]
                     )
                 }
             }
@@ -49,9 +48,8 @@ extension Store {
             let owner = db.key(account)
             let known = try db.row("SELECT account, state, secret FROM signing_keys WHERE kid = ?", [key.kid])
             if let known {
-                let (account, state): (String, String) = (known[0], known[1])
-                guard account == owner, state == "active",
-                    try ifReadable({ try db.opened(known[2], .signingKey, row: key.kid) }) == key.secret
+                guard try known["account"] == owner, try known["state"] == KeyReport.SigningKey.State.active,
+                    try ifReadable({ try db.opened(known["secret"], .signingKey, row: key.kid) }) == key.secret
                 else { return .kidUsed }
             }
             try db.retireSigningKeys(of: owner, but: key, grace)
@@ -76,10 +74,10 @@ extension Store {
     package func revokeSigningKey(_ kid: String, isForced: Bool, now: Timestamp) throws(StoreError) -> SigningKeyEnding
     {
         let result: SigningKeyEnding = try write(.edit) { db in
-            guard let row = try db.row("SELECT state FROM signing_keys WHERE kid = ?", [kid]) else { return .unknown }
-            let state: String = row[0]
-            if state == "revoked" { return .revokedBefore }
-            if state == "active", !isForced { return .active }
+            let found: KeyReport.SigningKey.State? = try db.value("SELECT state FROM signing_keys WHERE kid = ?", [kid])
+            guard let state = found else { return .unknown }
+            if state == .revoked { return .revokedBefore }
+            if state == .active, !isForced { return .active }
             try db.revokeSigningKeys("kid = ?", [kid], now: now)
             return .revoked
         }
@@ -115,12 +113,12 @@ extension Session {
             """
         ) { row in
             KeyReport.SigningKey(
-                kid: row[0],
-                account: try ifReadable { try account(row[1]) } ?? Unreadable.account,
-                algorithm: try row.word(2),
-                state: try row.word(3),
-                createdAt: row.time(4),
-                endsAt: row.optionalTime(5)
+                kid: try row["kid"],
+                account: try ifReadable { try account(row["account"]) } ?? Unreadable.account,
+                algorithm: try row["algorithm"],
+                state: try row["state"],
+                createdAt: try row["created_at"],
+                endsAt: try row["ends_at"]
             )
         }
     }
@@ -149,7 +147,7 @@ extension Session {
     @discardableResult
     fileprivate func revokeSigningKeys(
         _ condition: String,
-        _ arguments: StatementArguments,
+        _ arguments: SQLArguments,
         now: Timestamp
     ) throws -> Int {
         try changed(

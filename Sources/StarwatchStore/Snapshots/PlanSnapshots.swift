@@ -1,4 +1,3 @@
-import GRDB
 import StarwatchCore
 
 /// The last seen details of the plans of one page. Each plan is read and written once per page.
@@ -41,10 +40,10 @@ struct PlanSnapshots {
         guard previous.precedes(change.id) == true,
             let former = try snapshot(of: change.plan, db), former.jwt.precedes(previous) == true
         else { return false }
-        return try db.row(
-            "SELECT 1 FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?",
+        return try db.integer(
+            "SELECT count(*) FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?",
             [stream, previous.rawValue]
-        ) == nil
+        ) == 0
     }
 
     /// Makes `details` the plan's snapshot, unless it comes from a later change.
@@ -92,8 +91,8 @@ struct PlanSnapshots {
         // One that does not open is unknown, and is overwritten.
         let snapshot = try row.flatMap { row in
             try ifReadable {
-                let json: String = try db.opened(row[1], .snapshotFields, row: Self.row(stream.server, id))
-                return Snapshot(jwt: try row.jwtID(0), content: .stored(json: json))
+                let json: String = try db.opened(row["fields"], .snapshotFields, row: Self.row(stream.server, id))
+                return Snapshot(jwt: try row["jwt_id"], content: .stored(json: json))
             }
         }
         seen[plan] = .some(snapshot)

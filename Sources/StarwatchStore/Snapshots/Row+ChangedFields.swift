@@ -1,5 +1,4 @@
 import FoundationEssentials
-import GRDB
 import StarwatchCore
 
 extension Session {
@@ -7,7 +6,7 @@ extension Session {
     func changedFields(_ stored: String?, of stream: Int64, _ id: JWTID) throws -> [String: FieldChange]? {
         guard let text = try opened(stored, .outboxChanges, row: Self.outboxRow(stream, id)) else { return nil }
         guard let fields = try? JSONDecoder().decode([String: FieldChange].self, from: Data(text.utf8)) else {
-            throw Row.damaged
+            throw StoreError.damaged
         }
         return fields
     }

@@ -137,8 +137,9 @@ package actor Store {
     }
 
     private func counted<T>(_ db: Database, _ body: (Session) throws -> T) throws -> T {
-        try vault.refresh(db)
-        let result = try body(Session(database: db, vault: vault))
+        let session = Session(database: db, vault: vault)
+        try vault.refresh(session)
+        let result = try body(session)
         // Not in a `defer`: after an error the connection can be closed, and SQLite must not be asked.
         changedRows = db.totalChangesCount
         return result
@@ -204,13 +205,14 @@ package actor Store {
     func streamID(_ stream: StreamKey) throws(StoreError) -> Int64 {
         if let id = streamIDs[stream] { return id }
         let id: Int64 = try write(.read) { db in
-            let key: StatementArguments = [db.key(stream.account), stream.server, stream.poll.rawValue]
-            let found = try db.row("SELECT id FROM streams WHERE account = ? AND server = ? AND poll = ?", key)
-            if let found { return found[0] as Int64 }
+            let key: SQLArguments = [db.key(stream.account), stream.server, stream.poll.rawValue]
+            if let id: Int64 = try db.value("SELECT id FROM streams WHERE account = ? AND server = ? AND poll = ?", key)
+            {
+                return id
+            }
             try db.enrol(stream.account)
-            try db.execute(sql: "INSERT INTO streams (account, server, poll) VALUES (?, ?, ?)", arguments: key)
-            let id = db.lastInsertedRowID
-            try db.execute(sql: "INSERT INTO ledger (stream_id) VALUES (?)", arguments: [id])
+            let id = try db.inserted("INSERT INTO streams (account, server, poll) VALUES (?, ?, ?) RETURNING id", key)
+            try db.run("INSERT INTO ledger (stream_id) VALUES (?)", [id])
             return id
         }
         streamIDs[stream] = id

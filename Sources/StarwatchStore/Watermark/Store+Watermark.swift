@@ -1,4 +1,3 @@
-import GRDB
 package import StarwatchCore
 
 /// The result of an attempt to move a watermark.
@@ -55,33 +54,22 @@ extension Store {
 
     /// The current watermark and its next value; `nil` if it stays.
     private func next(_ stream: StreamKey, _ id: Int64, _ db: Session) throws -> (current: JWTID?, next: JWTID)? {
-        guard let cursor = try db.row("SELECT fetch_cursor FROM streams WHERE id = ?", [id])?.optionalJWTID(0) else {
-            return nil
-        }
+        let fetched: JWTID? = try db.value("SELECT fetch_cursor FROM streams WHERE id = ?", [id])
+        guard let cursor = fetched else { return nil }
         let firstOpen = try db.firstOpen(of: id)
-        let last: Row?
-        if let firstOpen {
-            last = try db.row(
-                """
-                SELECT jwt_id FROM notification_outbox WHERE stream_id = ? AND jwt_id <= ? AND jwt_id < ?
-                ORDER BY jwt_id DESC LIMIT 1
-                """,
-                [id, cursor.rawValue, firstOpen.rawValue]
-            )
-        } else {
-            last = try db.row(
-                """
-                SELECT jwt_id FROM notification_outbox WHERE stream_id = ? AND jwt_id <= ?
-                ORDER BY jwt_id DESC LIMIT 1
-                """,
-                [id, cursor.rawValue]
-            )
-        }
+        let last: JWTID? = try db.value(
+            """
+            SELECT jwt_id FROM notification_outbox WHERE stream_id = ? AND jwt_id <= ? AND jwt_id < ?
+            ORDER BY jwt_id DESC LIMIT 1
+            """,
+            // No identifier reaches `~`.
+            [id, cursor.rawValue, firstOpen?.rawValue ?? "~"]
+        )
         let current = try db.watermark(stream)
         let next = WatermarkRule.advance(
             current: current,
             firstOpen: firstOpen,
-            lastTerminalBeforeOpen: try last?.jwtID(0),
+            lastTerminalBeforeOpen: last,
             fetchCursor: cursor
         )
         return next.map { (current, $0) }
@@ -130,7 +118,7 @@ extension Store {
 extension Session {
     /// The lowest identifier of a stream that holds the watermark; `nil` if none does.
     func firstOpen(of stream: Int64) throws -> JWTID? {
-        try row(
+        try value(
             """
             SELECT min(jwt_id) FROM (
                 SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'pending' AND stream_id = ?1)
@@ -143,13 +131,13 @@ extension Session {
                 SELECT (SELECT min(jwt_id) FROM notification_outbox WHERE state = 'evicted' AND stream_id = ?1))
             """,
             [stream]
-        )?.optionalJWTID(0)
+        )
     }
 
     func watermark(_ stream: StreamKey) throws -> JWTID? {
-        try row(
+        try value(
             "SELECT watermark FROM watermarks WHERE account = ? AND server = ? AND poll = ?",
             [key(stream.account), stream.server, stream.poll.rawValue]
-        )?.optionalJWTID(0)
+        )
     }
 }
