@@ -22,7 +22,7 @@ extension NotificationMessage {
             return Change(id: id, plan: item.plan, name: item.name, isOffer: offers.contains(id))
         }
         guard !rest.isEmpty else { return nil }
-        context.part = place?.without(changes.count - rest.count)
+        context.part = place
         var message = NotificationMessage(
             id: id,
             runID: runID,
