@@ -6,19 +6,46 @@ extension Session {
     ///
     /// - Returns: The row id.
     func insertNotification(_ notification: OutgoingNotification, _ stream: Int64, _ now: Timestamp) throws -> Int64 {
-        let owner = vault.isSealed ? try owner(of: stream) : nil
-        return try inserted(
+        try inserted(
             """
-            INSERT INTO notifications (token, stream_id, state, kind, row_count, title, body, payload, run_id, created_at)
+            INSERT INTO notifications (token, stream_id, state, kind, row_count, run_id, created_at, title, body, payload)
             VALUES (?, ?, 'open', ?, ?, ?, ?, ?, ?, ?) RETURNING id
             """,
             [
-                notification.id, stream, notification.group.rawValue, notification.count,
-                try sealed(notification.title, .notificationTitle, of: owner, row: notification.id),
-                try sealed(notification.body, .notificationBody, of: owner, row: notification.id),
-                try sealed(notification.payload, .notificationPayload, of: owner, row: notification.id),
-                notification.runID, now.milliseconds,
-            ]
+                notification.id, stream, notification.group.rawValue, notification.count, notification.runID,
+                now.milliseconds,
+            ] + sealedContent(of: notification, stream)
+        )
+    }
+
+    /// The stored title, body and payload of a notification.
+    func sealedContent(of notification: OutgoingNotification, _ stream: Int64) throws -> SQLArguments {
+        let owner = vault.isSealed ? try owner(of: stream) : nil
+        return [
+            try sealed(notification.title, .notificationTitle, of: owner, row: notification.id),
+            try sealed(notification.body, .notificationBody, of: owner, row: notification.id),
+            try sealed(notification.payload, .notificationPayload, of: owner, row: notification.id),
+        ]
+    }
+
+    /// Cancels the open deliveries of notifications, and closes them. A running attempt ends without effect.
+    ///
+    /// - Parameter notifications: The SQL of their row ids, of the argument `?1`. A fixed text, because the statement is
+    ///   cached.
+    func cancelOpen(_ notifications: String, _ argument: Int64, _ now: Timestamp) throws {
+        try run(
+            """
+            UPDATE deliveries SET state = 'cancelled', updated_at = ?2
+            WHERE state = 'pending' AND notification_id IN \(notifications)
+            """,
+            [argument, now.milliseconds]
+        )
+        try run(
+            """
+            UPDATE notifications SET state = 'cancelled', finished_at = ?2
+            WHERE state = 'open' AND id IN \(notifications)
+            """,
+            [argument, now.milliseconds]
         )
     }
 

@@ -105,15 +105,9 @@ extension Session {
     }
 
     private func replace(_ id: Int64, by notification: OutgoingNotification, _ stream: Int64) throws {
-        let owner = vault.isSealed ? try owner(of: stream) : nil
         try run(
             "UPDATE notifications SET kind = ?, row_count = ?, title = ?, body = ?, payload = ? WHERE id = ?",
-            [
-                notification.group.rawValue, notification.count,
-                try sealed(notification.title, .notificationTitle, of: owner, row: notification.id),
-                try sealed(notification.body, .notificationBody, of: owner, row: notification.id),
-                try sealed(notification.payload, .notificationPayload, of: owner, row: notification.id), id,
-            ]
+            [notification.group.rawValue, notification.count] + sealedContent(of: notification, stream) + [id]
         )
     }
 

@@ -1,5 +1,18 @@
 package import StarwatchCore
 
+/// A change listed in a digest.
+package struct FoundChange: Sendable, Hashable {
+    /// The plan's handle.
+    package let plan: String
+    /// The server's name for it; `nil` if it has none.
+    package let name: String?
+
+    package init(plan: String, name: String?) {
+        self.plan = plan
+        self.name = name
+    }
+}
+
 /// The content of digests: fetched from a source, or found by a poll.
 extension Store {
     /// The newest stored content of a source; `nil` if there is none, or if it does not open. A wrong clock can have set

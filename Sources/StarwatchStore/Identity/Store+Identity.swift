@@ -1,5 +1,35 @@
 package import StarwatchCore
 
+/// The result of a change of identity.
+package struct IdentityChange: Sendable, Hashable {
+    package let identity: ActiveIdentity
+    /// Whether anything changed; `false` if the identity was already active.
+    package let changed: Bool
+    /// The number of the former identity's rows that will not be announced.
+    package let cancelledRows: Int
+}
+
+/// The result of a request to remove an account.
+package enum AccountRemoval: Sendable, Hashable {
+    /// The account is marked for deletion since that time.
+    case removed(at: Timestamp)
+    /// The account is signed in, so it stays.
+    case active
+    /// The database contains nothing of the account.
+    case unknown
+}
+
+/// The result of erasing an account.
+package enum AccountErasure: Sendable, Hashable {
+    /// The account is erased. `isPurged` is `false` if another program reads the database, so that copies of the deleted
+    /// rows stay in its write-ahead log until the next cleanup after that.
+    case erased(isPurged: Bool)
+    /// The account is the active identity. Nothing was erased.
+    case active
+    /// The database has nothing of the account.
+    case unknown
+}
+
 extension Store {
     /// The active identity and its generation.
     package func activeIdentity() throws(StoreError) -> ActiveIdentity {
@@ -149,17 +179,7 @@ extension Store {
                 [now.milliseconds, id]
             )
             try db.add(rows, as: \.cancelled, to: id)
-            try db.run(
-                """
-                UPDATE deliveries SET state = 'cancelled', updated_at = ? WHERE state = 'pending'
-                AND notification_id IN (SELECT id FROM notifications WHERE state = 'open' AND stream_id = ?)
-                """,
-                [now.milliseconds, id]
-            )
-            try db.run(
-                "UPDATE notifications SET state = 'cancelled', finished_at = ? WHERE state = 'open' AND stream_id = ?",
-                [now.milliseconds, id]
-            )
+            try db.cancelOpen("(SELECT id FROM notifications WHERE state = 'open' AND stream_id = ?1)", id, now)
             try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [id])
             try db.run("DELETE FROM staleness_notices WHERE stream_id = ?", [id])
             try db.run(

@@ -1,6 +1,14 @@
 import FoundationEssentials
 import StarwatchCore
 
+/// The result of decrypting a database.
+package struct Decryption: Sendable, Hashable {
+    /// The number of rows with values that were encrypted.
+    package var rows = 0
+    /// The number of values that did not open and are lost, by `table.column`.
+    package var lost: [String: Int] = [:]
+}
+
 /// Encrypting and decrypting an existing database. No agent may use it meanwhile, which the lock ensures.
 extension Store {
     /// Encrypts the database in one transaction, and then rewrites the file.

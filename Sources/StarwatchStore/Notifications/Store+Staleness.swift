@@ -52,18 +52,7 @@ extension Store {
     ) throws(StoreError) {
         let id = try streamID(stream)
         try write(.edit) { db in
-            let notices = "(SELECT notification_id FROM staleness_notices WHERE stream_id = ?2)"
-            try db.run(
-                """
-                UPDATE deliveries SET state = 'cancelled', updated_at = ?1
-                WHERE state = 'pending' AND notification_id IN \(notices)
-                """,
-                [now.milliseconds, id]
-            )
-            try db.run(
-                "UPDATE notifications SET state = 'cancelled', finished_at = ?1 WHERE state = 'open' AND id IN \(notices)",
-                [now.milliseconds, id]
-            )
+            try db.cancelOpen("(SELECT notification_id FROM staleness_notices WHERE stream_id = ?1)", id, now)
             guard try db.changed("DELETE FROM staleness_notices WHERE stream_id = ?", [id]) == 1, !sinks.isEmpty,
                 try db.isActive(stream.account)
             else { return }

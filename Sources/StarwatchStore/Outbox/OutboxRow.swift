@@ -1,3 +1,4 @@
+import FoundationEssentials
 package import StarwatchCore
 
 /// A row of the outbox.
@@ -127,5 +128,16 @@ extension OutboxRow {
         runID = try row["run_id"]
         announcedBy = try row["announced_by"]
         undeliveredTo = (try row["undelivered_to"] as String? ?? "").split(separator: ",").map(String.init).sorted()
+    }
+}
+
+extension Session {
+    /// The fields that differed from the plan's snapshot when the row was stored, from their stored form.
+    func changedFields(_ stored: String?, of stream: Int64, _ id: JWTID) throws -> [String: FieldChange]? {
+        guard let text = try opened(stored, .outboxChanges, row: Self.outboxRow(stream, id)) else { return nil }
+        guard let fields = try? JSONDecoder().decode([String: FieldChange].self, from: Data(text.utf8)) else {
+            throw StoreError.damaged
+        }
+        return fields
     }
 }

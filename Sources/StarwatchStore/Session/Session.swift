@@ -4,7 +4,7 @@ import StarwatchCore
 
 /// The connection during one access, with the vault that seals its columns.
 ///
-/// Only this file, ``SQLRow`` and what opens or checks a file name GRDB. Statements are prepared once: without that a backlog
+/// Only this file, ``SQLRow`` and what opens or checks a file names GRDB. Statements are prepared once: without that a backlog
 /// takes 47 % more CPU time (`Benchmarks/poll backlog`, 2 cores AMD EPYC).
 struct Session {
     private let database: Database

@@ -1,5 +1,13 @@
 package import StarwatchCore
 
+/// The sizes of the database's files in bytes.
+package struct FileSizes: Sendable, Hashable {
+    package let database: Int
+    package let wal: Int
+    /// The bytes that an unprivileged process can still write on the device.
+    package let freeDisk: Int
+}
+
 extension Store {
     /// A consistent read of everything that status and metrics show. The cost depends on the open rows only.
     package func snapshot(_ streams: [StreamKey]) throws(StoreError) -> StoreSnapshot {
