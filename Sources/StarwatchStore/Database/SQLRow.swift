@@ -4,19 +4,19 @@ import StarwatchCore
 
 /// A row of a result, read by the names of its columns.
 ///
-/// A name is found by comparison with the few names of the statement: GRDB's own search makes a lowercase text of it first.
+/// A read costs a few nanoseconds if it follows that of the column before; see ``SQLColumns``.
 struct SQLRow {
     private let row: Row
-    private let names: [String]
+    private let columns: SQLColumns
 
-    init(_ row: Row, _ names: [String]) { (self.row, self.names) = (row, names) }
+    init(_ row: Row, _ columns: SQLColumns) { (self.row, self.columns) = (row, columns) }
 
     /// The value of a column.
     ///
     /// - Throws: ``StoreError/corrupt(detail:)`` for a value that no version of this program writes.
     subscript<Value: SQLReadable>(_ name: String) -> Value {
         get throws {
-            guard let index = names.firstIndex(of: name) else {
+            guard let index = columns.index(of: name) else {
                 assertionFailure("the query has no column \(name)")
                 throw StoreError.damaged
             }
@@ -28,14 +28,31 @@ struct SQLRow {
     func first<Value: SQLReadable>() throws -> Value { try Value.read(row, 0) }
 }
 
+/// The names of a result's columns.
+///
+/// The search begins where the last one ended, because a reader usually takes the columns in their order. From the first
+/// name on, the eleven columns of a claimed row take 0.8 µs, which is more than 1 % of a change's time.
+final class SQLColumns {
+    private let names: [String]
+    private var next = 0
+
+    init(_ names: [String]) { self.names = names }
+
+    func index(of name: String) -> Int? {
+        let index = names[next...].firstIndex(of: name) ?? names[..<next].firstIndex(of: name)
+        if let index { next = index + 1 == names.count ? 0 : index + 1 }
+        return index
+    }
+}
+
 /// The rows of a result.
 struct SQLRows {
     private let cursor: RowCursor
-    private let names: [String]
+    private let columns: SQLColumns
 
-    init(_ cursor: RowCursor, _ names: [String]) { (self.cursor, self.names) = (cursor, names) }
+    init(_ cursor: RowCursor, _ columns: SQLColumns) { (self.cursor, self.columns) = (cursor, columns) }
 
-    func next() throws -> SQLRow? { try cursor.next().map { SQLRow($0, names) } }
+    func next() throws -> SQLRow? { try cursor.next().map { SQLRow($0, columns) } }
 }
 
 /// A type that a column is read as.

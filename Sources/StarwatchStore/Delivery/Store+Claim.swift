@@ -95,8 +95,8 @@ extension Store {
             var unreadable: [Int64] = []
             let rows = try db.rows(
                 """
-                SELECT id, jwt_id, plan_id, name, priority, retry_count, created_at, changed_fields, run_id, is_offer,
-                    reason
+                SELECT reason, jwt_id, plan_id, name, is_offer, id, priority, retry_count, created_at, run_id,
+                    changed_fields
                 FROM notification_outbox
                 WHERE state = 'pending' AND stream_id = ? ORDER BY priority DESC, created_at, jwt_id LIMIT ?
                 """,
@@ -208,11 +208,11 @@ extension Session {
     fileprivate func pending(_ row: SQLRow, _ stream: StreamKey, _ id: Int64) throws -> OutboxRow {
         // A decrypted database no longer has the value.
         guard try row["reason"] as String? != RowReason.unreadable.rawValue else { throw StoreError.sealed(.damaged) }
-        let jwt: JWTID = try row["jwt_id"]
+        let change = try change(row, of: id)
         return OutboxRow(
             id: try row["id"],
             stream: stream,
-            change: try change(row, of: id),
+            change: change,
             state: .pending,
             priority: try row["priority"],
             retryCount: try row["retry_count"],
@@ -222,7 +222,7 @@ extension Session {
             acknowledgedAt: nil,
             finishedAt: nil,
             runID: try row["run_id"],
-            changedFields: try ifReadable { try changedFields(row["changed_fields"], of: id, jwt) } ?? nil
+            changedFields: try ifReadable { try changedFields(row["changed_fields"], of: id, change.id) } ?? nil
         )
     }
 

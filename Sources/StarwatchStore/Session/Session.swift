@@ -45,13 +45,14 @@ struct Session {
     func row(_ sql: String, _ arguments: SQLArguments = []) throws -> SQLRow? {
         let statement = try database.cachedStatement(sql: sql)
         let row = try Row.fetchOne(statement, arguments: arguments.values)
-        return row.map { SQLRow($0, statement.columnNames) }
+        return row.map { SQLRow($0, SQLColumns(statement.columnNames)) }
     }
 
     /// The rows one by one. A row must not be kept, because the next one replaces it.
     func rows(_ sql: String, _ arguments: SQLArguments = []) throws -> SQLRows {
         let statement = try database.cachedStatement(sql: sql)
-        return SQLRows(try Row.fetchCursor(statement, arguments: arguments.values), statement.columnNames)
+        let cursor = try Row.fetchCursor(statement, arguments: arguments.values)
+        return SQLRows(cursor, SQLColumns(statement.columnNames))
     }
 
     /// The value of every row.
