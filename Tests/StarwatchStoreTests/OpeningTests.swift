@@ -166,13 +166,7 @@ import Testing
 
     @Test func transactionsAreTimedAndErrorsCounted() async throws {
         let witness = Witness()
-        let store = try await world.open {
-            $0.onTransaction = { operation, duration in
-                #expect(duration > .zero)
-                witness.add(operation.rawValue)
-            }
-            $0.onChanges = { for (change, count) in $0 { witness.add(change.rawValue, count) } }
-        }
+        let store = try await world.open { $0.observer = witness }
         try await world.commit(store, world.changes(1...3))
         try await world.commit(store, world.changes(2...4))
         #expect(witness["commit"] == 2)
@@ -185,7 +179,7 @@ import Testing
         let witness = Witness()
         let store = try await world.open {
             $0.busyTimeout = .milliseconds(20)
-            $0.onError = { witness.add($0.rawValue) }
+            $0.observer = witness
         }
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true

@@ -176,7 +176,7 @@ enum NSTemporaryDirectory {
     }
 }
 
-/// Counts callbacks. Uses a pthread lock, because ThreadSanitizer does not understand `Synchronization.Mutex`.
+/// Counts what a store tells its observer. Uses a pthread lock, because ThreadSanitizer does not understand `Synchronization.Mutex`.
 final class Witness: Sendable {
     private nonisolated(unsafe) let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     // Accessed only with `mutex` locked.
@@ -200,6 +200,16 @@ final class Witness: Sendable {
         defer { pthread_mutex_unlock(mutex) }
         return values[key, default: 0]
     }
+}
+
+extension Witness: StoreObserver {
+    func ended(_ operation: StoreOperation, after duration: Duration) {
+        #expect(duration > .zero)
+        add(operation.rawValue)
+    }
+    func failed(_ kind: StoreErrorKind) { add(kind.rawValue) }
+    func changed(_ rows: [OutboxChange: Int]) { for (change, count) in rows { add(change.rawValue, count) } }
+    func missedCycle(_ error: StoreError) { add("missed") }
 }
 
 /// Renders the rest of a notification in English.

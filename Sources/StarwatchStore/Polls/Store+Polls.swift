@@ -136,7 +136,7 @@ extension Store {
         executor.run(after: Self.longestDelay) { [weak self] in self?.assumeIsolated { $0.storeUnchanged() } }
     }
 
-    /// Stores the ends of unchanged cycles. Failures go to ``StoreOptions/onUnrecorded``.
+    /// Stores the ends of unchanged cycles. Failures go to ``StoreObserver/missedCycle(_:)``.
     func storeUnchanged() {
         let cycles = unchanged.take()
         guard !cycles.isEmpty else { return }
@@ -150,7 +150,7 @@ extension Store {
         } catch {
             // The next access tries again.
             unchanged.putBack(cycles)
-            options.onUnrecorded(error)
+            options.observer?.missedCycle(error)
         }
     }
 

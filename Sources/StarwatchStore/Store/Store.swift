@@ -81,10 +81,10 @@ package actor Store {
             }
         } catch {
             let error = StoreError(error)
-            options.onError(error.kind)
+            options.observer?.failed(error.kind)
             throw error
         }
-        options.onTransaction(.open, ContinuousClock.now - start)
+        options.observer?.ended(.open, after: ContinuousClock.now - start)
     }
 
     private static func scope(_ options: StoreOptions, _ note: String) -> PageCheckScope {
@@ -179,12 +179,12 @@ package actor Store {
             let error = StoreError(error)
             // The damage of one value is not the database's. A part that fails by it says so itself.
             if !error.isOfOneValue { health.failed(error.kind) }
-            options.onError(error.kind)
+            options.observer?.failed(error.kind)
             throw error
         }
-        options.onTransaction(operation, ContinuousClock.now - start)
+        options.observer?.ended(operation, after: ContinuousClock.now - start)
         if !changes.isEmpty {
-            options.onChanges(changes)
+            options.observer?.changed(changes)
             changes.removeAll(keepingCapacity: true)
         }
         if newlyUnreadable > 0 {
@@ -194,7 +194,7 @@ package actor Store {
         return result
     }
 
-    /// Counts a change of outbox rows. ``StoreOptions/onChanges`` reports it after the commit.
+    /// Counts a change of outbox rows. ``StoreObserver/changed(_:)`` reports it after the commit.
     func record(_ change: OutboxChange, _ count: Int) {
         if count > 0 { changes[change, default: 0] += count }
     }
