@@ -2,8 +2,9 @@ import FoundationEssentials
 import GRDB
 import Glibc
 import StarwatchCore
-import StarwatchStore
 import Testing
+
+@testable import StarwatchStore
 
 /// A store in its own directory, an account, and a clock that moves only on request.
 final class World {
@@ -165,6 +166,16 @@ final class World {
 extension Store {
     /// The number of rows by state, for dead rows and all open states. Every state has an entry.
     func outboxCounts() async throws(StoreError) -> [OutboxState: Int] { try snapshot([]).rows }
+
+    /// Moves the watermark without looking at the rows.
+    func swapWatermark(
+        _ stream: StreamKey,
+        expected: JWTID?,
+        new: JWTID,
+        now: Timestamp
+    ) throws(StoreError) -> Bool {
+        try write(.watermark) { db in try swap(stream, expected: expected, new: new, db, now) }
+    }
 }
 
 enum NSTemporaryDirectory {

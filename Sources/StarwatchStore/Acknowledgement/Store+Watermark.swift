@@ -30,22 +30,6 @@ extension Store {
         }
     }
 
-    /// Moves the watermark from `expected` to `new` if no other writer moved it first (R-WM-07, C-006).
-    ///
-    /// One compare-and-set statement, which never lowers the watermark. Only tests and the simulation call it. The agent
-    /// uses ``advanceWatermark(_:now:)``, which also checks the rows.
-    ///
-    /// - Parameter expected: The value that the caller last read; `nil` if there was none.
-    /// - Returns: Whether it moved. `false` is a normal result: read and decide again.
-    package func compareAndSwapWatermark(
-        _ stream: StreamKey,
-        expected: JWTID?,
-        new: JWTID,
-        now: Timestamp
-    ) throws(StoreError) -> Bool {
-        try write(.watermark) { db in try swap(stream, expected: expected, new: new, db, now) }
-    }
-
     /// Applies the rule to the stored rows, in the caller's transaction.
     func advance(_ stream: StreamKey, _ id: Int64, _ db: Session, _ now: Timestamp) throws -> WatermarkOutcome {
         guard let (current, next) = try next(stream, id, db) else { return .unchanged }
