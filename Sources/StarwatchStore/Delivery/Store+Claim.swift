@@ -243,19 +243,19 @@ extension Session {
         try value(
             """
             SELECT min(max(d.next_attempt_at, coalesce(d.leased_until, 0))) FROM notifications n
-            JOIN deliveries d ON d.notification_id = n.id WHERE n.state = 'open' AND d.state = 'pending'
+            CROSS JOIN deliveries d ON d.notification_id = n.id WHERE n.state = 'open' AND d.state = 'pending'
             """
         )
     }
 
-    /// The open notifications of each sink that has any.
+    /// The open notifications of each sink that has any. `CROSS JOIN` keeps SQLite from reading all deliveries.
     func sinkBacklogs() throws -> [String: SinkBacklog] {
         let found: [(sink: String, backlog: SinkBacklog)] = try all(
             """
             SELECT d.sink, count(*) AS count, min(d.due_since) AS oldest,
                 min(max(d.next_attempt_at, coalesce(d.leased_until, 0))) AS next
-            FROM notifications n
-            JOIN deliveries d ON d.notification_id = n.id WHERE n.state = 'open' AND d.state = 'pending' GROUP BY d.sink
+            FROM notifications n CROSS JOIN deliveries d ON d.notification_id = n.id
+            WHERE n.state = 'open' AND d.state = 'pending' GROUP BY d.sink
             """
         ) { row in
             let backlog = SinkBacklog(

@@ -85,11 +85,11 @@ extension Store {
     }
 
     /// The number of notifications whose rows are finished, and that an optional sink did not get. Usually there are
-    /// none, and the index answers at once.
+    /// none, and the index answers at once. Without `CROSS JOIN` SQLite would read all notifications.
     private func undeliveredNotifications(_ db: Session) throws -> Int {
         try db.integer(
             """
-            SELECT count(DISTINCT n.id) FROM deliveries d JOIN notifications n ON n.id = d.notification_id
+            SELECT count(DISTINCT n.id) FROM deliveries d CROSS JOIN notifications n ON n.id = d.notification_id
             WHERE d.\(Schema.isLost) AND n.state IN ('open', 'delivered')
                 AND EXISTS (SELECT 1 FROM notification_outbox o WHERE o.stream_id = n.stream_id
                     AND o.notification_id = n.id AND o.state IN ('delivered', 'acknowledged'))
