@@ -76,10 +76,10 @@ import Testing
     @Test func compareAndSwapHasOneWinner() async throws {
         let store = try await world.open()
         let stream = world.stream
-        #expect(try await store.compareAndSwapWatermark(stream, expected: nil, new: world.id(2), now: world.now))
-        #expect(try await !store.compareAndSwapWatermark(stream, expected: nil, new: world.id(3), now: world.now))
+        #expect(try await store.swapWatermark(stream, expected: nil, new: world.id(2), now: world.now))
+        #expect(try await !store.swapWatermark(stream, expected: nil, new: world.id(3), now: world.now))
         #expect(
-            try await !store.compareAndSwapWatermark(
+            try await !store.swapWatermark(
                 stream,
                 expected: world.id(2),
                 new: world.id(1),
@@ -87,7 +87,7 @@ import Testing
             )
         )
         #expect(
-            try await !store.compareAndSwapWatermark(
+            try await !store.swapWatermark(
                 stream,
                 expected: world.id(2),
                 new: world.id(2),
@@ -95,7 +95,7 @@ import Testing
             )
         )
         #expect(
-            try await store.compareAndSwapWatermark(stream, expected: world.id(2), new: world.id(4), now: world.now)
+            try await store.swapWatermark(stream, expected: world.id(2), new: world.id(4), now: world.now)
         )
         #expect(try await store.watermark(stream) == world.id(4))
     }
@@ -107,7 +107,7 @@ import Testing
         let winners = try await withThrowingTaskGroup(of: Bool.self) { group in
             for id in ids {
                 group.addTask {
-                    try await store.compareAndSwapWatermark(stream, expected: nil, new: id, now: now)
+                    try await store.swapWatermark(stream, expected: nil, new: id, now: now)
                 }
             }
             return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }

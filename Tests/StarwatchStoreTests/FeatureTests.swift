@@ -64,7 +64,7 @@ import Testing
         let store = try await world.open()
         try await prefer(#"{"sound": true}"#, of: World.alice, store)
         #expect(
-            try await store.compareAndSwapWatermark(world.stream, expected: nil, new: world.id(7), now: world.now)
+            try await store.swapWatermark(world.stream, expected: nil, new: world.id(7), now: world.now)
         )
         #expect(try await introduce(store) == 1)
         #expect(try await store.watermark(world.stream) == world.id(7))

@@ -31,6 +31,13 @@ import Testing
         #expect(try await handed.outboxCounts()[.pending] == (version > 0 ? 2 : 3))
     }
 
+    /// Databases of this version exist, so that another text needs another version with a migration.
+    @Test func thePrintedSchemaIsTheReleasedOne() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        let file = folder.appending(path: "Dumps/schema-\(Schema.supported.upperBound).sql")
+        #expect(try Schema.statements(from: 0) == String(contentsOf: file, encoding: .utf8))
+    }
+
     @Test func theNewestVersionNeedsNoStatementsAndALaterOneHasNone() {
         #expect(Schema.statements(from: Schema.supported.upperBound) == "")
         #expect(Schema.statements(from: Schema.supported.upperBound + 1) == nil)

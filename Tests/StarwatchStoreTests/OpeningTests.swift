@@ -2,8 +2,9 @@ import FoundationEssentials
 import GRDB
 import Glibc
 import StarwatchCore
-import StarwatchStore
 import Testing
+
+@testable import StarwatchStore
 
 @Suite struct OpeningTests {
     let world = World()
@@ -133,13 +134,23 @@ import Testing
     }
 
     @Test func pragmasAreAsRequired() async throws {
-        let store = try await world.open()
-        _ = try await store.activeIdentity()
-        try raw { db in
-            let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode")
-            #expect(mode == "wal")
-            let version = try Int.fetchOne(db, sql: "PRAGMA user_version")
-            #expect(version == Schema.supported.upperBound)
+        let store = try await world.open {
+            $0.busyTimeout = .milliseconds(1234)
+            $0.maxPages = 5000
+        }
+        let required: [(name: String, value: String)] = [
+            ("journal_mode", "wal"), ("user_version", "7"), ("foreign_keys", "1"), ("busy_timeout", "1234"),
+            // NORMAL
+            ("synchronous", "1"),
+            ("secure_delete", "1"), ("cache_size", "-8000"),
+            // MEMORY
+            ("temp_store", "2"),
+            ("max_page_count", "5000"), ("query_only", "0"),
+        ]
+        // On the store's own connection, because most of them belong to it and not to the file.
+        for (name, value) in required {
+            let found = try await store.direct(.read) { db in try db.value("PRAGMA \(name)") ?? SQLValue.null }
+            #expect(found.text == value, "\(name)")
         }
     }
 
@@ -166,13 +177,7 @@ import Testing
 
     @Test func transactionsAreTimedAndErrorsCounted() async throws {
         let witness = Witness()
-        let store = try await world.open {
-            $0.onTransaction = { operation, duration in
-                #expect(duration > .zero)
-                witness.add(operation.rawValue)
-            }
-            $0.onChanges = { for (change, count) in $0 { witness.add(change.rawValue, count) } }
-        }
+        let store = try await world.open { $0.observer = witness }
         try await world.commit(store, world.changes(1...3))
         try await world.commit(store, world.changes(2...4))
         #expect(witness["commit"] == 2)
@@ -185,7 +190,7 @@ import Testing
         let witness = Witness()
         let store = try await world.open {
             $0.busyTimeout = .milliseconds(20)
-            $0.onError = { witness.add($0.rawValue) }
+            $0.observer = witness
         }
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true

@@ -127,7 +127,7 @@ struct SigningKeyTests {
         let store = try await open()
         _ = try await add(store, key("one"))
         let sealed = try await store.direct(.read) { db in
-            try db.row("SELECT secret FROM signing_keys").map { [UInt8]($0[0] as Data) } ?? []
+            try db.value("SELECT secret FROM signing_keys") ?? [UInt8]()
         }
         try await store.checkpoint()
         #expect(try isReadable(sealed))

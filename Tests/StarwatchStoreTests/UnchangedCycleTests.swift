@@ -74,9 +74,7 @@ import Testing
         let queue = HeldQueue()
         let store = try await world.open { options in
             options.queue = queue
-            options.onTransaction = { operation, _ in
-                if operation == .finishCycle { witness.add("finished") }
-            }
+            options.observer = witness
         }
         var cycle = CycleRecord.make(world, .unchanged)
         cycle.nextRun = world.now + .seconds(60)
@@ -88,14 +86,14 @@ import Testing
         }
         await store.whenIdle()
         #expect(queue.held.withLock(\.count) == 1)
-        #expect(witness["finished"] == 0)
+        #expect(witness["finish_cycle"] == 0)
         queue.release()
         await store.whenIdle()
-        #expect(witness["finished"] == 1)
+        #expect(witness["finish_cycle"] == 1)
         let state = try await store.pollState(world.stream, maxUndelivered: 1000)
         #expect(state.lastSuccess == world.now + .seconds(5))
         #expect(state.nextRun == world.now + .seconds(60))
-        #expect(witness["finished"] == 1)
+        #expect(witness["finish_cycle"] == 1)
         await store.close()
     }
 
@@ -124,9 +122,9 @@ import Testing
         let witness = Witness()
         let store = try await world.open { options in
             options.queue = HeldQueue()
-            options.onUnrecorded = { _ in witness.add("lost") }
+            options.observer = witness
             options.interrupt = { operation, moment throws(StoreError) in
-                if operation == .finishCycle, moment == .begun, witness["lost"] == 0 { throw .busy }
+                if operation == .finishCycle, moment == .begun, witness["missed"] == 0 { throw .busy }
             }
         }
         _ = try await store.pollState(world.stream, maxUndelivered: 1000)
@@ -134,7 +132,7 @@ import Testing
         cycle.nextRun = world.now + .seconds(60)
         store.recordUnchanged(cycle)
         _ = try await store.activeIdentity()
-        #expect(witness["lost"] == 1)
+        #expect(witness["missed"] == 1)
         cycle.successAt = world.now + .seconds(5)
         cycle.nextRun = nil
         store.recordUnchanged(cycle)
@@ -149,13 +147,13 @@ import Testing
         let queue = HeldQueue()
         let store = try await world.open { options in
             options.queue = queue
-            options.onUnrecorded = { _ in witness.add("lost") }
+            options.observer = witness
         }
         await store.close()
         store.recordUnchanged(CycleRecord.make(world, .unchanged))
         queue.release()
         await store.whenIdle()
-        #expect(witness["lost"] == 1)
+        #expect(witness["missed"] == 1)
     }
 }
 

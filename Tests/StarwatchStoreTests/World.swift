@@ -2,8 +2,9 @@ import FoundationEssentials
 import GRDB
 import Glibc
 import StarwatchCore
-import StarwatchStore
 import Testing
+
+@testable import StarwatchStore
 
 /// A store in its own directory, an account, and a clock that moves only on request.
 final class World {
@@ -165,6 +166,16 @@ final class World {
 extension Store {
     /// The number of rows by state, for dead rows and all open states. Every state has an entry.
     func outboxCounts() async throws(StoreError) -> [OutboxState: Int] { try snapshot([]).rows }
+
+    /// Moves the watermark without looking at the rows.
+    func swapWatermark(
+        _ stream: StreamKey,
+        expected: JWTID?,
+        new: JWTID,
+        now: Timestamp
+    ) throws(StoreError) -> Bool {
+        try write(.watermark) { db in try swap(stream, expected: expected, new: new, db, now) }
+    }
 }
 
 enum NSTemporaryDirectory {
@@ -176,7 +187,7 @@ enum NSTemporaryDirectory {
     }
 }
 
-/// Counts callbacks. Uses a pthread lock, because ThreadSanitizer does not understand `Synchronization.Mutex`.
+/// Counts what a store tells its observer. Uses a pthread lock, because ThreadSanitizer does not understand `Synchronization.Mutex`.
 final class Witness: Sendable {
     private nonisolated(unsafe) let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     // Accessed only with `mutex` locked.
@@ -200,6 +211,16 @@ final class Witness: Sendable {
         defer { pthread_mutex_unlock(mutex) }
         return values[key, default: 0]
     }
+}
+
+extension Witness: StoreObserver {
+    func ended(_ operation: StoreOperation, after duration: Duration) {
+        #expect(duration > .zero)
+        add(operation.rawValue)
+    }
+    func failed(_ kind: StoreErrorKind) { add(kind.rawValue) }
+    func changed(_ rows: [OutboxChange: Int]) { for (change, count) in rows { add(change.rawValue, count) } }
+    func missedCycle(_ error: StoreError) { add("missed") }
 }
 
 /// Renders the rest of a notification in English.

@@ -37,7 +37,6 @@ import Testing
 
     @Test(arguments: [
         (Defect.loseItems, StarwatchSimulation.Promise.nothingLost),
-        (.forgeWatermark, .watermarkTruthful),
         (.renameNotifications, .nothingTwice),
         (.hideRetryAfter, .retryAfter),
         (.tripleLimit, .requestLimit),
@@ -85,6 +84,15 @@ import Testing
                 UPDATE notification_outbox SET state = 'delivered', delivered_at = NEW.created_at WHERE id = NEW.id;
             END
             """, .acknowledgedAfterDelivery
+        ),
+        (
+            """
+            CREATE TRIGGER IF NOT EXISTS forged AFTER INSERT ON notification_outbox WHEN NEW.state = 'pending' BEGIN
+                UPDATE watermarks SET watermark = NEW.jwt_id
+                WHERE (account, server, poll) = (SELECT account, server, poll FROM streams WHERE id = NEW.stream_id)
+                    AND watermark < NEW.jwt_id;
+            END
+            """, .watermarkTruthful
         ),
         (
             // The body contains the time. The first statement changes batches that a crash interrupted.

@@ -12,21 +12,15 @@ extension Agent {
         log: AgentLog,
         change: (inout StoreOptions) -> Void
     ) async throws(AgentError) -> Store {
-        let (metrics, logger, housekeeping) = (log.metrics, log.logger, log.recorder.housekeeping)
         var store = StoreOptions(options.storage)
         store.polls = Set(options.polls.map(\.name))
         store.starredPolls = Set(options.polls.filter { $0.kind == .starredProjects }.map(\.name))
         store.optionalSinks = Set(options.delivery.sinks.filter { !$0.isRequired }.map(\.name))
-        store.onTransaction = { metrics.transactions[TransactionGroup($0)].observe($1) }
-        store.onError = {
-            metrics.storeErrors[$0].increment()
-            // It probes a failed store every 2 s.
-            housekeeping.raise()
-        }
-        store.onUnrecorded = { logger.log(.pollStoreFailed, [.error: "\($0.description)"]) }
-        store.onChanges = { changes in
-            for (change, count) in changes { metrics.outbox.changes[change].increment(by: UInt64(count)) }
-        }
+        store.observer = StoreReporter(
+            metrics: log.metrics,
+            logger: log.logger,
+            housekeeping: log.recorder.housekeeping
+        )
         store.masterKey = try await source.read()
         change(&store)
         do throws(StoreError) {
@@ -87,4 +81,27 @@ extension Agent {
             metrics.polls.interval[poll.label].set(poll.schedule.longestGap(from: time.now).inSeconds)
         }
     }
+}
+
+/// Counts and logs what happens in the store.
+private struct StoreReporter: StoreObserver {
+    let metrics: AgentMetrics
+    let logger: Logger
+    let housekeeping: Signal
+
+    func ended(_ operation: StoreOperation, after duration: Duration) {
+        metrics.transactions[TransactionGroup(operation)].observe(duration)
+    }
+
+    func failed(_ kind: StoreErrorKind) {
+        metrics.storeErrors[kind].increment()
+        // It probes a failed store every 2 s.
+        housekeeping.raise()
+    }
+
+    func changed(_ rows: [OutboxChange: Int]) {
+        for (change, count) in rows { metrics.outbox.changes[change].increment(by: UInt64(count)) }
+    }
+
+    func missedCycle(_ error: StoreError) { logger.log(.pollStoreFailed, [.error: "\(error.description)"]) }
 }

@@ -40,7 +40,8 @@ public struct NotificationPart: Sendable, Hashable {
     public let number: Int
     /// The number of notifications in the group.
     public let parts: Int
-    /// The number of changes in the group.
+    /// The number of changes in the group when it was split. It is the same in all parts, so that a receiver can tell that
+    /// they belong together: some can be delivered before a change of another is discarded.
     public let total: Int
 
     public init(number: Int, of parts: Int, total: Int) {
@@ -60,11 +61,6 @@ public struct NotificationPart: Sendable, Hashable {
                 NotificationPart(number: index + 1, of: parts, total: group.count)
             )
         }
-    }
-
-    /// The same place after `count` changes of this notification were discarded.
-    func without(_ count: Int) -> NotificationPart {
-        NotificationPart(number: number, of: parts, total: total - count)
     }
 }
 

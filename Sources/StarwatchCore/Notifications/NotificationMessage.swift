@@ -32,7 +32,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     public let part: Int?
     /// The number of notifications for the changes of this group; `nil` for one.
     public let parts: Int?
-    /// The number of changes in all parts; `nil` if there is one.
+    /// The number of changes in all parts when they were made; `nil` if there is one. A later discard does not change it.
     public let total: Int?
     public let title: String
     public let body: String
@@ -241,7 +241,7 @@ extension NotificationMessage {
             return Change(id: id, plan: item.plan, name: item.name, isOffer: offers.contains(id))
         }
         guard !rest.isEmpty else { return nil }
-        context.part = place?.without(changes.count - rest.count)
+        context.part = place
         var message = NotificationMessage(
             id: id,
             runID: runID,

@@ -1,5 +1,34 @@
-import GRDB
 package import StarwatchCore
+
+/// Rows to acknowledge in one request, under a key stored before the request.
+package struct AckBatch: Sendable, Hashable, Identifiable {
+    package let id: Int64
+    package let stream: StreamKey
+    /// The idempotency key, the same for every attempt of this batch.
+    package let key: String
+    /// In ascending order.
+    package let ids: [JWTID]
+    /// The run that stored the last of them.
+    package let runID: String
+    /// The number of failed attempts, whatever the reason.
+    package let attempts: Int
+    /// The number of attempts that the server refused.
+    package let refusals: Int
+    /// The creation time. It is part of the request, which must not change under its key.
+    package let createdAt: Timestamp
+}
+
+/// The result of an acknowledgement.
+package struct AckCompletion: Sendable, Hashable {
+    /// The number of rows acknowledged now, including suppressed ones; 0 if the batch was already closed.
+    package let acknowledged: Int
+    package let watermark: WatermarkOutcome
+
+    package init(acknowledged: Int, watermark: WatermarkOutcome) {
+        self.acknowledged = acknowledged
+        self.watermark = watermark
+    }
+}
 
 extension Store {
     /// The batch to acknowledge now: the open batch with its key, or else a new one.
@@ -29,7 +58,7 @@ extension Store {
                 [id]
             )
             if let open {
-                guard open.time(4) <= now else { return nil }
+                guard try open["next_attempt_at"] <= now else { return nil }
                 if let batch = try batch(open, stream, db) { return batch }
                 // Retention has deleted the rows of this old batch, so nothing is left to acknowledge.
                 try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [id])
@@ -41,19 +70,19 @@ extension Store {
             }
             guard !found.ids.isEmpty else { return nil }
             let key = newKey()
-            try db.run(
+            let batch = try db.inserted(
                 """
                 INSERT INTO ack_batches (stream_id, idempotency_key, row_ids, next_attempt_at, created_at)
-                VALUES (?1, ?2, ?3, ?4, ?4)
+                VALUES (?1, ?2, ?3, ?4, ?4) RETURNING id
                 """,
                 [id, key, jsonArray(found.rows), now.milliseconds]
             )
             return AckBatch(
-                id: db.lastInsertedRowID,
+                id: batch,
                 stream: stream,
                 key: key,
                 ids: found.ids,
-                runID: try db.row("SELECT run_id FROM notification_outbox WHERE id = ?", [found.rows.last])?[0] ?? "",
+                runID: try db.value("SELECT run_id FROM notification_outbox WHERE id = ?", [found.rows.last]) ?? "",
                 attempts: 0,
                 refusals: 0,
                 createdAt: now
@@ -62,25 +91,24 @@ extension Store {
     }
 
     /// The stored batch; `nil` if none of its rows exists.
-    private func batch(_ open: Row, _ stream: StreamKey, _ db: Session) throws -> AckBatch? {
+    private func batch(_ open: SQLRow, _ stream: StreamKey, _ db: Session) throws -> AckBatch? {
         let found: [(id: JWTID, runID: String)] = try db.all(
             """
             SELECT jwt_id, run_id FROM notification_outbox WHERE id IN (SELECT value FROM json_each(?))
             ORDER BY jwt_id
             """,
-            [open[2] as String]
-        ) { (try $0.jwtID(0), $0[1]) }
-        let (ids, runID) = (found.map(\.id), found.last?.runID ?? "")
-        guard !ids.isEmpty else { return nil }
+            [try open["row_ids"] as String]
+        ) { (try $0["jwt_id"], try $0["run_id"]) }
+        guard let last = found.last else { return nil }
         return AckBatch(
-            id: open[0],
+            id: try open["id"],
             stream: stream,
-            key: open[1],
-            ids: ids,
-            runID: runID,
-            attempts: open[3],
-            refusals: open[6],
-            createdAt: open.time(5)
+            key: try open["idempotency_key"],
+            ids: found.map(\.id),
+            runID: last.runID,
+            attempts: try open["attempts"],
+            refusals: try open["refusals"],
+            createdAt: try open["created_at"]
         )
     }
 
@@ -94,10 +122,11 @@ extension Store {
     ) throws(StoreError) -> AckCompletion {
         let id = try streamID(batch.stream)
         return try write(.acknowledge) { db in
-            guard
-                let open = try db.row("SELECT row_ids FROM ack_batches WHERE id = ? AND stream_id = ?", [batch.id, id])
-            else { return AckCompletion(acknowledged: 0, watermark: .unchanged) }
-            let list: String = open[0]
+            let stored: String? = try db.value(
+                "SELECT row_ids FROM ack_batches WHERE id = ? AND stream_id = ?",
+                [batch.id, id]
+            )
+            guard let list = stored else { return AckCompletion(acknowledged: 0, watermark: .unchanged) }
             let count = try db.acknowledge(list, of: batch.ids.count, requestID: requestID, now)
             try db.run("DELETE FROM ack_batches WHERE id = ?", [batch.id])
             return try acknowledged(count, batch.stream, id, db, now)
@@ -132,7 +161,7 @@ extension Store {
     package func nextAckAt(_ stream: StreamKey) throws(StoreError) -> Timestamp? {
         let id = try streamID(stream)
         return try direct(.read) { db in
-            try db.row("SELECT next_attempt_at FROM ack_batches WHERE stream_id = ?", [id])?.optionalTime(0)
+            try db.value("SELECT next_attempt_at FROM ack_batches WHERE stream_id = ?", [id])
         }
     }
 
@@ -210,11 +239,11 @@ extension Session {
             [stream, limit]
         )
         while let row = try rows.next() {
-            let id = try row.jwtID(1)
+            let id: JWTID = try row["jwt_id"]
             if let dialect, id.kind != dialect.idKind {
-                found.foreign.append(row[0])
+                found.foreign.append(try row["id"])
             } else {
-                found.rows.append(row[0])
+                found.rows.append(try row["id"])
                 found.ids.append(id)
             }
         }

@@ -39,3 +39,23 @@ enum DatabaseFile {
         return Int(clamping: UInt64(info.f_bavail) * UInt64(info.f_frsize))
     }
 }
+
+/// The system's text for an `errno`. Unlike `strerror`, it is thread-safe.
+package enum SystemText {
+    package static func of(_ code: Int32) -> String {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+            guard let base = buffer.baseAddress, strerror_r(code, base, buffer.count) == 0 else {
+                return "error \(code)"
+            }
+            return String(cString: base)
+        }
+    }
+}
+
+/// The owner of the database's schema (R-STO-13).
+package enum StoreOwner: String, Sendable, CaseIterable, Codable {
+    /// The agent creates and migrates the database.
+    case agent
+    /// A host application creates and migrates the database. The agent only checks the version.
+    case host
+}

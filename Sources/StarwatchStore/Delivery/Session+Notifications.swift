@@ -1,5 +1,4 @@
 import FoundationEssentials
-import GRDB
 import StarwatchCore
 
 extension Session {
@@ -7,21 +6,47 @@ extension Session {
     ///
     /// - Returns: The row id.
     func insertNotification(_ notification: OutgoingNotification, _ stream: Int64, _ now: Timestamp) throws -> Int64 {
-        let owner = vault.isSealed ? try owner(of: stream) : nil
-        try run(
+        try inserted(
             """
-            INSERT INTO notifications (token, stream_id, state, kind, row_count, title, body, payload, run_id, created_at)
-            VALUES (?, ?, 'open', ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO notifications (token, stream_id, state, kind, row_count, run_id, created_at, title, body, payload)
+            VALUES (?, ?, 'open', ?, ?, ?, ?, ?, ?, ?) RETURNING id
             """,
             [
-                notification.id, stream, notification.group.rawValue, notification.count,
-                try sealed(notification.title, .notificationTitle, of: owner, row: notification.id),
-                try sealed(notification.body, .notificationBody, of: owner, row: notification.id),
-                try sealed(notification.payload, .notificationPayload, of: owner, row: notification.id),
-                notification.runID, now.milliseconds,
-            ]
+                notification.id, stream, notification.group.rawValue, notification.count, notification.runID,
+                now.milliseconds,
+            ] + sealedContent(of: notification, stream)
         )
-        return lastInsertedRowID
+    }
+
+    /// The stored title, body and payload of a notification.
+    func sealedContent(of notification: OutgoingNotification, _ stream: Int64) throws -> SQLArguments {
+        let owner = vault.isSealed ? try owner(of: stream) : nil
+        return [
+            try sealed(notification.title, .notificationTitle, of: owner, row: notification.id),
+            try sealed(notification.body, .notificationBody, of: owner, row: notification.id),
+            try sealed(notification.payload, .notificationPayload, of: owner, row: notification.id),
+        ]
+    }
+
+    /// Cancels the open deliveries of notifications, and closes them. A running attempt ends without effect.
+    ///
+    /// - Parameter notifications: The SQL of their row ids, of the argument `?1`. A fixed text, because the statement is
+    ///   cached.
+    func cancelOpen(_ notifications: String, _ argument: Int64, _ now: Timestamp) throws {
+        try run(
+            """
+            UPDATE deliveries SET state = 'cancelled', updated_at = ?2
+            WHERE state = 'pending' AND notification_id IN \(notifications)
+            """,
+            [argument, now.milliseconds]
+        )
+        try run(
+            """
+            UPDATE notifications SET state = 'cancelled', finished_at = ?2
+            WHERE state = 'open' AND id IN \(notifications)
+            """,
+            [argument, now.milliseconds]
+        )
     }
 
     /// The columns for ``outgoing(_:)``, of `notifications n` and `streams s`.
@@ -30,31 +55,30 @@ extension Session {
         """
 
     /// The notification in a row of ``outgoingColumns``.
-    func outgoing(_ row: Row) throws -> OutgoingNotification {
-        let content = try content(title: row[6], body: row[7], payload: row[8], of: row[1])
+    func outgoing(_ row: SQLRow) throws -> OutgoingNotification {
+        let content = try content(row)
         return OutgoingNotification(
-            id: row[1],
-            runID: row[10],
-            poll: row[4],
-            group: try row.word(5),
-            count: row[9],
+            id: try row["token"],
+            runID: try row["run_id"],
+            poll: try row["poll"],
+            group: try row["kind"],
+            count: try row["row_count"],
             text: content.text,
             payload: content.payload
         )
     }
 
-    /// The title, body and payload of a notification, from their stored forms.
-    func content(
-        title: String,
-        body: String,
-        payload: Data,
-        of token: String
-    ) throws -> (text: (title: String, body: String), payload: [UInt8]) {
-        let bytes = try opened(payload, .notificationPayload, row: token)
+    /// The title, body and payload of a notification, from the columns `token`, `title`, `body` and `payload`.
+    func content(_ row: SQLRow) throws -> (text: (title: String, body: String), payload: [UInt8]) {
+        let token: String = try row["token"]
+        let bytes = try opened(row["payload"] as Data, .notificationPayload, row: token)
         // A decrypted database holds nothing in the place of a payload that did not open.
         guard !bytes.isEmpty else { throw StoreError.sealed(.damaged) }
         return (
-            (try opened(title, .notificationTitle, row: token), try opened(body, .notificationBody, row: token)), bytes
+            (
+                try opened(row["title"], .notificationTitle, row: token),
+                try opened(row["body"], .notificationBody, row: token)
+            ), bytes
         )
     }
 

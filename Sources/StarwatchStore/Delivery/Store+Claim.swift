@@ -1,5 +1,4 @@
 import FoundationEssentials
-import GRDB
 package import StarwatchCore
 import Synchronization
 
@@ -8,21 +7,7 @@ extension Store {
     /// time.
     package func dueSummary(_ stream: StreamKey) throws(StoreError) -> DueSummary {
         let id = try streamID(stream)
-        return try direct(.read) { db in
-            let row = try db.row(
-                """
-                SELECT count(*), min(created_at), (SELECT last_notified_at FROM streams WHERE id = ?1)
-                FROM notification_outbox WHERE state = 'pending' AND stream_id = ?1
-                """,
-                [id]
-            )
-            guard let row, row[0] > 0 else { return DueSummary(count: 0, oldestCreatedAt: nil, lastNotifiedAt: nil) }
-            return DueSummary(
-                count: row[0],
-                oldestCreatedAt: row.optionalTime(1),
-                lastNotifiedAt: row.optionalTime(2)
-            )
-        }
+        return try direct(.read) { db in try db.dueSummary(of: id) }
     }
 
     /// Claims pending rows and stores the notifications that announce them, in one transaction.
@@ -66,7 +51,7 @@ extension Store {
                     """,
                     [notification, jsonArray(rows.map(\.id))]
                 )
-                guard claimed == rows.count else { throw Row.damaged }
+                guard claimed == rows.count else { throw StoreError.damaged }
                 try db.insertDeliveries(of: notification, to: sinks, dueAt: now, leasedUntil: leaseUntil, now: now)
                 return outgoing
             }
@@ -110,8 +95,8 @@ extension Store {
             var unreadable: [Int64] = []
             let rows = try db.rows(
                 """
-                SELECT id, jwt_id, plan_id, name, priority, retry_count, created_at, changed_fields, run_id, is_offer,
-                    reason
+                SELECT reason, jwt_id, plan_id, name, is_offer, id, priority, retry_count, created_at, run_id,
+                    changed_fields
                 FROM notification_outbox
                 WHERE state = 'pending' AND stream_id = ? ORDER BY priority DESC, created_at, jwt_id LIMIT ?
                 """,
@@ -121,7 +106,7 @@ extension Store {
                 if let row = try ifReadable({ try db.pending(row, stream, id) }) {
                     found.append(row)
                 } else {
-                    unreadable.append(row[0])
+                    unreadable.append(try row["id"])
                 }
             }
             if unreadable.isEmpty { return found }
@@ -141,7 +126,7 @@ extension Store {
     ) throws(StoreError) -> [OpenNotification] {
         let due = "d.state = 'pending' AND d.next_attempt_at <= ?1 AND (d.leased_until IS NULL OR d.leased_until <= ?1)"
         return try write(.claim) { db in
-            let found: [(Int64, Row)] = try db.all(
+            let found: [(id: Int64, stream: Int64, content: (OutgoingNotification, StreamKey)?)] = try db.all(
                 """
                 SELECT \(Session.outgoingColumns), n.stream_id
                 FROM notifications n JOIN streams s ON s.id = n.stream_id
@@ -151,10 +136,13 @@ extension Store {
                 LIMIT ?2
                 """,
                 [now.milliseconds, limit]
-            ) { ($0[0], $0.copy()) }
-            return try found.compactMap { id, row in
-                guard let (outgoing, stream) = try ifReadable({ try db.openNotification(row) }) else {
-                    try setAside(notification: id, of: row[11], db, now)
+            ) { row in
+                let content = try ifReadable { (try db.outgoing(row), try db.stream(row)) }
+                return (try row["id"], try row["stream_id"], content)
+            }
+            return try found.compactMap { id, streamID, content in
+                guard let (outgoing, stream) = content else {
+                    try setAside(notification: id, of: streamID, db, now)
                     return nil
                 }
                 let tickets = try db.all(
@@ -166,12 +154,12 @@ extension Store {
                     [now.milliseconds, leaseUntil.milliseconds, id]
                 ) { sink in
                     DeliveryTicket(
-                        notification: row[1],
-                        sink: sink[0],
-                        lease: sink[1],
-                        earlierAttempts: sink[2],
-                        rejections: sink[3],
-                        dueSince: sink.time(4)
+                        notification: outgoing.id,
+                        sink: try sink["sink"],
+                        lease: try sink["lease"],
+                        earlierAttempts: try sink["attempts"],
+                        rejections: try sink["rejections"],
+                        dueSince: try sink["due_since"]
                     )
                 }
                 return OpenNotification(
@@ -201,7 +189,7 @@ extension Store {
                 ORDER BY id
                 """,
                 [db.key(account)]
-            ) { try db.stream($0, 0) }
+            ) { try db.stream($0) }
             .filter { !known.contains($0) }
         }
     }
@@ -217,50 +205,66 @@ extension Session {
     /// A pending row, from the columns of its query.
     ///
     /// - Throws: ``StoreError/sealed(_:)`` if it does not open. Fields that do not open count as unknown.
-    fileprivate func pending(_ row: Row, _ stream: StreamKey, _ id: Int64) throws -> OutboxRow {
+    fileprivate func pending(_ row: SQLRow, _ stream: StreamKey, _ id: Int64) throws -> OutboxRow {
         // A decrypted database no longer has the value.
-        guard row[10] as String? != RowReason.unreadable.rawValue else { throw StoreError.sealed(.damaged) }
-        let jwt = try row.jwtID(1)
+        guard try row["reason"] as String? != RowReason.unreadable.rawValue else { throw StoreError.sealed(.damaged) }
+        let change = try change(row, of: id)
         return OutboxRow(
-            id: row[0],
+            id: try row["id"],
             stream: stream,
-            change: try change(id: jwt, plan: row[2], name: row[3], isOffer: row[9], of: id),
+            change: change,
             state: .pending,
-            priority: row[4],
-            retryCount: row[5],
+            priority: try row["priority"],
+            retryCount: try row["retry_count"],
             notificationID: nil,
-            createdAt: row.time(6),
+            createdAt: try row["created_at"],
             deliveredAt: nil,
             acknowledgedAt: nil,
             finishedAt: nil,
-            runID: row[8],
-            changedFields: try ifReadable { try changedFields(row[7], of: id, jwt) } ?? nil
+            runID: try row["run_id"],
+            changedFields: try ifReadable { try changedFields(row["changed_fields"], of: id, change.id) } ?? nil
         )
     }
 
-    /// An open notification and its stream, from the columns of its query.
-    fileprivate func openNotification(_ row: Row) throws -> (OutgoingNotification, StreamKey) {
-        (try outgoing(row), try stream(row, 2))
+    func dueSummary(of stream: Int64) throws -> DueSummary {
+        let row = try row(
+            """
+            SELECT count(*) AS count, min(created_at) AS oldest,
+                (SELECT last_notified_at FROM streams WHERE id = ?1) AS last
+            FROM notification_outbox WHERE state = 'pending' AND stream_id = ?1
+            """,
+            [stream]
+        )
+        guard let row else { throw StoreError.damaged }
+        return DueSummary(count: try row["count"], oldestCreatedAt: try row["oldest"], lastNotifiedAt: try row["last"])
     }
 
     func nextDeliveryAt() throws -> Timestamp? {
-        try row(
+        try value(
             """
             SELECT min(max(d.next_attempt_at, coalesce(d.leased_until, 0))) FROM notifications n
-            JOIN deliveries d ON d.notification_id = n.id WHERE n.state = 'open' AND d.state = 'pending'
+            CROSS JOIN deliveries d ON d.notification_id = n.id WHERE n.state = 'open' AND d.state = 'pending'
             """
-        )?.optionalTime(0)
+        )
     }
 
-    /// The open notifications of each sink that has any.
+    /// The open notifications of each sink that has any. `CROSS JOIN` keeps SQLite from reading all deliveries.
     func sinkBacklogs() throws -> [String: SinkBacklog] {
         let found: [(sink: String, backlog: SinkBacklog)] = try all(
             """
-            SELECT d.sink, count(*), min(d.due_since), min(max(d.next_attempt_at, coalesce(d.leased_until, 0)))
-            FROM notifications n
-            JOIN deliveries d ON d.notification_id = n.id WHERE n.state = 'open' AND d.state = 'pending' GROUP BY d.sink
+            SELECT d.sink, count(*) AS count, min(d.due_since) AS oldest,
+                min(max(d.next_attempt_at, coalesce(d.leased_until, 0))) AS next
+            FROM notifications n CROSS JOIN deliveries d ON d.notification_id = n.id
+            WHERE n.state = 'open' AND d.state = 'pending' GROUP BY d.sink
             """
-        ) { ($0[0], SinkBacklog(notifications: $0[1], oldestDue: $0.time(2), nextAttempt: $0.time(3))) }
+        ) { row in
+            let backlog = SinkBacklog(
+                notifications: try row["count"],
+                oldestDue: try row["oldest"],
+                nextAttempt: try row["next"]
+            )
+            return (try row["sink"], backlog)
+        }
         return Dictionary(uniqueKeysWithValues: found.map { ($0.sink, $0.backlog) })
     }
 }

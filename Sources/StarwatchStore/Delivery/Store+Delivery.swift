@@ -1,4 +1,3 @@
-import GRDB
 package import StarwatchCore
 
 extension Store {
@@ -24,8 +23,7 @@ extension Store {
                     [ticket.notification]
                 )
             else { return .stale }
-            let id: Int64 = open[0]
-            let stream: Int64 = open[1]
+            let (id, stream): (Int64, Int64) = (try open["id"], try open["stream_id"])
             let next: Timestamp
             let state: SinkStatus.State
             var rejections = ticket.rejections
@@ -82,9 +80,9 @@ extension Store {
                 """
             )
             while let row = try rows.next() {
-                let sink: String = row[2]
+                let sink: String = try row["sink"]
                 if !names.contains(sink) || options.optionalSinks.contains(sink) {
-                    affected.append((row[0], row[1], sink))
+                    affected.append((try row["id"], try row["stream_id"], sink))
                 }
             }
             for (id, _, sink) in affected where !names.contains(sink) {
@@ -159,32 +157,33 @@ extension Store {
         let found: [(sink: String, state: DeliveryState)] = try db.all(
             "SELECT sink, state FROM deliveries WHERE notification_id = ?",
             [id]
-        ) { ($0[0], try $0.word(1)) }
+        ) { (try $0["sink"], try $0["state"]) }
         for (sink, state) in found {
             if options.optionalSinks.contains(sink) { optional.insert(state) } else { required.insert(state) }
         }
         return (required, optional)
     }
 
-    private func moved(_ assignment: String, _ arguments: StatementArguments, _ db: Session) throws -> [JWTID] {
-        try db.all(
+    private func moved(_ assignment: String, _ arguments: SQLArguments, _ db: Session) throws -> [JWTID] {
+        try db.values(
             """
             UPDATE notification_outbox SET \(assignment)
             WHERE state = 'claimed' AND stream_id = ?2 AND notification_id = ?3 RETURNING jwt_id
             """,
             arguments
-        ) { try $0.jwtID(0) }
+        )
     }
 }
 
 extension Session {
     fileprivate func hasDeadRows(_ notification: Int64, _ stream: Int64) throws -> Bool {
-        try row(
+        try integer(
             """
-            SELECT 1 FROM notification_outbox WHERE state = 'dead' AND stream_id = ? AND notification_id = ? LIMIT 1
+            SELECT EXISTS (SELECT 1 FROM notification_outbox
+                WHERE state = 'dead' AND stream_id = ? AND notification_id = ?)
             """,
             [stream, notification]
-        ) != nil
+        ) == 1
     }
 
     /// The state of a notification at every sink, by its row id.
@@ -198,13 +197,13 @@ extension Session {
             [notification]
         ) { row in
             SinkStatus(
-                sink: row[0],
-                state: try row.word(1),
-                attempts: row[2],
-                rejections: row[3],
-                nextAttemptAt: row.time(4),
-                updatedAt: row.time(5),
-                reason: (row[6] as String?).flatMap { FailureReason($0) }
+                sink: try row["sink"],
+                state: try row["state"],
+                attempts: try row["attempts"],
+                rejections: try row["rejections"],
+                nextAttemptAt: try row["next_attempt_at"],
+                updatedAt: try row["updated_at"],
+                reason: (try row["reason"] as String?).flatMap { FailureReason($0) }
             )
         }
     }

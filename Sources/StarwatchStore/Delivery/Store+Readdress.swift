@@ -1,4 +1,3 @@
-import GRDB
 package import StarwatchCore
 
 extension Store {
@@ -43,10 +42,10 @@ extension Session {
     fileprivate func stranded() throws -> [(id: Int64, dueAt: Timestamp)] {
         try all(
             """
-            SELECT n.id, (SELECT max(next_attempt_at) FROM deliveries d WHERE d.notification_id = n.id)
+            SELECT n.id, (SELECT max(next_attempt_at) FROM deliveries d WHERE d.notification_id = n.id) AS due
             FROM notifications n WHERE n.state = 'open' AND \(Self.isItsOwn)
                 AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.notification_id = n.id AND d.state = 'pending')
             """
-        ) { ($0[0], $0.optionalTime(1) ?? Timestamp(milliseconds: 0)) }
+        ) { (try $0["id"], try $0["due"] ?? Timestamp(milliseconds: 0)) }
     }
 }

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import GRDB
 package import StarwatchCore
 import Synchronization
 
@@ -13,7 +12,7 @@ extension Store {
             let open: [(id: Int64, stream: Int64)] = try db.all(
                 "SELECT id, stream_id FROM notifications WHERE state = 'open' AND row_count > ? ORDER BY id",
                 [NotificationMessage.listedChanges]
-            ) { ($0[0], $0[1]) }
+            ) { (try $0["id"], try $0["stream_id"]) }
             var released = 0
             for (id, stream) in open {
                 guard let listed = try db.listed(in: id) else { continue }
@@ -60,25 +59,24 @@ extension Session {
     /// Makes a notification and its repetitions anew without their discarded rows, under the same ids. Does nothing if
     /// they list exactly the rest.
     func renew(_ notification: Int64, of stream: Int64, _ now: Timestamp, _ make: NotificationRenewal) throws {
-        let found: [Row] = try all(
+        let found: [(id: Int64, stream: StreamKey, message: NotificationMessage)?] = try all(
             """
             SELECT \(Self.outgoingColumns) FROM notifications n JOIN streams s ON s.id = n.stream_id
             WHERE n.id IN \(Self.withRepetitions)
             """,
             [notification]
-        ) { $0.copy() }
-        for row in found {
-            guard let message = message(row) else { continue }
-            let remainder = try remainder(of: message, notification, stream, try self.stream(row, 2).poll)
+        ) { row in try message(row).map { (try row["id"], try self.stream(row), $0) } }
+        for case let (id, key, message)? in found {
+            let remainder = try remainder(of: message, notification, stream, key.poll)
             guard message.count != message.changes.count || !remainder.discarded.isEmpty,
                 let (renewed, shortlink) = make(remainder)
             else { continue }
-            try replace(row[0], by: renewed, stream)
+            try replace(id, by: renewed, stream)
             guard let shortlink else { continue }
             let rest = message.changes.compactMap { item in
                 JWTID(item.jwtID).map { Change(id: $0, plan: item.plan, name: nil) }
             }.filter { !remainder.discarded.contains($0.id) }
-            try store(shortlink, to: rest, of: row[0], try self.stream(row, 2).account, now: now)
+            try store(shortlink, to: rest, of: id, key.account, now: now)
         }
     }
 
@@ -92,29 +90,24 @@ extension Session {
         var (discarded, offers): (Set<JWTID>, Set<JWTID>) = ([], [])
         let rows = try rows(
             """
-            SELECT jwt_id, is_offer, state = 'cancelled' OR reason IS '\(RowReason.discarded.rawValue)' FROM notification_outbox
+            SELECT jwt_id, is_offer, state = 'cancelled' OR reason IS '\(RowReason.discarded.rawValue)' AS is_discarded
+            FROM notification_outbox
             WHERE stream_id = ? AND jwt_id IN (SELECT value FROM json_each(?)) AND notification_id = ?
             """,
             [stream, try jsonArray(message.changes.map(\.jwtID)), notification]
         )
         while let row = try rows.next() {
-            let id = try row.jwtID(0)
-            if row[1] { offers.insert(id) }
-            if row[2] { discarded.insert(id) }
+            let id: JWTID = try row["jwt_id"]
+            if try row["is_offer"] { offers.insert(id) }
+            if try row["is_discarded"] { discarded.insert(id) }
         }
         return NotificationRemainder(poll: poll, message: message, discarded: discarded, offers: offers)
     }
 
     private func replace(_ id: Int64, by notification: OutgoingNotification, _ stream: Int64) throws {
-        let owner = vault.isSealed ? try owner(of: stream) : nil
         try run(
             "UPDATE notifications SET kind = ?, row_count = ?, title = ?, body = ?, payload = ? WHERE id = ?",
-            [
-                notification.group.rawValue, notification.count,
-                try sealed(notification.title, .notificationTitle, of: owner, row: notification.id),
-                try sealed(notification.body, .notificationBody, of: owner, row: notification.id),
-                try sealed(notification.payload, .notificationPayload, of: owner, row: notification.id), id,
-            ]
+            [notification.group.rawValue, notification.count] + sealedContent(of: notification, stream) + [id]
         )
     }
 
@@ -133,7 +126,9 @@ extension Session {
     }
 
     /// The message in a row of ``outgoingColumns``; `nil` if it cannot be read.
-    private func message(_ row: Row) -> NotificationMessage? {
-        (try? opened(row[8] as Data, .notificationPayload, row: row[1])).flatMap { NotificationMessage(json: $0) }
+    private func message(_ row: SQLRow) -> NotificationMessage? {
+        (try? opened(row["payload"] as Data, .notificationPayload, row: try row["token"])).flatMap {
+            NotificationMessage(json: $0)
+        }
     }
 }

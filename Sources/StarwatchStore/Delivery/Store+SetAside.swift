@@ -1,4 +1,3 @@
-import GRDB
 import StarwatchCore
 
 /// Rows and notifications that do not open. Each affects only itself.
@@ -52,15 +51,12 @@ extension Store {
 
     /// Sets aside every open notification that does not open.
     func setAsideNotifications(_ db: Session, _ now: Timestamp) throws {
-        let open: [(id: Int64, stream: Int64, row: Row)] = try db.all(
+        let open: [(id: Int64, stream: Int64, opens: Bool)] = try db.all(
             """
             SELECT id, stream_id, token, title, body, payload FROM notifications WHERE state = 'open'
             """
-        ) { ($0[0], $0[1], $0.copy()) }
-        for (id, stream, row) in open {
-            let text = try ifReadable { try db.content(title: row[3], body: row[4], payload: row[5], of: row[2]) }
-            if text == nil { try setAside(notification: id, of: stream, db, now) }
-        }
+        ) { row in (try row["id"], try row["stream_id"], try ifReadable { try db.content(row) } != nil) }
+        for (id, stream, opens) in open where !opens { try setAside(notification: id, of: stream, db, now) }
     }
 }
 

@@ -1,5 +1,17 @@
-import GRDB
 package import StarwatchCore
+
+/// A change listed in a digest.
+package struct FoundChange: Sendable, Hashable {
+    /// The plan's handle.
+    package let plan: String
+    /// The server's name for it; `nil` if it has none.
+    package let name: String?
+
+    package init(plan: String, name: String?) {
+        self.plan = plan
+        self.name = name
+    }
+}
 
 /// The content of digests: fetched from a source, or found by a poll.
 extension Store {
@@ -9,19 +21,22 @@ extension Store {
         try direct(.read) { db in
             try db.row(
                 """
-                SELECT payload_json, fetched_at, coalesce(validated_at, fetched_at), etag, slot_id FROM notif_contents
+                SELECT payload_json, fetched_at, coalesce(validated_at, fetched_at) AS validated_at, etag, slot_id
+                FROM notif_contents
                 WHERE account = ? AND source = ? ORDER BY id DESC LIMIT 1
                 """,
                 [db.key(account), source]
             ).flatMap { row in
-                let place = DigestOccurrence.row(slot: row[4], time: row.time(1))
-                let payload = try ifReadable { try db.opened(row[0], .digestContent, row: place) as String }
+                let place = DigestOccurrence.row(slot: try row["slot_id"], time: try row["fetched_at"])
+                let payload = try ifReadable {
+                    try db.opened(row["payload_json"], .digestContent, row: place) as String
+                }
                 guard let payload else { return nil }
                 return StoredContent(
                     payload: payload,
-                    fetchedAt: row.time(1),
-                    validatedAt: row.time(2),
-                    etag: row[3]
+                    fetchedAt: try row["fetched_at"],
+                    validatedAt: try row["validated_at"],
+                    etag: try row["etag"]
                 )
             }
         }
@@ -39,7 +54,7 @@ extension Store {
         since: Timestamp
     ) throws(StoreError) -> (changes: [FoundChange], last: Int64) {
         try direct(.read) { db in
-            let last: Int64 = try db.row("SELECT coalesce(max(id), 0) FROM notification_outbox")?[0] ?? 0
+            let last: Int64 = try db.value("SELECT max(id) FROM notification_outbox") ?? 0
             let found = try db.all(
                 """
                 SELECT o.plan_id, o.name, o.stream_id, o.jwt_id, o.is_offer FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
@@ -50,12 +65,9 @@ extension Store {
                 """,
                 [db.key(stream.account), stream.server, stream.poll.rawValue, since.milliseconds, row]
             ) { row in
-                let id = try row.jwtID(3)
-                let change = try ifReadable {
-                    try db.change(id: id, plan: row[0], name: row[1], isOffer: row[4], of: row[2])
-                }
+                let change = try ifReadable { try db.change(row, of: row["stream_id"]) }
                 // One that does not open counts as a change of a project without a name.
-                return FoundChange(plan: change?.plan ?? id.rawValue, name: change?.name)
+                return FoundChange(plan: try change?.plan ?? row["jwt_id"], name: change?.name)
             }
             return (found, last)
         }
@@ -83,11 +95,11 @@ extension Store {
             guard try db.isCurrent(account, generation: generation) else { return nil }
             switch result {
             case .fetched(let payload, let etag):
-                try db.run(
+                let content = try db.inserted(
                     """
                     INSERT OR REPLACE INTO notif_contents
                         (account, slot_id, payload_json, fetched_at, etag, source, validated_at)
-                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?4)
+                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?4) RETURNING id
                     """,
                     [
                         db.key(account), slot,
@@ -102,7 +114,7 @@ extension Store {
                 // Older content is not needed, because armed occurrences have their text.
                 try db.run(
                     "DELETE FROM notif_contents WHERE account = ? AND source = ? AND id <> ?",
-                    [db.key(account), source, db.lastInsertedRowID]
+                    [db.key(account), source, content]
                 )
             case .notModified:
                 try db.run(

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import GRDB
 package import StarwatchCore
 
 /// Digests are read-only: they never acknowledge and never touch an outbox row.
@@ -20,16 +19,16 @@ extension Store {
             let found = try db.all(
                 """
                 SELECT d.digest, d.slot_id, d.fire_at, d.status, d.prefetch, d.text_kind, d.content_at, d.fingerprint,
-                    d.fired_at, d.token, iif(\(isShown), 'delivered', n.state),
+                    d.fired_at, d.token, iif(\(isShown), 'delivered', n.state) AS notification,
                     coalesce(n.finished_at, (SELECT max(updated_at) FROM deliveries v
-                        WHERE v.notification_id = n.id AND v.state = 'ok')), d.error_code, d.title, d.body,
+                        WHERE v.notification_id = n.id AND v.state = 'ok')) AS finished_at, d.error_code, d.title, d.body,
                     d.payload
                 FROM notif_deliveries d LEFT JOIN notifications n ON n.token = d.token
                 WHERE d.account = ?1 AND d.digest IS NOT NULL AND (d.status = 'scheduled' OR d.fire_at > ?2)
                 ORDER BY d.fire_at, d.slot_id
                 """,
                 [db.key(account), since.milliseconds, jsonArray(options.optionalSinks.sorted())]
-            ) { row in try row.digest(isReadable: try db.opensDigest(row)) }
+            ) { row in try DigestState.Row(row, isReadable: db.opensDigest(row)) }
             return DigestState(rows: found, armedThrough: try db.armedThrough())
         }
     }
@@ -92,9 +91,9 @@ extension Store {
                 UPDATE deliveries SET state = 'cancelled', updated_at = ?1 WHERE state = 'pending'
                     AND notification_id = ?2 AND (leased_until IS NULL OR leased_until <= ?1)
                 """,
-                [now.milliseconds, row[0] as Int64]
+                [now.milliseconds, try row["id"] as Int64]
             )
-            _ = try settle(row[0], row[1], db, now)
+            _ = try settle(row["id"], row["stream_id"], db, now)
         }
     }
 
@@ -145,49 +144,49 @@ extension DigestOccurrence {
     static func row(slot: String, time: Timestamp) -> String { "\(slot)/\(time.milliseconds)" }
 }
 
-extension Row {
+extension DigestState.Row {
     /// - Parameter isReadable: Whether the armed text opens.
-    fileprivate func digest(isReadable: Bool) throws -> DigestState.Row {
-        guard let digest = DigestName(self[0] as String) else { throw Self.damaged }
+    fileprivate init(_ stored: SQLRow, isReadable: Bool) throws {
+        guard let digest = DigestName(try stored["digest"]) else { throw StoreError.damaged }
         var arming: DigestRow.Arming?
-        if isReadable, let kind = self[5] as String? {
-            guard let kind = DigestText.Kind(rawValue: kind), let text = DigestText(kind, contentAt: optionalTime(6))
-            else { throw Self.damaged }
-            arming = DigestRow.Arming(text: text, fingerprint: self[7] ?? 0)
+        if isReadable, let kind: String = try stored["text_kind"] {
+            guard let kind = DigestText.Kind(rawValue: kind),
+                let text = DigestText(kind, contentAt: try stored["content_at"])
+            else { throw StoreError.damaged }
+            arming = DigestRow.Arming(text: text, fingerprint: try stored["fingerprint"] ?? 0)
         }
-        let isFired = optionalTime(8) != nil
-        return DigestState.Row(
-            row: DigestRow(
-                DigestOccurrence(digest: digest, slot: self[1], fireAt: time(2)),
-                status: try word(3),
-                arming: arming,
-                prefetch: try word(4),
-                isFired: isFired
-            ),
-            token: self[9] ?? "",
-            notification: isFired ? try optionalWord(10) ?? .cancelled : nil,
-            finishedAt: optionalTime(11),
-            code: (self[12] as String?).flatMap(SlotCode.init)
+        let isFired = try stored["fired_at"] as Timestamp? != nil
+        row = DigestRow(
+            DigestOccurrence(digest: digest, slot: try stored["slot_id"], fireAt: try stored["fire_at"]),
+            status: try stored["status"],
+            arming: arming,
+            prefetch: try stored["prefetch"],
+            isFired: isFired
         )
+        token = try stored["token"] ?? ""
+        notification = isFired ? try stored["notification"] ?? .cancelled : nil
+        finishedAt = try stored["finished_at"]
+        code = (try stored["error_code"] as String?).flatMap(SlotCode.init)
     }
 }
 
 extension Session {
     /// The primary key of an occurrence.
-    func key(_ account: DID, _ occurrence: DigestOccurrence) -> StatementArguments {
+    func key(_ account: DID, _ occurrence: DigestOccurrence) -> SQLArguments {
         [key(account), occurrence.slot, occurrence.fireAt.milliseconds]
     }
 
     /// Whether the text of an armed occurrence opens, from the columns of ``Store/digestState(of:since:)``. Other
     /// occurrences need none.
-    fileprivate func opensDigest(_ row: Row) throws -> Bool {
-        guard vault.isSealed, row[3] == SlotStatus.scheduled.rawValue, row.hasNull(atIndex: 8), !row.hasNull(atIndex: 5)
+    fileprivate func opensDigest(_ row: SQLRow) throws -> Bool {
+        guard vault.isSealed, try row["status"] == SlotStatus.scheduled, try row["fired_at"] as Timestamp? == nil,
+            try row["text_kind"] as String? != nil
         else { return true }
-        let place = DigestOccurrence.row(slot: row[1], time: row.time(2))
+        let place = DigestOccurrence.row(slot: try row["slot_id"], time: try row["fire_at"])
         let opened: Void? = try ifReadable {
-            _ = try self.opened(row[13] as String?, .digestTitle, row: place)
-            _ = try self.opened(row[14] as String?, .digestBody, row: place)
-            if let payload = row[15] as Data? { _ = try self.opened(payload, .digestPayload, row: place) }
+            _ = try self.opened(row["title"] as String?, .digestTitle, row: place)
+            _ = try self.opened(row["body"] as String?, .digestBody, row: place)
+            if let payload: Data = try row["payload"] { _ = try self.opened(payload, .digestPayload, row: place) }
         }
         return opened != nil
     }
@@ -197,9 +196,9 @@ extension Session {
         let prefix = DigestConfigurationKey.armedThrough
         let rows = try rows("SELECT k, v FROM notif_config WHERE substr(k, 1, ?) = ?", [prefix.count, prefix])
         while let row = try rows.next() {
-            guard let name = DigestName(String((row[0] as String).dropFirst(prefix.count))),
-                let time = Int64(row[1] as String)
-            else { throw Row.damaged }
+            guard let name = DigestName(String((try row["k"] as String).dropFirst(prefix.count))),
+                let time = Int64(try row["v"] as String)
+            else { throw StoreError.damaged }
             found[name] = Timestamp(milliseconds: time)
         }
         return found
@@ -250,17 +249,19 @@ extension Session {
             "SELECT token, title, body, payload FROM notif_deliveries WHERE account = ? AND slot_id = ? AND fire_at = ?",
             key(account, firing.occurrence)
         )
-        guard let found = found?.copy() else { throw Row.damaged }
+        guard let found else { throw StoreError.damaged }
         let row = DigestOccurrence.row(slot: firing.occurrence.slot, time: firing.occurrence.fireAt)
         let notification = try ifReadable {
             OutgoingNotification(
-                id: found[0],
+                id: try found["token"],
                 runID: firing.runID,
                 poll: firing.occurrence.digest.rawValue,
                 group: .single,
                 count: 1,
-                text: (try opened(found[1], .digestTitle, row: row), try opened(found[2], .digestBody, row: row)),
-                payload: try opened(found[3] as Data, .digestPayload, row: row)
+                text: (
+                    try opened(found["title"], .digestTitle, row: row), try opened(found["body"], .digestBody, row: row)
+                ),
+                payload: try opened(found["payload"] as Data, .digestPayload, row: row)
             )
         }
         guard let notification else {
@@ -272,8 +273,7 @@ extension Session {
                 key(account, firing.occurrence)
             )
         }
-        _ = try insertNotification(notification, stream, now)
-        try insertDeliveries(of: lastInsertedRowID, to: firing.sinks, dueAt: now, now: now)
+        _ = try insertNotice(notification, stream, firing.sinks, now)
     }
 
     fileprivate func end(_ ending: DigestChanges.Ending, _ account: DID) throws {

@@ -1,5 +1,34 @@
-import GRDB
 package import StarwatchCore
+
+/// The result of a change of identity.
+package struct IdentityChange: Sendable, Hashable {
+    package let identity: ActiveIdentity
+    /// Whether anything changed; `false` if the identity was already active.
+    package let changed: Bool
+    /// The number of the former identity's rows that will not be announced.
+    package let cancelledRows: Int
+}
+
+/// The result of a request to remove an account.
+package enum AccountRemoval: Sendable, Hashable {
+    /// The account is marked for deletion since that time.
+    case removed(at: Timestamp)
+    /// The account is signed in, so it stays.
+    case active
+    /// The database contains nothing of the account.
+    case unknown
+}
+
+/// The result of erasing an account.
+package enum AccountErasure: Sendable, Hashable {
+    /// The account is erased. `isPurged` is `false` if another program reads the database, so that copies of the deleted
+    /// rows stay in its write-ahead log until the next cleanup after that.
+    case erased(isPurged: Bool)
+    /// The account is the active identity. Nothing was erased.
+    case active
+    /// The database has nothing of the account.
+    case unknown
+}
 
 extension Store {
     /// The active identity and its generation.
@@ -150,17 +179,7 @@ extension Store {
                 [now.milliseconds, id]
             )
             try db.add(rows, as: \.cancelled, to: id)
-            try db.run(
-                """
-                UPDATE deliveries SET state = 'cancelled', updated_at = ? WHERE state = 'pending'
-                AND notification_id IN (SELECT id FROM notifications WHERE state = 'open' AND stream_id = ?)
-                """,
-                [now.milliseconds, id]
-            )
-            try db.run(
-                "UPDATE notifications SET state = 'cancelled', finished_at = ? WHERE state = 'open' AND stream_id = ?",
-                [now.milliseconds, id]
-            )
+            try db.cancelOpen("(SELECT id FROM notifications WHERE state = 'open' AND stream_id = ?1)", id, now)
             try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [id])
             try db.run("DELETE FROM staleness_notices WHERE stream_id = ?", [id])
             try db.run(
@@ -172,7 +191,7 @@ extension Store {
         try db.run("DELETE FROM notif_contents WHERE account = ?", [db.key(account)])
         try db.clearFeed()
         try db.run("DELETE FROM notif_deliveries WHERE account = ?", [db.key(account)])
-        try db.run("DELETE FROM notif_config WHERE k LIKE 'armed_through:%'", [])
+        try db.run("DELETE FROM notif_config WHERE k LIKE 'armed_through:%'")
         try db.run("DELETE FROM plan_snapshots WHERE account = ?", [db.key(account)])
         record(.cancelled, total)
         return total
@@ -181,8 +200,8 @@ extension Store {
 
 extension Session {
     func activeIdentity() throws -> ActiveIdentity {
-        guard let row = try row("SELECT activeDid, generation FROM active_identity") else { throw Row.damaged }
-        return ActiveIdentity(did: try (row[0] as String?).map(account), generation: row[1])
+        guard let row = try row("SELECT activeDid, generation FROM active_identity") else { throw StoreError.damaged }
+        return ActiveIdentity(did: try (row["activeDid"] as String?).map(account), generation: try row["generation"])
     }
 
     /// Whether a poll that began as `account` under `generation` can still write.
@@ -211,10 +230,7 @@ extension Session {
     }
 
     func streamIDs(of account: DID) throws -> [Int64] {
-        try Int64.fetchAll(
-            cachedStatement(sql: "SELECT id FROM streams WHERE account = ?"),
-            arguments: [key(account)]
-        )
+        try values("SELECT id FROM streams WHERE account = ?", [key(account)])
     }
 
     fileprivate func point(to did: DID?, generation: Int, now: Timestamp) throws -> ActiveIdentity {

@@ -16,7 +16,7 @@ package struct KeyReport: Sendable, Hashable {
 
     /// A key that signs tokens.
     package struct SigningKey: Sendable, Hashable {
-        package enum State: String, Sendable, CaseIterable {
+        package enum State: String, Sendable, CaseIterable, SQLReadable {
             case active, retiring, revoked
         }
 

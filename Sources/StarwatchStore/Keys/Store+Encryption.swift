@@ -1,6 +1,13 @@
 import FoundationEssentials
-import GRDB
 import StarwatchCore
+
+/// The result of decrypting a database.
+package struct Decryption: Sendable, Hashable {
+    /// The number of rows with values that were encrypted.
+    package var rows = 0
+    /// The number of values that did not open and are lost, by `table.column`.
+    package var lost: [String: Int] = [:]
+}
 
 /// Encrypting and decrypting an existing database. No agent may use it meanwhile, which the lock ensures.
 extension Store {
@@ -13,22 +20,22 @@ extension Store {
     package func encrypt(with master: MasterKey) throws(StoreError) -> Int {
         guard options.owner == .agent else { throw .sealed(.hostOwned) }
         let rows = try write(.edit) { db in
-            let installation = try Data.fetchOne(db.database, sql: "SELECT installation_key FROM installation")
-            guard let installation else { throw Row.damaged }
-            try vault.create(db.database, master, installation: installation)
-            try db.execute(sql: "UPDATE installation SET installation_key = zeroblob(32)")
+            let installation: Data? = try db.value("SELECT installation_key FROM installation")
+            guard let installation else { throw StoreError.damaged }
+            try vault.create(db, master, installation: installation)
+            try db.run("UPDATE installation SET installation_key = zeroblob(32)")
             try db.replaceAccounts { text in
-                guard let did = DID(text) else { throw Row.damaged }
+                guard let did = DID(text) else { throw StoreError.damaged }
                 try db.enrol(did)
                 return db.key(did)
             }
-            try db.execute(sql: "UPDATE plan_snapshots SET sealed_plan_id = plan_id")
+            try db.run("UPDATE plan_snapshots SET sealed_plan_id = plan_id")
             try db.replace("plan_id", in: "plan_snapshots") { db.lookup($0, as: "plan") }
             try db.replace("token", in: "shortlinks") { db.lookup($0, as: "shortlink") }
             let rows = try db.rewrite { table, row in
                 try zip(row.values, table.columns).map { try db.sealedForm($0, $1, of: row) }
             }
-            try db.execute(sql: "UPDATE sealing SET state = 'cleaning'")
+            try db.run("UPDATE sealing SET state = 'cleaning'")
             return rows
         }
         streamIDs.removeAll()
@@ -47,14 +54,14 @@ extension Store {
         let result = try write(.edit) { db in
             let keys = try db.integer("SELECT count(*) FROM signing_keys WHERE state <> 'revoked'")
             guard keys == 0 || isForced else { throw StoreError.sealed(.signingKeys) }
-            try db.execute(sql: "DELETE FROM shortlinks")
-            try db.execute(sql: "DELETE FROM signing_keys WHERE state <> 'revoked'")
+            try db.run("DELETE FROM shortlinks")
+            try db.run("DELETE FROM signing_keys WHERE state <> 'revoked'")
             try db.run("UPDATE installation SET installation_key = ?", [vault.installation])
             try setAsideNotifications(db, options.now())
             var result = Decryption()
             // Before the accounts are replaced, because their stored forms select the keys.
             result.rows = try db.rewrite { table, row in try db.clearValues(of: row, table, &result.lost) }
-            try db.execute(sql: "UPDATE plan_snapshots SET plan_id = sealed_plan_id, sealed_plan_id = NULL")
+            try db.run("UPDATE plan_snapshots SET plan_id = sealed_plan_id, sealed_plan_id = NULL")
             var nobodys: Set<String> = []
             try db.replaceAccounts { form in
                 if let account = try ifReadable({ try db.account(form) }) { return account.rawValue }
@@ -67,7 +74,7 @@ extension Store {
                 "UPDATE active_identity SET activeDid = NULL, generation = generation + 1 WHERE activeDid IN (SELECT value FROM json_each(?))",
                 [try jsonArray(nobodys.map(Unreadable.account))]
             )
-            try vault.destroy(db.database)
+            try vault.destroy(db)
             return result
         }
         streamIDs.removeAll()
@@ -80,13 +87,13 @@ extension Session {
     /// Replaces the accounts in every table.
     fileprivate func replaceAccounts(_ form: (String) throws -> String) throws {
         // `active_identity` refers to `settings`.
-        try execute(sql: "PRAGMA defer_foreign_keys = ON")
+        try execute("PRAGMA defer_foreign_keys = ON")
         for (table, column) in SealedTable.accounts { try replace(column, in: table, form) }
     }
 
     /// Replaces every text of a column.
     fileprivate func replace(_ column: String, in table: String, _ form: (String) throws -> String) throws {
-        let texts: [String] = try all("SELECT DISTINCT \(column) FROM \(table) WHERE \(column) IS NOT NULL") { $0[0] }
+        let texts: [String] = try values("SELECT DISTINCT \(column) FROM \(table) WHERE \(column) IS NOT NULL")
         for text in texts {
             try run("UPDATE \(table) SET \(column) = ? WHERE \(column) = ?", [try form(text), text])
         }
@@ -96,11 +103,11 @@ extension Session {
     ///
     /// - Parameter form: Returns the new values of a row; `nil` deletes it.
     /// - Returns: The number of rows.
-    fileprivate func rewrite(_ form: (SealedTable, SealedRow) throws -> [DatabaseValue]?) throws -> Int {
+    fileprivate func rewrite(_ form: (SealedTable, SealedRow) throws -> [SQLValue]?) throws -> Int {
         var count = 0
         // The accounts are sealed when they are enrolled.
         for table in SealedTable.all where table.columns != [.did] {
-            var last: [DatabaseValue]?
+            var last: [SQLValue]?
             while true {
                 let rows = try sealedRows(table, after: last, limit: 500)
                 for row in rows {
@@ -125,8 +132,8 @@ extension Session {
         of row: SealedRow,
         _ table: SealedTable,
         _ lost: inout [String: Int]
-    ) throws -> [DatabaseValue]? {
-        var values: [DatabaseValue] = []
+    ) throws -> [SQLValue]? {
+        var values: [SQLValue] = []
         var damaged: Set<SealedColumn> = []
         var isLost = false
         for (value, column) in zip(row.values, table.columns) {

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import GRDB
 import StarwatchCore
 
 extension Store {
@@ -23,16 +22,16 @@ extension Store {
         try direct(.read) { db in
             var report = KeyReport()
             guard let row = try db.row("SELECT master_key, changed_at FROM sealing") else { return report }
-            (report.masterKey, report.masterKeySince) = (row[0], row.time(1))
+            (report.masterKey, report.masterKeySince) = (try row["master_key"], try row["changed_at"])
             report.dataKeys = try db.all(
                 "SELECT id, account, state, uses, created_at FROM data_keys WHERE purpose = 'data' ORDER BY id"
-            ) {
+            ) { row in
                 KeyReport.DataKey(
-                    id: $0[0],
-                    account: ($0[1] as String?).flatMap { try? db.account($0) },
-                    isActive: $0[2] == "active",
-                    uses: $0[3],
-                    createdAt: $0.time(4)
+                    id: try row["id"],
+                    account: (try row["account"] as String?).flatMap { try? db.account($0) },
+                    isActive: try row["state"] == "active",
+                    uses: try row["uses"],
+                    createdAt: try row["created_at"]
                 )
             }
             report.signingKeys = try db.signingKeyEntries()
@@ -44,9 +43,9 @@ extension Store {
     package func changeMasterKey(to new: MasterKey) throws(StoreError) {
         guard vault.isSealed else { throw .sealed(.notEncrypted) }
         // The former key is destroyed next, so the change must survive a power loss even if the log cannot be emptied.
-        try direct(.edit) { db in try db.execute(sql: "PRAGMA synchronous = FULL") }
-        defer { try? direct(.edit) { db in try db.execute(sql: "PRAGMA synchronous = NORMAL") } }
-        try write(.edit) { db in try vault.rewrap(with: new, db.database) }
+        try direct(.edit) { db in try db.execute("PRAGMA synchronous = FULL") }
+        defer { try? direct(.edit) { db in try db.execute("PRAGMA synchronous = NORMAL") } }
+        try write(.edit) { db in try vault.rewrap(with: new, db) }
     }
 
     /// Replaces every data key. ``reseal(limit:)`` then encrypts the stored values again.
@@ -96,7 +95,7 @@ extension Store {
     package nonisolated func verifyEncryption() async throws(StoreError) -> SealReport {
         var report = try await verifyAccounts()
         for table in SealedTable.all {
-            var last: [DatabaseValue]?
+            var last: [SQLValue]?
             repeat {
                 let step = try await verify(table, after: last)
                 report.opened += step.report.opened
@@ -112,14 +111,14 @@ extension Store {
         guard let ring = vault.ring else { throw .sealed(.notEncrypted) }
         return try direct(.read) { db in
             var report = SealReport()
-            let keys: [Int64] = try db.all("SELECT id FROM data_keys WHERE purpose = 'data'") { $0[0] }
+            let keys: [Int64] = try db.values("SELECT id FROM data_keys WHERE purpose = 'data'")
             for id in keys where ring.keys[id] == nil {
                 report.add(SealReport.Fault(column: "data_keys.wrapped", row: String(id)))
             }
             for (table, column) in SealedTable.accounts {
-                let forms: [String] = try db.all(
+                let forms: [String] = try db.values(
                     "SELECT DISTINCT \(column) FROM \(table) WHERE \(column) IS NOT NULL"
-                ) { $0[0] }
+                )
                 for form in forms where ring.accounts[form].map(db.key) != form {
                     report.add(SealReport.Fault(column: "\(table).\(column)", row: form))
                 }
@@ -130,8 +129,8 @@ extension Store {
 
     private func verify(
         _ table: SealedTable,
-        after key: [DatabaseValue]?
-    ) throws(StoreError) -> (report: SealReport, last: [DatabaseValue]?) {
+        after key: [SQLValue]?
+    ) throws(StoreError) -> (report: SealReport, last: [SQLValue]?) {
         guard vault.isSealed else { throw .sealed(.notEncrypted) }
         return try direct(.read) { db in
             var report = SealReport()
@@ -142,7 +141,7 @@ extension Store {
                     if (try? db.clearForm(value, column, of: row)) != nil {
                         report.opened += 1
                     } else {
-                        let place = row.key.map { "\($0.storage.value ?? "")" }.joined(separator: " ")
+                        let place = row.key.map(\.text).joined(separator: " ")
                         report.add(SealReport.Fault(column: column.rawValue, row: place))
                     }
                 }

@@ -1,4 +1,13 @@
 package import StarwatchCore
+import Synchronization
+
+/// The identity whose stars are watched.
+package struct ActiveIdentity: Sendable, Hashable {
+    /// `nil` after signing out; nothing is polled then.
+    package let did: DID?
+    /// A number that rises with every change. A poll that began under an earlier one commits nothing.
+    package let generation: Int
+}
 
 /// The state of one stream for `/metrics` and `status`.
 package struct StreamSnapshot: Sendable, Hashable {
@@ -50,4 +59,49 @@ package struct StoreSnapshot: Sendable, Hashable {
     package let quarantined: Int
     /// The sums of all ledgers' entries since the database began. They never fall.
     package let totals: Ledger
+}
+
+/// The times of the oldest pending and dead rows; `nil` if there are none.
+///
+/// Whether a pending row is late depends on grouping, which only the dispatcher knows.
+package struct OutboxAges: Sendable, Hashable {
+    /// The creation time of the oldest row that is pending or claimed.
+    package let oldestPending: Timestamp?
+    package let oldestDead: Timestamp?
+}
+
+/// The imbalance of the ledgers: sums of absolute differences, which must be 0.
+package struct LedgerImbalance: Sendable, Hashable {
+    /// `fetched = new + duplicate + rejected`.
+    package var fetched = 0
+    /// `new = delivered + dead + cancelled + suppressed + pending`.
+    package var new = 0
+
+    package init() {}
+}
+
+/// The last snapshot, valid until a write can change it. Most scrapes find no change since the last one.
+///
+/// Written on the store's queue, in the order of the transactions; read from any thread.
+///
+/// Without it a scrape with 100,000 rows takes 3.8 ms instead of 0.09 (`TelemetryBenchmark scrape`, 2 cores AMD EPYC).
+final class SnapshotMemory: Sendable {
+    private struct Entry {
+        let streams: [StreamKey]
+        let snapshot: StoreSnapshot
+    }
+
+    private let entry = Mutex<Entry?>(nil)
+
+    func remember(_ snapshot: StoreSnapshot, of streams: [StreamKey]) {
+        entry.withLock { $0 = Entry(streams: streams, snapshot: snapshot) }
+    }
+
+    func snapshot(of streams: [StreamKey]) -> StoreSnapshot? {
+        entry.withLock { entry in entry?.streams == streams ? entry?.snapshot : nil }
+    }
+
+    func forget() {
+        entry.withLock { $0 = nil }
+    }
 }

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import GRDB
 package import StarwatchCore
 
 extension Store {
@@ -20,13 +19,13 @@ extension Store {
     /// The JWT IDs that a notification announced. For a repetition, those of the first notification.
     package func jwts(of notification: StoredNotification) throws(StoreError) -> [JWTID] {
         try direct(.read) { db in
-            try db.all(
+            try db.values(
                 """
                 SELECT jwt_id FROM notification_outbox
                 WHERE notification_id = (SELECT id FROM notifications WHERE token = ?) ORDER BY id
                 """,
                 [notification.repeats ?? notification.id]
-            ) { try $0.jwtID(0) }
+            )
         }
     }
 
@@ -72,17 +71,17 @@ extension Store {
         // A notification is snoozed at most once, so the next id is free.
         let id = RepetitionID.make(of: notification.id, number: 1)
         func owner() throws -> String? {
-            try db.row(
+            try db.value(
                 "SELECT s.account FROM notifications n JOIN streams s ON s.id = n.stream_id WHERE n.id = ?",
                 [notification.row]
-            )?[0]
+            )
         }
-        try db.run(
+        let row = try db.inserted(
             """
             INSERT INTO notifications (token, stream_id, state, kind, row_count, title, body, payload, run_id,
                 created_at, repeats)
             SELECT ?1, stream_id, 'open', kind, row_count, ?2, ?3, ?4, run_id, ?5, ?6
-            FROM notifications WHERE id = ?7
+            FROM notifications WHERE id = ?7 RETURNING id
             """,
             [
                 id, try db.sealed(notification.title, .notificationTitle, of: try owner(), row: id),
@@ -95,12 +94,7 @@ extension Store {
                 ), now.milliseconds, first, notification.row,
             ]
         )
-        try db.insertDeliveries(
-            of: db.lastInsertedRowID,
-            to: sinks,
-            dueAt: now + NotificationAction.snoozeDuration,
-            now: now
-        )
+        try db.insertDeliveries(of: row, to: sinks, dueAt: now + NotificationAction.snoozeDuration, now: now)
         return id
     }
 }
@@ -109,9 +103,9 @@ extension Session {
     /// The active identity's notifications that match a condition.
     fileprivate func notifications(
         _ condition: String,
-        _ arguments: StatementArguments
+        _ arguments: SQLArguments
     ) throws -> [StoredNotification] {
-        let rows = try all(
+        try all(
             """
             SELECT n.id, n.token, s.poll, n.state, n.kind, n.row_count, n.title, n.body, n.payload, n.created_at,
                 n.finished_at, n.repeats
@@ -119,24 +113,23 @@ extension Session {
             WHERE s.account = (SELECT activeDid FROM active_identity) AND \(condition)
             """,
             arguments
-        ) { $0.copy() }
-        return try rows.map { row in
-            guard let poll = PollName(row[2] as String) else { throw Row.damaged }
+        ) { row in
+            let (id, token): (Int64, String) = (try row["id"], try row["token"])
             return StoredNotification(
-                row: row[0],
-                id: row[1],
-                poll: poll,
-                state: try row.word(3),
-                group: try row.word(4),
-                count: row[5],
-                title: try ifReadable { try opened(row[6], .notificationTitle, row: row[1]) } ?? Unreadable.text,
-                body: try ifReadable { try opened(row[7], .notificationBody, row: row[1]) } ?? Unreadable.text,
-                payload: try ifReadable { try opened(row[8] as Data, .notificationPayload, row: row[1]) } ?? [],
-                createdAt: row.time(9),
-                finishedAt: row.optionalTime(10),
-                repeats: row[11],
-                actions: try actions(of: row[0]),
-                deliveries: try deliveries(of: row[0])
+                row: id,
+                id: token,
+                poll: try row["poll"],
+                state: try row["state"],
+                group: try row["kind"],
+                count: try row["row_count"],
+                title: try ifReadable { try opened(row["title"], .notificationTitle, row: token) } ?? Unreadable.text,
+                body: try ifReadable { try opened(row["body"], .notificationBody, row: token) } ?? Unreadable.text,
+                payload: try ifReadable { try opened(row["payload"] as Data, .notificationPayload, row: token) } ?? [],
+                createdAt: try row["created_at"],
+                finishedAt: try row["finished_at"],
+                repeats: try row["repeats"],
+                actions: try actions(of: id),
+                deliveries: try deliveries(of: id)
             )
         }
     }
@@ -148,6 +141,8 @@ extension Session {
             ORDER BY done_at, action
             """,
             [notification]
-        ) { ActionRecord(action: try $0.word(0), doneAt: $0.time(1), repetition: $0[2]) }
+        ) { row in
+            ActionRecord(action: try row["action"], doneAt: try row["done_at"], repetition: try row["repetition"])
+        }
     }
 }

@@ -1,4 +1,3 @@
-import GRDB
 package import StarwatchCore
 
 /// The current notice that a stream is stale.
@@ -21,8 +20,9 @@ extension Store {
                 [id]
             )
             guard let row else { return nil }
-            let deliveries = try db.deliveries(of: row[0])
-            return StalenessNotice(id: row[1], takenBy: Set(deliveries.filter { $0.state == .ok }.map(\.sink)))
+            let deliveries = try db.deliveries(of: row["id"])
+            let takenBy = Set(deliveries.filter { $0.state == .ok }.map(\.sink))
+            return StalenessNotice(id: try row["token"], takenBy: takenBy)
         }
     }
 
@@ -52,18 +52,7 @@ extension Store {
     ) throws(StoreError) {
         let id = try streamID(stream)
         try write(.edit) { db in
-            let notices = "(SELECT notification_id FROM staleness_notices WHERE stream_id = ?2)"
-            try db.run(
-                """
-                UPDATE deliveries SET state = 'cancelled', updated_at = ?1
-                WHERE state = 'pending' AND notification_id IN \(notices)
-                """,
-                [now.milliseconds, id]
-            )
-            try db.run(
-                "UPDATE notifications SET state = 'cancelled', finished_at = ?1 WHERE state = 'open' AND id IN \(notices)",
-                [now.milliseconds, id]
-            )
+            try db.cancelOpen("(SELECT notification_id FROM staleness_notices WHERE stream_id = ?1)", id, now)
             guard try db.changed("DELETE FROM staleness_notices WHERE stream_id = ?", [id]) == 1, !sinks.isEmpty,
                 try db.isActive(stream.account)
             else { return }

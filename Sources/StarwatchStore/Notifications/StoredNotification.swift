@@ -2,7 +2,7 @@ package import StarwatchCore
 
 /// A notification with its deliveries and actions.
 package struct StoredNotification: Sendable, Hashable, Identifiable {
-    package enum State: String, Sendable, CaseIterable {
+    package enum State: String, Sendable, CaseIterable, SQLReadable {
         case open, delivered, dead, cancelled, released
     }
 
@@ -64,4 +64,19 @@ package enum RepetitionID {
         }
         return String(first.dropLast(32)) + hex(carries ? high &+ 1 : high) + hex(sum)
     }
+}
+
+/// The state of one notification at one sink.
+package struct SinkStatus: Sendable, Hashable {
+    package typealias State = DeliveryState
+
+    package let sink: String
+    package let state: State
+    package let attempts: Int
+    package let rejections: Int
+    /// The time of the next attempt while the state is pending.
+    package let nextAttemptAt: Timestamp
+    package let updatedAt: Timestamp
+    /// The reason for the last failed attempt; `nil` if the last attempt succeeded.
+    package let reason: FailureReason?
 }

@@ -1,4 +1,4 @@
-import GRDB
+import FoundationEssentials
 package import StarwatchCore
 
 /// A row of the outbox.
@@ -32,35 +32,36 @@ package struct OutboxRow: Sendable, Hashable, Identifiable {
 }
 
 extension Session {
-    /// The change in an outbox row, from its stored values.
-    func change(id: JWTID, plan: String, name: String?, isOffer: Bool, of stream: Int64) throws -> Change {
-        Change(
+    /// The change in an outbox row, from the columns `jwt_id`, `plan_id`, `name` and `is_offer`.
+    ///
+    /// - Throws: ``StoreError/sealed(_:)`` if a value does not open.
+    func change(_ row: SQLRow, of stream: Int64) throws -> Change {
+        let id: JWTID = try row["jwt_id"]
+        let place = Self.outboxRow(stream, id)
+        return Change(
             id: id,
-            plan: try opened(plan, .outboxPlan, row: Self.outboxRow(stream, id)),
-            name: try opened(name, .outboxName, row: Self.outboxRow(stream, id)),
-            isOffer: isOffer
+            plan: try opened(row["plan_id"], .outboxPlan, row: place),
+            name: try opened(row["name"], .outboxName, row: place),
+            isOffer: try row["is_offer"]
         )
     }
 
     /// The same for a person to look at: ``Unreadable/text`` takes the place of values that do not open.
-    func visibleChange(id: JWTID, plan: String, name: String?, isOffer: Bool, of stream: Int64) throws -> Change {
+    fileprivate func visibleChange(_ row: SQLRow, of stream: Int64) throws -> Change {
+        let id: JWTID = try row["jwt_id"]
         let place = Self.outboxRow(stream, id)
         return Change(
             id: id,
-            plan: try ifReadable { try opened(plan, .outboxPlan, row: place) as String } ?? Unreadable.text,
-            name: try name.map { name in
-                try ifReadable { try opened(name, .outboxName, row: place) as String } ?? Unreadable.text
-            },
-            isOffer: isOffer
+            plan: try ifReadable { try opened(row["plan_id"], .outboxPlan, row: place) as String } ?? Unreadable.text,
+            name: try ifReadable { try opened(row["name"], .outboxName, row: place) as String? } ?? Unreadable.text,
+            isOffer: try row["is_offer"]
         )
     }
 
-    /// The stream in the columns `account, server, poll` for a person to look at. An account that does not open is
-    /// ``Unreadable/account``.
-    fileprivate func visibleStream(_ row: Row, _ index: Int) throws -> StreamKey {
-        if let stream = try ifReadable({ try stream(row, index) }) { return stream }
-        guard let poll = PollName(row[index + 2] as String) else { throw Row.damaged }
-        return StreamKey(account: Unreadable.account, server: row[index + 1], poll: poll)
+    /// The stream for a person to look at. An account that does not open is ``Unreadable/account``.
+    fileprivate func visibleStream(_ row: SQLRow) throws -> StreamKey {
+        try ifReadable { try stream(row) }
+            ?? StreamKey(account: Unreadable.account, server: try row["server"], poll: try row["poll"])
     }
 
     /// The text that binds the values of an outbox row to it.
@@ -91,20 +92,17 @@ package struct OutboxFilter: Sendable, Hashable {
 extension OutboxRow {
     static let columns = """
         o.id, s.account, s.server, s.poll, o.jwt_id, o.plan_id, o.name, o.state, o.priority, o.retry_count,
-        (SELECT token FROM notifications n WHERE n.id = o.notification_id), o.created_at, o.delivered_at,
+        (SELECT token FROM notifications n WHERE n.id = o.notification_id) AS token, o.created_at, o.delivered_at,
         o.acknowledged_at, o.finished_at, o.run_id,
         (SELECT group_concat(sink) FROM deliveries d
             WHERE d.notification_id = o.notification_id AND d.\(Schema.isLost)
-                AND o.reason IS NOT '\(RowReason.discarded.rawValue)'),
+                AND o.reason IS NOT '\(RowReason.discarded.rawValue)') AS undelivered_to,
         o.is_offer, o.stream_id, o.reason,
         CASE o.reason WHEN '\(RowReason.announced.rawValue)' THEN
             (SELECT t.poll FROM streams t CROSS JOIN notification_outbox p ON p.stream_id = t.id AND p.jwt_id = o.jwt_id
             WHERE t.account = s.account AND t.server = s.server AND t.id <> s.id AND p.reason IS NOT '\(RowReason.announced.rawValue)'
-            ORDER BY p.origin = 'bootstrap', p.id LIMIT 1) END
+            ORDER BY p.origin = 'bootstrap', p.id LIMIT 1) END AS announced_by
         """
-
-    /// The number of ``columns``. More can follow them.
-    static let columnCount = 21
 
     /// The condition of finished rows that an optional sink did not get. Of the rows that a required sink did not get,
     /// none is finished.
@@ -114,21 +112,32 @@ extension OutboxRow {
         """
 
     /// Reads ``columns``.
-    init(_ row: Row, _ db: Session) throws {
-        id = row[0]
-        stream = try db.visibleStream(row, 1)
-        change = try db.visibleChange(id: row.jwtID(4), plan: row[5], name: row[6], isOffer: row[17], of: row[18])
-        state = try row.word(7)
-        reason = (row[19] as String?).flatMap(RowReason.init(rawValue:))
-        priority = row[8]
-        retryCount = row[9]
-        notificationID = row[10]
-        createdAt = row.time(11)
-        deliveredAt = row.optionalTime(12)
-        acknowledgedAt = row.optionalTime(13)
-        finishedAt = row.optionalTime(14)
-        runID = row[15]
-        announcedBy = row[20]
-        undeliveredTo = (row[16] as String?).map { $0.split(separator: ",").map(String.init).sorted() } ?? []
+    init(_ row: SQLRow, _ db: Session) throws {
+        id = try row["id"]
+        stream = try db.visibleStream(row)
+        change = try db.visibleChange(row, of: row["stream_id"])
+        state = try row["state"]
+        reason = (try row["reason"] as String?).flatMap(RowReason.init(rawValue:))
+        priority = try row["priority"]
+        retryCount = try row["retry_count"]
+        notificationID = try row["token"]
+        createdAt = try row["created_at"]
+        deliveredAt = try row["delivered_at"]
+        acknowledgedAt = try row["acknowledged_at"]
+        finishedAt = try row["finished_at"]
+        runID = try row["run_id"]
+        announcedBy = try row["announced_by"]
+        undeliveredTo = (try row["undelivered_to"] as String? ?? "").split(separator: ",").map(String.init).sorted()
+    }
+}
+
+extension Session {
+    /// The fields that differed from the plan's snapshot when the row was stored, from their stored form.
+    func changedFields(_ stored: String?, of stream: Int64, _ id: JWTID) throws -> [String: FieldChange]? {
+        guard let text = try opened(stored, .outboxChanges, row: Self.outboxRow(stream, id)) else { return nil }
+        guard let fields = try? JSONDecoder().decode([String: FieldChange].self, from: Data(text.utf8)) else {
+            throw StoreError.damaged
+        }
+        return fields
     }
 }

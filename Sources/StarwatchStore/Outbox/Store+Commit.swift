@@ -1,4 +1,3 @@
-import GRDB
 import StarwatchCore
 
 extension Store {
@@ -63,13 +62,13 @@ extension Store {
         _ snapshots: inout PlanSnapshots,
         _ counts: inout PageCommitCounts
     ) throws {
-        let insert = try db.cachedStatement(
-            sql: """
-                INSERT INTO notification_outbox
-                    (stream_id, jwt_id, plan_id, name, origin, state, priority, run_id, created_at, finished_at,
-                    changed_fields, fetch_id, is_offer)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (stream_id, jwt_id) DO NOTHING
-                """
+        let insert = try db.statement(
+            """
+            INSERT INTO notification_outbox
+                (stream_id, jwt_id, plan_id, name, origin, state, priority, run_id, created_at, finished_at,
+                changed_fields, fetch_id, is_offer)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (stream_id, jwt_id) DO NOTHING
+            """
         )
         let announced = page.disposition == .announce
         let origin = page.disposition == .bootstrap ? "bootstrap" : "poll"
@@ -86,14 +85,13 @@ extension Store {
                     try snapshots.difference(details, of: change, db) ?? fetched.claimedChanges.map(FieldChange.stored)
                 }
                 let row = Session.outboxRow(id, change.id)
-                insert.setUncheckedArguments([
+                let inserted = try insert.changed([
                     id, change.id.rawValue, try db.sealed(change.plan, .outboxPlan, of: account, row: row),
                     try db.sealed(change.name, .outboxName, of: account, row: row), origin, state, page.priority,
                     page.runID, page.now.milliseconds, finished,
                     try db.sealed(difference, .outboxChanges, of: account, row: row), fetch, change.isOffer,
                 ])
-                try insert.execute()
-                if db.changesCount == 1 {
+                if inserted == 1 {
                     counts.inserted += 1
                     if announced {
                         if let reason = try check.reason(for: fetched, db) {
@@ -162,13 +160,12 @@ extension Store {
         let change = fetched.change
         let row = try db.row(
             """
-            SELECT state, \(Schema.isOpenAgain) FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?
+            SELECT state = 'evicted' AS is_tombstone, \(Schema.isOpenAgain) AS is_cancelled FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?
             """,
             [id, change.id.rawValue]
         )
         guard let row else { return .outOfRoom }
-        let isTombstone = row[0] == OutboxState.evicted.rawValue
-        let isCancelled = row[1] == true
+        let (isTombstone, isCancelled): (Bool, Bool) = (try row["is_tombstone"], try row["is_cancelled"])
         guard page.disposition == .announce, isTombstone || isCancelled else { return .known }
         if let reason = try check.reason(for: fetched, db) {
             try db.suppress(change.id, of: id, reason, page.now)
@@ -216,8 +213,8 @@ extension Store {
         _ counts: PageCommitCounts
     ) throws -> JWTID? {
         let stream = try db.row("SELECT fetch_cursor, bootstrapped_at FROM streams WHERE id = ?", [id])
-        let current = try stream?.optionalJWTID(0)
-        if page.disposition != .bootstrap, stream?.optionalTime(1) == nil {
+        let current: JWTID? = try stream?["fetch_cursor"]
+        if page.disposition != .bootstrap, try stream?["bootstrapped_at"] as Timestamp? == nil {
             // A stream that has run needs no bootstrap: with a later `bootstrap: latest` it would skip open changes.
             try db.run("UPDATE streams SET bootstrapped_at = ? WHERE id = ?", [page.now.milliseconds, id])
         }
@@ -260,8 +257,10 @@ extension PageCommit {
 extension Session {
     /// A cursor from which the server sends the stream's oldest tombstone again; `nil` if there is none.
     func tombstoneFloor(_ stream: Int64) throws -> JWTID? {
-        try row("SELECT min(jwt_id) FROM notification_outbox WHERE state = 'evicted' AND stream_id = ?", [stream])?
-            .optionalJWTID(0)?
-            .cursorBefore
+        let oldest: JWTID? = try value(
+            "SELECT min(jwt_id) FROM notification_outbox WHERE state = 'evicted' AND stream_id = ?",
+            [stream]
+        )
+        return oldest?.cursorBefore
     }
 }

@@ -1,6 +1,20 @@
-import GRDB
 package import StarwatchCore
 import Synchronization
+
+/// A stored notification that loses changes.
+package struct NotificationRemainder: Sendable {
+    package let poll: PollName
+    package let message: NotificationMessage
+    /// The changes that it loses. At least one other is left.
+    package let discarded: Set<JWTID>
+    /// The changes of offers without a plan.
+    package let offers: Set<JWTID>
+}
+
+/// Renders a notification without the changes that it loses. Runs on the store's queue and must not block. `nil` leaves
+/// the notification as it is.
+package typealias NotificationRenewal =
+    @Sendable (NotificationRemainder) -> (notification: OutgoingNotification, shortlink: Shortlink?)?
 
 extension Store {
     /// Gives rows up. Ignores other ids.
@@ -103,13 +117,14 @@ extension Session {
 
     private func grouped(
         _ sql: String,
-        _ arguments: StatementArguments
+        _ arguments: SQLArguments
     ) throws -> (streams: [Int64: Int], notifications: [Int64: Int64]) {
         var (streams, notifications): ([Int64: Int], [Int64: Int64]) = ([:], [:])
         let rows = try rows(sql, arguments)
         while let row = try rows.next() {
-            streams[row[0], default: 0] += 1
-            if let notification = row[1] as Int64? { notifications[notification] = row[0] }
+            let stream: Int64 = try row["stream_id"]
+            streams[stream, default: 0] += 1
+            if let notification: Int64 = try row["notification_id"] { notifications[notification] = stream }
         }
         return (streams, notifications)
     }
@@ -124,30 +139,16 @@ extension Session {
         ) == 1
     }
 
-    /// Cancels an open notification whose rows are all discarded, and its repetitions. A running attempt ends without
-    /// effect.
+    /// Cancels an open notification whose rows are all discarded, and its repetitions.
     ///
     /// - Parameter isLost: Whether to drop the results of the sinks that did not get it, too.
     func cancel(_ notification: Int64, isLost: Bool = false, _ now: Timestamp) throws {
-        try run(
-            """
-            UPDATE deliveries SET state = 'cancelled', updated_at = ?2
-            WHERE state = 'pending' AND notification_id IN \(Self.withRepetitions)
-            """,
-            [notification, now.milliseconds]
-        )
+        try cancelOpen(Self.withRepetitions, notification, now)
         if isLost {
             try run(
                 "UPDATE deliveries SET state = 'cancelled', updated_at = ? WHERE \(Schema.isLost) AND notification_id = ?",
                 [now.milliseconds, notification]
             )
         }
-        try run(
-            """
-            UPDATE notifications SET state = 'cancelled', finished_at = ?2
-            WHERE state = 'open' AND id IN \(Self.withRepetitions)
-            """,
-            [notification, now.milliseconds]
-        )
     }
 }

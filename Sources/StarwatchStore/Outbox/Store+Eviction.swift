@@ -1,4 +1,3 @@
-import GRDB
 package import StarwatchCore
 
 extension Store {
@@ -48,7 +47,7 @@ extension Store {
                 """,
                 [server, "," + options.polls.map(\.rawValue).sorted().joined(separator: ",") + ",", excess]
             )
-            while let row = try rows.next() { victims[row[0], default: []].append(row[1]) }
+            while let row = try rows.next() { victims[try row["stream_id"], default: []].append(try row["id"]) }
             var total = 0
             for (stream, ids) in victims.sorted(by: { $0.key < $1.key }) {
                 let evicted = try db.changed(

@@ -1,4 +1,3 @@
-import GRDB
 package import StarwatchCore
 
 extension Store {
@@ -8,7 +7,7 @@ extension Store {
             SELECT \(OutboxRow.columns) FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
             WHERE o.id \(filter.isNewestFirst ? "<" : ">") ?
             """
-        var arguments: StatementArguments = [filter.after ?? (filter.isNewestFirst ? .max : 0)]
+        var arguments: SQLArguments = [filter.after ?? (filter.isNewestFirst ? .max : 0)]
         if let states = filter.states {
             let words = states.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
             sql += " AND (o.state IN (\(words))\(filter.includesUndelivered ? " OR \(OutboxRow.isUndelivered)" : ""))"
@@ -37,7 +36,7 @@ extension Store {
             guard let row else { return nil }
             return OutboxDetail(
                 row: try OutboxRow(row, db),
-                deliveries: try db.deliveries(of: row[OutboxRow.columnCount])
+                deliveries: try db.deliveries(of: row["notification_id"])
             )
         }
     }
@@ -57,7 +56,7 @@ extension Store {
 
     private func rowIDs(_ condition: String, _ poll: PollName?, _ isActiveOnly: Bool) throws(StoreError) -> [Int64] {
         try direct(.read) { db in
-            try db.all(
+            try db.values(
                 """
                 SELECT o.id FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
                 WHERE \(condition) AND (?1 IS NULL OR s.poll = ?1)
@@ -65,7 +64,7 @@ extension Store {
                 ORDER BY o.id
                 """,
                 [poll?.rawValue, isActiveOnly]
-            ) { $0[0] }
+            )
         }
     }
 
@@ -95,7 +94,8 @@ extension Store {
                 """
             let found: [(notification: Int64, stream: Int64, rows: Int, isDead: Bool)] = try db.all(
                 """
-                SELECT o.notification_id, stream_id, count(*), state = 'dead' FROM notification_outbox o
+                SELECT o.notification_id, stream_id, count(*) AS count, state = 'dead' AS is_dead
+                FROM notification_outbox o
                 WHERE id IN (SELECT value FROM json_each(?)) AND \(isActive) AND (\(OutboxRow.isUndelivered)
                     OR +state = 'dead' AND EXISTS (SELECT 1 FROM deliveries d
                         WHERE d.notification_id = o.notification_id AND (d.state IN ('ok', 'pending')
@@ -103,14 +103,16 @@ extension Store {
                 GROUP BY 1, 2, 4 ORDER BY 1
                 """,
                 [list, names]
-            ) { ($0[0], $0[1], $0[2], $0[3]) }
+            ) { row in
+                (try row["notification_id"], try row["stream_id"], try row["count"], try row["is_dead"])
+            }
             let undelivered = found.reduce(0) { $0 + ($1.isDead ? 0 : $1.rows) }
             var streams: [Int64: Int] = [:]
             for (notification, stream, _, isDead) in found {
                 let rows = try db.reopen(notification, of: stream, isDead: isDead, sinks: names, now, make)
                 streams[stream, default: 0] += rows
             }
-            let rows = try db.rows(
+            let retried: [Int64] = try db.values(
                 """
                 UPDATE notification_outbox
                 SET state = 'pending', finished_at = NULL, retry_count = 0, notification_id = NULL, reason = NULL
@@ -118,7 +120,7 @@ extension Store {
                 """,
                 [list]
             )
-            while let row = try rows.next() { streams[row[0], default: 0] += 1 }
+            for stream in retried { streams[stream, default: 0] += 1 }
             let total = try book(streams, as: .retried, db) { $0.dead = -$1 }
             record(.retried, undelivered)
             // If the sinks that rejected it are gone, the accepting sinks decide the result.
@@ -160,7 +162,7 @@ extension Session {
         let counts = countedStates.map { state in
             """
             (SELECT count(*) FROM notification_outbox
-                WHERE state = '\(state.rawValue)' AND stream_id = s.id AND \(Schema.isOpen))
+                WHERE state = '\(state.rawValue)' AND stream_id = s.id AND \(Schema.isOpen)) AS \(state.rawValue)
             """
         }
         return "SELECT s.id, \(counts.joined(separator: ", ")) FROM streams s"
@@ -171,8 +173,10 @@ extension Session {
         var found: [Int64: [OutboxState: Int]] = [:]
         let rows = try rows(Self.countByStream)
         while let row = try rows.next() {
-            for (index, state) in Self.countedStates.enumerated() where (row[index + 1] as Int) > 0 {
-                found[row[0], default: [:]][state] = row[index + 1]
+            let stream: Int64 = try row["id"]
+            for state in Self.countedStates {
+                let count: Int = try row[state.rawValue]
+                if count > 0 { found[stream, default: [:]][state] = count }
             }
         }
         return found
@@ -181,18 +185,20 @@ extension Session {
     func ages() throws -> OutboxAges {
         let pending = try oldestCreated(.pending)
         let claimed = try oldestCreated(.claimed)
-        let dead = try row("SELECT min(finished_at) FROM notification_outbox WHERE state = 'dead'")?.optionalTime(0)
-        return OutboxAges(oldestPending: [pending, claimed].compactMap { $0 }.min(), oldestDead: dead)
+        return OutboxAges(
+            oldestPending: [pending, claimed].compactMap { $0 }.min(),
+            oldestDead: try value("SELECT min(finished_at) FROM notification_outbox WHERE state = 'dead'")
+        )
     }
 
     /// The creation time of the oldest row of a state. Queried by stream, because the index answers that at once.
     private func oldestCreated(_ state: OutboxState) throws -> Timestamp? {
-        try row(
+        try value(
             """
             SELECT min((SELECT min(created_at) FROM notification_outbox
                 WHERE state = '\(state.rawValue)' AND stream_id = streams.id)) FROM streams
             """
-        )?.optionalTime(0)
+        )
     }
 }
 
@@ -208,12 +214,10 @@ extension Session {
         )
         var found: [Int64] = []
         while let row = try rows.next() {
-            let change = try ifReadable {
-                try self.change(id: row.jwtID(2), plan: row[3], name: row[4], isOffer: row[5], of: row[1])
-            }
+            let notification: Int64? = try row["notification_id"]
+            let opens = try ifReadable { try change(row, of: row["stream_id"]) } != nil
             // A decrypted database no longer has the value.
-            if change == nil || !vault.isSealed { found.append(row[0]); continue }
-            if let notification = row[6] as Int64?, try !opens(notification) { found.append(row[0]) }
+            if try !opens || !vault.isSealed || notification.map(self.opens) == false { found.append(try row["id"]) }
         }
         return found
     }

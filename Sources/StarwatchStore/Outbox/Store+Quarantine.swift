@@ -1,12 +1,39 @@
 import FoundationEssentials
-import GRDB
 package import StarwatchCore
+
+/// An item of the server that was rejected alone.
+package struct QuarantinedItem: Sendable, Hashable, Identifiable {
+    package let id: Int64
+    package let stream: StreamKey
+    /// The item's identifier; `nil` if it has no valid one.
+    package let jwtID: JWTID?
+    package let violation: ContractViolation
+    /// The faults of the item, with paths of the page that had it last. At most ``RefusedItem/listedIssues``.
+    package let issues: [ValidationIssue]
+    /// The number of the page in its cycle, from 1, as for the next two.
+    package let page: Int
+    package let runID: String
+    /// The number of times that the server sent it.
+    package let times: Int
+    package let createdAt: Timestamp
+    package let seenAt: Timestamp
+}
+
+/// A filter for quarantined items. A `nil` property does not restrict.
+package struct QuarantineFilter: Sendable, Hashable {
+    package var poll: PollName?
+    /// Only items with smaller ids.
+    package var before: Int64?
+    package var limit = 100
+
+    package init() {}
+}
 
 extension Store {
     /// The quarantined items that nobody discarded, the newest first.
     package func quarantine(_ filter: QuarantineFilter) throws(StoreError) -> [QuarantinedItem] {
         try direct(.read) { db in
-            let rows = try db.rows(
+            try db.all(
                 """
                 SELECT q.id, s.account, s.server, s.poll, q.jwt_id, q.kind, q.issues, q.page, q.run_id, q.times,
                     q.created_at, q.seen_at
@@ -15,12 +42,8 @@ extension Store {
                 ORDER BY q.id DESC LIMIT ?3
                 """,
                 [filter.before ?? .max, filter.poll?.rawValue, filter.limit]
-            )
-            var found: [QuarantinedItem] = []
-            while let row = try rows.next() {
-                if let item = try ifReadable({ try QuarantinedItem(row, db) }) { found.append(item) }
-            }
-            return found
+            ) { row in try ifReadable { try QuarantinedItem(row, db) } }
+            .compactMap(\.self)
         }
     }
 
@@ -112,21 +135,22 @@ private struct Issue: Codable {
 }
 
 extension QuarantinedItem {
-    fileprivate init(_ row: Row, _ db: Session) throws {
-        let issues = try? JSONDecoder().decode([Issue].self, from: Data((row[6] as String).utf8))
-        guard let issues else { throw Row.damaged }
-        id = row[0]
-        stream = try db.stream(row, 1)
-        jwtID = try row.optionalJWTID(4)
-        violation = try row.word(5)
+    fileprivate init(_ row: SQLRow, _ db: Session) throws {
+        let stored: String = try row["issues"]
+        let issues = try? JSONDecoder().decode([Issue].self, from: Data(stored.utf8))
+        guard let issues else { throw StoreError.damaged }
+        id = try row["id"]
+        stream = try db.stream(row)
+        jwtID = try row["jwt_id"]
+        violation = try row["kind"]
         self.issues = try issues.map { issue in
-            guard let problem = ValidationIssue.Problem(rawValue: issue.problem) else { throw Row.damaged }
+            guard let problem = ValidationIssue.Problem(rawValue: issue.problem) else { throw StoreError.damaged }
             return ValidationIssue(path: issue.path, problem: problem)
         }
-        page = row[7]
-        runID = row[8]
-        times = row[9]
-        createdAt = row.time(10)
-        seenAt = row.time(11)
+        page = try row["page"]
+        runID = try row["run_id"]
+        times = try row["times"]
+        createdAt = try row["created_at"]
+        seenAt = try row["seen_at"]
     }
 }

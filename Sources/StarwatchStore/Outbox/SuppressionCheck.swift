@@ -1,4 +1,3 @@
-import GRDB
 import StarwatchCore
 
 /// Finds the changes of a page that are stored and not announced.
@@ -26,11 +25,11 @@ struct SuppressionCheck {
         if let others { return others }
         var found: [Int64] = []
         for poll in overlapping where poll != stream.poll {
-            let row = try db.row(
+            let other: Int64? = try db.value(
                 "SELECT id FROM streams WHERE account = ? AND server = ? AND poll = ?",
                 [db.key(stream.account), stream.server, poll.rawValue]
             )
-            if let row { found.append(row[0]) }
+            if let other { found.append(other) }
         }
         others = found
         return found
@@ -42,14 +41,14 @@ extension Session {
     fileprivate func announces(_ change: JWTID, in stream: Int64) throws -> Bool {
         let found = try row(
             """
-            SELECT state, notification_id IS NOT NULL OR reason IS NOT NULL FROM notification_outbox
+            SELECT state, notification_id IS NOT NULL OR reason IS NOT NULL AS is_decided FROM notification_outbox
             WHERE stream_id = ? AND jwt_id = ?
             """,
             [stream, change.rawValue]
         )
         guard let found else { return false }
-        let state: OutboxState = try found.word(0)
-        return state.announces(isDecided: found[1])
+        let state: OutboxState = try found["state"]
+        return state.announces(isDecided: try found["is_decided"])
     }
 
     /// Ends a row that waits for delivery or room without an announcement.

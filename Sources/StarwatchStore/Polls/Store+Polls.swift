@@ -1,4 +1,3 @@
-import GRDB
 package import StarwatchCore
 
 extension Store {
@@ -10,36 +9,36 @@ extension Store {
         return try direct(.pollState) { db in
             let row = try db.row(
                 """
-                SELECT i.generation, i.activeDid IS s.account, s.fetch_cursor, s.bootstrapped_at, s.walk_top,
+                SELECT i.generation, i.activeDid IS s.account AS is_active, s.fetch_cursor, s.bootstrapped_at, s.walk_top,
                     s.walk_before, s.walk_after, s.last_attempt, s.last_success, s.next_run, w.watermark, s.refused_pages,
                     s.seen_until, (SELECT count(*) FROM notification_outbox WHERE state = 'pending')
-                    + (SELECT count(*) FROM notification_outbox WHERE state = 'claimed')
+                    + (SELECT count(*) FROM notification_outbox WHERE state = 'claimed') AS open
                 FROM streams s, active_identity i
                 LEFT JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll
                 WHERE s.id = ?
                 """,
                 [id]
             )
-            guard let row else { throw Row.damaged }
+            guard let row else { throw StoreError.damaged }
             var walk: OpenWalk?
-            if let top = try row.optionalJWTID(4), let before = try row.optionalJWTID(5) {
-                walk = OpenWalk(top: top, before: before, after: try row.optionalJWTID(6))
+            if let top: JWTID = try row["walk_top"], let before: JWTID = try row["walk_before"] {
+                walk = OpenWalk(top: top, before: before, after: try row["walk_after"])
             }
-            let open: Int = row[13]
-            let cursor = try row.optionalJWTID(2)
+            let open: Int = try row["open"]
+            let cursor: JWTID? = try row["fetch_cursor"]
             let hasTombstones = try db.tombstoneFloor(id) != nil
             let state = PollState(
-                generation: row[0],
-                isActive: row[1],
+                generation: try row["generation"],
+                isActive: try row["is_active"],
                 fetchCursor: cursor,
-                bootstrapped: row.optionalTime(3) != nil,
+                bootstrapped: try row["bootstrapped_at"] as Timestamp? != nil,
                 walk: walk,
-                watermark: try row.optionalJWTID(10),
-                lastAttempt: row.optionalTime(7),
-                lastSuccess: row.optionalTime(8),
-                nextRun: row.optionalTime(9),
-                seenUntil: row.optionalTime(12),
-                refusedPages: row[11],
+                watermark: try row["watermark"],
+                lastAttempt: try row["last_attempt"],
+                lastSuccess: try row["last_success"],
+                nextRun: try row["next_run"],
+                seenUntil: try row["seen_until"],
+                refusedPages: try row["refused_pages"],
                 openRows: open,
                 room: max(0, maxUndelivered - open),
                 hasTombstones: hasTombstones,
@@ -138,7 +137,7 @@ extension Store {
         executor.run(after: Self.longestDelay) { [weak self] in self?.assumeIsolated { $0.storeUnchanged() } }
     }
 
-    /// Stores the ends of unchanged cycles. Failures go to ``StoreOptions/onUnrecorded``.
+    /// Stores the ends of unchanged cycles. Failures go to ``StoreObserver/missedCycle(_:)``.
     func storeUnchanged() {
         let cycles = unchanged.take()
         guard !cycles.isEmpty else { return }
@@ -152,14 +151,14 @@ extension Store {
         } catch {
             // The next access tries again.
             unchanged.putBack(cycles)
-            options.onUnrecorded(error)
+            options.observer?.missedCycle(error)
         }
     }
 
     /// The stored request window of an account; `nil` if there is none.
     package func requestWindow(of account: DID) throws(StoreError) -> [UInt8]? {
         try direct(.read) { db in
-            try db.row("SELECT window FROM request_windows WHERE account = ?", [db.key(account)])?.bytes(0)
+            try db.value("SELECT window FROM request_windows WHERE account = ?", [db.key(account)])
         }
     }
 
@@ -198,21 +197,21 @@ extension Session {
         guard let cursor else { return [] }
         // The largest overlap of any dialect.
         let oldest = JWTID.floor(cursor.kind, at: cursor.timestamp - .seconds(60))
-        let known = try all(
+        let known: [JWTID] = try values(
             """
             SELECT jwt_id FROM notification_outbox WHERE stream_id = ?1 AND jwt_id >= ?2
                 AND (substr(jwt_id, 11, 1) = '_') = (substr(?2, 11, 1) = '_') AND NOT (\(Schema.isOpenAgain))
             ORDER BY jwt_id DESC LIMIT 200
             """,
             [stream, oldest.rawValue]
-        ) { try $0.jwtID(0) }
+        )
         return Set(known)
     }
 
     /// Makes streams bootstrap again.
     ///
     /// - Parameter condition: A fixed text, because the statement is cached.
-    func restartStreams(_ condition: String, _ arguments: StatementArguments) throws {
+    func restartStreams(_ condition: String, _ arguments: SQLArguments) throws {
         try run(
             """
             UPDATE streams SET fetch_cursor = NULL, bootstrapped_at = NULL, walk_top = NULL, walk_before = NULL,

@@ -1,53 +1,4 @@
-import GRDB
 package import StarwatchCore
-
-/// The retention periods, counted from the end of each row (R-STO-19).
-package struct RetentionPolicy: Sendable, Hashable {
-    /// Outbox rows in a final state.
-    package var delivered: Duration = .days(7)
-    package var dead: Duration = .days(30)
-    /// Quarantined items that the server has not sent since.
-    package var quarantine: Duration = .days(30)
-    /// Notifications, the history of cycles, and suppressed rows without acknowledgement.
-    package var history: Duration = .days(30)
-    package var archivedStars: Duration = .days(30)
-    /// Deliveries to sinks, and the slots of digests.
-    package var deliveries: Duration = .days(14)
-    /// Log lines of warnings and errors.
-    package var errorLogs: Duration = .days(90)
-    /// Watermarks and cursors, counted from the last poll.
-    package var watermarks: Duration = .days(365)
-    /// Settings, counted from the last activity. Settings with preferences stay until the user deletes them.
-    package var settings: Duration = .days(730)
-    /// Removed accounts with all their data (R-IDN-10).
-    package var removed: Duration = .days(30)
-
-    package init() {}
-
-    /// Keeps data that cannot be replaced if the clock was wrong: dead letters, invalid items, stars, cursors, settings. Removed accounts
-    /// are still deleted, because their deletion was requested.
-    package mutating func spareWhatIsIrreplaceable() {
-        let ever = Duration.days(100 * 365)
-        (dead, quarantine, archivedStars, watermarks, settings) = (ever, ever, ever, ever, ever)
-    }
-}
-
-/// The numbers of deleted rows.
-package struct RetentionCounts: Sendable, Hashable {
-    package internal(set) var outbox = 0
-    package internal(set) var notifications = 0
-    package internal(set) var shortlinks = 0
-    package internal(set) var deliveries = 0
-    package internal(set) var history = 0
-    package internal(set) var slots = 0
-    package internal(set) var logs = 0
-    package internal(set) var archivedStars = 0
-    package internal(set) var watermarks = 0
-    package internal(set) var windows = 0
-    package internal(set) var settings = 0
-
-    package init() {}
-}
 
 extension Store {
     /// Deletes expired rows in short transactions, and empties the write-ahead log (R-STO-20).
@@ -134,7 +85,7 @@ extension Store {
     }
 
     private func streamRows() throws(StoreError) -> [Int64] {
-        try direct(.read) { db in try Int64.fetchAll(db.cachedStatement(sql: "SELECT id FROM streams ORDER BY id")) }
+        try direct(.read) { db in try db.values("SELECT id FROM streams ORDER BY id") }
     }
 
     /// The maximum number of stored attempts. A sink that is down for a week would otherwise fill the disk.
@@ -168,15 +119,13 @@ extension Store {
                 stream_id = ?1 AND jwt_id > ?2
                 AND (jwt_id < ?3 OR (length(?3) > 1 AND (substr(jwt_id, 11, 1) = '_') <> (substr(?3, 11, 1) = '_')))
                 """
-            let last = try String.fetchOne(
-                db.cachedStatement(
-                    sql: """
-                        SELECT max(jwt_id) FROM (SELECT jwt_id FROM notification_outbox
-                            WHERE \(isNext) AND created_at < ?4
-                            ORDER BY jwt_id LIMIT 1000)
-                        """
-                ),
-                arguments: [stream, after, guardID, newest]
+            let last: String? = try db.value(
+                """
+                SELECT max(jwt_id) FROM (SELECT jwt_id FROM notification_outbox
+                    WHERE \(isNext) AND created_at < ?4
+                    ORDER BY jwt_id LIMIT 1000)
+                """,
+                [stream, after, guardID, newest]
             )
             guard let last else { return (nil, 0) }
             let deleted = try db.changed(
@@ -205,16 +154,18 @@ extension Store {
             """,
             [stream]
         )
-        guard let row, row.optionalTime(2) != nil else { return "~" }
-        guard let cursor = try row.optionalJWTID(0), let watermark = try row.optionalJWTID(1) else { return "" }
+        guard let row, try row["bootstrapped_at"] as Timestamp? != nil else { return "~" }
+        guard let cursor: JWTID = try row["fetch_cursor"], let watermark: JWTID = try row["watermark"] else {
+            return ""
+        }
         // Near the watermark too: a tombstone just above it moves the cursor back, and a poll then fetches the overlap.
         var lowest = min(cursor.timestamp, watermark.timestamp)
-        if let seen = row.optionalTime(3) {
+        if let seen: Timestamp = try row["seen_until"] {
             lowest = min(lowest, seen - SeenHorizon.longestStep(kept: policy.delivered))
         }
-        if try row.optionalJWTID(4) != nil {
+        if try row["walk_top"] as JWTID? != nil {
             // An interrupted walk, which continues to its lower end.
-            guard let end = try row.optionalJWTID(5) else { return "" }
+            guard let end: JWTID = try row["walk_after"] else { return "" }
             lowest = min(lowest, end.timestamp)
         }
         return JWTID.floor(cursor.kind, at: lowest - .seconds(600)).rawValue
@@ -241,8 +192,8 @@ extension Store {
     /// - Returns: The number of watermarks.
     private func forgetWatermarks(unpolledSince time: Timestamp, _ db: Session, _ now: Timestamp) throws -> Int {
         var count = 0
-        let old = try db.cachedStatement(sql: "SELECT id FROM streams WHERE last_attempt < ?")
-        for id in try Int64.fetchAll(old, arguments: [time.milliseconds]) {
+        let old: [Int64] = try db.values("SELECT id FROM streams WHERE last_attempt < ?", [time.milliseconds])
+        for id in old {
             try cancelTombstones(of: id, db, now)
             try db.restartStreams("id = ?", [id])
             count += try db.changed(
@@ -262,32 +213,25 @@ extension Session {
     ///
     /// - Returns: The number of accounts.
     fileprivate func deleteAccounts(inactiveSince: Timestamp, removedBefore: Timestamp) throws -> Int {
-        var count = 0
-        let idle = try cachedStatement(
-            sql: """
-                SELECT accountDid FROM settings WHERE accountDid IS NOT (SELECT activeDid FROM active_identity) AND (
-                    accountDid IN (SELECT account FROM removed_accounts WHERE removed_at < ?2)
-                    OR updated_at < ?1 AND notificationPreferences = '{}'
-                        AND NOT EXISTS (SELECT 1 FROM streams WHERE account = accountDid AND last_attempt >= ?1))
-                """
+        let idle: [String] = try values(
+            """
+            SELECT accountDid FROM settings WHERE accountDid IS NOT (SELECT activeDid FROM active_identity) AND (
+                accountDid IN (SELECT account FROM removed_accounts WHERE removed_at < ?2)
+                OR updated_at < ?1 AND notificationPreferences = '{}'
+                    AND NOT EXISTS (SELECT 1 FROM streams WHERE account = accountDid AND last_attempt >= ?1))
+            """,
+            [inactiveSince.milliseconds, removedBefore.milliseconds]
         )
-        for account in try String.fetchAll(
-            idle,
-            arguments: [inactiveSince.milliseconds, removedBefore.milliseconds]
-        ) {
-            try delete(account: account)
-            count += 1
-        }
-        try run("DELETE FROM feature_notices WHERE account NOT IN (SELECT accountDid FROM settings)", [])
+        for account in idle { try delete(account: account) }
+        try run("DELETE FROM feature_notices WHERE account NOT IN (SELECT accountDid FROM settings)")
         // A host application that owns the database can have restored an account itself.
         try run(
             """
             DELETE FROM removed_accounts WHERE account = (SELECT activeDid FROM active_identity)
                 OR account NOT IN (SELECT accountDid FROM settings)
-            """,
-            []
+            """
         )
-        return count
+        return idle.count
     }
 
     /// Deletes everything of an account. In an encrypted database its keys are destroyed first.
@@ -307,9 +251,4 @@ extension Session {
         }
         try run("DELETE FROM settings WHERE accountDid = ?", [account])
     }
-}
-
-extension Duration {
-    /// A duration of `count` days of 24 hours.
-    package static func days(_ count: Int) -> Duration { .seconds(count * 86_400) }
 }

@@ -1,4 +1,3 @@
-import GRDB
 import StarwatchCore
 
 /// The value, or `nil` if a stored value that it needs is damaged.
@@ -15,7 +14,7 @@ func ifReadable<Value>(_ read: () throws -> Value) throws -> Value? {
 
 extension StoreError {
     /// Whether one stored value is damaged, and the database works.
-    var isOfOneValue: Bool { self == .sealed(.damaged) || self == Row.damaged }
+    var isOfOneValue: Bool { self == .sealed(.damaged) || self == StoreError.damaged }
 }
 
 /// The text in place of a value that does not open.

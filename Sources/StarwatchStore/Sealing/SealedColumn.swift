@@ -1,5 +1,4 @@
 import FoundationEssentials
-import GRDB
 
 /// The columns that are encrypted if the database has a master key. The raw values are part of what a ciphertext is bound
 /// to, so they never change.
@@ -38,7 +37,7 @@ enum SealedColumn: String, CaseIterable {
 extension SealedColumn {
     /// The value in place of one that does not open, when the database is decrypted.
     enum StandIn {
-        case value(DatabaseValue)
+        case value(SQLValue)
         /// The row is worth nothing without the value.
         case noRow
     }
@@ -46,9 +45,9 @@ extension SealedColumn {
     var standIn: StandIn {
         switch self {
         // Neither is a list, so the stars are unreadable, and nobody takes them for none.
-        case .stars, .archivedStars: .value("null".databaseValue)
-        case .outboxPlan, .outboxName, .notificationTitle, .notificationBody: .value(Unreadable.text.databaseValue)
-        case .notificationPayload: .value(Data().databaseValue)
+        case .stars, .archivedStars: .value(.text("null"))
+        case .outboxPlan, .outboxName, .notificationTitle, .notificationBody: .value(.text(Unreadable.text))
+        case .notificationPayload: .value(.blob(Data()))
         case .outboxChanges, .digestTitle, .digestBody, .digestPayload, .signingKey: .value(.null)
         case .did, .snapshotPlan, .snapshotFields, .shortlinkTargets, .feedPayload, .digestContent: .noRow
         }
@@ -119,4 +118,22 @@ struct SealedTable {
         self.row = row
         self.account = account
     }
+}
+
+/// The position of a pass over all encrypted rows.
+struct ResealPass {
+    /// The keys that were retiring when the pass began. They are destroyed at its end. Keys that retire later need
+    /// another pass.
+    let retiring: Set<Int64>
+    /// The number of rows when the pass began.
+    let total: Int
+    var done = 0
+    /// Keys of values that do not open. They are kept.
+    var stuck: Set<Int64> = []
+    /// The position in ``SealedTable/all``.
+    var table = 0
+    /// The key of the last row of the table; `nil` at its beginning.
+    var last: [SQLValue]?
+
+    var progress: Double { min(0.999, Double(done) / Double(max(1, total))) }
 }

@@ -1,6 +1,5 @@
 import Crypto
 import FoundationEssentials
-import GRDB
 import StarwatchCore
 
 /// Sealing and opening of values. In a database that is not encrypted, values pass unchanged.
@@ -15,7 +14,7 @@ extension Session {
     /// The account of a stored form.
     func account(_ key: String) throws -> DID {
         guard let ring = vault.ring else {
-            guard let did = DID(key) else { throw Row.damaged }
+            guard let did = DID(key) else { throw StoreError.damaged }
             return did
         }
         guard let did = ring.accounts[key] else { throw StoreError.sealed(.damaged) }
@@ -43,7 +42,7 @@ extension Session {
     }
 
     /// The stored form of a stream's account.
-    func owner(of stream: Int64) throws -> String? { try row("SELECT account FROM streams WHERE id = ?", [stream])?[0] }
+    func owner(of stream: Int64) throws -> String? { try value("SELECT account FROM streams WHERE id = ?", [stream]) }
 
     /// A keyed hash of a text, for exact lookup in an encrypted database.
     func lookup(_ text: String, as kind: String) -> String {
@@ -76,20 +75,20 @@ extension Session {
     }
 
     /// The text of a stored form.
-    func opened(_ stored: String, _ column: SealedColumn, row: @autoclosure () -> String) throws -> String {
+    func opened(_ stored: String, _ column: SealedColumn, row: @autoclosure () throws -> String) throws -> String {
         guard vault.isSealed else { return stored }
         guard let value = SealedValue(text: stored) else { throw StoreError.sealed(.damaged) }
         return String(decoding: try open(value, column, row()), as: UTF8.self)
     }
 
     /// The text of an optional stored form.
-    func opened(_ stored: String?, _ column: SealedColumn, row: @autoclosure () -> String) throws -> String? {
+    func opened(_ stored: String?, _ column: SealedColumn, row: @autoclosure () throws -> String) throws -> String? {
         guard let stored else { return nil }
         return try opened(stored, column, row: row()) as String
     }
 
     /// The bytes of a stored form.
-    func opened(_ stored: Data, _ column: SealedColumn, row: @autoclosure () -> String) throws -> [UInt8] {
+    func opened(_ stored: Data, _ column: SealedColumn, row: @autoclosure () throws -> String) throws -> [UInt8] {
         guard vault.isSealed else { return [UInt8](stored) }
         guard let value = SealedValue(blob: stored) else { throw StoreError.sealed(.damaged) }
         return [UInt8](try open(value, column, row()))
@@ -98,7 +97,7 @@ extension Session {
     func seal(_ bytes: [UInt8], _ column: SealedColumn, _ account: String?, _ row: String) throws -> SealedValue {
         var id = vault.ring?.active[account]
         if let known = id { id = try reserve(known) }
-        let active = try id ?? vault.addDataKey(of: account, database)
+        let active = try id ?? vault.addDataKey(of: account, self)
         if id == nil { _ = try reserve(active) }
         guard let key = vault.ring?.keys[active]?.key else { throw StoreError.sealed(.damaged) }
         return try SealedValue.seal(bytes, with: key, id: active, column, row: row)
@@ -137,6 +136,6 @@ extension Session {
         guard let former = vault.ring?.keys[id] else { throw StoreError.sealed(.damaged) }
         try run("UPDATE data_keys SET state = 'retiring' WHERE id = ?", [id])
         vault.ring?.keys[id] = Vault.DataKey(key: former.key, account: former.account, isActive: false)
-        return try vault.addDataKey(of: former.account, database)
+        return try vault.addDataKey(of: former.account, self)
     }
 }

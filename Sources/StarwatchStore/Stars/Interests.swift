@@ -1,4 +1,3 @@
-import GRDB
 package import StarwatchCore
 
 /// An account's interests: its stars and its preferences.
@@ -32,12 +31,12 @@ extension Store {
     package func interests(of account: DID) throws(StoreError) -> Interests {
         try direct(.read) { db in
             let row = try db.interests(of: account)
-            let stars = try db.decodedStars(row?[0], of: account)
+            let stars = try db.decodedStars(row?.stars, of: account)
             return Interests(
                 stars: stars ?? [],
                 areStarsUnreadable: stars == nil,
-                preferences: row?[1] ?? "{}",
-                storedStars: row?[0]
+                preferences: row?.preferences ?? "{}",
+                storedStars: row?.stars
             )
         }
     }
@@ -50,11 +49,10 @@ extension Session {
     func holds(_ interests: Interests?, of account: DID, stars: Bool) throws -> Bool {
         guard let interests else { return true }
         let row = try self.interests(of: account)
-        guard row?[1] ?? "{}" == interests.preferences else { return false }
-        let stored: String? = row?[0]
-        guard stars, stored != interests.storedStars else { return true }
+        guard row?.preferences ?? "{}" == interests.preferences else { return false }
+        guard stars, row?.stars != interests.storedStars else { return true }
         // The same stars can be encrypted anew, so another stored form alone is no change.
-        let now = try decodedStars(stored, of: account)
+        let now = try decodedStars(row?.stars, of: account)
         return (now ?? []) == interests.stars && (now == nil) == interests.areStarsUnreadable
     }
 
@@ -64,10 +62,10 @@ extension Session {
         return try ifReadable { try opened(stored, .stars, row: key(account)) as String }.flatMap(decodeStars)
     }
 
-    fileprivate func interests(of account: DID) throws -> Row? {
+    fileprivate func interests(of account: DID) throws -> (stars: String, preferences: String)? {
         try row(
             "SELECT starredPlanHandleIds, notificationPreferences FROM settings WHERE accountDid = ?",
             [key(account)]
-        )
+        ).map { (try $0["starredPlanHandleIds"], try $0["notificationPreferences"]) }
     }
 }

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import GRDB
 package import StarwatchCore
 
 /// The stars of an identity before a change of identity.
@@ -18,14 +17,14 @@ extension Store {
     package func planNames(of account: DID, server: String) throws(StoreError) -> [String: String] {
         try direct(.read) { db in
             let rows: [(plan: String, name: String?)] = try db.all(
-                "SELECT plan_id, fields, coalesce(sealed_plan_id, plan_id) FROM plan_snapshots WHERE account = ? AND server = ?",
+                "SELECT plan_id, fields, coalesce(sealed_plan_id, plan_id) AS plan FROM plan_snapshots WHERE account = ? AND server = ?",
                 [db.key(account), server]
             ) { row in
-                let place = PlanSnapshots.row(server, row[0])
+                let place = PlanSnapshots.row(server, try row["plan_id"])
                 let plan = try ifReadable {
-                    let json: String = try db.opened(row[1], .snapshotFields, row: place)
-                    guard let details = PlanDetails(stored: json) else { throw Row.damaged }
-                    return (try db.opened(row[2], .snapshotPlan, row: place) as String, details[.name])
+                    let json: String = try db.opened(row["fields"], .snapshotFields, row: place)
+                    guard let details = PlanDetails(stored: json) else { throw StoreError.damaged }
+                    return (try db.opened(row["plan"], .snapshotPlan, row: place) as String, details[.name])
                 }
                 return plan ?? ("", nil)
             }
@@ -73,14 +72,7 @@ extension Store {
     /// - Returns: The starred plans; unchanged if the archive is empty.
     package func restoreStars(of account: DID, server: String, now: Timestamp) throws(StoreError) -> [String] {
         try write(.stars) { db in
-            let row = try db.row(
-                """
-                SELECT plan_ids, archived_at FROM starred_archive WHERE account = ?
-                ORDER BY archived_at DESC, id DESC LIMIT 1
-                """,
-                [db.key(account)]
-            )
-            let archived = try row.flatMap { try db.archived($0, account) } ?? []
+            let archived = try db.archivedStars(of: account, limit: 1).first?.stars ?? []
             return try change(account, server, db, now) { $0 + archived }
         }
     }
@@ -136,15 +128,7 @@ extension Store {
 
     /// The archived stars of an account, the newest first; kept for 30 days (R-IDN-09).
     package func archivedStars(of account: DID) throws(StoreError) -> [ArchivedStars] {
-        try direct(.read) { db in
-            try db.all(
-                """
-                SELECT plan_ids, archived_at FROM starred_archive WHERE account = ?
-                ORDER BY archived_at DESC, id DESC
-                """,
-                [db.key(account)]
-            ) { ArchivedStars(stars: try db.archived($0, account) ?? [], archivedAt: $0.time(1)) }
-        }
+        try direct(.read) { db in try db.archivedStars(of: account) }
     }
 
     /// Moves an account's stars into the archive if it has any.
@@ -195,7 +179,7 @@ extension Store {
         let streams: [(id: Int64, poll: PollName?)] = try db.all(
             "SELECT id, poll FROM streams WHERE account = ?",
             [db.key(account)]
-        ) { ($0[0], PollName($0[1] as String)) }
+        ) { (try $0["id"], PollName(try $0["poll"] as String)) }
         for (id, poll) in streams where poll.map(starredPolls.contains) ?? false {
             let found = try db.openRows(of: id, plan: plan)
             let rows = try db.changed(
@@ -225,7 +209,7 @@ extension Session {
 
     /// The stored form of the account's stars; `nil` for an unknown account.
     private func storedStars(of account: DID) throws -> String? {
-        try row("SELECT starredPlanHandleIds FROM settings WHERE accountDid = ?", [key(account)])?[0]
+        try value("SELECT starredPlanHandleIds FROM settings WHERE accountDid = ?", [key(account)])
     }
 
     fileprivate func setStars(_ plans: [String], of account: DID) throws {
@@ -236,10 +220,20 @@ extension Session {
         )
     }
 
-    /// Archived stars, from the columns `plan_ids, archived_at`; `nil` if they are unreadable.
-    fileprivate func archived(_ row: Row, _ account: DID) throws -> [String]? {
-        try ifReadable { try opened(row[0], .archivedStars, row: "\(key(account))/\(row[1] as Int64)") as String }
-            .flatMap(decodeStars)
+    /// The newest archived stars of an account. Unreadable ones are none.
+    fileprivate func archivedStars(of account: DID, limit: Int = .max) throws -> [ArchivedStars] {
+        try all(
+            """
+            SELECT plan_ids, archived_at FROM starred_archive WHERE account = ?
+            ORDER BY archived_at DESC, id DESC LIMIT ?
+            """,
+            [key(account), limit]
+        ) { row in
+            let archivedAt: Timestamp = try row["archived_at"]
+            let place = "\(key(account))/\(archivedAt.milliseconds)"
+            let stars = try ifReadable { try opened(row["plan_ids"], .archivedStars, row: place) as String }
+            return ArchivedStars(stars: stars.flatMap(decodeStars) ?? [], archivedAt: archivedAt)
+        }
     }
 
     /// The pending and evicted rows of a stream.
@@ -254,10 +248,10 @@ extension Session {
             """,
             [stream]
         ) { row in
-            guard plan != nil else { return (row[0], nil) }
-            let id = try row.jwtID(1)
+            guard plan != nil else { return (try row["id"], nil) }
+            let place = Self.outboxRow(stream, try row["jwt_id"])
             return (
-                row[0], try ifReadable { try opened(row[2], .outboxPlan, row: Self.outboxRow(stream, id)) as String }
+                try row["id"], try ifReadable { try opened(row["plan_id"], .outboxPlan, row: place) as String }
             )
         }
         return rows.filter { plan == nil || $0.plan == plan }.map(\.id)

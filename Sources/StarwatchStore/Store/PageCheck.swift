@@ -123,7 +123,7 @@ extension Store {
         self.damage = damage
         pageCheck.phase = .damaged
         health.failed(.corrupt)
-        options.onError(.corrupt)
+        options.observer?.failed(.corrupt)
         try? lock.write(note: EndMark.damaged)
     }
 

@@ -81,10 +81,10 @@ package actor Store {
             }
         } catch {
             let error = StoreError(error)
-            options.onError(error.kind)
+            options.observer?.failed(error.kind)
             throw error
         }
-        options.onTransaction(.open, ContinuousClock.now - start)
+        options.observer?.ended(.open, after: ContinuousClock.now - start)
     }
 
     private static func scope(_ options: StoreOptions, _ note: String) -> PageCheckScope {
@@ -137,8 +137,9 @@ package actor Store {
     }
 
     private func counted<T>(_ db: Database, _ body: (Session) throws -> T) throws -> T {
-        try vault.refresh(db)
-        let result = try body(Session(database: db, vault: vault))
+        let session = Session(database: db, vault: vault)
+        try vault.refresh(session)
+        let result = try body(session)
         // Not in a `defer`: after an error the connection can be closed, and SQLite must not be asked.
         changedRows = db.totalChangesCount
         return result
@@ -178,12 +179,12 @@ package actor Store {
             let error = StoreError(error)
             // The damage of one value is not the database's. A part that fails by it says so itself.
             if !error.isOfOneValue { health.failed(error.kind) }
-            options.onError(error.kind)
+            options.observer?.failed(error.kind)
             throw error
         }
-        options.onTransaction(operation, ContinuousClock.now - start)
+        options.observer?.ended(operation, after: ContinuousClock.now - start)
         if !changes.isEmpty {
-            options.onChanges(changes)
+            options.observer?.changed(changes)
             changes.removeAll(keepingCapacity: true)
         }
         if newlyUnreadable > 0 {
@@ -193,7 +194,7 @@ package actor Store {
         return result
     }
 
-    /// Counts a change of outbox rows. ``StoreOptions/onChanges`` reports it after the commit.
+    /// Counts a change of outbox rows. ``StoreObserver/changed(_:)`` reports it after the commit.
     func record(_ change: OutboxChange, _ count: Int) {
         if count > 0 { changes[change, default: 0] += count }
     }
@@ -204,13 +205,14 @@ package actor Store {
     func streamID(_ stream: StreamKey) throws(StoreError) -> Int64 {
         if let id = streamIDs[stream] { return id }
         let id: Int64 = try write(.read) { db in
-            let key: StatementArguments = [db.key(stream.account), stream.server, stream.poll.rawValue]
-            let found = try db.row("SELECT id FROM streams WHERE account = ? AND server = ? AND poll = ?", key)
-            if let found { return found[0] as Int64 }
+            let key: SQLArguments = [db.key(stream.account), stream.server, stream.poll.rawValue]
+            if let id: Int64 = try db.value("SELECT id FROM streams WHERE account = ? AND server = ? AND poll = ?", key)
+            {
+                return id
+            }
             try db.enrol(stream.account)
-            try db.execute(sql: "INSERT INTO streams (account, server, poll) VALUES (?, ?, ?)", arguments: key)
-            let id = db.lastInsertedRowID
-            try db.execute(sql: "INSERT INTO ledger (stream_id) VALUES (?)", arguments: [id])
+            let id = try db.inserted("INSERT INTO streams (account, server, poll) VALUES (?, ?, ?) RETURNING id", key)
+            try db.run("INSERT INTO ledger (stream_id) VALUES (?)", [id])
             return id
         }
         streamIDs[stream] = id

@@ -1,4 +1,3 @@
-import GRDB
 package import StarwatchCore
 import Synchronization
 
@@ -57,13 +56,13 @@ extension Store {
     package func probe(writes: Bool = false) throws(StoreError) {
         let failure = health.failure
         guard writes || failure != nil else {
-            return try direct(.read) { db in _ = try db.row("SELECT id FROM active_identity") }
+            return try direct(.read) { db in _ = try db.integer("SELECT id FROM active_identity") }
         }
         try write(.read) { db in
             if failure == .corrupt { try db.checkPages() }
             // SQLite does not write a row whose values do not change, so the value changes in between.
-            try db.execute(sql: "UPDATE active_identity SET generation = generation + 1")
-            try db.execute(sql: "UPDATE active_identity SET generation = generation - 1")
+            try db.run("UPDATE active_identity SET generation = generation + 1")
+            try db.run("UPDATE active_identity SET generation = generation - 1")
         }
         health.recovered()
     }

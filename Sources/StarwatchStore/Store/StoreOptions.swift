@@ -31,14 +31,7 @@ package struct StoreOptions: Sendable {
     package var starredPolls: Set<PollName> = []
     /// The sinks with `required: false`. Rows do not wait for them.
     package var optionalSinks: Set<String> = []
-    /// Called on the store's queue after every transaction. Must not block.
-    package var onTransaction: @Sendable (StoreOperation, Duration) -> Void = { _, _ in }
-    /// Called on the store's queue for every failed transaction, before the error is thrown.
-    package var onError: @Sendable (StoreErrorKind) -> Void = { _ in }
-    /// Called on the store's queue when the end of an unchanged cycle could not be stored.
-    package var onUnrecorded: @Sendable (StoreError) -> Void = { _ in }
-    /// Called after a commit that changed outbox rows, with the number of each change. Not called after a rollback.
-    package var onChanges: @Sendable ([OutboxChange: Int]) -> Void = { _ in }
+    package var observer: (any StoreObserver)?
     /// The queue on which the store runs; `nil` creates one.
     package var queue: (any StoreQueue)?
     /// Called on the store's queue at the moments of every access. The access fails with the error that it throws.
@@ -48,4 +41,23 @@ package struct StoreOptions: Sendable {
     package init(path: String) {
         self.path = path
     }
+}
+
+/// Learns what happens in a store. It is called on the store's queue and must not block.
+package protocol StoreObserver: Sendable {
+    /// A transaction is committed.
+    func ended(_ operation: StoreOperation, after duration: Duration)
+    /// A transaction failed. Called before the error is thrown.
+    func failed(_ kind: StoreErrorKind)
+    /// A committed transaction changed outbox rows, with the number of each change.
+    func changed(_ rows: [OutboxChange: Int])
+    /// The end of an unchanged cycle could not be stored.
+    func missedCycle(_ error: StoreError)
+}
+
+extension StoreObserver {
+    package func ended(_ operation: StoreOperation, after duration: Duration) {}
+    package func failed(_ kind: StoreErrorKind) {}
+    package func changed(_ rows: [OutboxChange: Int]) {}
+    package func missedCycle(_ error: StoreError) {}
 }

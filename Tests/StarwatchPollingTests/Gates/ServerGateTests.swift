@@ -53,16 +53,18 @@ import Testing
         await store.close()
     }
 
-    private final class Counts: Sendable {
+    private final class Counts: StoreObserver {
         let writes = Atomic(0)
         let sent = Atomic(Int64(0))
+
+        func ended(_ operation: StoreOperation, after duration: Duration) {
+            if operation == .finishCycle { writes.add(1, ordering: .relaxed) }
+        }
 
         /// A store with a stream, whose writes are counted.
         func store(in folder: TestFolder, server: String) async throws -> Store {
             var options = StoreOptions(path: folder.path("starwatch.db"))
-            options.onTransaction = { operation, _ in
-                if operation == .finishCycle { self.writes.add(1, ordering: .relaxed) }
-            }
+            options.observer = self
             let store = try Store(options)
             let stream = StreamKey(account: TestAccount.key, server: server, poll: PollName("starred_projects")!)
             _ = try await store.pollState(stream, maxUndelivered: 1)

@@ -3,8 +3,6 @@ package enum Defect: String, Sendable, CaseIterable {
     case none
     /// The server omits some of its changes.
     case loseItems = "lose_items"
-    /// The watermark is moved past unfinished rows.
-    case forgeWatermark = "forge_watermark"
     /// Every attempt of a notification has another id.
     case renameNotifications = "rename_notifications"
     /// The agent does not see the wait that the server requires.

@@ -107,7 +107,6 @@ extension Simulation {
     func look(isFull: Bool = false) async {
         guard let agent = state.value.agent else { return }
         await faults.pause {
-            if plan.defect == .forgeWatermark { await forgeWatermark(agent) }
             do throws(StoreError) {
                 if isFull { try await auditor.audit(agent) } else { try await auditor.look(at: agent) }
             } catch {

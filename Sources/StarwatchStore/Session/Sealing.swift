@@ -1,0 +1,73 @@
+import FoundationEssentials
+import GRDB
+import StarwatchCore
+
+/// The checks of a database's encryption when it is opened.
+enum Sealing {
+    /// Refuses a database whose encryption does not fit the master key. Reads only.
+    ///
+    /// - Parameter version: The schema version of the database.
+    static func check(_ db: Database, version: Int, _ owner: StoreOwner, _ master: MasterKey?) throws {
+        if master != nil, owner == .host { throw StoreError.sealed(.hostOwned) }
+        let found = version >= 5 ? try String.fetchOne(db, sql: "SELECT master_key FROM sealing") : nil
+        switch (found, master) {
+        case (nil, nil): return
+        case (_?, nil): throw StoreError.sealed(.noMasterKey)
+        case (nil, _?):
+            if version > 0, try hasData(db) { throw StoreError.sealed(.notEncrypted) }
+        case (let found?, let master?):
+            if found != master.id { throw StoreError.sealed(.otherMasterKey(found: found, given: master.id)) }
+        }
+    }
+
+    /// Opens the keys of the database, or makes them if it is new.
+    ///
+    /// - Parameter newKey: Returns the 32 bytes of a new key.
+    static func open(
+        _ database: DatabaseQueue,
+        _ master: MasterKey?,
+        newKey: @escaping @Sendable () -> [UInt8],
+        now: @escaping @Sendable () -> Timestamp
+    ) throws -> Vault {
+        let vault = Vault(newKey: newKey, now: now)
+        guard let master else { return vault }
+        let state = try database.write { db in
+            let state = try String.fetchOne(db, sql: "SELECT state FROM sealing")
+            if state != nil {
+                try vault.load(Session(database: db, vault: vault), master)
+            } else {
+                // A new key, because the one that the migration wrote is still in the write-ahead log.
+                try vault.create(Session(database: db, vault: vault), master, installation: Data(newKey()))
+                try db.execute(sql: "UPDATE installation SET installation_key = zeroblob(32)")
+            }
+            return state
+        }
+        if state == "cleaning" { try clean(database) }
+        return vault
+    }
+
+    /// Rewrites the file after its encryption, so that no cleartext is left in free pages and in the write-ahead log.
+    static func clean(_ database: DatabaseQueue) throws {
+        try database.writeWithoutTransaction { db in
+            try db.execute(sql: "VACUUM")
+            // While another program reads the database, its log keeps the former pages.
+            guard try db.checkpointAll() else { throw StoreError.sealed(.notCleaned) }
+            try db.execute(sql: "UPDATE sealing SET state = 'sealed'")
+        }
+    }
+
+    /// Whether the database has data of an account.
+    private static func hasData(_ db: Database) throws -> Bool {
+        try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM settings) OR EXISTS (SELECT 1 FROM streams)") ?? true
+    }
+}
+
+extension Database {
+    /// Moves the write-ahead log into the database and empties it.
+    ///
+    /// - Returns: Whether it is empty. Readers in other processes can prevent that.
+    @discardableResult
+    func checkpointAll() throws -> Bool {
+        try Row.fetchOne(self, sql: "PRAGMA wal_checkpoint(TRUNCATE)").map { $0[0] == 0 } ?? false
+    }
+}

@@ -1,0 +1,114 @@
+import FoundationEssentials
+import GRDB
+import StarwatchCore
+import Synchronization
+import Testing
+
+@testable import StarwatchStore
+
+/// The statements of a change's way, and how SQLite finds their rows. A table that grows with the changes is never read
+/// from end to end.
+@Suite struct StatementPlanTests {
+    let world = World()
+
+    /// Tables with a few rows, by the names that the statements give them; and `history`, which is read from its end.
+    static let small: Set<String> = [
+        "s", "t", "streams", "i", "active_identity", "json_each", "servers", "ledger_totals", "sealing", "history",
+        "CONSTANT",
+    ]
+
+    /// Indexes of unfinished or failed rows alone.
+    static let partial = ["idx_notifications_open", "idx_deliveries_lost"]
+
+    /// Whether a step of a plan reads a growing table from end to end.
+    private func readsAll(_ step: String) -> Bool {
+        let words = step.split(separator: " ").map(String.init)
+        // A search without a condition is a scan for a minimum.
+        guard words[0] == "SCAN" || words[0] == "SEARCH" && !step.contains("(") else { return false }
+        return !words[1].hasPrefix("(subquery") && !Self.small.contains(words[1])
+            && !Self.partial.contains { step.contains("USING INDEX \($0)") }
+    }
+
+    /// The statements that `work` runs, without their arguments.
+    private func statements(
+        of store: Store,
+        during work: () async throws -> Void
+    ) async throws -> [String] {
+        let statements = Recorded()
+        try await store.database.writeWithoutTransaction { db in
+            db.trace { event in if case .statement(let statement) = event { statements.add(statement.sql) } }
+        }
+        try await work()
+        try await store.database.writeWithoutTransaction { db in db.trace(nil) }
+        return statements.texts.withLock { $0 }
+    }
+
+    /// The plans of statements, without those that only begin or end a transaction.
+    private func plans(of statements: [String]) async throws -> [(sql: String, steps: [String])] {
+        let kinds = ["SELECT", "INSERT", "UPDATE", "DELETE"]
+        let distinct = Set(statements.filter { sql in kinds.contains { sql.hasPrefix($0) } }).sorted()
+        return try await DatabaseQueue(path: world.path).read { db in
+            try distinct.map { sql in
+                let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN " + sql)
+                statement.setUncheckedArguments(StatementArguments())
+                return (sql, try Row.fetchAll(statement).map { $0["detail"] })
+            }
+        }
+    }
+
+    /// Everything that happens to a page of changes, from its fetch to the watermark, and what looks at it meanwhile.
+    private func wayOfAChange(_ store: Store) async throws {
+        try await world.commit(store, world.changes(1...3))
+        try await world.commit(store, world.changes(3...4))
+        _ = try await store.dueSummary(world.stream)
+        let open = try #require(try await world.claim(store, sinks: ["a", "b"]))
+        _ = try await store.nextDeliveryAt()
+        _ = try await store.recordDelivery(open.tickets[0], .ok, now: world.now, maxRetries: 3)
+        _ = try await store.recordDelivery(
+            open.tickets[1],
+            .unavailable(nextAttemptAt: world.now),
+            now: world.now,
+            maxRetries: 3
+        )
+        let again = try await store.openNotifications(now: world.now, leaseUntil: world.now)
+        let ticket = try #require(again.first?.tickets.first)
+        _ = try await store.recordDelivery(ticket, .ok, now: world.now, maxRetries: 3)
+        let batch = try #require(try await store.nextAckBatch(world.stream, limit: 9, now: world.now) { "key" })
+        _ = try await store.nextAckAt(world.stream)
+        #expect(try await store.completeAck(batch, now: world.now).acknowledged == 4)
+        _ = try await store.advanceWatermark(world.stream, now: world.now)
+        try await store.finishCycle(CycleRecord.make(world, .changed))
+        _ = try await store.snapshot([world.stream])
+    }
+
+    @Test func noStatementOfAChangeReadsAGrowingTableFromEndToEnd() async throws {
+        let store = try await world.open()
+        let plans = try await plans(of: statements(of: store) { try await wayOfAChange(store) })
+        #expect(plans.count > 40)
+        for (sql, steps) in plans {
+            for step in steps where readsAll(step) { Issue.record("\(step) in \(sql)") }
+        }
+    }
+
+    @Test(arguments: [
+        ("SELECT reason, jwt_id, plan_id", "idx_outbox_priority"),
+        ("SELECT count(*) AS count, min(created_at)", "idx_outbox_age"),
+        ("SELECT min(jwt_id) FROM notification_outbox", "idx_outbox_open"),
+        ("SELECT id, jwt_id FROM (", "idx_outbox_unacknowledged"),
+        ("SELECT n.id, n.token, s.account", "idx_notifications_open"),
+        ("SELECT count(DISTINCT n.id)", "idx_deliveries_lost"),
+    ])
+    func anIndexIsUsedByItsStatement(beginning: String, index: String) async throws {
+        let store = try await world.open()
+        let plans = try await plans(of: statements(of: store) { try await wayOfAChange(store) })
+        let found = plans.filter { $0.sql.hasPrefix(beginning) }
+        #expect(!found.isEmpty)
+        for (sql, steps) in found { #expect(steps.contains { $0.contains(index) }, "\(steps) in \(sql)") }
+    }
+}
+
+private final class Recorded: Sendable {
+    let texts = Mutex<[String]>([])
+
+    func add(_ text: String) { texts.withLock { $0.append(text) } }
+}
