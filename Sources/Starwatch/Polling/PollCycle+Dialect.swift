@@ -84,10 +84,10 @@ extension PollCycle {
         let page: Page
         do {
             let latest = latestID(of: answer, position)
-            if response.body.count < Aside.longAnswer {
+            if response.body.count < Offload.longAnswer {
                 page = try read(response.body, position, latest: latest)
             } else {
-                page = try await Aside.run { () throws(PageRejection) in
+                page = try await Offload.run { () throws(PageRejection) in
                     try read(response.body, position, latest: latest)
                 }
             }
@@ -161,7 +161,7 @@ extension PollCycle {
     }
 
     private func detect(_ body: [UInt8]) async -> PageDecoder.Detection {
-        guard body.count >= Aside.longAnswer else { return PageDecoder.detect(body, of: poll.kind) }
-        return await Aside.run { [kind = poll.kind] in PageDecoder.detect(body, of: kind) }
+        guard body.count >= Offload.longAnswer else { return PageDecoder.detect(body, of: poll.kind) }
+        return await Offload.run { [kind = poll.kind] in PageDecoder.detect(body, of: kind) }
     }
 }

@@ -60,7 +60,7 @@ package final class PollService: Service {
     var environment: Environment { shared.environment }
 
     /// The executor of schedules and cycles: the one on which answers arrive, so that a cycle changes no threads. What
-    /// blocks or takes long runs elsewhere; see ``Aside``.
+    /// blocks or takes long runs elsewhere; see ``Offload``.
     package var executor: (any TaskExecutor)? { shared.account.api.client.http.executor }
 
     /// Runs the schedules until the service is told to stop. It then cancels cycles in progress, which loses no data.

@@ -63,7 +63,7 @@ extension Agent {
     }
 
     /// Probes the store, records that it responds, and reports to the supervisor.
-    func beat(_ supervisor: Supervisor) async {
+    func reportHealth(to supervisor: Supervisor) async {
         // An error is also a response. A restart of the agent would not fix the disk.
         try? await store.probe()
         process.progress.mark(.store, at: time.monotonic)

@@ -109,7 +109,7 @@ extension Agent {
     public func news() -> AsyncStream<AgentNews> { process.news.listen() }
 
     /// Sets the handler of user actions; `nil` removes it.
-    public func tell(_ actions: (any NotificationActions)?) { self.actions.withLock { $0 = actions } }
+    public func setActionHandler(_ actions: (any NotificationActions)?) { self.actions.withLock { $0 = actions } }
 
     /// The agent's status, as `starwatch status` shows it.
     public func state() async -> AgentStatus { await status() }

@@ -50,18 +50,18 @@ public final class Agent: Sendable {
         fetchers: [any ContentFetcher] = [],
         reload: (@Sendable () throws(AgentError) -> AgentOptions)? = nil
     ) async throws(AgentError) {
-        var surroundings = AgentSurroundings()
-        surroundings.dependencies = dependencies
-        surroundings.sinks = sinks
-        surroundings.fetchers = fetchers
-        surroundings.servers = servers
-        surroundings.store = { $0.checksLater = true }
+        var parts = AgentDependencies()
+        parts.libraryMetrics = dependencies
+        parts.sinks = sinks
+        parts.fetchers = fetchers
+        parts.servers = servers
+        parts.store = { $0.checksLater = true }
         try await self.init(
             options: options,
             time: SystemClock(),
             after: previous,
             reload: reload,
-            surroundings: surroundings
+            dependencies: parts
         )
     }
 
@@ -69,14 +69,14 @@ public final class Agent: Sendable {
     ///
     /// - Parameters:
     ///   - logSinks: Receivers of log lines besides the database; `nil`: standard error.
-    ///   - surroundings: The network, the disk and the host program's parts.
+    ///   - dependencies: The network, the disk and the host program's parts.
     package init(
         options: AgentOptions,
         time: any TimeSource,
         after previous: Agent? = nil,
         reload: (@Sendable () throws(AgentError) -> AgentOptions)? = nil,
         logSinks: [any StarwatchTelemetry.LogSink]? = nil,
-        surroundings: AgentSurroundings = AgentSurroundings(),
+        dependencies: AgentDependencies = AgentDependencies(),
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
     ) async throws(AgentError) {
         self.options = options
@@ -84,7 +84,7 @@ public final class Agent: Sendable {
         lifecycle = AgentLifecycle(after: previous?.lifecycle)
         let log = try AgentLog(
             options: options,
-            surroundings: surroundings,
+            dependencies: dependencies,
             sinks: logSinks,
             time: time,
             after: previous
@@ -92,16 +92,16 @@ public final class Agent: Sendable {
         let parts = try AgentParts(
             options,
             time: time,
-            surroundings: surroundings,
+            dependencies: dependencies,
             logger: log.logger,
             droppedLines: { [dropped = log.metrics.log.dropped] in dropped.value }
         )
-        (ntp, servers) = (parts.ntp, surroundings.servers)
+        (ntp, servers) = (parts.ntp, dependencies.servers)
         process = try await AgentProcess(
             options: options,
             parts: parts,
             log: log,
-            surroundings: surroundings,
+            dependencies: dependencies,
             time: time,
             random: random,
             after: previous
@@ -111,18 +111,18 @@ public final class Agent: Sendable {
         let load: @Sendable () throws(AgentError) -> AgentOptions
         if let reload { load = reload } else { load = { () throws(AgentError) in options } }
         reloader = Reloader(
-            hangups: previous?.reloader.hangups ?? Hangups(),
+            signal: previous?.reloader.signal ?? ReloadSignal(),
             current: options,
             load: load,
             check: { [current = options, store = process.store] options throws(AgentError) in
                 let account = try await Self.checkReload(store)
                 try await Self.checkMasterKey(options, of: store, time: time)
-                try await surroundings.servers.check(options, current)
+                try await dependencies.servers.check(options, current)
                 try await AgentParts.check(
                     options,
                     account: account,
                     time: time,
-                    surroundings: surroundings,
+                    dependencies: dependencies,
                     logger: log.logger
                 )
             },
@@ -153,7 +153,7 @@ public final class Agent: Sendable {
         let frameworks = process.logs.frameworks
         let serving = try servers.make(self, options, frameworks)
         // They stop in reverse: polling first, then delivery, then acknowledgement. /metrics responds to the end.
-        let announcer = Announcer(
+        let readiness = ReadinessService(
             address: serving.metricsAddress,
             lifecycle: lifecycle,
             supervisor: supervisor,
@@ -167,13 +167,13 @@ public final class Agent: Sendable {
         if store.pageCheckPhase == .running {
             services.append(PageCheckService(store: store, metrics: process.environment.metrics, logger: logger))
         }
-        services.append(announcer)
+        services.append(readiness)
         var configuration = ServiceGroupConfiguration(
             services: services.map {
                 .init(
                     service: $0,
-                    // stop() ends the run through the end of the announcer. No other service ends by itself.
-                    successTerminationBehavior: $0 is Announcer ? .gracefullyShutdownGroup : .cancelGroup,
+                    // stop() ends the run through the end of the readiness. No other service ends by itself.
+                    successTerminationBehavior: $0 is ReadinessService ? .gracefullyShutdownGroup : .cancelGroup,
                     failureTerminationBehavior: .gracefullyShutdownGroup,
                     // The default is a description of all that a service contains, which takes milliseconds to make.
                     serviceName: "\(type(of: $0))"
@@ -195,7 +195,7 @@ public final class Agent: Sendable {
         reloader.attach(group, supervisor)
         do {
             // With a preference, so that no service continues on the thread of another that it shares an actor with.
-            try await withTaskExecutorPreference(Aside.executor) { try await group.run() }
+            try await withTaskExecutorPreference(Offload.executor) { try await group.run() }
         } catch let error as AgentError {
             await close()
             throw error
@@ -223,12 +223,12 @@ public final class Agent: Sendable {
             environment: environment,
             pipeline: process.logs.pipeline,
             recorder: process.logs.recorder,
-            beat: {
-                if let supervisor { return await self.beat(supervisor) }
+            reportHealth: {
+                if let supervisor { return await self.reportHealth(to: supervisor) }
                 // Probes only a failed store; users of a working one notice its failure themselves.
                 if self.store.health.failure != nil { try? await self.store.probe() }
             },
-            beatInterval: supervisor?.progressInterval
+            healthInterval: supervisor?.progressInterval
         )
         let clock = ClockSyncService(
             account: runtime.account,
@@ -258,7 +258,7 @@ public final class Agent: Sendable {
     /// Use it for agents that only ``poll(_:)``; ``run(supervisor:)`` closes by itself. Polls of a closed agent fail. A
     /// second close does nothing. A cycle in flight ends as cancelled, and its stored changes stay.
     public func close() async {
-        tell(nil)
+        setActionHandler(nil)
         await process.close()
     }
 }

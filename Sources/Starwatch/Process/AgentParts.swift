@@ -30,12 +30,12 @@ struct AgentParts {
     /// - Throws: ``AgentError`` of kind `configuration` for the first unusable option or secret.
     ///
     /// - Parameters:
-    ///   - surroundings: The network and the host program's parts.
+    ///   - dependencies: The network and the host program's parts.
     ///   - droppedLines: The number of log lines that no reader took so far.
     init(
         _ options: AgentOptions,
         time: any TimeSource,
-        surroundings: AgentSurroundings,
+        dependencies: AgentDependencies,
         logger: Logger,
         droppedLines: @escaping @Sendable () -> UInt64 = { 0 }
     ) throws(AgentError) {
@@ -50,7 +50,7 @@ struct AgentParts {
         for poll in options.polls { schedules.append(try Factories.schedule(poll)) }
         self.schedules = schedules
         ntp = try Factories.ntpClient(options.clock, time: time)
-        if let http = surroundings.http {
+        if let http = dependencies.http {
             self.http = http
         } else {
             do {
@@ -84,7 +84,7 @@ struct AgentParts {
             var sinks: [any NotificationSink] = []
             for sink in options.delivery.sinks { sinks.append(try factories.sink(sink)) }
             self.sinks = sinks
-            digests = try factories.digests(surroundings)
+            digests = try factories.digests(dependencies)
             callbacks = try factories.callbacks()
         } catch {
             self.http.shutdown()
@@ -107,10 +107,10 @@ struct AgentParts {
         _ options: AgentOptions,
         account: DID?,
         time: any TimeSource,
-        surroundings: AgentSurroundings,
+        dependencies: AgentDependencies,
         logger: Logger
     ) async throws(AgentError) {
-        let parts = try AgentParts(options, time: time, surroundings: surroundings, logger: logger)
+        let parts = try AgentParts(options, time: time, dependencies: dependencies, logger: logger)
         defer { parts.http.shutdown() }
         try await parts.validate(account: account)
     }
@@ -131,35 +131,35 @@ extension Agent {
         sinks: [any HostSink] = [],
         fetchers: [any ContentFetcher] = []
     ) async throws(AgentError) {
-        var surroundings = AgentSurroundings()
-        surroundings.sinks = sinks
-        surroundings.fetchers = fetchers
+        var dependencies = AgentDependencies()
+        dependencies.sinks = sinks
+        dependencies.fetchers = fetchers
         try await AgentParts.check(
             options,
             account: options.initialIdentity,
             time: SystemClock(),
-            surroundings: surroundings,
+            dependencies: dependencies,
             logger: Logger(label: "starwatch", factory: { _ in SwiftLogNoOpLogHandler() })
         )
     }
 
     /// Returns the warnings about valid options. Reads the key file, and whether the database's folder exists.
     ///
-    /// - Parameter surroundings: What is known already.
+    /// - Parameter facts: What is known already.
     package static func warnings(
         about options: AgentOptions,
-        _ surroundings: OptionWarning.Surroundings = OptionWarning.Surroundings()
+        _ facts: OptionWarning.Facts = OptionWarning.Facts()
     ) async -> [OptionWarning] {
-        var surroundings = surroundings
+        var facts = facts
         if options.auth.kind == .didKey, let path = options.auth.keyFile {
             let directory = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
             let file = SecretFile(path: path, setting: "auth.key_file", credentialsDirectory: directory)
-            surroundings.keyDID = await DIDKeyTokenProvider(file: file).ownDID
+            facts.keyDID = await DIDKeyTokenProvider(file: file).ownDID
         }
         let folder = URL(fileURLWithPath: options.storage.path).deletingLastPathComponent().path
         var isDirectory: ObjCBool = false
-        surroundings.hasStorageFolder =
+        facts.hasStorageFolder =
             FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory) && isDirectory.boolValue
-        return OptionWarning.all(in: options, surroundings)
+        return OptionWarning.all(in: options, facts)
     }
 }

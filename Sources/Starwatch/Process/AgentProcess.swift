@@ -42,7 +42,7 @@ package final class AgentProcess: Sendable {
         options: AgentOptions,
         parts: AgentParts,
         log: AgentLog,
-        surroundings: AgentSurroundings,
+        dependencies: AgentDependencies,
         time: any TimeSource,
         random: @escaping @Sendable () -> Double,
         after previous: Agent?
@@ -64,7 +64,7 @@ package final class AgentProcess: Sendable {
             log: log,
             change: { storeOptions in
                 storeOptions.now = { time.now }
-                surroundings.store(&storeOptions)
+                dependencies.store(&storeOptions)
             }
         )
         isClear = await !store.isEncrypted
@@ -74,7 +74,7 @@ package final class AgentProcess: Sendable {
             store,
             options,
             server: parts.url.origin,
-            hostSinks: surroundings.sinks.map(\.name),
+            hostSinks: dependencies.sinks.map(\.name),
             metrics: metrics.outbox,
             now: now
         )
@@ -107,7 +107,7 @@ package final class AgentProcess: Sendable {
             onJump: { environment.report($0) }
         )
         requester = Requester(gates: gates, time: time, random: random)
-        sinks = Self.slots(parts, options, surroundings, environment: environment, after: previous)
+        sinks = Self.slots(parts, options, dependencies, environment: environment, after: previous)
         pollManager = Self.manager(options, http: http, store: store, requester: requester, metrics: metrics)
     }
 
@@ -180,7 +180,7 @@ package final class AgentProcess: Sendable {
     private static func slots(
         _ parts: AgentParts,
         _ options: AgentOptions,
-        _ surroundings: AgentSurroundings,
+        _ dependencies: AgentDependencies,
         environment: Environment,
         after previous: Agent?
     ) -> [SinkSlot] {
@@ -203,7 +203,7 @@ package final class AgentProcess: Sendable {
             }
             return slot
         }
-        return configured + surroundings.sinks.map { slot(HostSinkAdapter(sink: $0, time: environment.time)) }
+        return configured + dependencies.sinks.map { slot(HostSinkAdapter(sink: $0, time: environment.time)) }
     }
 
     /// Stores the configuration of digests and callbacks, and queues the event that reports a change to callbacks.

@@ -4,16 +4,16 @@ import StarwatchTransport
 extension Factories {
     static let mostDigests = 16
 
-    func digests(_ surroundings: AgentSurroundings) throws(AgentError) -> [Digest] {
-        let fetchers = Dictionary(surroundings.fetchers.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        guard fetchers.count == surroundings.fetchers.count else {
+    func digests(_ dependencies: AgentDependencies) throws(AgentError) -> [Digest] {
+        let fetchers = Dictionary(dependencies.fetchers.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        guard fetchers.count == dependencies.fetchers.count else {
             throw AgentError(.configuration, "Two of the program's fetchers have the same name; give each its own.")
         }
         guard options.digests.count <= Self.mostDigests else {
             throw AgentError(.configuration, "digests must be at most \(Self.mostDigests).")
         }
         var names = Set(options.polls.map(\.name))
-        let sinks = Set(options.delivery.sinks.map(\.name) + surroundings.sinks.map(\.name))
+        let sinks = Set(options.delivery.sinks.map(\.name) + dependencies.sinks.map(\.name))
         var digests: [Digest] = []
         for digest in options.digests {
             let path = "digests.\(digest.name)"

@@ -15,7 +15,7 @@ package final class Reloader: Service {
         var isRefused = false
     }
 
-    let hangups: Hangups
+    let signal: ReloadSignal
     private let current: AgentOptions
     private let load: @Sendable () throws(AgentError) -> AgentOptions
     private let check: @Sendable (AgentOptions) async throws(AgentError) -> Void
@@ -26,9 +26,9 @@ package final class Reloader: Service {
 
     /// - Parameters:
     ///   - check: Checks that an agent could run with the options; only then does this one stop.
-    ///   - hangups: The hangups of the previous run, if there was one.
+    ///   - signal: The signal of the previous run, if there was one.
     init(
-        hangups: Hangups = Hangups(),
+        signal: ReloadSignal = ReloadSignal(),
         current: AgentOptions,
         load: @escaping @Sendable () throws(AgentError) -> AgentOptions,
         check: @escaping @Sendable (AgentOptions) async throws(AgentError) -> Void,
@@ -36,7 +36,7 @@ package final class Reloader: Service {
         metrics: AgentMetrics,
         logger: Logger
     ) {
-        self.hangups = hangups
+        self.signal = signal
         self.current = current
         self.load = load
         self.check = check
@@ -58,14 +58,14 @@ package final class Reloader: Service {
 
     package func run() async throws {
         await cancelWhenGracefulShutdown {
-            self.hangups.listen()
-            while await self.hangups.next() {
+            self.signal.listen()
+            while await self.signal.next() {
                 do {
                     try Task.checkCancellation()
                     try await self.reload()
                 } catch {
                     // The run is ending, so the signal goes to the next run.
-                    if Task.isCancelled { return self.hangups.raise() }
+                    if Task.isCancelled { return self.signal.raise() }
                 }
             }
         }

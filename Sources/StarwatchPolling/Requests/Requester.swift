@@ -21,7 +21,7 @@ package struct Requester: Sendable {
         // the jobs of other tasks along. What the host program does in its closures would hold up every request.
         let hasPreference = withUnsafeCurrentTask { $0?.unownedTaskExecutor != nil }
         return hasPreference
-            ? await sendHere(job, through: gate) : await Aside.run { await sendHere(job, through: gate) }
+            ? await sendHere(job, through: gate) : await Offload.run { await sendHere(job, through: gate) }
     }
 
     private func sendHere(_ job: RequestJob, through gate: Gate) async -> RequestReply {

@@ -47,10 +47,10 @@ package struct EndorserClient: Sendable {
         let exchange = await http.exchange(makeRequest(request))
         let now = exchange.measurements.receivedAt.wall
         let classify = { @Sendable in Exchange(exchange) { AnswerClassifier.classify($0, now: now) ?? check($0) } }
-        guard case .success(let response) = exchange.result, response.body.count >= Aside.longAnswer else {
+        guard case .success(let response) = exchange.result, response.body.count >= Offload.longAnswer else {
             return classify()
         }
-        return await Aside.run { classify() }
+        return await Offload.run { classify() }
     }
 
     private func makeRequest(_ request: EndorserRequest) -> HTTPRequest {

@@ -7,11 +7,11 @@ import Synchronization
 final class StoreFault: Sendable {
     private let failing = Mutex<Set<StoreOperation>>([])
 
-    /// Surroundings of an agent whose store fails.
-    var surroundings: AgentSurroundings {
-        var surroundings = AgentSurroundings()
-        surroundings.store = { options in options.interrupt = self.interrupt }
-        return surroundings
+    /// Dependencies of an agent whose store fails.
+    var dependencies: AgentDependencies {
+        var dependencies = AgentDependencies()
+        dependencies.store = { options in options.interrupt = self.interrupt }
+        return dependencies
     }
 
     /// From now on these fail, and no others.

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 
 /// SIGHUP, received from the first ``listen()`` on and across reloads. A signal between two runs goes to the next run.
-final class Hangups: Sendable {
+final class ReloadSignal: Sendable {
     private let signal = Signal()
     private let source = Mutex<(any DispatchSourceSignal)?>(nil)
 

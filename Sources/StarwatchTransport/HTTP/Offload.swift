@@ -1,5 +1,5 @@
 /// Work that blocks or takes long, away from the executor of an ``HTTPTransport``.
-package enum Aside {
+package enum Offload {
     /// The size of an answer, in bytes, from which decoding it is long work: a fraction of a millisecond.
     package static let longAnswer = 64 << 10
 

@@ -2,7 +2,7 @@ package import StarwatchStore
 package import StarwatchTransport
 
 /// The agent's environment, besides the clock. A simulation provides its own network and disk.
-package struct AgentSurroundings: Sendable {
+package struct AgentDependencies: Sendable {
     /// The network transport; `nil` for libcurl.
     package var http: (any HTTPTransport)?
     /// Changes the options with which the database is opened.
@@ -16,7 +16,7 @@ package struct AgentSurroundings: Sendable {
     package var servers = AgentServers.none
 
     /// Metrics of other libraries for the `/metrics` page.
-    package var dependencies = DependencyMetrics()
+    package var libraryMetrics = DependencyMetrics()
 
     package init() {}
 }

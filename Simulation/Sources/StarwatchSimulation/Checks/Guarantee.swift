@@ -1,5 +1,5 @@
 /// Property that holds in every run.
-package enum Promise: String, Sendable, CaseIterable {
+package enum Guarantee: String, Sendable, CaseIterable {
     /// Every change of a starred plan was accepted by a sink, or is listed as dead or in quarantine.
     case nothingLost = "nothing_lost"
     /// Every required sink accepted every row that is marked as delivered.
@@ -33,10 +33,10 @@ package enum Promise: String, Sendable, CaseIterable {
     case damageContained = "damage_contained"
 }
 
-/// Broken promise.
+/// Broken guarantee.
 package struct Violation: Sendable, Hashable, CustomStringConvertible {
-    package let promise: Promise
+    package let guarantee: Guarantee
     package let detail: String
 
-    package var description: String { "\(promise.rawValue): \(detail)" }
+    package var description: String { "\(guarantee.rawValue): \(detail)" }
 }

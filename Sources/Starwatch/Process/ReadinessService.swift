@@ -5,7 +5,7 @@ import ServiceLifecycle
 /// later, that it drains. Ends the run when the agent must stop.
 ///
 /// It is the last service, so graceful shutdown reaches it first.
-struct Announcer: Service {
+struct ReadinessService: Service {
     /// Returns the address of the metrics page, with the port that the system chose for port 0; `nil` if there is no
     /// page.
     let address: @Sendable () async -> String?

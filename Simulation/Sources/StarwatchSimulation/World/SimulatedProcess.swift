@@ -8,7 +8,7 @@ import StarwatchStore
 /// One agent from its start to its stop or crash.
 ///
 /// After a crash its tasks still exist, but they no longer reach the disk or the network.
-final class AgentProcess: Sendable {
+final class SimulatedProcess: Sendable {
     private struct State {
         var isDead = false
         var hasLostPower = false
