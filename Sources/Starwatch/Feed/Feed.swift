@@ -1,5 +1,5 @@
 import FoundationEssentials
-import StarwatchCore
+package import StarwatchCore
 import StarwatchStore
 import Synchronization
 
@@ -78,5 +78,16 @@ extension FeedEntry {
             return nil
         }
         self.init(sequence: row.sequence, storedAt: row.storedAt.iso8601, notification: message)
+    }
+}
+
+/// Stores the last notifications for the control API. A repeated delivery is stored once.
+package struct FeedSink: NotificationSink {
+    package let name: String
+    let keep: Int
+    let feed: Feed
+
+    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
+        await feed.append(notification, keep: keep)
     }
 }

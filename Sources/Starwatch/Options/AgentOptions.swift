@@ -185,7 +185,7 @@ public struct PollOptions: Sendable, Hashable {
     public var groupInterval: Duration?
     /// This poll's ``DeliveryOptions/maxGroupSize``. `nil`, the default: the value for all polls.
     public var maxGroupSize: Int?
-    /// Priority of the poll's changes over those of other polls (C-053). Among due rows, a higher priority is delivered
+    /// Priority of the poll's changes over those of other polls. Among due rows, a higher priority is delivered
     /// first. If ``OutboxOptions/eviction`` is `priority`, rows with a higher priority leave a full outbox last.
     /// Eviction uses the priority from when the change was stored. By default 0.
     public var priority = 0
@@ -242,6 +242,14 @@ public struct DeliveryOptions: Sendable, Hashable {
     public var sinks: [SinkOptions] = []
 
     public init() {}
+
+    /// The number of notifications that the sink of kind `feed` keeps; `nil` without one.
+    var feedKeep: Int? {
+        for sink in sinks {
+            if case .feed(let keep) = sink.kind { return keep }
+        }
+        return nil
+    }
 }
 
 /// A receiver of notifications.
@@ -394,6 +402,14 @@ public struct ControlOptions: Sendable, Hashable {
     public var webConfigFile: String?
 
     public init() {}
+}
+
+/// A port of the agent that a web configuration can protect.
+package enum ServedPort: String, Sendable, CaseIterable {
+    /// `http.listen`.
+    case http
+    /// `control.listen`.
+    case control
 }
 
 /// The log on standard error.

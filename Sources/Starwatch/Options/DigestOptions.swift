@@ -112,8 +112,7 @@ public struct FetchOptions: Sendable, Hashable {
     public var body: String?
     /// A file of mode 0600 with a bearer token. `nil`, the default: none.
     public var tokenFile: String?
-    /// Timeout of the whole request. `nil`, the default, means the maximum: 12 s for content, 8 s for a callback
-    /// (C-080).
+    /// Timeout of the whole request. `nil`, the default, means the maximum: 12 s for content, 8 s for a callback.
     public var timeout: Duration?
 
     public init(url: String) { self.url = url }
@@ -127,7 +126,7 @@ public struct CallbackOptions: Sendable, Hashable {
     public var reportError: FetchOptions?
     /// Receives heartbeats of the agent, and changes of the digest configuration.
     public var heartbeat: FetchOptions?
-    /// Interval of the heartbeats. By default 1 h (C-231).
+    /// Interval of the heartbeats. By default 1 h.
     public var heartbeatInterval: Duration = .seconds(3600)
 
     public init() {}

@@ -1,4 +1,5 @@
 package import StarwatchCore
+import StarwatchPolling
 package import StarwatchTelemetry
 
 /// A configured poll, ready to run.
@@ -14,4 +15,28 @@ package struct Poll: Sendable {
 
     package var name: PollName { options.name }
     package var kind: PollKind { options.kind }
+}
+
+extension [Poll] {
+    /// Returns the configured poll of that name. Removed polls can have rows too, but a mistyped name must be an error.
+    func named(_ name: String) throws(ControlError) -> Poll {
+        if let poll = first(where: { $0.name.rawValue == name }) { return poll }
+        throw ControlError(.notFound, "There is no poll of that name; starwatch status lists them.")
+    }
+}
+
+extension Schedule {
+    /// The schedule of a configured poll.
+    ///
+    /// - Throws: ``AgentError`` of kind `configuration`.
+    init(of poll: PollOptions) throws(AgentError) {
+        do throws(PollTimingError) { self = try Schedule(poll.timing) } catch {
+            throw AgentError(
+                .configuration,
+                error == .unknownZone
+                    ? "polls.\(poll.name).timezone is not a known IANA zone, such as Europe/Zurich."
+                    : "polls.\(poll.name).schedule: \(error)"
+            )
+        }
+    }
 }

@@ -2,10 +2,10 @@ import Foundation
 import Logging
 package import ServiceLifecycle
 import StarwatchCore
-import StarwatchStore
+package import StarwatchPolling
+package import StarwatchStore
 package import StarwatchTelemetry
 import StarwatchTransport
-import Synchronization
 import UnixSignals
 
 /// A Starwatch agent, running or not.
@@ -20,8 +20,8 @@ public final class Agent: Sendable {
     package let runtime: AccountRuntime
     package let reloader: Reloader
     let lifecycle: AgentLifecycle
-    /// The host's action handlers.
-    let actions = Mutex<(any NotificationActions)?>(nil)
+    /// What the verbs of the control API need, by topic.
+    let topics: AgentTopics
     let ntp: NTPClient?
     private let servers: AgentServers
     private let stopping = Promise<Void>()
@@ -107,6 +107,7 @@ public final class Agent: Sendable {
             after: previous
         )
         runtime = try await AccountRuntime(process: process, parts: parts, options: options)
+        topics = AgentTopics(runtime, lifecycle: lifecycle)
         // Not `reload ?? …`: Swift 6.3 miscompiles a closure with a typed throw behind `??`, and it returns garbage.
         let load: @Sendable () throws(AgentError) -> AgentOptions
         if let reload { load = reload } else { load = { () throws(AgentError) in options } }
@@ -114,24 +115,13 @@ public final class Agent: Sendable {
             signal: previous?.reloader.signal ?? ReloadSignal(),
             current: options,
             load: load,
-            check: { [current = options, store = process.store] options throws(AgentError) in
-                let account = try await Self.checkReload(store)
-                try await Self.checkMasterKey(options, of: store, time: time)
-                try await dependencies.servers.check(options, current)
-                try await AgentParts.check(
-                    options,
-                    account: account,
-                    time: time,
-                    dependencies: dependencies,
-                    logger: log.logger
-                )
+            check: { [process] next throws(AgentError) in
+                try await process.check(next, insteadOf: options, dependencies)
             },
-            time: time,
-            metrics: log.metrics,
-            logger: log.logger
+            environment: process.environment
         )
-        publishConfiguration()
-        await publishKeyAge()
+        topics.metrics.publishConfiguration()
+        await topics.signingKeys.age.publish()
     }
 
     /// Runs until SIGTERM, SIGINT or the cancellation of the task. Polling then stops, fetched changes are delivered
@@ -150,29 +140,50 @@ public final class Agent: Sendable {
     /// - Parameter isEmbedded: Whether the program has its own `ServiceGroup`. That group then handles signals, and its
     ///   graceful shutdown stops the agent.
     func run(supervisor: Supervisor, isEmbedded: Bool) async throws(AgentError) -> AgentOptions? {
+        let group = try group(supervisor, isEmbedded: isEmbedded)
+        if !isContinued { logStart() }
+        for poll in polls { process.progress.mark(.poll(poll.name), at: time.monotonic) }
+        process.progress.mark(.store, at: time.monotonic)
+        lifecycle.start()
+        reloader.attach(group, supervisor)
+        do {
+            // With a preference, so that no service continues on the thread of another that it shares an actor with.
+            try await withTaskExecutorPreference(Offload.executor) { try await group.run() }
+        } catch {
+            await close()
+            throw error as? AgentError ?? AgentError(.failed, "\(error)")
+        }
+        if reloader.next == nil { logger.log(.agentStopped) }
+        await close()
+        return reloader.next
+    }
+
+    /// The services of a run. They stop in reverse: polling first, then delivery, then acknowledgement. /metrics responds
+    /// to the end.
+    private func group(_ supervisor: Supervisor, isEmbedded: Bool) throws(AgentError) -> ServiceGroup {
         let frameworks = process.logs.frameworks
         let serving = try servers.make(self, options, frameworks)
-        // They stop in reverse: polling first, then delivery, then acknowledgement. /metrics responds to the end.
-        let readiness = ReadinessService(
-            address: serving.metricsAddress,
-            lifecycle: lifecycle,
-            supervisor: supervisor,
-            stopping: stopping,
-            isReloading: { [reloader] in reloader.next != nil },
-            logger: logger
-        )
         var services = serving.services
         if isEmbedded { reloader.refuse() } else { services.append(reloader) }
         services += workers(supervisor: supervisor) + [process.pollManager]
         if store.pageCheckPhase == .running {
-            services.append(PageCheckService(store: store, metrics: process.environment.metrics, logger: logger))
+            services.append(PageCheckService(store: store, metrics: metrics, logger: logger))
         }
-        services.append(readiness)
+        services.append(
+            ReadinessService(
+                address: serving.metricsAddress,
+                lifecycle: lifecycle,
+                supervisor: supervisor,
+                stopping: stopping,
+                isReloading: { [reloader] in reloader.next != nil },
+                logger: logger
+            )
+        )
         var configuration = ServiceGroupConfiguration(
             services: services.map {
                 .init(
                     service: $0,
-                    // stop() ends the run through the end of the readiness. No other service ends by itself.
+                    // stop() ends the run through the end of this service. No other service ends by itself.
                     successTerminationBehavior: $0 is ReadinessService ? .gracefullyShutdownGroup : .cancelGroup,
                     failureTerminationBehavior: .gracefullyShutdownGroup,
                     // The default is a description of all that a service contains, which takes milliseconds to make.
@@ -183,29 +194,13 @@ public final class Agent: Sendable {
             logger: frameworks
         )
         configuration.maximumGracefulShutdownDuration = options.limits.shutdown
-        if !isContinued {
-            logger.log(.agentStarted, [.version: "\(AgentVersion.current)", .polls: .number(polls.count)])
-            // A host application encrypts its database itself.
-            if process.isClear, options.storage.owner == .agent { logger.log(.storageClear) }
-        }
-        for poll in polls { process.progress.mark(.poll(poll.name), at: time.monotonic) }
-        process.progress.mark(.store, at: time.monotonic)
-        lifecycle.start()
-        let group = ServiceGroup(configuration: configuration)
-        reloader.attach(group, supervisor)
-        do {
-            // With a preference, so that no service continues on the thread of another that it shares an actor with.
-            try await withTaskExecutorPreference(Offload.executor) { try await group.run() }
-        } catch let error as AgentError {
-            await close()
-            throw error
-        } catch {
-            await close()
-            throw AgentError(.failed, "\(error)")
-        }
-        if reloader.next == nil { logger.log(.agentStopped) }
-        await close()
-        return reloader.next
+        return ServiceGroup(configuration: configuration)
+    }
+
+    private func logStart() {
+        logger.log(.agentStarted, [.version: "\(AgentVersion.current)", .polls: .number(polls.count)])
+        // A host application encrypts its database itself.
+        if process.isClear, options.storage.owner == .agent { logger.log(.storageClear) }
     }
 
     /// Ends ``run(supervisor:)`` as SIGTERM does, even before it begins.
@@ -224,7 +219,9 @@ public final class Agent: Sendable {
             pipeline: process.logs.pipeline,
             recorder: process.logs.recorder,
             reportHealth: {
-                if let supervisor { return await self.reportHealth(to: supervisor) }
+                if let supervisor {
+                    return await self.topics.health.report(to: supervisor) { await self.status() }
+                }
                 // Probes only a failed store; users of a working one notice its failure themselves.
                 if self.store.health.failure != nil { try? await self.store.probe() }
             },
@@ -261,4 +258,23 @@ public final class Agent: Sendable {
         setActionHandler(nil)
         await process.close()
     }
+}
+
+/// Short names for the most used parts.
+extension Agent {
+    package var store: Store { process.store }
+    package var metrics: AgentMetrics { process.environment.metrics }
+    package var polls: [Poll] { runtime.polls }
+    /// Manager of the host program's polls. It runs with the agent.
+    public var pollManager: PollManager {
+        metrics.showHostPolls()
+        return process.pollManager
+    }
+    var sinks: [SinkSlot] { process.sinks }
+    var clock: ServerClock { process.environment.clock }
+    var time: any TimeSource { process.environment.time }
+    var logger: Logger { process.environment.logger }
+    var identity: IdentityContext { runtime.account.identity }
+    /// Scheme, host and port of the server.
+    var server: String { runtime.account.server }
 }

@@ -90,11 +90,7 @@ package enum DatabaseEncryption {
         guard FileManager.default.fileExists(atPath: options.storage.path) else {
             throw AgentError(.configuration, "There is no database at \(options.storage.path); correct storage.path.")
         }
-        return MasterKeySource(
-            options.security,
-            credentialsDirectory: ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"],
-            time: SystemClock()
-        )
+        return MasterKeySource(options: options.security, time: SystemClock())
     }
 
     private static func masterKey(_ source: MasterKeySource) async throws(AgentError) -> MasterKey {

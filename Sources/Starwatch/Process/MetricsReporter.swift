@@ -3,14 +3,23 @@ import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
 
-extension Agent {
+/// The metrics page, with the gauges that are computed for each scrape.
+struct MetricsReporter: Sendable {
+    let runtime: AccountRuntime
+    let lifecycle: AgentLifecycle
+
+    private var process: AgentProcess { runtime.process }
+    private var store: Store { process.store }
+    private var metrics: AgentMetrics { process.environment.metrics }
+    private var time: any TimeSource { process.environment.time }
+
     /// The maximum number of scrapes in flight; more get 503.
     static let scrapeLimit = 8.0
 
     /// The metrics page, in the requested format.
     ///
     /// 503 if too many scrapes are in flight, or if the page would arrive after the scraper's timeout.
-    package func metrics(_ query: MetricsQuery) async -> MetricsAnswer {
+    func answer(_ query: MetricsQuery) async -> MetricsAnswer {
         if query.scrapeTimeout != nil { lifecycle.lastScrape = time.now }
         metrics.scrapesInFlight.add(1)
         defer { metrics.scrapesInFlight.add(-1) }
@@ -37,30 +46,32 @@ extension Agent {
         await runtime.account.gate.publish(now: time.now)
         metrics.clock.tokenExpiry.set(await runtime.account.api.tokens.expiry?.seconds ?? 0)
         metrics.clock.poolRemaining.set(Double(await runtime.account.api.tokens.poolRemaining ?? 0))
-        for sink in sinks { metrics.outbox.sinkDisabled[sink.label].set(sink.isDisabled) }
+        for sink in process.sinks { metrics.outbox.sinkDisabled[sink.label].set(sink.isDisabled) }
         let files = store.fileSizes()
         metrics.storeBytes[.database].set(Double(files.database))
         metrics.storeBytes[.wal].set(Double(files.wal))
         metrics.storeBytes[.freeDisk].set(Double(files.freeDisk))
-        guard !store.health.isBusy(longerThan: Self.patience), let streams = try? await streams() else { return }
+        guard !store.health.isBusy(longerThan: Store.patience), let streams = try? await runtime.streams() else {
+            return
+        }
         var known = store.rememberedSnapshot(streams)
-        if known == nil { known = try? await snapshot() }
+        if known == nil { known = try? await runtime.snapshot() }
         guard let snapshot = known else { return }
         publish(snapshot)
         metrics.outbox.oldestDue.set(exported(runtime.dispatcher.oldestDue(in: snapshot)))
     }
 
-    /// The store's present state, with the streams of the active identity.
-    ///
-    /// - Throws: ``StoreError/busy`` also if the store does not respond in time.
-    func snapshot() async throws(StoreError) -> StoreSnapshot {
-        guard await storeAnswers() else { throw .busy }
-        return try await store.snapshot(try await streams())
-    }
-
-    private func streams() async throws(StoreError) -> [StreamKey] {
-        guard let did = try await identity.current().identity.did else { return [] }
-        return polls.map { StreamKey(account: did, server: server, poll: $0.name) }
+    /// Sets the gauges that only the configuration determines.
+    func publishConfiguration() {
+        let options = runtime.options
+        metrics.outbox.capacity.set(Double(options.outbox.maxUndelivered))
+        metrics.clock.maxSkew.set(options.clock.maxSkew.inSeconds)
+        metrics.reloadSuccessful.set(1)
+        metrics.reloadTime.set(time.now.seconds)
+        for poll in runtime.polls {
+            metrics.polls.staleAfter[poll.label].set(poll.options.staleAfter.inSeconds)
+            metrics.polls.interval[poll.label].set(poll.schedule.longestGap(from: time.now).inSeconds)
+        }
     }
 
     private func publish(_ snapshot: StoreSnapshot) {
@@ -73,8 +84,8 @@ extension Agent {
         outbox.backpressure.set(
             PollGate.isUnderPressure(
                 openRows: open,
-                maxUndelivered: options.outbox.maxUndelivered,
-                threshold: options.outbox.backpressureThreshold
+                maxUndelivered: runtime.options.outbox.maxUndelivered,
+                threshold: runtime.options.outbox.backpressureThreshold
             )
         )
         outbox.oldestPending.set(exported(snapshot.ages.oldestPending))
@@ -83,7 +94,7 @@ extension Agent {
         outbox.imbalance[.fetched].set(Double(snapshot.imbalance.fetched))
         outbox.imbalance[.new].set(Double(snapshot.imbalance.new))
         outbox.publish(totals: snapshot.totals)
-        for poll in polls {
+        for poll in runtime.polls {
             let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
             outbox.watermark[poll.label].set(stream?.watermark?.timestamp.seconds ?? 0)
             outbox.fetchCursor[poll.label].set(stream?.fetchCursor?.timestamp.seconds ?? 0)
@@ -99,7 +110,9 @@ extension Agent {
     private func elapsed(_ time: Timestamp?) -> Double { time.map { min($0, self.time.now).seconds } ?? 0 }
 
     /// Converts a stored time of the server's clock to the local one, because Prometheus compares it with its own. 0 for none.
-    private func exported(_ time: Timestamp?) -> Double { time.map { clock.local($0).seconds } ?? 0 }
+    private func exported(_ time: Timestamp?) -> Double {
+        time.map { process.environment.clock.local($0).seconds } ?? 0
+    }
 }
 
 extension MetricsAnswer {

@@ -3,8 +3,19 @@ import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
 
-extension Agent {
-    package func status() async -> AgentStatus { await status(of: sinks) }
+/// The status of the agent, computed from its parts and its database.
+struct StatusReporter: Sendable {
+    let runtime: AccountRuntime
+    let lifecycle: AgentLifecycle
+    let digests: DigestControl
+
+    private var process: AgentProcess { runtime.process }
+    private var options: AgentOptions { runtime.options }
+    private var metrics: AgentMetrics { process.environment.metrics }
+    private var clock: ServerClock { process.environment.clock }
+    private var time: any TimeSource { process.environment.time }
+
+    func status() async -> AgentStatus { await status(of: process.sinks) }
 
     /// The status with these sinks.
     func status(of sinks: [SinkSlot]) async -> AgentStatus {
@@ -12,10 +23,7 @@ extension Agent {
         let now = time.now
         var status = AgentStatus(version: AgentVersion.current, startedAt: startedAt(now), now: now)
         var facts = HealthFacts()
-        status.clock.skewSeconds = clock.estimate?.offset.inSeconds.withoutNoise
-        status.clock.uncertaintySeconds = clock.estimate?.uncertainty.inSeconds.withoutNoise
-        status.clock.lastSync = clock.lastSync?.iso8601
-        status.clock.serverTime = clock.now.iso8601
+        fill(&status.clock)
         facts.isSkewed = clock.isSkewed
         status.server.dialect = await runtime.account.gate.dialect
         facts.serverCircuit = await runtime.account.gate.circuitState
@@ -37,31 +45,31 @@ extension Agent {
             status.outbox.sinkReasons[slot.name] = slot.lastReason?.description
         }
         do {
-            let snapshot = try await snapshot()
+            let snapshot = try await runtime.snapshot()
             status.identity = snapshot.identity.did.map(process.pseudonym.hash)
             fill(&status.outbox, from: snapshot, now: now)
             status.outbox.waiting = waiting(in: snapshot, for: sinks)
-            status.outbox.lastDay = lastDay(try await store.ledgerOfLastDay(now: clock.now))
+            status.outbox.lastDay = lastDay(try await process.store.ledgerOfLastDay(now: clock.now))
             status.outbox.oldestDue = runtime.dispatcher.oldestDue(in: snapshot).map { past($0, now).iso8601 }
-            let current = try await identity.current()
+            let current = try await runtime.account.identity.current()
             facts.isSignedOut =
                 snapshot.identity.did == nil && !(options.polls.isEmpty && options.digests.isEmpty)
-            for poll in polls {
+            for poll in runtime.polls {
                 let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
                 let (name, entry) = self.entry(poll, stream, now: now, of: current)
                 status.polls[name] = entry
                 facts.polls.append(self.facts(of: poll, entry, stream, current, holdSince: facts.hold?.since))
             }
-            status.digests = try await digestStatus(of: snapshot.identity.did)
+            status.digests = try await digests.status(of: snapshot.identity.did)
             status.storage = AgentStatus.Storage(
-                encrypted: await store.isEncrypted,
-                reencryption: await store.resealProgress
+                encrypted: await process.store.isEncrypted,
+                reencryption: await process.store.resealProgress
             )
-            facts.canReadStore = store.health.failure == nil
+            facts.canReadStore = process.store.health.failure == nil
         } catch {
             facts.canReadStore = false
         }
-        facts.isStoreFailing = store.health.failsSomePart
+        facts.isStoreFailing = process.store.health.failsSomePart
         status.lastScrape = lifecycle.lastScrape?.iso8601
         status.pollingMetrics = metrics.summary(lastPoll: status.polls[AgentMetrics.contractPoll]?.lastAttempt)
         facts.outbox = status.outbox.facts
@@ -100,6 +108,13 @@ extension Agent {
 
     /// The start of the agent by the clock that tells `now`, so that the time between them is how long it runs.
     private func startedAt(_ now: Timestamp) -> Timestamp { now - (time.boottime - process.startedAt) }
+
+    private func fill(_ status: inout AgentStatus.Clock) {
+        status.skewSeconds = clock.estimate?.offset.inSeconds.withoutNoise
+        status.uncertaintySeconds = clock.estimate?.uncertainty.inSeconds.withoutNoise
+        status.lastSync = clock.lastSync?.iso8601
+        status.serverTime = clock.now.iso8601
+    }
 
     private func fill(_ outbox: inout AgentStatus.Outbox, from snapshot: StoreSnapshot, now: Timestamp) {
         outbox.pending = snapshot.rows[.pending] ?? 0
@@ -190,5 +205,26 @@ extension AgentStatus.Outbox {
         facts.quarantined = quarantined
         facts.imbalance = ledgerImbalance
         return facts
+    }
+}
+
+extension AgentMetrics {
+    /// The summary, computed from the metrics.
+    ///
+    /// - Parameter lastPoll: The stored time of the last attempt.
+    fileprivate func summary(lastPoll: String?) -> PollingMetrics {
+        var summary = PollingMetrics()
+        summary.lastPollTimestamp = lastPoll
+        guard let poll = pollNames[Self.contractPoll] else { return summary }
+        summary.pollsTotal = Int(polls.attempts[poll].value)
+        summary.pollsSuccessful = Int(polls.successes[poll].value)
+        summary.pollsFailed = Int(polls.failures[poll].value)
+        summary.changesFound = Int(polls.changesFound[poll].value)
+        summary.notificationsGenerated = outbox.notifications.all(poll).reduce(0) { $0 + Int($1.value) }
+        summary.throttlesHit = Int(api.requests[Self.contractEndpoint, .rateLimited].value)
+        let latency = api.latency[Self.contractEndpoint]
+        let requests = latency.counts.reduce(0, +)
+        if requests > 0 { summary.averageResponseTime = (latency.sum / Double(requests)).withoutNoise }
+        return summary
     }
 }

@@ -3,17 +3,22 @@ import StarwatchPolling
 import StarwatchStore
 import StarwatchTransport
 
-extension Agent {
-    package func explain(_ id: String) async throws(ControlError) -> Story {
-        try await counted(.read) { () async throws(ControlError) in
-            do throws(StoreError) {
-                if let story = try await story(of: id) { return story }
-            } catch { throw ControlError(error) }
-            throw ControlError(
-                .notFound,
-                "Nothing stored has that id. Give a claim id, chg_…, a row of starwatch outbox list, ntf_… or run_…."
-            )
-        }
+/// Finds what an id means, and tells its life.
+struct StoryFinder: Sendable {
+    let account: Account
+    let store: Store
+    let sinks: [SinkSlot]
+    let options: AgentOptions
+    let environment: Environment
+    let pseudonym: IdentityHash
+    let changeHash: ChangeHash
+
+    func explain(_ id: String) async throws -> Story {
+        if let story = try await story(of: id) { return story }
+        throw ControlError(
+            .notFound,
+            "Nothing stored has that id. Give a claim id, chg_…, a row of starwatch outbox list, ntf_… or run_…."
+        )
     }
 
     private func story(of id: String) async throws(StoreError) -> Story? {
@@ -28,7 +33,7 @@ extension Agent {
             if let notification = try await store.notificationStory(id) {
                 return await stories().notification(notification)
             }
-            return try await store.armedDigest(id).map { StoryBuilder.digest(id, $0, process.pseudonym) }
+            return try await store.armedDigest(id).map { StoryBuilder.digest(id, $0, pseudonym) }
         }
         var rows: [Int64] = []
         if let row = Int64(id) {
@@ -47,7 +52,7 @@ extension Agent {
         var before: Int64?
         while true {
             let rows = try await store.changes(before: before, limit: 2000)
-            if let found = rows.first(where: { process.changeHash.hash($0.change) == hash }) { return found.change }
+            if let found = rows.first(where: { changeHash.hash($0.change) == hash }) { return found.change }
             guard let last = rows.last else { return nil }
             before = last.id
         }
@@ -55,26 +60,20 @@ extension Agent {
 
     /// A builder with the present state of sinks, limits and options.
     private func stories() async -> StoryBuilder {
-        let (now, local) = (clock.now, time.now)
+        let (now, local) = (environment.clock.now, environment.time.now)
         var pauses: [String: SinkPause] = [:]
         for sink in sinks { pauses[sink.name] = sink.pause(at: now) }
-        var grouping: [PollName: Duration] = [:]
-        for poll in polls { grouping[poll.name] = poll.options.groupInterval }
         // The gate's times are the local clock's.
-        let held = await runtime.account.gate.heldUntil(now: local).map { $0 + (now - local) }
+        let held = await account.gate.heldUntil(now: local).map { $0 + (now - local) }
         return StoryBuilder(
             now: now,
             serverAhead: now - local,
-            pseudonym: process.pseudonym,
-            changeHash: process.changeHash,
+            pseudonym: pseudonym,
+            changeHash: changeHash,
             pauses: pauses,
             hasSinks: sinks.contains { !$0.isDisabled },
             throttledUntil: held,
-            grouping: .init(
-                wait: options.delivery.groupWait,
-                interval: options.delivery.groupInterval,
-                ofPoll: grouping
-            )
+            options: options
         )
     }
 }

@@ -7,25 +7,19 @@ import StarwatchTransport
 
 /// The configured place of the master key.
 struct MasterKeySource: Sendable {
-    private let options: SecurityOptions
-    private let credentialsDirectory: String?
-    private let time: any TimeSource
-
-    init(_ options: SecurityOptions, credentialsDirectory: String?, time: any TimeSource) {
-        self.options = options
-        self.credentialsDirectory = credentialsDirectory
-        self.time = time
-    }
+    let options: SecurityOptions
+    var secrets = SecretFiles.ofProcess
+    let time: any TimeSource
 
     /// Reads the key.
     ///
     /// - Returns: `nil` if none is configured.
     /// - Throws: ``AgentError`` if the file or the command gives no key.
     func read() async throws(AgentError) -> MasterKey? {
-        if let path = options.masterKeyFile { return try Self.read(path, credentialsDirectory) }
+        if let path = options.masterKeyFile { return try Self.read(path, secrets.credentialsDirectory) }
         guard let argv = options.masterKeyCommand else { return nil }
         let output: String
-        do { output = try await Factories.output(of: argv, within: .seconds(30), time: time) } catch {
+        do { output = try await CommandOutput.text(of: argv, within: .seconds(30), time: time) } catch {
             throw AgentError(
                 .configuration,
                 "The command of security.master_key_command failed; run it by hand to see why. Nothing was written."
@@ -60,7 +54,9 @@ struct MasterKeySource: Sendable {
 
     /// The key that a rotation has written beside the file of the former one; `nil` if there is none.
     private func pending() -> MasterKey? {
-        options.masterKeyFile.flatMap { try? Self.read(MasterKeyFile.pendingPath(of: $0), credentialsDirectory) }
+        options.masterKeyFile.flatMap {
+            try? Self.read(MasterKeyFile.pendingPath(of: $0), secrets.credentialsDirectory)
+        }
     }
 
     /// Moves the pending key to the place of the former one, if that is allowed.
@@ -104,6 +100,43 @@ struct MasterKeySource: Sendable {
             )
         }
         return key
+    }
+}
+
+/// A master key that is in a file.
+package struct MasterKeyFile: Sendable {
+    /// The name of the key, which does not reveal it.
+    package let id: String
+    /// The key in base64.
+    package let text: String
+
+    private init(_ key: MasterKey) { (id, text) = (key.id, key.text) }
+
+    /// Writes a new key to a new file of mode 0600 that survives a power loss.
+    ///
+    /// - Parameter former: A file whose owner and mode the new one gets; `nil` for those of the caller.
+    /// - Returns: `nil` if the file exists already; it is then unchanged.
+    /// - Throws: ``AgentError`` with the system's reason.
+    package static func create(_ path: String, like former: String? = nil) throws(AgentError) -> MasterKeyFile? {
+        let key = MasterKey()
+        return try KeyFile.create(path, key.text, like: former) ? MasterKeyFile(key) : nil
+    }
+
+    /// Reads the key in a file.
+    ///
+    /// - Throws: ``AgentError`` if others can read the file, or if it holds no key.
+    package static func read(_ path: String) throws(AgentError) -> MasterKeyFile {
+        MasterKeyFile(try MasterKeySource.read(path, nil))
+    }
+
+    /// The file in which a rotation keeps the new key until the database uses it.
+    package static func pendingPath(of path: String) -> String { path + ".next" }
+
+    /// Replaces a key file with another one, atomically.
+    ///
+    /// - Throws: ``AgentError`` with the system's reason.
+    package static func replace(_ path: String, with new: String) throws(AgentError) {
+        try KeyFile.replace(path, with: new)
     }
 }
 

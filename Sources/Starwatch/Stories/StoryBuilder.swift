@@ -4,14 +4,6 @@ import StarwatchTransport
 
 /// Makes stories from stored lives and the present state of the agent.
 struct StoryBuilder: Sendable {
-    /// The configured grouping.
-    struct Grouping: Sendable {
-        let wait: Duration
-        let interval: Duration
-        /// The polls' own intervals.
-        let ofPoll: [PollName: Duration?]
-    }
-
     let now: Timestamp
     /// The server's time minus the local time. Cycles are stored by the local clock.
     let serverAhead: Duration
@@ -21,7 +13,7 @@ struct StoryBuilder: Sendable {
     let pauses: [String: SinkPause]
     let hasSinks: Bool
     let throttledUntil: Timestamp?
-    let grouping: Grouping
+    let options: AgentOptions
 
     func change(_ change: ChangeStory, otherRows: [Int64]) -> Story {
         let row = change.row
@@ -126,8 +118,9 @@ struct StoryBuilder: Sendable {
         facts.hasSinks = hasSinks
         facts.grouping.oldestWaiting = change.due.oldestCreatedAt
         facts.grouping.lastNotified = change.due.lastNotifiedAt
-        facts.grouping.wait = grouping.wait
-        facts.grouping.interval = (grouping.ofPoll[row.stream.poll] ?? nil) ?? grouping.interval
+        facts.grouping.wait = options.delivery.groupWait
+        let poll = options.polls.first { $0.name == row.stream.poll }
+        facts.grouping.interval = poll?.groupInterval ?? options.delivery.groupInterval
         if let notification = change.notification { facts.sinks = sinks(notification) }
         facts.isAcknowledged = change.isBootstrap || row.acknowledgedAt != nil
         facts.batch = change.batch

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Handlers of a host application for user actions on a notification (R-NOT-10). The defaults do nothing.
 ///
 /// The agent calls a handler once for each new action, after storing it. If the process ends in between, the call is
@@ -19,4 +21,14 @@ extension NotificationActions {
     public func onDismiss(notificationId: String) async {}
     public func onSnooze(notificationId: String, duration: Duration) async {}
     public func onMarkRead(jwtIds: [String]) async {}
+}
+
+/// The host program's handler of actions, which it can set while the agent runs.
+final class ActionHandler: Sendable {
+    private let current = Mutex<(any NotificationActions)?>(nil)
+
+    var actions: (any NotificationActions)? {
+        get { current.withLock { $0 } }
+        set { current.withLock { $0 = newValue } }
+    }
 }
