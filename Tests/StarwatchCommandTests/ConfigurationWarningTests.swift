@@ -9,13 +9,13 @@ import Testing
     /// The warnings about a file, each without the file's name.
     private func warnings(
         _ yaml: String,
-        _ change: (inout OptionWarning.Surroundings) -> Void = { _ in }
+        _ change: (inout OptionWarning.Facts) -> Void = { _ in }
     ) throws -> [String] {
         let loaded = try ConfigurationLoader(environment: [:], workingDirectory: "/nowhere")
             .load(text: yaml, file: "file", directory: "/nowhere")
-        var surroundings = OptionWarning.Surroundings()
-        change(&surroundings)
-        return loaded.lines(of: OptionWarning.all(in: loaded.options, surroundings))
+        var facts = OptionWarning.Facts()
+        change(&facts)
+        return loaded.lines(of: OptionWarning.all(in: loaded.options, facts))
     }
 
     @Test(arguments: ["", "# nothing\n", "polls:\n"])
@@ -38,10 +38,10 @@ import Testing
 
     @Test func aTokenOrAPasswordInClearTextOnANetworkIsAWarning() throws {
         var options = AgentOptions()
-        func paths(_ change: (inout OptionWarning.Surroundings) -> Void = { _ in }) -> [String] {
-            var surroundings = OptionWarning.Surroundings()
-            change(&surroundings)
-            return OptionWarning.all(in: options, surroundings).filter { $0.message.contains("clear text") }.map(\.path)
+        func paths(_ change: (inout OptionWarning.Facts) -> Void = { _ in }) -> [String] {
+            var facts = OptionWarning.Facts()
+            change(&facts)
+            return OptionWarning.all(in: options, facts).filter { $0.message.contains("clear text") }.map(\.path)
         }
         options.control.tokenFile = "token"
         options.control.listen = "127.0.0.1:9465"

@@ -56,7 +56,7 @@ import Testing
             for _ in 0..<4 {
                 group.addTask(executorPreference: client.executor) { for _ in 0..<2000 { await shared.step() } }
                 group.addTask {
-                    await Aside.run {
+                    await Offload.run {
                         for _ in 0..<2000 {
                             await shared.step()
                             #expect(!driver.isHere)
@@ -74,14 +74,14 @@ import Testing
             // On its own thread it does not wait for the thread's end.
             client.shutdown()
             // Not `Task.yield()`, whose job can end before the task waits for it: the task then stays on the thread.
-            await Aside.run {}
+            await Offload.run {}
             let exchange = await client.exchange(HTTPRequest(url: "http://127.0.0.1:9/"))
             #expect(failure(of: exchange.result) == .cancelled)
             #expect(!driver.isHere)
         }
     }
 
-    @Test(arguments: [(16, true), (Aside.longAnswer, false)])
+    @Test(arguments: [(16, true), (Offload.longAnswer, false)])
     func onlyAShortAnswerIsReadOnTheThread(size: Int, isOnDriver: Bool) async throws {
         let server = try LoopbackServer.answering { _ in answer(body: String(repeating: "x", count: size)) }
         let http = try makeClient()
@@ -139,7 +139,7 @@ import Testing
                     #expect(driver.isHere)
                 }
                 group.addTask {
-                    await Aside.run { Self.wait(for: stuck.isAsked) }
+                    await Offload.run { Self.wait(for: stuck.isAsked) }
                     for _ in 0..<3 {
                         let response = try? await client.execute(HTTPRequest(url: server.url()))
                         #expect(response.map(text) == "here")

@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import StarwatchSimulation
 
-/// Runs the agent in simulated worlds and checks its promises.
+/// Runs the agent in simulated worlds and checks its guarantees.
 @main
 struct SimulationCommand: AsyncParsableCommand {
     static func main() async {
@@ -22,7 +22,7 @@ struct SimulationCommand: AsyncParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "starwatch-simulation",
-        abstract: "Run the agent in simulated worlds with injected faults, and check its promises.",
+        abstract: "Run the agent in simulated worlds with injected faults, and check its guarantees.",
         subcommands: [SoakCommand.self, ReplayCommand.self],
         defaultSubcommand: SoakCommand.self
     )
@@ -32,7 +32,7 @@ struct SimulationCommand: AsyncParsableCommand {
 struct SoakCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "soak",
-        abstract: "Run one seed after another. The first one that breaks a promise is reduced and printed."
+        abstract: "Run one seed after another. The first one that breaks a guarantee is reduced and printed."
     )
 
     @Option(help: "Duration in minutes.")
@@ -47,7 +47,7 @@ struct SoakCommand: AsyncParsableCommand {
     @Option(help: "Maximum number of runs.")
     var runs = Int.max
 
-    @Flag(help: "Continue after a broken promise.")
+    @Flag(help: "Continue after a broken guarantee.")
     var keepGoing = false
 
     func run() async throws {
@@ -71,7 +71,7 @@ struct SoakCommand: AsyncParsableCommand {
         )
         guard let failure = campaign.failures.first, let violation = failure.violations.first else { return }
         print("To repeat the run:\n  scripts/soak replay \(failure.plan.arguments)")
-        let small = try await Shrinker().shrink(failure.plan, breaking: violation.promise)
+        let small = try await Shrinker().shrink(failure.plan, breaking: violation.guarantee)
         print("A smaller run that fails as well:\n  scripts/soak replay \(small.arguments)")
         throw ExitCode.failure
     }

@@ -16,7 +16,7 @@ import Testing
         let meter: RequestMeter
         let network: SimulatedNetwork
         let disk: SimulatedDisk
-        let process: AgentProcess
+        let process: SimulatedProcess
 
         init(_ settings: Settings) throws {
             let trace = Trace(clock: clock, kept: 0)
@@ -42,15 +42,15 @@ import Testing
                 defect: .none
             )
             disk = try SimulatedDisk(isEmpty: true)
-            process = AgentProcess(disk: disk, faults: faults, trace: trace, meter: meter, onPowerLoss: {})
+            process = SimulatedProcess(disk: disk, faults: faults, trace: trace, meter: meter, onPowerLoss: {})
         }
     }
 
-    /// Returns the promises that `history` breaks.
+    /// Returns the guarantees that `history` breaks.
     private func broken(
         in settings: Settings,
         _ history: @escaping @Sendable (Parts) async -> Void
-    ) async throws -> [StarwatchSimulation.Promise] {
+    ) async throws -> [Guarantee] {
         // A separate thread, because a loop owns the thread it runs on.
         try await withCheckedThrowingContinuation { continuation in
             let thread = Thread {
@@ -63,7 +63,7 @@ import Testing
     private static func play(
         _ history: @escaping @Sendable (Parts) async -> Void,
         in settings: Settings
-    ) throws -> [StarwatchSimulation.Promise] {
+    ) throws -> [Guarantee] {
         let loop = SimulationLoop(chance: Chance(seed: 0, "checks"))
         return try loop.own {
             let parts = try Parts(settings)
@@ -77,7 +77,7 @@ import Testing
             while !isDone.value {
                 guard loop.step() || parts.clock.advance() else { throw CancellationError() }
             }
-            return parts.violations.all.map(\.promise)
+            return parts.violations.all.map(\.guarantee)
         }
     }
 
@@ -164,7 +164,7 @@ import Testing
             if isDelivered { _ = await parts.network.exchange(notification, of: parts.process) }
             _ = await parts.network.exchange(Self.acknowledgement(of: id, key: "a"), of: parts.process)
         }
-        let expected: [StarwatchSimulation.Promise] =
+        let expected: [Guarantee] =
             isDelivered || isUnstarred ? [] : [.acknowledgedAfterDelivery]
         #expect(found == expected)
     }

@@ -6,9 +6,9 @@ import Testing
 
 /// Simulations find planted defects.
 @Suite struct DefectTests {
-    /// Returns `true` if one of the seeds breaks `promise`.
+    /// Returns `true` if one of the seeds breaks `guarantee`.
     private func breaks(
-        _ promise: StarwatchSimulation.Promise,
+        _ guarantee: Guarantee,
         _ defect: Defect = .none,
         seeds: [UInt64] = Array(0..<200),
         tamper: @escaping @Sendable (String) -> Void = { _ in }
@@ -18,36 +18,36 @@ import Testing
             plan.defect = defect
             plan.cycles = 80
             let result = try await Simulation.run(plan, tamper: tamper)
-            if result.violations.contains(where: { $0.promise == promise }) { return true }
+            if result.violations.contains(where: { $0.guarantee == guarantee }) { return true }
         }
         return false
     }
 
-    /// Returns `true` if one of the seeds breaks `promise` when `sql` changes the database while no agent runs.
+    /// Returns `true` if one of the seeds breaks `guarantee` when `sql` changes the database while no agent runs.
     private func breaks(
-        _ promise: StarwatchSimulation.Promise,
+        _ guarantee: Guarantee,
         byHand sql: String,
         seeds: [UInt64] = Array(0..<200)
     ) async throws -> Bool {
-        try await breaks(promise, seeds: seeds) { path in
+        try await breaks(guarantee, seeds: seeds) { path in
             // A failed change is ignored: some runs damage the database first.
             try? DatabaseQueue(path: path).write { try $0.execute(sql: sql) }
         }
     }
 
     @Test(arguments: [
-        (Defect.loseItems, StarwatchSimulation.Promise.nothingLost),
+        (Defect.loseItems, Guarantee.nothingLost),
         (.renameNotifications, .nothingTwice),
         (.hideRetryAfter, .retryAfter),
         (.tripleLimit, .requestLimit),
         (.cutNotifications, .nothingInvented),
     ])
-    func aPlantedDefectIsFound(defect: Defect, promise: StarwatchSimulation.Promise) async throws {
-        #expect(try await breaks(promise, defect))
+    func aPlantedDefectIsFound(defect: Defect, guarantee: Guarantee) async throws {
+        #expect(try await breaks(guarantee, defect))
     }
 
     @Test(arguments: [
-        ("UPDATE ledger SET new = new + 1", StarwatchSimulation.Promise.ledgerBalances),
+        ("UPDATE ledger SET new = new + 1", Guarantee.ledgerBalances),
         (
             // The ledger is corrected, so that its own check does not fail first. Deleted rows would be fetched again.
             """
@@ -66,8 +66,8 @@ import Testing
             """, .nothingInvented
         ),
     ])
-    func aHandInTheDatabaseIsFound(sql: String, promise: StarwatchSimulation.Promise) async throws {
-        #expect(try await breaks(promise, byHand: sql))
+    func aHandInTheDatabaseIsFound(sql: String, guarantee: Guarantee) async throws {
+        #expect(try await breaks(guarantee, byHand: sql))
     }
 
     @Test(arguments: [
@@ -76,7 +76,7 @@ import Testing
             CREATE TRIGGER IF NOT EXISTS rewritten AFTER UPDATE ON deliveries BEGIN
                 UPDATE notifications SET payload = CAST(payload || ' ' AS BLOB) WHERE id = NEW.notification_id;
             END
-            """, StarwatchSimulation.Promise.sameContent
+            """, Guarantee.sameContent
         ),
         (
             """
@@ -104,7 +104,7 @@ import Testing
             """, .idempotency
         ),
     ])
-    func aTriggerInTheDatabaseIsFound(sql: String, promise: StarwatchSimulation.Promise) async throws {
+    func aTriggerInTheDatabaseIsFound(sql: String, guarantee: Guarantee) async throws {
         // Runs with crashes, and with acknowledgements whose response is lost.
         let kinds: Set<FaultKind> = [.crash, .partialAcknowledgement, .sinkAnswerLost]
         let seeds = (0..<3000 as Range<UInt64>).filter { seed in
@@ -112,7 +112,7 @@ import Testing
             return settings.dialect == .canonical && !settings.acknowledgesLocally && settings.intensity >= 1
                 && settings.kinds.isSuperset(of: kinds)
         }
-        #expect(try await breaks(promise, byHand: sql, seeds: seeds))
+        #expect(try await breaks(guarantee, byHand: sql, seeds: seeds))
     }
 
     /// The agent would ask for what is new by a clock that is no longer ahead, and miss changes below its cursor.

@@ -11,13 +11,13 @@ import Testing
         var failing: SimulationResult?
         while failing == nil {
             let result = try await Simulation.run(plan)
-            if result.violations.contains(where: { $0.promise == .requestLimit }) { failing = result }
+            if result.violations.contains(where: { $0.guarantee == .requestLimit }) { failing = result }
             plan.seed += 1
         }
         let large = try #require(failing)
         let small = try await Shrinker().shrink(large.plan, breaking: .requestLimit)
         let result = try await Simulation.run(small)
-        #expect(result.violations.contains { $0.promise == .requestLimit })
+        #expect(result.violations.contains { $0.guarantee == .requestLimit })
         #expect(small.cycles < large.plan.cycles)
         #expect(result.faults.values.reduce(0, +) <= large.faults.values.reduce(0, +))
         #expect(small.without.count > large.plan.without.count)

@@ -31,4 +31,11 @@ package struct ControlError: Error, Sendable, Hashable {
         self.kind = kind
         self.message = message
     }
+
+    /// Rejects a list that is empty or too long.
+    ///
+    /// - Throws: ``ControlError`` unless `limit` is 1 to `most`.
+    static func check(limit: Int, upTo most: Int) throws {
+        if !(1...most).contains(limit) { throw ControlError(.invalid, "The limit must be between 1 and \(most).") }
+    }
 }

@@ -36,42 +36,4 @@ package struct DigestReport: Sendable, Codable, Hashable {
         case contentAt = "content_at"
         case occurrences
     }
-
-    init(_ digest: Digest, rows: [DigestState.Row], content: StoredContent?, now: Timestamp) {
-        let plan = digest.plan
-        name = digest.name.rawValue
-        timezone = digest.options.timezone ?? plan.zone.identifier
-        mode = digest.options.mode.rawValue
-        contentAt = content?.validatedAt.iso8601
-        let own = rows.filter { $0.row.occurrence.digest == digest.name }
-        let stored = Set(own.map(\.row.occurrence))
-        var found = own.map { row in
-            (
-                row.row.occurrence,
-                Occurrence(
-                    slot: row.row.occurrence.slot,
-                    fireAt: row.row.occurrence.fireAt.iso8601,
-                    status: row.row.status.rawValue,
-                    text: row.row.arming?.text.kind.rawValue,
-                    fetch: row.row.prefetch.rawValue,
-                    errorCode: row.code?.rawValue
-                )
-            )
-        }
-        for occurrence in plan.occurrences(after: now, through: now + DigestDecision.horizon)
-        where !stored.contains(occurrence) {
-            found.append(
-                (
-                    occurrence,
-                    Occurrence(
-                        slot: occurrence.slot,
-                        fireAt: occurrence.fireAt.iso8601,
-                        status: "planned",
-                        fetch: DigestRow.Prefetch.none.rawValue
-                    )
-                )
-            )
-        }
-        occurrences = found.sorted { ($0.0.fireAt, $0.0.slot) < ($1.0.fireAt, $1.0.slot) }.map(\.1)
-    }
 }

@@ -140,3 +140,20 @@ package struct TimeServerAddress: Sendable, Hashable {
         (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || ".-_:%".utf8.contains(byte)
     }
 }
+
+extension NTPClient {
+    /// The client of the configured time server; `nil` if the clock is measured otherwise.
+    ///
+    /// - Throws: ``AgentError`` of kind `configuration`.
+    init?(_ clock: ClockOptions, time: any TimeSource) throws(AgentError) {
+        guard clock.source == .ntp else { return nil }
+        guard let address = clock.ntpServer.flatMap(TimeServerAddress.init) else {
+            throw AgentError(.configuration, "clock.source ntp needs clock.ntp_server, HOST or HOST:PORT.")
+        }
+        self.init(
+            host: address.host,
+            port: address.port,
+            clock: { StarwatchTransport.ClockReading(wall: time.now, monotonic: time.monotonic) }
+        )
+    }
+}

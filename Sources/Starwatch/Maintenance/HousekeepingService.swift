@@ -12,8 +12,8 @@ package final class HousekeepingService: Service {
     private let environment: Environment
     private let pipeline: LogPipeline
     private let recorder: LogRecorder
-    private let beat: @Sendable () async -> Void
-    private let beatInterval: Duration
+    private let reportHealth: @Sendable () async -> Void
+    private let healthInterval: Duration
 
     /// The time after which log lines are stored, and the interval of an encryption that has not ended. Other work waits for
     /// the next ``ClockLook``, because each wake-up of an idle agent costs CPU time.
@@ -26,24 +26,24 @@ package final class HousekeepingService: Service {
     static let probeInterval = Duration.seconds(2)
 
     /// - Parameters:
-    ///   - beat: Checks the agent's health. A call that does not return reveals a stuck store.
-    ///   - beatInterval: Interval of `beat`, from 50 ms to 30 s, the default: each check wakes the store's thread.
+    ///   - reportHealth: Checks the agent's health. A call that does not return reveals a stuck store.
+    ///   - healthInterval: Interval of `reportHealth`, from 50 ms to 30 s, the default: each check wakes the store's thread.
     package init(
         store: Store,
         outbox: OutboxOptions,
         environment: Environment,
         pipeline: LogPipeline,
         recorder: LogRecorder,
-        beat: @escaping @Sendable () async -> Void = {},
-        beatInterval: Duration? = nil
+        reportHealth: @escaping @Sendable () async -> Void = {},
+        healthInterval: Duration? = nil
     ) {
         self.store = store
         self.outbox = outbox
         self.environment = environment
         self.pipeline = pipeline
         self.recorder = recorder
-        self.beat = beat
-        self.beatInterval = max(min(beatInterval ?? ClockLook.interval, ClockLook.interval), .milliseconds(50))
+        self.reportHealth = reportHealth
+        self.healthInterval = max(min(healthInterval ?? ClockLook.interval, ClockLook.interval), .milliseconds(50))
     }
 
     private var clock: ServerClock { environment.clock }
@@ -53,7 +53,7 @@ package final class HousekeepingService: Service {
     package func run() async throws {
         await cancelWhenGracefulShutdown {
             let start = self.time.monotonic
-            var (nextBeat, nextSample, nextWork) = (start, start, start + Self.interval)
+            var (nextReport, nextSample, nextWork) = (start, start, start + Self.interval)
             // Nobody encrypts the database of a running agent.
             let isEncrypted = await self.store.isEncrypted
             var nextCleanup = start + min(Self.firstCleanup, self.outbox.cleanupInterval)
@@ -61,7 +61,7 @@ package final class HousekeepingService: Service {
                 let isWell = self.store.health.failure == nil
                 let untilWork = max(nextWork - self.time.monotonic, .zero)
                 if isWell {
-                    let wait = min(untilWork, max(nextBeat - self.time.monotonic, .zero))
+                    let wait = min(untilWork, max(nextReport - self.time.monotonic, .zero))
                     await self.recorder.housekeeping.wait(for: wait, on: self.time)
                 } else {
                     // Each failed probe raises the signal.
@@ -69,9 +69,9 @@ package final class HousekeepingService: Service {
                 }
                 if Task.isCancelled { break }
                 // Before the work, so that a slow one delays no sign of life.
-                if !isWell || self.isDue(nextBeat) {
-                    await self.beat()
-                    nextBeat = self.time.monotonic + min(self.beatInterval, ClockLook.wait(from: self.time.now))
+                if !isWell || self.isDue(nextReport) {
+                    await self.reportHealth()
+                    nextReport = self.time.monotonic + min(self.healthInterval, ClockLook.wait(from: self.time.now))
                 }
                 if self.recorder.holdsLines { nextWork = min(nextWork, self.time.monotonic + Self.interval) }
                 guard self.isDue(nextWork) else { continue }

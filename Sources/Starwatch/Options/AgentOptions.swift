@@ -242,6 +242,14 @@ public struct DeliveryOptions: Sendable, Hashable {
     public var sinks: [SinkOptions] = []
 
     public init() {}
+
+    /// The number of notifications that the sink of kind `feed` keeps; `nil` without one.
+    var feedKeep: Int? {
+        for sink in sinks {
+            if case .feed(let keep) = sink.kind { return keep }
+        }
+        return nil
+    }
 }
 
 /// A receiver of notifications.
@@ -394,6 +402,14 @@ public struct ControlOptions: Sendable, Hashable {
     public var webConfigFile: String?
 
     public init() {}
+}
+
+/// A port of the agent that a web configuration can protect.
+package enum ServedPort: String, Sendable, CaseIterable {
+    /// `http.listen`.
+    case http
+    /// `control.listen`.
+    case control
 }
 
 /// The log on standard error.

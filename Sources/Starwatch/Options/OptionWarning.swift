@@ -3,7 +3,7 @@ package import StarwatchCore
 /// An option that is valid, and probably not what the operator wants.
 package struct OptionWarning: Sendable, Hashable {
     /// Facts that the options alone do not tell.
-    package struct Surroundings: Sendable, Hashable {
+    package struct Facts: Sendable, Hashable {
         /// The DID of `auth.key_file` as apps write it; `nil` without a key.
         package var keyDID: DID?
         /// Whether the database's folder exists.
@@ -25,9 +25,9 @@ package struct OptionWarning: Sendable, Hashable {
     package let message: String
 
     /// The warnings about `options`, in the order of the configuration file.
-    package static func all(in options: AgentOptions, _ surroundings: Surroundings) -> [OptionWarning] {
-        identity(options, surroundings) + storage(surroundings) + options.polls.flatMap { poll($0, options) }
-            + locale(options.delivery) + listeners(options) + clearText(options, surroundings)
+    package static func all(in options: AgentOptions, _ facts: Facts) -> [OptionWarning] {
+        identity(options, facts) + storage(facts) + options.polls.flatMap { poll($0, options) }
+            + locale(options.delivery) + listeners(options) + clearText(options, facts)
     }
 
     private static func locale(_ delivery: DeliveryOptions) -> [OptionWarning] {
@@ -38,8 +38,8 @@ package struct OptionWarning: Sendable, Hashable {
         return [OptionWarning(path: "delivery.locale", message: message)]
     }
 
-    private static func identity(_ options: AgentOptions, _ surroundings: Surroundings) -> [OptionWarning] {
-        guard let did = options.initialIdentity, let own = surroundings.keyDID, did != own,
+    private static func identity(_ options: AgentOptions, _ facts: Facts) -> [OptionWarning] {
+        guard let did = options.initialIdentity, let own = facts.keyDID, did != own,
             did.rawValue.lowercased() == own.rawValue.lowercased()
         else { return [] }
         return [
@@ -53,8 +53,8 @@ package struct OptionWarning: Sendable, Hashable {
         ]
     }
 
-    private static func storage(_ surroundings: Surroundings) -> [OptionWarning] {
-        guard !surroundings.hasStorageFolder else { return [] }
+    private static func storage(_ facts: Facts) -> [OptionWarning] {
+        guard !facts.hasStorageFolder else { return [] }
         return [
             OptionWarning(
                 path: "storage.path",
@@ -106,17 +106,17 @@ package struct OptionWarning: Sendable, Hashable {
     }
 
     /// The warnings about secrets in clear text on a network.
-    private static func clearText(_ options: AgentOptions, _ surroundings: Surroundings) -> [OptionWarning] {
+    private static func clearText(_ options: AgentOptions, _ facts: Facts) -> [OptionWarning] {
         func warning(_ port: ServedPort, _ text: String?, _ secret: String) -> [OptionWarning] {
             guard let address = text.flatMap({ try? ListenAddress(parsing: $0) }), !address.isLoopback,
-                !surroundings.encryptedPorts.contains(port)
+                !facts.encryptedPorts.contains(port)
             else { return [] }
             let message =
                 "\(secret) over the network in clear text; set \(port.rawValue).web_config_file to a file with "
                 + "tls_server_config, or listen on 127.0.0.1."
             return [OptionWarning(path: "\(port.rawValue).listen", message: message)]
         }
-        let sendsPasswords = surroundings.passwordPorts
+        let sendsPasswords = facts.passwordPorts
         let http = sendsPasswords.contains(.http) ? options.http.listen : nil
         let control = options.control
         return warning(.http, http, "sends passwords")

@@ -3,7 +3,7 @@ import ServiceLifecycle
 package import StarwatchCore
 import StarwatchPolling
 import StarwatchStore
-package import StarwatchTelemetry
+import StarwatchTelemetry
 import StarwatchTransport
 import Synchronization
 
@@ -60,7 +60,7 @@ package final class PollService: Service {
     var environment: Environment { shared.environment }
 
     /// The executor of schedules and cycles: the one on which answers arrive, so that a cycle changes no threads. What
-    /// blocks or takes long runs elsewhere; see ``Aside``.
+    /// blocks or takes long runs elsewhere; see ``Offload``.
     package var executor: (any TaskExecutor)? { shared.account.api.client.http.executor }
 
     /// Runs the schedules until the service is told to stop. It then cancels cycles in progress, which loses no data.
@@ -209,19 +209,4 @@ package final class PollService: Service {
             task.cancel()
         }
     }
-}
-
-/// A configured poll, ready to run.
-package struct Poll: Sendable {
-    package let options: PollOptions
-    /// The poll's name as a label value.
-    package let label: ConfiguredName
-    package let schedule: Schedule
-    /// This instance's fixed delay after the scheduled time.
-    package let splay: Duration
-    /// The polls that can have the same claims; the poll itself is among them.
-    package let overlapping: [PollName]
-
-    package var name: PollName { options.name }
-    package var kind: PollKind { options.kind }
 }

@@ -10,6 +10,8 @@ import StarwatchTransport
 ///
 /// A process can create and drop many of them. The expensive parts belong to the ``AgentProcess``.
 package final class AccountRuntime: Sendable {
+    let process: AgentProcess
+    let options: AgentOptions
     package let account: Account
     package let polls: [Poll]
     let wakes = WakeSignals()
@@ -27,109 +29,88 @@ package final class AccountRuntime: Sendable {
     /// - Throws: ``AgentError`` of kind `failed` if the database fails, of kind `configuration` if there can be no
     ///   token for the active identity.
     init(process: AgentProcess, parts: AgentParts, options: AgentOptions) async throws(AgentError) {
-        let (environment, store) = (process.environment, process.store)
-        let account = Self.account(process, parts, options)
+        (self.process, self.options) = (process, options)
+        let maker = AccountRuntimeMaker(process: process, parts: parts, options: options, wakes: wakes)
+        let account = maker.account()
         self.account = account
-        let context = WorkerContext(store: store, account: account, environment: environment, wakes: wakes)
-        self.context = context
-        let active = try await Self.activate(account, process, parts)
-        polls = Self.polls(process, parts, options)
-        pollService = PollService(
-            polls: polls,
-            shared: PollCycle.Shared(
-                environment: environment,
-                store: store,
-                account: account,
-                outbox: options.outbox,
-                longestCycle: options.limits.cycle,
-                announcesOwn: options.delivery.announceOwn
-            ),
-            maxConcurrent: options.limits.maxConcurrentPolls,
-            wakes: wakes,
-            progress: process.progress,
-            news: process.news
-        )
-        dispatcher = DispatchService(
-            polls: polls,
-            sinks: process.sinks,
-            options: .init(delivery: options.delivery, maxRetries: options.outbox.maxRetries),
-            context: context
-        )
-        acknowledger = AcknowledgeService(
-            polls: polls,
-            options: options.acknowledge,
-            limit: options.limits.acknowledgementsPerMinute,
-            context: context
-        )
-        let writer = CallbackWriter(options: options.callbacks, pseudonym: process.pseudonym)
-        let content = PollContent(
-            polls: polls,
-            service: pollService,
-            store: store,
-            server: account.server,
-            environment: environment,
-            names: options.delivery.projectNames
-        )
-        try await process.storeDigests(parts.digests, options, account: active, writer: writer)
-        digests = Self.digests(process, parts, options, writer: writer, content: content, context: context)
-        callbacks =
-            parts.callbacks.isEmpty
-            ? nil : CallbackService(receivers: parts.callbacks, writer: writer, context: context)
-    }
-
-    private static func polls(_ process: AgentProcess, _ parts: AgentParts, _ options: AgentOptions) -> [Poll] {
-        // One list for every poll of a kind, because there can be many polls.
-        let overlapping = Dictionary(
-            uniqueKeysWithValues: PollKind.allCases.map { kind in
-                (kind, options.polls.filter { $0.kind.overlaps(kind) }.map(\.name))
-            }
-        )
-        return zip(options.polls, parts.schedules).map { poll, schedule in
-            Poll(
-                options: poll,
-                label: process.environment.metrics.pollNames[poll.name.rawValue]!,
-                schedule: schedule,
-                splay: Splay.delay(instance: process.instance, poll: poll.name, within: poll.splay),
-                overlapping: overlapping[poll.kind] ?? []
-            )
-        }
-    }
-
-    /// Returns the active identity, after the gate has restored its waits and a token for the identity is possible.
-    private static func activate(
-        _ account: Account,
-        _ process: AgentProcess,
-        _ parts: AgentParts
-    ) async throws(AgentError) -> DID? {
-        let active: DID?
-        do throws(StoreError) {
-            active = try await process.store.activeIdentity().did
-            try await account.gate.restore(now: process.environment.time.now)
-        } catch {
-            throw AgentError(.failed, error.description)
-        }
-        try await parts.validate(account: active)
-        return active
-    }
-
-    private static func account(_ process: AgentProcess, _ parts: AgentParts, _ options: AgentOptions) -> Account {
-        let environment = process.environment
-        let identity = IdentityContext(
+        let context = WorkerContext(
             store: process.store,
-            server: parts.url.origin,
+            account: account,
+            environment: process.environment,
+            wakes: wakes
+        )
+        self.context = context
+        let active = try await maker.activate(account)
+        polls = maker.polls()
+        pollService = maker.pollService(account, polls)
+        dispatcher = maker.dispatcher(polls, context)
+        acknowledger = maker.acknowledger(polls, context)
+        let writer = CallbackWriter(options: options.callbacks, pseudonym: process.pseudonym)
+        try await process.storeDigests(parts.digests, options, account: active, writer: writer)
+        digests = maker.digests(writer, maker.content(account, polls, pollService), context)
+        callbacks = maker.callbacks(writer, context)
+    }
+
+    /// The background services in their start order. They stop in reverse: polling first, then delivery, then
+    /// acknowledgement.
+    var services: [any Service] {
+        let callbacks: [any Service] = callbacks.map { [$0] } ?? []
+        let digests: [any Service] = digests.map { [$0] } ?? []
+        return callbacks + [acknowledger, dispatcher] + digests + [pollService]
+    }
+
+    /// Cancels the work for a previous identity, and returns when it has ended.
+    func abort() async {
+        process.pollManager.abort()
+        async let cycles: Void = pollService.abort()
+        async let deliveries: Void = dispatcher.abort()
+        async let acknowledgements: Void = acknowledger.abort()
+        async let digests: Void? = digests?.abort()
+        _ = await (cycles, deliveries, acknowledgements, digests)
+    }
+
+    /// The store's present state, with the streams of the active identity.
+    ///
+    /// - Throws: ``StoreError/busy`` also if the store does not respond in time.
+    func snapshot() async throws(StoreError) -> StoreSnapshot {
+        guard await process.store.answersInTime() else { throw .busy }
+        return try await process.store.snapshot(try await streams())
+    }
+
+    func streams() async throws(StoreError) -> [StreamKey] {
+        guard let did = try await account.identity.current().identity.did else { return [] }
+        return polls.map { StreamKey(account: did, server: account.server, poll: $0.name) }
+    }
+}
+
+/// Makes the parts of a runtime.
+private struct AccountRuntimeMaker {
+    let process: AgentProcess
+    let parts: AgentParts
+    let options: AgentOptions
+    let wakes: WakeSignals
+
+    private var environment: Environment { process.environment }
+    private var store: Store { process.store }
+
+    func account() -> Account {
+        let server = parts.url.origin
+        let identity = IdentityContext(
+            store: store,
+            server: server,
             isShared: options.storage.owner == .host,
             logger: environment.logger,
             now: { [time = environment.time] in time.now }
         )
         let gate = Gate(
-            server: parts.url.origin,
+            server: server,
             limits: GateLimits(
                 requestsPerMinute: options.limits.requestsPerMinute,
                 acknowledgementsPerMinute: options.limits.acknowledgementsPerMinute,
                 windows: .perAccount
             ),
             dialect: options.server.dialect.fixed,
-            store: process.store,
+            store: store,
             clock: environment.clock,
             observer: GateGauges(metrics: environment.metrics)
         )
@@ -153,14 +134,86 @@ package final class AccountRuntime: Sendable {
         return Account(identity: identity, api: api)
     }
 
-    private static func digests(
-        _ process: AgentProcess,
-        _ parts: AgentParts,
-        _ options: AgentOptions,
-        writer: CallbackWriter,
-        content: PollContent,
-        context: WorkerContext
-    ) -> DigestService? {
+    /// Returns the active identity, after the gate has restored its waits and a token for the identity is possible.
+    func activate(_ account: Account) async throws(AgentError) -> DID? {
+        let active: DID?
+        do throws(StoreError) {
+            active = try await store.activeIdentity().did
+            try await account.gate.restore(now: environment.time.now)
+        } catch {
+            throw AgentError(.failed, error.description)
+        }
+        try await parts.validate(account: active)
+        return active
+    }
+
+    func polls() -> [Poll] {
+        // One list for every poll of a kind, because there can be many polls.
+        let overlapping = Dictionary(
+            uniqueKeysWithValues: PollKind.allCases.map { kind in
+                (kind, options.polls.filter { $0.kind.overlaps(kind) }.map(\.name))
+            }
+        )
+        return zip(options.polls, parts.schedules).map { poll, schedule in
+            Poll(
+                options: poll,
+                label: environment.metrics.pollNames[poll.name.rawValue]!,
+                schedule: schedule,
+                splay: Splay.delay(instance: process.instance, poll: poll.name, within: poll.splay),
+                overlapping: overlapping[poll.kind] ?? []
+            )
+        }
+    }
+
+    func pollService(_ account: Account, _ polls: [Poll]) -> PollService {
+        PollService(
+            polls: polls,
+            shared: PollCycle.Shared(
+                environment: environment,
+                store: store,
+                account: account,
+                outbox: options.outbox,
+                longestCycle: options.limits.cycle,
+                announcesOwn: options.delivery.announceOwn
+            ),
+            maxConcurrent: options.limits.maxConcurrentPolls,
+            wakes: wakes,
+            progress: process.progress,
+            news: process.news
+        )
+    }
+
+    func dispatcher(_ polls: [Poll], _ context: WorkerContext) -> DispatchService {
+        DispatchService(
+            polls: polls,
+            sinks: process.sinks,
+            options: .init(delivery: options.delivery, maxRetries: options.outbox.maxRetries),
+            context: context
+        )
+    }
+
+    func acknowledger(_ polls: [Poll], _ context: WorkerContext) -> AcknowledgeService {
+        AcknowledgeService(
+            polls: polls,
+            options: options.acknowledge,
+            limit: options.limits.acknowledgementsPerMinute,
+            context: context
+        )
+    }
+
+    /// The content of digests of polls.
+    func content(_ account: Account, _ polls: [Poll], _ service: PollService) -> PollContent {
+        PollContent(
+            polls: polls,
+            service: service,
+            store: store,
+            server: account.server,
+            environment: environment,
+            names: options.delivery.projectNames
+        )
+    }
+
+    func digests(_ writer: CallbackWriter, _ content: PollContent, _ context: WorkerContext) -> DigestService? {
         guard !parts.digests.isEmpty else { return nil }
         return DigestService(
             digests: parts.digests.map { $0.placed(for: process.instance) },
@@ -174,20 +227,8 @@ package final class AccountRuntime: Sendable {
         )
     }
 
-    /// The background services in their start order. They stop in reverse: polling first, then delivery, then
-    /// acknowledgement.
-    var services: [any Service] {
-        let callbacks: [any Service] = callbacks.map { [$0] } ?? []
-        let digests: [any Service] = digests.map { [$0] } ?? []
-        return callbacks + [acknowledger, dispatcher] + digests + [pollService]
-    }
-
-    /// Cancels the work for a previous identity, and returns when it has ended.
-    func abort() async {
-        async let cycles: Void = pollService.abort()
-        async let deliveries: Void = dispatcher.abort()
-        async let acknowledgements: Void = acknowledger.abort()
-        async let digests: Void? = digests?.abort()
-        _ = await (cycles, deliveries, acknowledgements, digests)
+    func callbacks(_ writer: CallbackWriter, _ context: WorkerContext) -> CallbackService? {
+        guard !parts.callbacks.isEmpty else { return nil }
+        return CallbackService(receivers: parts.callbacks, writer: writer, context: context)
     }
 }

@@ -1,259 +1,196 @@
-import Logging
 package import StarwatchCore
 import StarwatchStore
 import StarwatchTelemetry
-import StarwatchTransport
 
+/// The verbs of the control API. Each topic does its own; here they are counted.
 extension Agent: ServedAgent {
+    package func status() async -> AgentStatus { await topics.status.status() }
+
     package func runPoll(_ name: String, unlessWithin: Duration?) async throws(ControlError) -> PollReport {
-        try await counted(.pollRun) {
-            let poll = try poll(named: name)
-            let runID = RandomID.runID()
-            if let unlessWithin, try await hasSucceeded(poll, within: unlessWithin) {
-                var report = PollReport(poll: name, outcome: "skipped", runID: runID)
-                report.reason = "recent"
-                return report
-            }
-            let result = await runtime.pollService.pass(poll, runID: runID)
-            var report = PollReport(result, of: poll, runID: runID)
-            let delivery = await runtime.dispatcher.pass()
-            report.notifications = delivery.made
-            let acknowledgement = await runtime.acknowledger.pass()
-            report.acknowledged = acknowledgement.acknowledged
-            report.watermarkMoved = acknowledgement.watermarkMoved
-            return report
-        }
+        try await counted(.pollRun) { try await topics.polls.run(name, unlessWithin: unlessWithin) }
     }
 
     package func tryPoll(_ name: String) async throws(ControlError) -> PollReport {
-        try await counted(.read) {
-            let poll = try poll(named: name)
-            let runID = RandomID.runID()
-            return PollReport(await runtime.pollService.trial(poll, runID: runID), of: poll, runID: runID)
-        }
+        try await counted(.read) { try await topics.polls.trial(name) }
     }
 
-    private func poll(named name: String) throws(ControlError) -> Poll {
-        if let poll = polls.first(where: { $0.name.rawValue == name }) { return poll }
-        throw ControlError(.notFound, "There is no poll of that name; starwatch status lists them.")
+    package func clearServerWait() async throws(ControlError) -> ServerWaitReport {
+        try await counted(.serverClearWait) { try await topics.polls.clearServerWait() }
     }
 
-    /// Returns whether the active identity's last success is younger than `time`. A future success, from a clock that
-    /// was ahead, does not count.
-    private func hasSucceeded(_ poll: Poll, within time: Duration) async throws -> Bool {
-        guard let did = try await store.activeIdentity().did else { return false }
-        let stream = StreamKey(account: did, server: server, poll: poll.name)
-        let state = try await store.pollState(stream, maxUndelivered: options.outbox.maxUndelivered)
-        guard let success = state.lastSuccess else { return false }
-        let age = self.time.now - success
-        return age >= .zero && age < time
+    package func outboxList(_ query: OutboxQuery) async throws(ControlError) -> [OutboxEntry] {
+        try await counted(.read) { try await topics.outbox.list(query) }
+    }
+
+    package func outboxShow(_ id: Int64) async throws(ControlError) -> OutboxEntry {
+        try await counted(.read) { try await topics.outbox.show(id) }
+    }
+
+    package func outboxRetry(_ ids: [Int64]) async throws(ControlError) -> Int {
+        try await counted(.outboxRetry) { try await topics.outbox.retry(ids) }
+    }
+
+    package func outboxRetryAll(poll: String?) async throws(ControlError) -> Int {
+        try await counted(.outboxRetry) { try await topics.outbox.retryAll(poll: poll) }
+    }
+
+    package func outboxDiscard(_ ids: [Int64]) async throws(ControlError) -> Int {
+        try await counted(.outboxDiscard) { try await topics.outbox.discard(ids) }
+    }
+
+    package func outboxDiscardAll(poll: String?, in state: DiscardableState) async throws(ControlError) -> Int {
+        try await counted(.outboxDiscard) { try await topics.outbox.discardAll(poll: poll, in: state) }
+    }
+
+    package func quarantineList(_ query: QuarantineQuery) async throws(ControlError) -> [QuarantineEntry] {
+        try await counted(.read) { try await topics.quarantine.list(query) }
+    }
+
+    package func quarantineDiscard(_ ids: [Int64]) async throws(ControlError) -> Int {
+        try await counted(.quarantineDiscard) { try await topics.quarantine.discard(ids) }
+    }
+
+    package func quarantineDiscardAll(poll: String?) async throws(ControlError) -> Int {
+        try await counted(.quarantineDiscard) { try await topics.quarantine.discardAll(poll: poll) }
     }
 
     package func identity() async throws(ControlError) -> IdentityReport {
-        try await counted(.read) { report(try await store.activeIdentity()) }
+        try await counted(.read) { try await topics.identity.current() }
     }
 
-    /// Changes the identity. Cycles of the previous one are cancelled and cannot store anything.
     package func setIdentity(_ did: DID?) async throws(ControlError) -> IdentityReport {
-        try await counted(.identitySet) {
-            if let did {
-                do throws(TokenError) { try await runtime.account.api.tokens.validate(account: did) } catch {
-                    throw ControlError(.invalid, error.description)
-                }
-            }
-            do {
-                let change = try await store.setIdentity(did, server: server, now: clock.now)
-                if change.changed {
-                    identity.invalidate()
-                    await giveUpWork()
-                    await runtime.account.api.tokens.forget()
-                    runtime.pollService.startNew()
-                    await publishKeyAge()
-                    metrics.clock.identityChanges.increment()
-                    var fields: AgentEvent.Fields = [.rowCount: .number(change.cancelledRows)]
-                    process.news.publish(.identityChanged(did))
-                    if let did { fields[.identity] = "\(process.pseudonym.hash(did))" }
-                    logger.log(.identityChanged, fields)
-                }
-                return report(change.identity)
-            } catch {
-                // A failed commit can still have reached the disk.
-                identity.invalidate()
-                await giveUpWork()
-                runtime.pollService.startNew()
-                throw error
-            }
-        }
+        try await counted(.identitySet) { try await topics.identity.set(did) }
     }
 
     package func removeIdentity(_ did: DID) async throws(ControlError) -> IdentityRemovalReport {
-        try await counted(.identityRemove) {
-            switch try await store.removeAccount(did, now: clock.now) {
-            case .removed(let time):
-                return IdentityRemovalReport(keptUntil: (time + RetentionPolicy().removed).iso8601)
-            case .active: throw ControlError(.conflict, "That identity is signed in; sign out or change it first.")
-            case .unknown: throw ControlError(.notFound, "Nothing is stored of that identity.")
-            }
-        }
+        try await counted(.identityRemove) { try await topics.identity.remove(did) }
     }
 
-    /// Cancels the work in flight for a previous identity, and returns when it has ended.
-    private func giveUpWork() async {
-        process.pollManager.abort()
-        await runtime.abort()
+    package func eraseIdentity(_ did: DID) async throws(ControlError) -> IdentityErasureReport {
+        try await counted(.identityErase) { try await topics.identity.erase(did) }
     }
 
     package func starsListing() async throws(ControlError) -> StarsListing {
-        try await counted(.read) {
-            let did = try await signedIn()
-            let stars = try await store.stars(of: did)
-            let starred = Set(stars)
-            // The operator's names win, as in notifications.
-            let names = try await store.planNames(of: did, server: server)
-                .merging(options.delivery.projectNames) { $1 }
-                .filter { starred.contains($0.key) }
-            return StarsListing(planIDs: stars, names: names)
-        }
+        try await counted(.read) { try await topics.stars.listing() }
     }
 
     package func changeStars(_ change: StarsChange) async throws(ControlError) -> [String] {
-        try await counted(.starsChange) {
-            let did = try await signedIn()
-            guard change.planIDs.allSatisfy({ (1...2048).contains($0.unicodeScalars.count) }) else {
-                throw ControlError(.invalid, "A plan identifier is empty or longer than 2,048 characters.")
-            }
-            try await checkStars(of: did, before: change)
-            // Needed after a failure too, because the change can be stored despite it.
-            defer {
-                identity.invalidate()
-                runtime.pollService.startNew()
-            }
-            let (server, now) = (self.server, clock.now)
-            let stars =
-                switch change.operation {
-                case .set: try await store.setStars(change.planIDs, of: did, server: server, now: now)
-                case .add: try await store.addStars(change.planIDs, of: did, server: server, now: now)
-                case .remove: try await store.removeStars(change.planIDs, of: did, server: server, now: now)
-                case .optOut, .optIn:
-                    try await store.setStarsOptedOut(change.operation == .optOut, of: did, server: server, now: now)
-                case .restore: try await store.restoreStars(of: did, server: server, now: now)
-                }
-            runtime.wakes.acknowledge.raise()
-            return stars
-        }
-    }
-
-    /// Rejects a change to too many stars, and one that would keep a part of stars that nobody can read, because it would
-    /// lose the rest.
-    private func checkStars(of did: DID, before change: StarsChange) async throws(ControlError) {
-        try checkCount(change.planIDs.count)
-        guard [.add, .remove, .restore].contains(change.operation) else { return }
-        let interests: Interests
-        do throws(StoreError) {
-            interests = try await store.interests(of: did)
-        } catch { throw ControlError(error) }
-        if interests.areStarsUnreadable {
-            throw ControlError(
-                .conflict,
-                "The stored stars are not a list of plan identifiers, and nothing was changed; replace them with starwatch stars set."
-            )
-        }
-        if change.operation == .add { try checkCount(Set(interests.stars + change.planIDs).count) }
-    }
-
-    private func checkCount(_ plans: Int) throws(ControlError) {
-        guard plans > StarsChange.planLimit else { return }
-        throw ControlError(.invalid, "An identity can star at most 10,000 plans; remove some first, or send fewer.")
+        try await counted(.starsChange) { try await topics.stars.change(change) }
     }
 
     package func archivedStars() async throws(ControlError) -> [ArchivedStarsReport] {
-        try await counted(.read) {
-            try await store.archivedStars(of: try await signedIn()).map {
-                ArchivedStarsReport(archivedAt: $0.archivedAt.iso8601, planIDs: $0.stars)
-            }
-        }
+        try await counted(.read) { try await topics.stars.archived() }
+    }
+
+    package func keys() async throws(ControlError) -> KeysReport {
+        try await counted(.read) { try await topics.keys.report() }
+    }
+
+    package func rotateDataKeys() async throws(ControlError) -> KeysReport {
+        try await counted(.keysRotate) { try await topics.keys.rotateDataKeys() }
+    }
+
+    package func changeMasterKey(to text: String) async throws(ControlError) -> KeysReport {
+        try await counted(.keysRotate) { try await topics.keys.changeMasterKey(to: text) }
+    }
+
+    package func verifyKeys() async throws(ControlError) -> KeyVerification {
+        try await counted(.read) { try await topics.keys.verify() }
+    }
+
+    package func importSigningKey(_ key: SigningKeyImport) async throws(ControlError) -> SigningKeyReport {
+        try await counted(.keysRotate) { try await topics.signingKeys.importKey(key) }
+    }
+
+    package func rotateSigningKey(_ rotation: SigningKeyRotation) async throws(ControlError) -> SigningKeyReport {
+        try await counted(.keysRotate) { try await topics.signingKeys.rotate(rotation) }
+    }
+
+    package func revokeSigningKey(_ revocation: SigningKeyRevocation) async throws(ControlError) -> SigningKeyReport {
+        try await counted(.keysRotate) { try await topics.signingKeys.revoke(revocation) }
+    }
+
+    package func digests() async throws(ControlError) -> [DigestReport] {
+        try await counted(.read) { try await topics.digests.list() }
+    }
+
+    package func fetchDigest(_ name: String) async throws(ControlError) -> DigestFetchReport {
+        try await counted(.digestsFetch) { try await topics.digests.fetch(name) }
+    }
+
+    package func showDigest(_ name: String) async throws(ControlError) -> DigestShowReport {
+        try await counted(.digestsShow) { try await topics.digests.show(name) }
+    }
+
+    package func testSink(_ name: String) async throws(ControlError) -> SinkTestReport {
+        try await counted(.sinkTest) { try await topics.sinks.test(name) }
+    }
+
+    package func feed(_ query: NotificationQuery) async throws(ControlError) -> [FeedEntry] {
+        try await counted(.read) { try await topics.notifications.feed(query) }
+    }
+
+    package func followFeed(after sequence: Int64?) async throws(ControlError) -> FeedReader {
+        try await counted(.notificationsFollow) { try await topics.notifications.followFeed(after: sequence) }
+    }
+
+    package func notificationList(_ query: NotificationQuery) async throws(ControlError) -> [NotificationEntry] {
+        try await counted(.read) { try await topics.notifications.list(query) }
+    }
+
+    package func notificationShow(_ id: String) async throws(ControlError) -> NotificationEntry {
+        try await counted(.read) { try await topics.notifications.show(id) }
+    }
+
+    package func notificationAct(_ id: String, _ action: NotificationAction) async throws(ControlError) -> ActionReport
+    {
+        try await counted(.notificationsAct) { try await topics.notifications.act(id, action) }
+    }
+
+    package func shortlinkShow(_ shortlink: Shortlink) async throws(ControlError) -> ShortlinkReport {
+        try await counted(.read) { try await topics.notifications.shortlink(shortlink) }
+    }
+
+    package func explain(_ id: String) async throws(ControlError) -> Story {
+        try await counted(.read) { try await topics.stories.explain(id) }
+    }
+
+    package func logs(_ query: LogQuery) async throws(ControlError) -> [LogLine] {
+        try await counted(.read) { try await topics.logs.lines(query) }
     }
 
     package func reload() async throws(ControlError) {
         try await counted(.reload) { try await reloader.reload() }
     }
 
-    func signedIn() async throws -> DID {
-        if let did = try await store.activeIdentity().did { return did }
-        throw ControlError(.conflict, "No identity is active; set one with starwatch identity set DID.")
-    }
+    package func metrics(_ query: MetricsQuery) async -> MetricsAnswer { await topics.metrics.answer(query) }
 
-    private func report(_ identity: ActiveIdentity) -> IdentityReport {
-        IdentityReport(
-            did: identity.did?.rawValue,
-            generation: identity.generation,
-            pseudonym: identity.did.map(process.pseudonym.hash)
-        )
-    }
+    package func notReady() async -> [String] { await topics.health.notReady() }
+
+    package var databaseCheck: String? { store.pageCheckPhase == .unneeded ? nil : store.pageCheckPhase.name }
+
+    package func isHealthy() async -> Bool { await topics.health.isHealthy() }
 
     package func noteRefusal(_ reason: ControlRefusal, at port: ServedPort) {
-        let counter = port == .http ? metrics.web.refused : metrics.controlRefused
-        counter[reason].increment()
-        let error =
-            switch reason {
-            case .host: "A request named a host that is not in http.allowed_hosts."
-            case .origin: "A page of another origin sent a request."
-            case .token: "A request did not have the control token."
-            case .password: "A request did not have the name and password of a user."
-            case .rate: "An address with too many refused requests has to wait."
-            }
-        logger.log(port == .http ? .httpRefused : .controlRefused, [.error: "\(error)", .reason: "\(reason.rawValue)"])
+        topics.ports.noteRefusal(reason, at: port)
     }
 
     package func noteWebConfiguration(_ news: WebConfigurationNews, at port: ServedPort) {
-        var fields: AgentEvent.Fields = [.port: "\(port.rawValue)"]
-        switch news {
-        case .loaded(let certificate): show(certificate, at: port)
-        case .reloaded(let certificate):
-            show(certificate, at: port)
-            logger.log(.webConfigReloaded, fields)
-        case .refused(let error):
-            metrics.web.reloadSuccessful[port].set(0)
-            lifecycle.noteWebConfiguration(of: port, isRefused: true)
-            fields[.error] = "\(error)"
-            logger.log(.webConfigRefused, fields)
-        case .clearText: logger.log(.httpClearText, fields)
-        }
-    }
-
-    private func show(_ certificate: CertificateNews, at port: ServedPort) {
-        metrics.web.reloadSuccessful[port].set(1)
-        lifecycle.noteWebConfiguration(of: port, isRefused: false)
-        if let expiry = certificate.expiry { metrics.web.certificateExpiry[port].set(expiry.seconds) }
+        topics.ports.noteWebConfiguration(news, at: port)
     }
 
     /// Counts a control request by its outcome.
-    func counted<T: Sendable>(
+    private func counted<Answer: Sendable>(
         _ operation: ControlOperation,
-        _ body: () async throws -> T
-    ) async throws(ControlError) -> T {
+        _ work: () async throws -> Answer
+    ) async throws(ControlError) -> Answer {
         do {
-            let value = try await body()
+            let answer = try await work()
             metrics.controlRequests[operation, .ok].increment()
-            return value
+            return answer
         } catch {
             metrics.controlRequests[operation, .failed].increment()
-            throw ControlError(error)
+            throw error as? ControlError ?? ControlError(.failed, "\(error)")
         }
     }
-}
-
-extension PollReport {
-    fileprivate init(_ result: PollCycle.Result, of poll: Poll, runID: String) {
-        self.init(poll: poll.name.rawValue, outcome: result.outcome?.rawValue ?? "skipped", runID: runID)
-        reason = result.skip?.rawValue ?? result.reason
-        cause = result.cause?.description
-        fetched = result.fetched
-        new = result.new
-    }
-}
-
-extension ControlError {
-    /// Converts any error of a control request.
-    init(_ error: any Error) { self = error as? ControlError ?? ControlError(.failed, "\(error)") }
 }

@@ -1,7 +1,7 @@
+public import ServiceLifecycle
 public import StarwatchCore
 import StarwatchStore
 import StarwatchTransport
-import Synchronization
 
 /// API for host programs. <doc:HostApps> maps it to the names in the requirements.
 extension Agent {
@@ -11,9 +11,7 @@ extension Agent {
     ///
     /// - Throws: ``AgentError`` of kind `failed` when the database fails.
     public func activeIdentity() async throws(AgentError) -> DID? {
-        do throws(StoreError) { return try await store.activeIdentity().did } catch {
-            throw AgentError(.failed, error.description)
-        }
+        try await failing { try await store.activeIdentity().did }
     }
 
     /// Changes the active identity; `nil` signs out.
@@ -23,14 +21,14 @@ extension Agent {
     ///
     /// - Throws: ``AgentError`` of kind `failed`, also if there can be no token for the identity.
     public func setActiveIdentity(_ did: DID?) async throws(AgentError) {
-        do throws(ControlError) { _ = try await setIdentity(did) } catch { throw AgentError(.failed, error.message) }
+        _ = try await failing { try await setIdentity(did) }
     }
 
     /// Schedules the deletion of an inactive identity's data in 30 days. Activating it before then keeps the data.
     ///
     /// - Throws: ``AgentError`` of kind `failed`, also for the active identity and for an identity without data.
     public func removeAccount(_ did: DID) async throws(AgentError) {
-        do throws(ControlError) { _ = try await removeIdentity(did) } catch { throw AgentError(.failed, error.message) }
+        _ = try await failing { try await removeIdentity(did) }
     }
 
     /// Replaces the active identity's stars with these plans. A cycle in flight uses them from its next page.
@@ -53,11 +51,7 @@ extension Agent {
     public func refreshAuthentication() async { await runtime.account.api.tokens.forget() }
 
     private func change(_ operation: StarsChange.Operation, _ planIDs: [String]) async throws(AgentError) -> [String] {
-        do throws(ControlError) {
-            return try await changeStars(StarsChange(operation: operation, planIDs: planIDs))
-        } catch {
-            throw AgentError(.failed, error.message)
-        }
+        try await failing { try await changeStars(StarsChange(operation: operation, planIDs: planIDs)) }
     }
 
     // MARK: - Polling
@@ -68,11 +62,17 @@ extension Agent {
     /// - Throws: ``AgentError`` of kind `failed` if the poll does not exist.
     @discardableResult
     public func runNow(_ poll: PollName) async throws(AgentError) -> PollOutcome? {
-        do throws(ControlError) {
-            return PollOutcome(rawValue: try await runPoll(poll.rawValue).outcome)
-        } catch {
-            throw AgentError(.failed, error.message)
-        }
+        try await failing { PollOutcome(rawValue: try await runPoll(poll.rawValue).outcome) }
+    }
+
+    /// Runs one cycle of a poll now, whatever its schedule says. ``run(supervisor:)`` delivers and acknowledges.
+    ///
+    /// Cancelling the task cancels the cycle. Stored changes stay.
+    ///
+    /// - Returns: The cycle's outcome; `nil` if it was skipped or the poll does not exist.
+    public func poll(_ name: PollName) async -> PollOutcome? {
+        guard let poll = polls.first(where: { $0.name == name }) else { return nil }
+        return await runtime.pollService.pass(poll, runID: RandomID.runID()).outcome
     }
 
     /// The agent's identity, server, database and tokens, for the host's requests.
@@ -103,14 +103,68 @@ extension Agent {
         return PollTokens(api.tokens) { await api.gate.dialect ?? api.assumedDialect }
     }
 
+    // MARK: - Digests
+
+    /// Fetches a digest's content now, with one request of at most 12 s, then renders the armed texts again.
+    ///
+    /// - Returns: `true` if the content is new; `false` if its source reports no change.
+    /// - Throws: ``AgentError`` of kind `failed` if the fetch fails or the digest does not exist.
+    @discardableResult
+    public func fetchNow(_ digest: DigestName) async throws(AgentError) -> Bool {
+        let report = try await failing { try await fetchDigest(digest.rawValue) }
+        guard report.isFresh else {
+            let content = options.digests.first { $0.name == digest }?.content
+            let reason = content.flatMap { report.outcome.failure(of: $0) }
+            throw AgentError(.failed, reason ?? "The fetch was given up, because the identity changed.")
+        }
+        return report.outcome == .fetched
+    }
+
+    /// Shows a digest now: the stored content with its time if it is recent enough, else the fixed text. The scheduled
+    /// times do not change.
+    ///
+    /// - Returns: The id of the new notification.
+    /// - Throws: ``AgentError`` of kind `failed` if nothing can be shown or the digest does not exist.
+    @discardableResult
+    public func showNow(_ digest: DigestName) async throws(AgentError) -> String {
+        try await failing { try await showDigest(digest.rawValue).notificationID }
+    }
+
     // MARK: - Observing
 
     /// A stream of the agent's events from now on. Every call returns a new stream, which ends with the agent.
     public func news() -> AsyncStream<AgentNews> { process.news.listen() }
 
     /// Sets the handler of user actions; `nil` removes it.
-    public func tell(_ actions: (any NotificationActions)?) { self.actions.withLock { $0 = actions } }
+    public func setActionHandler(_ handler: (any NotificationActions)?) {
+        topics.notifications.handler.actions = handler
+    }
 
     /// The agent's status, as `starwatch status` shows it.
     public func state() async -> AgentStatus { await status() }
+
+    /// Does `work`. Its error becomes an ``AgentError`` with the same sentence.
+    private func failing<Value>(_ work: () async throws -> Value) async throws(AgentError) -> Value {
+        do { return try await work() } catch {
+            throw AgentError(.failed, (error as? ControlError)?.message ?? "\(error)")
+        }
+    }
+}
+
+/// An agent as one service of a program's own `ServiceGroup`.
+///
+/// The group decides when the agent ends. Its graceful shutdown stops polling, delivers and acknowledges the work in
+/// flight within ``LimitOptions/shutdown``, and closes the database. The group also handles signals, and every reload
+/// is rejected.
+public struct AgentService: Service {
+    private let agent: Agent
+
+    public init(_ agent: Agent) {
+        self.agent = agent
+    }
+
+    /// - Throws: ``AgentError`` if a socket cannot be opened or a service fails.
+    public func run() async throws {
+        _ = try await agent.run(supervisor: .none, isEmbedded: true)
+    }
 }

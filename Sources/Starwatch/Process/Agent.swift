@@ -2,10 +2,10 @@ import Foundation
 import Logging
 package import ServiceLifecycle
 import StarwatchCore
-import StarwatchStore
+package import StarwatchPolling
+package import StarwatchStore
 package import StarwatchTelemetry
 import StarwatchTransport
-import Synchronization
 import UnixSignals
 
 /// A Starwatch agent, running or not.
@@ -20,8 +20,8 @@ public final class Agent: Sendable {
     package let runtime: AccountRuntime
     package let reloader: Reloader
     let lifecycle: AgentLifecycle
-    /// The host's action handlers.
-    let actions = Mutex<(any NotificationActions)?>(nil)
+    /// What the verbs of the control API need, by topic.
+    let topics: AgentTopics
     let ntp: NTPClient?
     private let servers: AgentServers
     private let stopping = Promise<Void>()
@@ -50,18 +50,18 @@ public final class Agent: Sendable {
         fetchers: [any ContentFetcher] = [],
         reload: (@Sendable () throws(AgentError) -> AgentOptions)? = nil
     ) async throws(AgentError) {
-        var surroundings = AgentSurroundings()
-        surroundings.dependencies = dependencies
-        surroundings.sinks = sinks
-        surroundings.fetchers = fetchers
-        surroundings.servers = servers
-        surroundings.store = { $0.checksLater = true }
+        var parts = AgentDependencies()
+        parts.libraryMetrics = dependencies
+        parts.sinks = sinks
+        parts.fetchers = fetchers
+        parts.servers = servers
+        parts.store = { $0.checksLater = true }
         try await self.init(
             options: options,
             time: SystemClock(),
             after: previous,
             reload: reload,
-            surroundings: surroundings
+            dependencies: parts
         )
     }
 
@@ -69,14 +69,14 @@ public final class Agent: Sendable {
     ///
     /// - Parameters:
     ///   - logSinks: Receivers of log lines besides the database; `nil`: standard error.
-    ///   - surroundings: The network, the disk and the host program's parts.
+    ///   - dependencies: The network, the disk and the host program's parts.
     package init(
         options: AgentOptions,
         time: any TimeSource,
         after previous: Agent? = nil,
         reload: (@Sendable () throws(AgentError) -> AgentOptions)? = nil,
         logSinks: [any StarwatchTelemetry.LogSink]? = nil,
-        surroundings: AgentSurroundings = AgentSurroundings(),
+        dependencies: AgentDependencies = AgentDependencies(),
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
     ) async throws(AgentError) {
         self.options = options
@@ -84,7 +84,7 @@ public final class Agent: Sendable {
         lifecycle = AgentLifecycle(after: previous?.lifecycle)
         let log = try AgentLog(
             options: options,
-            surroundings: surroundings,
+            dependencies: dependencies,
             sinks: logSinks,
             time: time,
             after: previous
@@ -92,46 +92,36 @@ public final class Agent: Sendable {
         let parts = try AgentParts(
             options,
             time: time,
-            surroundings: surroundings,
+            dependencies: dependencies,
             logger: log.logger,
             droppedLines: { [dropped = log.metrics.log.dropped] in dropped.value }
         )
-        (ntp, servers) = (parts.ntp, surroundings.servers)
+        (ntp, servers) = (parts.ntp, dependencies.servers)
         process = try await AgentProcess(
             options: options,
             parts: parts,
             log: log,
-            surroundings: surroundings,
+            dependencies: dependencies,
             time: time,
             random: random,
             after: previous
         )
         runtime = try await AccountRuntime(process: process, parts: parts, options: options)
+        topics = AgentTopics(runtime, lifecycle: lifecycle)
         // Not `reload ?? …`: Swift 6.3 miscompiles a closure with a typed throw behind `??`, and it returns garbage.
         let load: @Sendable () throws(AgentError) -> AgentOptions
         if let reload { load = reload } else { load = { () throws(AgentError) in options } }
         reloader = Reloader(
-            hangups: previous?.reloader.hangups ?? Hangups(),
+            signal: previous?.reloader.signal ?? ReloadSignal(),
             current: options,
             load: load,
-            check: { [current = options, store = process.store] options throws(AgentError) in
-                let account = try await Self.checkReload(store)
-                try await Self.checkMasterKey(options, of: store, time: time)
-                try await surroundings.servers.check(options, current)
-                try await AgentParts.check(
-                    options,
-                    account: account,
-                    time: time,
-                    surroundings: surroundings,
-                    logger: log.logger
-                )
+            check: { [process] next throws(AgentError) in
+                try await process.check(next, insteadOf: options, dependencies)
             },
-            time: time,
-            metrics: log.metrics,
-            logger: log.logger
+            environment: process.environment
         )
-        publishConfiguration()
-        await publishKeyAge()
+        topics.metrics.publishConfiguration()
+        await topics.signingKeys.age.publish()
     }
 
     /// Runs until SIGTERM, SIGINT or the cancellation of the task. Polling then stops, fetched changes are delivered
@@ -150,30 +140,51 @@ public final class Agent: Sendable {
     /// - Parameter isEmbedded: Whether the program has its own `ServiceGroup`. That group then handles signals, and its
     ///   graceful shutdown stops the agent.
     func run(supervisor: Supervisor, isEmbedded: Bool) async throws(AgentError) -> AgentOptions? {
+        let group = try group(supervisor, isEmbedded: isEmbedded)
+        if !isContinued { logStart() }
+        for poll in polls { process.progress.mark(.poll(poll.name), at: time.monotonic) }
+        process.progress.mark(.store, at: time.monotonic)
+        lifecycle.start()
+        reloader.attach(group, supervisor)
+        do {
+            // With a preference, so that no service continues on the thread of another that it shares an actor with.
+            try await withTaskExecutorPreference(Offload.executor) { try await group.run() }
+        } catch {
+            await close()
+            throw error as? AgentError ?? AgentError(.failed, "\(error)")
+        }
+        if reloader.next == nil { logger.log(.agentStopped) }
+        await close()
+        return reloader.next
+    }
+
+    /// The services of a run. They stop in reverse: polling first, then delivery, then acknowledgement. /metrics responds
+    /// to the end.
+    private func group(_ supervisor: Supervisor, isEmbedded: Bool) throws(AgentError) -> ServiceGroup {
         let frameworks = process.logs.frameworks
         let serving = try servers.make(self, options, frameworks)
-        // They stop in reverse: polling first, then delivery, then acknowledgement. /metrics responds to the end.
-        let announcer = Announcer(
-            address: serving.metricsAddress,
-            lifecycle: lifecycle,
-            supervisor: supervisor,
-            stopping: stopping,
-            isReloading: { [reloader] in reloader.next != nil },
-            logger: logger
-        )
         var services = serving.services
         if isEmbedded { reloader.refuse() } else { services.append(reloader) }
         services += workers(supervisor: supervisor) + [process.pollManager]
         if store.pageCheckPhase == .running {
-            services.append(PageCheckService(store: store, metrics: process.environment.metrics, logger: logger))
+            services.append(PageCheckService(store: store, metrics: metrics, logger: logger))
         }
-        services.append(announcer)
+        services.append(
+            ReadinessService(
+                address: serving.metricsAddress,
+                lifecycle: lifecycle,
+                supervisor: supervisor,
+                stopping: stopping,
+                isReloading: { [reloader] in reloader.next != nil },
+                logger: logger
+            )
+        )
         var configuration = ServiceGroupConfiguration(
             services: services.map {
                 .init(
                     service: $0,
-                    // stop() ends the run through the end of the announcer. No other service ends by itself.
-                    successTerminationBehavior: $0 is Announcer ? .gracefullyShutdownGroup : .cancelGroup,
+                    // stop() ends the run through the end of this service. No other service ends by itself.
+                    successTerminationBehavior: $0 is ReadinessService ? .gracefullyShutdownGroup : .cancelGroup,
                     failureTerminationBehavior: .gracefullyShutdownGroup,
                     // The default is a description of all that a service contains, which takes milliseconds to make.
                     serviceName: "\(type(of: $0))"
@@ -183,29 +194,13 @@ public final class Agent: Sendable {
             logger: frameworks
         )
         configuration.maximumGracefulShutdownDuration = options.limits.shutdown
-        if !isContinued {
-            logger.log(.agentStarted, [.version: "\(AgentVersion.current)", .polls: .number(polls.count)])
-            // A host application encrypts its database itself.
-            if process.isClear, options.storage.owner == .agent { logger.log(.storageClear) }
-        }
-        for poll in polls { process.progress.mark(.poll(poll.name), at: time.monotonic) }
-        process.progress.mark(.store, at: time.monotonic)
-        lifecycle.start()
-        let group = ServiceGroup(configuration: configuration)
-        reloader.attach(group, supervisor)
-        do {
-            // With a preference, so that no service continues on the thread of another that it shares an actor with.
-            try await withTaskExecutorPreference(Aside.executor) { try await group.run() }
-        } catch let error as AgentError {
-            await close()
-            throw error
-        } catch {
-            await close()
-            throw AgentError(.failed, "\(error)")
-        }
-        if reloader.next == nil { logger.log(.agentStopped) }
-        await close()
-        return reloader.next
+        return ServiceGroup(configuration: configuration)
+    }
+
+    private func logStart() {
+        logger.log(.agentStarted, [.version: "\(AgentVersion.current)", .polls: .number(polls.count)])
+        // A host application encrypts its database itself.
+        if process.isClear, options.storage.owner == .agent { logger.log(.storageClear) }
     }
 
     /// Ends ``run(supervisor:)`` as SIGTERM does, even before it begins.
@@ -223,12 +218,14 @@ public final class Agent: Sendable {
             environment: environment,
             pipeline: process.logs.pipeline,
             recorder: process.logs.recorder,
-            beat: {
-                if let supervisor { return await self.beat(supervisor) }
+            reportHealth: {
+                if let supervisor {
+                    return await self.topics.health.report(to: supervisor) { await self.status() }
+                }
                 // Probes only a failed store; users of a working one notice its failure themselves.
                 if self.store.health.failure != nil { try? await self.store.probe() }
             },
-            beatInterval: supervisor?.progressInterval
+            healthInterval: supervisor?.progressInterval
         )
         let clock = ClockSyncService(
             account: runtime.account,
@@ -258,7 +255,26 @@ public final class Agent: Sendable {
     /// Use it for agents that only ``poll(_:)``; ``run(supervisor:)`` closes by itself. Polls of a closed agent fail. A
     /// second close does nothing. A cycle in flight ends as cancelled, and its stored changes stay.
     public func close() async {
-        tell(nil)
+        setActionHandler(nil)
         await process.close()
     }
+}
+
+/// Short names for the most used parts.
+extension Agent {
+    package var store: Store { process.store }
+    package var metrics: AgentMetrics { process.environment.metrics }
+    package var polls: [Poll] { runtime.polls }
+    /// Manager of the host program's polls. It runs with the agent.
+    public var pollManager: PollManager {
+        metrics.showHostPolls()
+        return process.pollManager
+    }
+    var sinks: [SinkSlot] { process.sinks }
+    var clock: ServerClock { process.environment.clock }
+    var time: any TimeSource { process.environment.time }
+    var logger: Logger { process.environment.logger }
+    var identity: IdentityContext { runtime.account.identity }
+    /// Scheme, host and port of the server.
+    var server: String { runtime.account.server }
 }

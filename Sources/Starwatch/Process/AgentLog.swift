@@ -17,7 +17,7 @@ struct AgentLog: Sendable {
     /// - Throws: ``AgentError`` of kind `configuration` for names that cannot be label values.
     init(
         options: AgentOptions,
-        surroundings: AgentSurroundings,
+        dependencies: AgentDependencies,
         sinks: [any StarwatchTelemetry.LogSink]?,
         time: any TimeSource,
         after previous: Agent?
@@ -25,10 +25,10 @@ struct AgentLog: Sendable {
         do {
             metrics = try AgentMetrics.make(
                 polls: options.polls.map(\.name.rawValue),
-                sinks: options.delivery.sinks.map(\.name) + surroundings.sinks.map(\.name),
+                sinks: options.delivery.sinks.map(\.name) + dependencies.sinks.map(\.name),
                 features: MetricFeatures(options),
                 now: { time.now },
-                dependencies: surroundings.dependencies.bridge
+                dependencies: dependencies.libraryMetrics.bridge
             )
         } catch {
             throw AgentError(.configuration, "\(error)")

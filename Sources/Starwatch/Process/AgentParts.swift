@@ -19,8 +19,6 @@ struct AgentParts {
     let feed: Feed
     /// The signing keys of the database.
     let signingKeys = StoredSigningKeys()
-    /// The value of `$CREDENTIALS_DIRECTORY`.
-    let credentialsDirectory: String?
     /// The digests, in the order of the configuration.
     let digests: [Digest]
     let callbacks: [CallbackReceiver]
@@ -30,12 +28,12 @@ struct AgentParts {
     /// - Throws: ``AgentError`` of kind `configuration` for the first unusable option or secret.
     ///
     /// - Parameters:
-    ///   - surroundings: The network and the host program's parts.
+    ///   - dependencies: The network and the host program's parts.
     ///   - droppedLines: The number of log lines that no reader took so far.
     init(
         _ options: AgentOptions,
         time: any TimeSource,
-        surroundings: AgentSurroundings,
+        dependencies: AgentDependencies,
         logger: Logger,
         droppedLines: @escaping @Sendable () -> UInt64 = { 0 }
     ) throws(AgentError) {
@@ -47,48 +45,60 @@ struct AgentParts {
         }
         self.url = url
         var schedules: [Schedule] = []
-        for poll in options.polls { schedules.append(try Factories.schedule(poll)) }
+        for poll in options.polls { schedules.append(try Schedule(of: poll)) }
         self.schedules = schedules
-        ntp = try Factories.ntpClient(options.clock, time: time)
-        if let http = surroundings.http {
+        ntp = try NTPClient(options.clock, time: time)
+        assumedDialect = options.assumedDialect
+        feed = Feed(time: time)
+        if let http = dependencies.http {
             self.http = http
         } else {
-            do {
-                self.http = try ServerTransport(
-                    to: url,
-                    trust: HTTPClientOptions(
-                        caFile: options.server.caFile,
-                        pinnedPublicKey: options.server.pinnedPublicKey
-                    ),
-                    time: time
-                )
-            } catch {
-                throw AgentError(.configuration, error.description)
-            }
+            self.http = try Self.transport(to: url, options.server, time: time)
         }
-        feed = Feed(time: time)
-        credentialsDirectory = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
-        let factories = Factories(
-            options: options,
-            http: self.http,
-            time: time,
-            logger: logger,
-            droppedLines: droppedLines,
-            credentialsDirectory: credentialsDirectory,
-            feed: feed,
-            signingKeys: signingKeys
-        )
-        assumedDialect = options.assumedDialect
+        let secrets = SecretFiles.ofProcess
         do throws(AgentError) {
-            tokens = try factories.tokenProvider()
-            var sinks: [any NotificationSink] = []
-            for sink in options.delivery.sinks { sinks.append(try factories.sink(sink)) }
-            self.sinks = sinks
-            digests = try factories.digests(surroundings)
-            callbacks = try factories.callbacks()
+            tokens = TokenMemory(
+                of: try TokenSource(options: options, secrets: secrets, signingKeys: signingKeys, time: time)
+                    .provider(),
+                monotonic: { time.monotonic }
+            )
+            sinks = try SinkFactory(
+                options: options.delivery.sinks,
+                http: self.http,
+                secrets: secrets,
+                feed: feed,
+                time: time,
+                logger: logger,
+                droppedLines: droppedLines
+            ).sinks()
+            let digests = DigestFactory(
+                options: options,
+                sinks: Set(options.delivery.sinks.map(\.name) + dependencies.sinks.map(\.name)),
+                fetchers: dependencies.fetchers,
+                http: self.http,
+                secrets: secrets
+            )
+            self.digests = try digests.digests()
+            callbacks = try digests.callbacks()
         } catch {
             self.http.shutdown()
             throw error
+        }
+    }
+
+    private static func transport(
+        to url: ServerURL,
+        _ options: ServerOptions,
+        time: any TimeSource
+    ) throws(AgentError) -> any HTTPTransport {
+        do {
+            return try ServerTransport(
+                to: url,
+                trust: HTTPClientOptions(caFile: options.caFile, pinnedPublicKey: options.pinnedPublicKey),
+                time: time
+            )
+        } catch {
+            throw AgentError(.configuration, error.description)
         }
     }
 
@@ -107,10 +117,10 @@ struct AgentParts {
         _ options: AgentOptions,
         account: DID?,
         time: any TimeSource,
-        surroundings: AgentSurroundings,
+        dependencies: AgentDependencies,
         logger: Logger
     ) async throws(AgentError) {
-        let parts = try AgentParts(options, time: time, surroundings: surroundings, logger: logger)
+        let parts = try AgentParts(options, time: time, dependencies: dependencies, logger: logger)
         defer { parts.http.shutdown() }
         try await parts.validate(account: account)
     }
@@ -131,35 +141,35 @@ extension Agent {
         sinks: [any HostSink] = [],
         fetchers: [any ContentFetcher] = []
     ) async throws(AgentError) {
-        var surroundings = AgentSurroundings()
-        surroundings.sinks = sinks
-        surroundings.fetchers = fetchers
+        var dependencies = AgentDependencies()
+        dependencies.sinks = sinks
+        dependencies.fetchers = fetchers
         try await AgentParts.check(
             options,
             account: options.initialIdentity,
             time: SystemClock(),
-            surroundings: surroundings,
+            dependencies: dependencies,
             logger: Logger(label: "starwatch", factory: { _ in SwiftLogNoOpLogHandler() })
         )
     }
 
     /// Returns the warnings about valid options. Reads the key file, and whether the database's folder exists.
     ///
-    /// - Parameter surroundings: What is known already.
+    /// - Parameter facts: What is known already.
     package static func warnings(
         about options: AgentOptions,
-        _ surroundings: OptionWarning.Surroundings = OptionWarning.Surroundings()
+        _ facts: OptionWarning.Facts = OptionWarning.Facts()
     ) async -> [OptionWarning] {
-        var surroundings = surroundings
+        var facts = facts
         if options.auth.kind == .didKey, let path = options.auth.keyFile {
-            let directory = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
+            let directory = SecretFiles.ofProcess.credentialsDirectory
             let file = SecretFile(path: path, setting: "auth.key_file", credentialsDirectory: directory)
-            surroundings.keyDID = await DIDKeyTokenProvider(file: file).ownDID
+            facts.keyDID = await DIDKeyTokenProvider(file: file).ownDID
         }
         let folder = URL(fileURLWithPath: options.storage.path).deletingLastPathComponent().path
         var isDirectory: ObjCBool = false
-        surroundings.hasStorageFolder =
+        facts.hasStorageFolder =
             FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory) && isDirectory.boolValue
-        return OptionWarning.all(in: options, surroundings)
+        return OptionWarning.all(in: options, facts)
     }
 }

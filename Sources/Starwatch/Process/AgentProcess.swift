@@ -42,31 +42,18 @@ package final class AgentProcess: Sendable {
         options: AgentOptions,
         parts: AgentParts,
         log: AgentLog,
-        surroundings: AgentSurroundings,
+        dependencies: AgentDependencies,
         time: any TimeSource,
         random: @escaping @Sendable () -> Double,
         after previous: Agent?
     ) async throws(AgentError) {
-        let (metrics, logger) = (log.metrics, log.logger)
-        let now = time.now
+        let metrics = log.metrics
         startedAt = previous?.process.startedAt ?? time.boottime
         logs = log
         http = parts.http
         feed = parts.feed
         signingKeys = parts.signingKeys
-        store = try await Agent.open(
-            options,
-            masterKey: MasterKeySource(
-                options.security,
-                credentialsDirectory: parts.credentialsDirectory,
-                time: time
-            ),
-            log: log,
-            change: { storeOptions in
-                storeOptions.now = { time.now }
-                surroundings.store(&storeOptions)
-            }
-        )
+        store = try await AgentDatabase.open(options, log: log, time: time, change: dependencies.store)
         isClear = await !store.isEncrypted
         metrics.storageEncrypted.set(isClear ? 0 : 1)
         metrics.storageCheck.set(Double(store.pageCheckPhase.rawValue))
@@ -74,9 +61,9 @@ package final class AgentProcess: Sendable {
             store,
             options,
             server: parts.url.origin,
-            hostSinks: surroundings.sinks.map(\.name),
+            hostSinks: dependencies.sinks.map(\.name),
             metrics: metrics.outbox,
-            now: now
+            now: time.now
         )
         feed.attach(store)
         signingKeys.attach(store)
@@ -86,29 +73,33 @@ package final class AgentProcess: Sendable {
         changeHash = ChangeHash(key: installation.key)
         log.pipeline.setPseudonym { text in DID(text).map(hash.hash) ?? RedactionKind.did.replacement }
         log.pipeline.add(log.recorder)
-        let environment = Environment(
-            time: time,
-            clock: ServerClock(
-                time: time,
-                metrics: metrics.clock,
-                maxSkew: options.clock.maxSkew,
-                source: options.clock.source,
-                after: previous?.clock
-            ),
-            metrics: metrics,
-            logger: logger,
-            random: random
-        )
-        self.environment = environment
+        environment = Self.environment(options, log, time: time, random: random, after: previous)
         let gates = Gates(
             store: store,
             requestsPerMinute: options.limits.requestsPerMinute,
             time: time,
-            onJump: { environment.report($0) }
+            onJump: { [environment] in environment.report($0) }
         )
         requester = Requester(gates: gates, time: time, random: random)
-        sinks = Self.slots(parts, options, surroundings, environment: environment, after: previous)
+        sinks = Self.slots(parts, options, dependencies, environment: environment, after: previous)
         pollManager = Self.manager(options, http: http, store: store, requester: requester, metrics: metrics)
+    }
+
+    private static func environment(
+        _ options: AgentOptions,
+        _ log: AgentLog,
+        time: any TimeSource,
+        random: @escaping @Sendable () -> Double,
+        after previous: Agent?
+    ) -> Environment {
+        let clock = ServerClock(
+            time: time,
+            metrics: log.metrics.clock,
+            maxSkew: options.clock.maxSkew,
+            source: options.clock.source,
+            after: previous?.clock
+        )
+        return Environment(time: time, clock: clock, metrics: log.metrics, logger: log.logger, random: random)
     }
 
     /// Brings the database in line with the configuration.
@@ -181,7 +172,7 @@ package final class AgentProcess: Sendable {
     private static func slots(
         _ parts: AgentParts,
         _ options: AgentOptions,
-        _ surroundings: AgentSurroundings,
+        _ dependencies: AgentDependencies,
         environment: Environment,
         after previous: Agent?
     ) -> [SinkSlot] {
@@ -204,7 +195,7 @@ package final class AgentProcess: Sendable {
             }
             return slot
         }
-        return configured + surroundings.sinks.map { slot(HostSinkAdapter(sink: $0, time: environment.time)) }
+        return configured + dependencies.sinks.map { slot(HostSinkAdapter(sink: $0, time: environment.time)) }
     }
 
     /// Stores the configuration of digests and callbacks, and queues the event that reports a change to callbacks.
@@ -229,6 +220,26 @@ package final class AgentProcess: Sendable {
         } catch {
             throw AgentError(.failed, error.description)
         }
+    }
+
+    /// Checks that the next agent could run with `next`, while this one runs.
+    ///
+    /// - Throws: ``AgentError`` if not; nothing is then changed.
+    func check(
+        _ next: AgentOptions,
+        insteadOf current: AgentOptions,
+        _ dependencies: AgentDependencies
+    ) async throws(AgentError) {
+        let time = environment.time
+        let account = try await AgentDatabase.check(store, for: next, time: time)
+        try await dependencies.servers.check(next, current)
+        try await AgentParts.check(
+            next,
+            account: account,
+            time: time,
+            dependencies: dependencies,
+            logger: environment.logger
+        )
     }
 
     /// Closes the connections and the database, and stores the rest of the log.

@@ -1,3 +1,5 @@
+import Dispatch
+import Glibc
 import Logging
 import ServiceLifecycle
 import StarwatchTelemetry
@@ -15,34 +17,28 @@ package final class Reloader: Service {
         var isRefused = false
     }
 
-    let hangups: Hangups
+    let signal: ReloadSignal
     private let current: AgentOptions
     private let load: @Sendable () throws(AgentError) -> AgentOptions
     private let check: @Sendable (AgentOptions) async throws(AgentError) -> Void
-    private let time: any TimeSource
-    private let metrics: AgentMetrics
-    private let logger: Logger
+    private let environment: Environment
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - check: Checks that an agent could run with the options; only then does this one stop.
-    ///   - hangups: The hangups of the previous run, if there was one.
+    ///   - signal: The signal of the previous run, if there was one.
     init(
-        hangups: Hangups = Hangups(),
+        signal: ReloadSignal = ReloadSignal(),
         current: AgentOptions,
         load: @escaping @Sendable () throws(AgentError) -> AgentOptions,
         check: @escaping @Sendable (AgentOptions) async throws(AgentError) -> Void,
-        time: any TimeSource,
-        metrics: AgentMetrics,
-        logger: Logger
+        environment: Environment
     ) {
-        self.hangups = hangups
+        self.signal = signal
         self.current = current
         self.load = load
         self.check = check
-        self.time = time
-        self.metrics = metrics
-        self.logger = logger
+        self.environment = environment
     }
 
     /// Rejects every reload from now on, because the agent's owner would not start another run.
@@ -58,14 +54,14 @@ package final class Reloader: Service {
 
     package func run() async throws {
         await cancelWhenGracefulShutdown {
-            self.hangups.listen()
-            while await self.hangups.next() {
+            self.signal.listen()
+            while await self.signal.next() {
                 do {
                     try Task.checkCancellation()
                     try await self.reload()
                 } catch {
                     // The run is ending, so the signal goes to the next run.
-                    if Task.isCancelled { return self.hangups.raise() }
+                    if Task.isCancelled { return self.signal.raise() }
                 }
             }
         }
@@ -73,7 +69,7 @@ package final class Reloader: Service {
 
     package func reload() async throws(ControlError) {
         let supervisor = state.withLock(\.supervisor)
-        supervisor.reloading(at: time.monotonic)
+        supervisor.reloading(at: environment.time.monotonic)
         do throws(AgentError) {
             if state.withLock(\.isRefused) {
                 throw AgentError(.configuration, "This agent is part of another program; restart that instead.")
@@ -89,17 +85,44 @@ package final class Reloader: Service {
                 )
             }
             try await check(options)
-            logger.log(.configReloaded)
+            environment.logger.log(.configReloaded)
             let group = state.withLock { state in
                 state.next = options
                 return state.group
             }
             await group?.triggerGracefulShutdown()
         } catch {
-            metrics.reloadSuccessful.set(0)
-            logger.log(.configRefused, [.error: "\(error.message)"])
+            environment.metrics.reloadSuccessful.set(0)
+            environment.logger.log(.configRefused, [.error: "\(error.message)"])
             supervisor.ready("Running; the changed configuration was refused.")
             throw ControlError(.invalid, error.message)
         }
     }
+}
+
+/// SIGHUP, received from the first ``listen()`` on and across reloads. A signal between two runs goes to the next run.
+final class ReloadSignal: Sendable {
+    private let signal = Signal()
+    private let source = Mutex<(any DispatchSourceSignal)?>(nil)
+
+    deinit { source.withLock { $0?.cancel() } }
+
+    /// Handles the signal, which then no longer ends the process.
+    func listen() {
+        source.withLock { source in
+            guard source == nil else { return }
+            let made = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
+            made.setEventHandler { [signal] in signal.raise() }
+            made.activate()
+            source = made
+        }
+    }
+
+    /// Simulates the signal.
+    func raise() { signal.raise() }
+
+    /// Waits for the signal. Several earlier signals count as one.
+    ///
+    /// - Returns: `false` if the task was cancelled.
+    func next() async -> Bool { await signal.wait() }
 }

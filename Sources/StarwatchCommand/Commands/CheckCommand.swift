@@ -36,7 +36,7 @@ struct CheckCommand: AsyncParsableCommand {
             throw CommandError.agent(error)
         }
         let warnings = configuration.lines(
-            of: await Agent.warnings(about: configuration.options, configuration.surroundings)
+            of: await Agent.warnings(about: configuration.options, configuration.facts)
         )
         for warning in warnings { FileHandle.standardError.write(Data((TerminalText.printable(warning) + "\n").utf8)) }
         func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
@@ -56,7 +56,7 @@ struct CheckCommand: AsyncParsableCommand {
             do throws(AgentError) {
                 try await Agent.check(configuration.options)
                 report.warnings = configuration.problems(
-                    of: await Agent.warnings(about: configuration.options, configuration.surroundings)
+                    of: await Agent.warnings(about: configuration.options, configuration.facts)
                 )
             } catch {
                 report.problems = [ConfigurationProblem(line: nil, path: "", message: error.message)]

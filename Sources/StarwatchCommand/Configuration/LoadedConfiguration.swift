@@ -14,15 +14,15 @@ struct LoadedConfiguration: Sendable, Hashable {
     func hasTLS(_ port: ServedPort) -> Bool { webConfigurations[port]?.tls != nil }
 
     /// The facts about the options that the web configurations tell. One that was not read is taken for good.
-    var surroundings: OptionWarning.Surroundings {
-        var surroundings = OptionWarning.Surroundings()
+    var facts: OptionWarning.Facts {
+        var facts = OptionWarning.Facts()
         let files: [ServedPort: String?] = [.http: options.http.webConfigFile, .control: options.control.webConfigFile]
         for (port, file) in files where file != nil {
             let configuration = webConfigurations[port]
-            if configuration?.tls != nil || configuration == nil { surroundings.encryptedPorts.insert(port) }
-            if configuration?.users.isEmpty == false { surroundings.passwordPorts.insert(port) }
+            if configuration?.tls != nil || configuration == nil { facts.encryptedPorts.insert(port) }
+            if configuration?.users.isEmpty == false { facts.passwordPorts.insert(port) }
         }
-        return surroundings
+        return facts
     }
 
     /// One line per warning, with the line of its setting.

@@ -20,7 +20,7 @@ package struct Requester: Sendable {
         // A task without a preference could leave the gate on a transport's thread: a thread that works for an actor takes
         // the jobs of other tasks along. What the host program does in its closures would hold up every request.
         guard withUnsafeCurrentTask(body: { $0?.unownedTaskExecutor != nil }) else {
-            return await Aside.run { await perform(job, through: gate) }
+            return await Offload.run { await perform(job, through: gate) }
         }
         var request = OpenRequest(job: job, gate: gate, requester: self)
         return await request.reply()

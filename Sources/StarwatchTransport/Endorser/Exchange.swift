@@ -16,10 +16,10 @@ extension HTTPExchange {
         _ report: RequestReport,
         _ read: @escaping @Sendable (HTTPResponse) -> Result<Answer, APIFailure>
     ) async -> Exchange<Answer> {
-        guard case .success(let response) = result, response.body.count >= Aside.longAnswer else {
+        guard case .success(let response) = result, response.body.count >= Offload.longAnswer else {
             return outcome(report, read)
         }
-        return await Aside.run { outcome(report, read) }
+        return await Offload.run { outcome(report, read) }
     }
 
     private func outcome<Answer>(

@@ -100,7 +100,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        if !inbox.add(job) { Aside.executor.enqueue(job) }
+        if !inbox.add(job) { Offload.executor.enqueue(job) }
     }
 
     /// Ends all requests as cancelled and joins the thread. A caller on the thread itself does not wait for its end.
@@ -148,7 +148,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
             guard inbox.take(into: &batch) else { return true }
             if batch.isLast {
                 waiting.append(contentsOf: batch.submitted)
-                for job in batch.jobs { Aside.executor.enqueue(job) }
+                for job in batch.jobs { Offload.executor.enqueue(job) }
                 return false
             }
             for job in batch.jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }

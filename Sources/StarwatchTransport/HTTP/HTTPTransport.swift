@@ -8,7 +8,7 @@ package protocol HTTPTransport: Sendable {
     func exchange(_ request: HTTPRequest) async -> HTTPExchange
 
     /// The executor on which an answer arrives, so that what follows it needs no change of threads; `nil` for the
-    /// runtime's threads. Work on it must neither block nor take long; see ``Aside``.
+    /// runtime's threads. Work on it must neither block nor take long; see ``Offload``.
     var executor: (any TaskExecutor)? { get }
 
     /// Ends every request in progress, and every later request, as cancelled. Further calls do nothing.
@@ -20,7 +20,7 @@ extension HTTPTransport {
 }
 
 /// Work that blocks or takes long, away from the executor of an ``HTTPTransport``.
-package enum Aside {
+package enum Offload {
     /// The size of an answer, in bytes, from which decoding it is long work: a fraction of a millisecond.
     package static let longAnswer = 64 << 10
 

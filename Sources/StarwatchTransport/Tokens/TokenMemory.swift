@@ -41,7 +41,7 @@ package final class TokenMemory: TokenProvider {
         {
             return known.token
         }
-        let token = try await Aside.run { [provider] () throws(TokenError) in
+        let token = try await Offload.run { [provider] () throws(TokenError) in
             try await provider.token(for: account, dialect: dialect, purpose: purpose, serverTime: serverTime)
         }
         if purpose == .poll {
@@ -53,12 +53,12 @@ package final class TokenMemory: TokenProvider {
     }
 
     package func refuse(_ token: AccessToken, for purpose: TokenPurpose) async {
-        await Aside.run { [provider] in await provider.refuse(token, for: purpose) }
+        await Offload.run { [provider] in await provider.refuse(token, for: purpose) }
         drop()
     }
 
     package func forget() async {
-        await Aside.run { [provider] in await provider.forget() }
+        await Offload.run { [provider] in await provider.forget() }
         drop()
     }
 
@@ -66,14 +66,14 @@ package final class TokenMemory: TokenProvider {
     private func drop() { last.withLock { $0 = (nil, $0.generation + 1) } }
 
     package func validate(account: DID) async throws(TokenError) {
-        try await Aside.run { [provider] () throws(TokenError) in try await provider.validate(account: account) }
+        try await Offload.run { [provider] () throws(TokenError) in try await provider.validate(account: account) }
     }
 
     package var expiry: Timestamp? {
-        get async { await Aside.run { [provider] in await provider.expiry } }
+        get async { await Offload.run { [provider] in await provider.expiry } }
     }
 
     package var poolRemaining: Int? {
-        get async { await Aside.run { [provider] in await provider.poolRemaining } }
+        get async { await Offload.run { [provider] in await provider.poolRemaining } }
     }
 }

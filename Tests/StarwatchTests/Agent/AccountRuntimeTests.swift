@@ -19,7 +19,7 @@ import Testing
             let parts = try AgentParts(
                 agent.options,
                 time: world.clock,
-                surroundings: AgentSurroundings(),
+                dependencies: AgentDependencies(),
                 logger: agent.logger
             )
             defer { parts.http.shutdown() }

@@ -28,7 +28,7 @@ import Testing
             let freed = Signal()
             do {
                 let agent = try await Agent(options: world.options, time: WitnessClock(world.clock, end: freed))
-                agent.tell(Actions(agent: agent))
+                agent.setActionHandler(Actions(agent: agent))
                 try await agent.pollManager.schedule(
                     PollSchedule(
                         name: "clock",

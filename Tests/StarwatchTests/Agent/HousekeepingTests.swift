@@ -12,13 +12,13 @@ import Testing
     @Test func itCleansSoonAfterTheStartAndThenAtItsInterval() async throws {
         try await World.with(.canonical, clock: .waiting) { world in
             let checkpoints = Mutex(0)
-            var surroundings = AgentSurroundings()
-            surroundings.store = { options in
+            var dependencies = AgentDependencies()
+            dependencies.store = { options in
                 options.interrupt = { (operation, moment) throws(StoreError) in
                     if operation == .retention, moment == .begun { checkpoints.withLock { $0 += 1 } }
                 }
             }
-            let agent = try await world.agent(surroundings: surroundings) { $0.outbox.cleanupInterval = .seconds(600) }
+            let agent = try await world.agent(dependencies: dependencies) { $0.outbox.cleanupInterval = .seconds(600) }
             let service = try #require(agent.worker(HousekeepingService.self))
             let task = Task { try await service.run() }
             await world.clock.sleepers(atLeast: 1)
@@ -80,12 +80,12 @@ import Testing
 
     /// Also while a service manager is told of progress so often that a check lasts over the time of the work.
     @Test(arguments: [nil, Duration.milliseconds(50)])
-    func linesAreStoredWithinTenSeconds(beatInterval: Duration?) async throws {
+    func linesAreStoredWithinTenSeconds(healthInterval: Duration?) async throws {
         try await World.with(.canonical, clock: .waiting) { world in
             let agent = try await world.agent()
             let recorder = LogRecorder()
-            let service = housekeeping(of: agent, recorder, beatInterval) {
-                if beatInterval != nil { world.clock.advance(by: .milliseconds(3)) }
+            let service = housekeeping(of: agent, recorder, healthInterval) {
+                if healthInterval != nil { world.clock.advance(by: .milliseconds(3)) }
             }
             let task = Task { try await service.run() }
             await world.clock.run(until: ManualClock.start + .seconds(41))
@@ -107,8 +107,8 @@ import Testing
     private func housekeeping(
         of agent: Agent,
         _ recorder: LogRecorder = LogRecorder(),
-        _ beatInterval: Duration? = nil,
-        beat: @escaping @Sendable () async -> Void
+        _ healthInterval: Duration? = nil,
+        reportHealth: @escaping @Sendable () async -> Void
     ) -> HousekeepingService {
         HousekeepingService(
             store: agent.store,
@@ -116,8 +116,8 @@ import Testing
             environment: agent.process.environment,
             pipeline: agent.process.logs.pipeline,
             recorder: recorder,
-            beat: beat,
-            beatInterval: beatInterval
+            reportHealth: reportHealth,
+            healthInterval: healthInterval
         )
     }
 }

@@ -12,15 +12,15 @@ import Testing
     private final class LateFailure: Sendable {
         private let operation = Mutex<StoreOperation?>(nil)
 
-        var surroundings: AgentSurroundings {
-            var surroundings = AgentSurroundings()
-            surroundings.store = { options in
+        var dependencies: AgentDependencies {
+            var dependencies = AgentDependencies()
+            dependencies.store = { options in
                 options.interrupt = { (operation, moment) throws(StoreError) in
                     guard moment == .ended, self.operation.withLock({ $0 == operation }) else { return }
                     throw StoreError.io(detail: "late")
                 }
             }
-            return surroundings
+            return dependencies
         }
 
         func during(_ kind: StoreOperation, _ body: () async throws -> Void) async {
@@ -33,7 +33,7 @@ import Testing
     @Test func starsAreAskedAboutThoughTheirChangeFailed() async throws {
         try await World.with(.canonical, plans: 2) { world in
             let failure = LateFailure()
-            let agent = try await world.agent(surroundings: failure.surroundings) {
+            let agent = try await world.agent(dependencies: failure.dependencies) {
                 $0.polls[0].planIDs = [world.mock.planIDs[0]]
                 $0.polls[0].bootstrap = .beginning
             }
@@ -49,7 +49,7 @@ import Testing
     @Test func theIdentityIsTheStoredOneThoughItsChangeFailed() async throws {
         try await World.with(.canonical) { world in
             let failure = LateFailure()
-            let agent = try await world.agent(surroundings: failure.surroundings)
+            let agent = try await world.agent(dependencies: failure.dependencies)
             #expect(await agent.cycle().outcome == .bootstrapped)
             await failure.during(.identity) { _ = try await agent.setIdentity(nil) }
             #expect(await agent.cycle().skip == .noIdentity)

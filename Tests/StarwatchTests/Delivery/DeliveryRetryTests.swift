@@ -298,15 +298,15 @@ import Testing
     @Test func whatWasClaimedBeforeTheDatabaseFailedIsDelivered() async throws {
         try await World.with(.canonical) { world in
             let claims = Mutex(0)
-            var surroundings = AgentSurroundings()
-            surroundings.store = { options in
+            var dependencies = AgentDependencies()
+            dependencies.store = { options in
                 options.interrupt = { (operation, moment) throws(StoreError) in
                     if operation == .claim, moment == .ended { claims.withLock { $0 += 1 } }
                     // The first looks for what is open; the second has claimed.
                     if operation == .read, moment == .begun, claims.withLock({ $0 == 2 }) { throw StoreError.busy }
                 }
             }
-            let agent = try await world.agent(surroundings: surroundings) { $0.polls[0].bootstrap = .beginning }
+            let agent = try await world.agent(dependencies: dependencies) { $0.polls[0].bootstrap = .beginning }
             world.mock.publish(count: 1)
             #expect(await agent.cycle().new == 1)
             _ = await agent.runtime.dispatcher.pass()

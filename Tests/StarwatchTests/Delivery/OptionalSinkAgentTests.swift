@@ -165,5 +165,5 @@ import Testing
 
 extension Bench {
     /// The status with the bench's own sinks, whose circuits the agent's sinks do not see.
-    func agentStatus() async -> AgentStatus { await agent.status(of: slots) }
+    func agentStatus() async -> AgentStatus { await agent.topics.status.status(of: slots) }
 }

@@ -171,8 +171,8 @@ import Testing
         let options = Self.options(folder)
         var changed = options
         changed.control.listen = "127.0.0.1:9465"
-        var surroundings = AgentSurroundings()
-        surroundings.servers.check = { next, current throws(AgentError) in
+        var dependencies = AgentDependencies()
+        dependencies.servers.check = { next, current throws(AgentError) in
             #expect(current.control.listen == nil)
             throw AgentError(.configuration, "\(next.control.listen ?? "") is in use.")
         }
@@ -180,7 +180,7 @@ import Testing
             options: options,
             time: ManualClock(),
             reload: { [changed] in changed },
-            surroundings: surroundings
+            dependencies: dependencies
         )
         await #expect(throws: ControlError(.invalid, "127.0.0.1:9465 is in use.")) { try await agent.reload() }
         #expect(agent.reloader.next == nil)
@@ -190,13 +190,13 @@ import Testing
     @Test func aReloadWhileTheDatabaseCannotBeWrittenIsRefused() async throws {
         let folder = try TestFolder()
         let options = Self.options(folder)
-        var surroundings = AgentSurroundings()
-        surroundings.store = { $0.busyTimeout = .milliseconds(1) }
+        var dependencies = AgentDependencies()
+        dependencies.store = { $0.busyTimeout = .milliseconds(1) }
         let agent = try await Agent(
             options: options,
             time: ManualClock(),
             reload: { [options] in options },
-            surroundings: surroundings
+            dependencies: dependencies
         )
         try await DatabaseOnDisk(path: options.storage.path).locked {
             await #expect(throws: ControlError.self) { try await agent.reload() }
@@ -214,7 +214,7 @@ import Testing
         let options = Self.options(folder)
         let former = try await Agent(options: options, time: clock)
         await former.close()
-        former.reloader.hangups.raise()
+        former.reloader.signal.raise()
         let next = try await Agent(options: options, time: clock, after: former, reload: { [options] in options })
         #expect(try await next.run() == options)
     }

@@ -75,7 +75,7 @@ import Testing
     @Test func deliveriesThatFailKeepTheAgentDegraded() async throws {
         try await World.with(.canonical) { world in
             let fault = StoreFault()
-            let agent = try await world.agent(surroundings: fault.surroundings)
+            let agent = try await world.agent(dependencies: fault.dependencies)
             #expect(await agent.cycle().outcome == .bootstrapped)
             #expect(await agent.status().reasons == [])
             fault.fail(.claim)

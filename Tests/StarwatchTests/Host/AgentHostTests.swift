@@ -104,8 +104,8 @@ import Testing
     private func agent(_ world: World, sinks: [any HostSink]) async throws -> Agent {
         // A sink's time limit must not pass by itself.
         world.clock.setMode(.waiting)
-        var surroundings = AgentSurroundings()
-        surroundings.sinks = sinks
+        var dependencies = AgentDependencies()
+        dependencies.sinks = sinks
         var options = world.options
         options.polls[0].bootstrap = .beginning
         options.delivery.sinks = []
@@ -113,7 +113,7 @@ import Testing
             options: options,
             time: world.clock,
             logSinks: [world.log],
-            surroundings: surroundings,
+            dependencies: dependencies,
             random: { 0.5 }
         )
     }

@@ -66,10 +66,10 @@ import Testing
         digest.ttl = ttl
         options.digests = [digest]
         let feed = NotificationFeed(name: "app")
-        var surroundings = AgentSurroundings()
-        surroundings.sinks = [feed]
-        surroundings.fetchers = [news]
-        let agent = try await Agent(options: options, time: clock, logSinks: [], surroundings: surroundings)
+        var dependencies = AgentDependencies()
+        dependencies.sinks = [feed]
+        dependencies.fetchers = [news]
+        let agent = try await Agent(options: options, time: clock, logSinks: [], dependencies: dependencies)
         do {
             try await body(agent, try #require(agent.runtime.digests), clock, feed)
         } catch {

@@ -30,8 +30,8 @@ struct MailSink: HostSink {
                 await inbox.add(subject)
                 return accepts
             }
-            var surroundings = AgentSurroundings()
-            surroundings.sinks = [sink]
+            var dependencies = AgentDependencies()
+            dependencies.sinks = [sink]
             var options = world.options
             options.polls[0].bootstrap = .beginning
             options.delivery.sinks = []
@@ -39,7 +39,7 @@ struct MailSink: HostSink {
                 options: options,
                 time: world.clock,
                 logSinks: [world.log],
-                surroundings: surroundings,
+                dependencies: dependencies,
                 random: { 0.5 }
             )
             world.mock.publish(count: 1)

@@ -310,8 +310,8 @@ import Testing
             var moved = options
             moved.storage.path += ".moved"
             let refused = moved
-            var surroundings = AgentSurroundings()
-            surroundings.servers.make = { _, _, _ throws(AgentError) in
+            var dependencies = AgentDependencies()
+            dependencies.servers.make = { _, _, _ throws(AgentError) in
                 var run = AgentServers.Run()
                 run.metricsAddress = { "127.0.0.1:9464" }
                 return run
@@ -322,7 +322,7 @@ import Testing
                     time: world.clock,
                     reload: { load },
                     logSinks: [world.log],
-                    surroundings: surroundings
+                    dependencies: dependencies
                 )
                 await withTaskGroup(of: Void.self) { group in
                     group.addTask { _ = try? await agent.run() }

@@ -74,7 +74,7 @@ import Testing
     @Test func theSameActionAgainChangesNothingAndTellsNobody() async throws {
         try await Bench.run(sinks: ["first"]) { bench async throws in
             let host = Host()
-            bench.agent.tell(host)
+            bench.agent.setActionHandler(host)
             await bench.fetch(3)
             await bench.dispatch()
             let id = try message(bench["first"].seen.first).id
@@ -92,7 +92,7 @@ import Testing
     @Test func theHostIsToldOfEveryAction() async throws {
         try await Bench.run(sinks: ["first"]) { bench async throws in
             let host = Host()
-            bench.agent.tell(host)
+            bench.agent.setActionHandler(host)
             let single = await bench.fetch(1)
             await bench.dispatch()
             let several = await bench.fetch(3)
@@ -111,7 +111,7 @@ import Testing
                     "read \(several.joined(separator: ","))",
                 ]
             )
-            bench.agent.tell(nil)
+            bench.agent.setActionHandler(nil)
             _ = try await bench.agent.notificationAct(messages[0].id, .dismiss)
             #expect(host.calls.count == 4)
         }

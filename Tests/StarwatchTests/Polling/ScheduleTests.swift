@@ -114,7 +114,7 @@ import Testing
             }
             world.clock.advance(by: .seconds(1000))
             let fault = StoreFault()
-            agent = try await world.agent(surroundings: fault.surroundings) {
+            agent = try await world.agent(dependencies: fault.dependencies) {
                 $0.polls[0].bootstrap = .beginning
             }
             fault.fail(.pollState)
@@ -419,7 +419,7 @@ import Testing
     ) async throws {
         try await World.with(.endorser, clock: .waiting) { world in
             let fault = StoreFault()
-            let agent = try await world.agent(random: 0, surroundings: fault.surroundings) {
+            let agent = try await world.agent(random: 0, dependencies: fault.dependencies) {
                 $0.polls[0].timing = .cron("0 8 * * *", timezone: "UTC")
                 $0.polls[0].bootstrap = .beginning
             }

@@ -100,7 +100,7 @@ import Testing
     @Test func aWaitThatCouldNotBeStoredIsStoredWhileItLasts() async throws {
         try await World.with(.canonical, clock: .waiting) { world in
             let fault = StoreFault()
-            let agent = try await world.agent(random: 0, surroundings: fault.surroundings)
+            let agent = try await world.agent(random: 0, dependencies: fault.dependencies)
             world.mock.script(.rateLimited(retryAfter: .seconds(3600)), at: .plansChanged)
             fault.fail(.server)
             #expect(await agent.cycle().outcome == .deferred)

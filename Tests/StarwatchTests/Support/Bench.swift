@@ -190,7 +190,7 @@ final class Bench {
 
     /// The value of one series on the page of metrics, as its text; `nil` when it is not there.
     func sample(_ series: String) async -> String? {
-        await agent.refreshGauges()
+        await agent.topics.metrics.refreshGauges()
         let page = String(decoding: agent.metrics.registry.page(.text), as: UTF8.self)
         return page.split(separator: "\n").first { $0.hasPrefix(series + " ") }.map {
             String($0.dropFirst(series.count + 1))

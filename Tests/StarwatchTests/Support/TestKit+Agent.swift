@@ -4,11 +4,11 @@ import StarwatchStore
 @_exported import StarwatchTestKit
 
 extension StoreFault {
-    /// Surroundings of an agent whose store fails.
-    var surroundings: AgentSurroundings {
-        var surroundings = AgentSurroundings()
-        surroundings.store = { options in options.interrupt = self.interrupt }
-        return surroundings
+    /// Dependencies of an agent whose store fails.
+    var dependencies: AgentDependencies {
+        var dependencies = AgentDependencies()
+        dependencies.store = { options in options.interrupt = self.interrupt }
+        return dependencies
     }
 }
 

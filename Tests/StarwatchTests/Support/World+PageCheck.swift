@@ -14,11 +14,11 @@ extension World {
         let file = DatabaseOnDisk(path: folder.path("starwatch.db"))
         try file.makeStale()
         try spoil(file)
-        var surroundings = AgentSurroundings()
-        surroundings.store = { store in
+        var dependencies = AgentDependencies()
+        dependencies.store = { store in
             store.checksLater = true
             store.pagesCheckedAtOnce = 0
         }
-        return try await Agent(options: options, time: clock, logSinks: [log], surroundings: surroundings)
+        return try await Agent(options: options, time: clock, logSinks: [log], dependencies: dependencies)
     }
 }

@@ -86,7 +86,7 @@ final class World: Sendable {
     @discardableResult
     func agent(
         random: Double = 0.5,
-        surroundings: AgentSurroundings = AgentSurroundings(),
+        dependencies: AgentDependencies = AgentDependencies(),
         _ change: (inout AgentOptions) -> Void = { _ in }
     ) async throws -> Agent {
         await stopAgent()
@@ -96,7 +96,7 @@ final class World: Sendable {
             options: options,
             time: clock,
             logSinks: [log],
-            surroundings: surroundings,
+            dependencies: dependencies,
             random: { random }
         )
         current.withLock { $0 = agent }

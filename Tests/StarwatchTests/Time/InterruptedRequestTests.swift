@@ -47,9 +47,9 @@ import Testing
         options.polls = [poll]
         options.delivery.sinks = [SinkOptions(name: "log", kind: .log)]
         options.log.level = .critical
-        var surroundings = AgentSurroundings()
-        surroundings.http = Interrupted(clock: clock, interruption: interruption)
-        let agent = try await Agent(options: options, time: clock, logSinks: [], surroundings: surroundings)
+        var dependencies = AgentDependencies()
+        dependencies.http = Interrupted(clock: clock, interruption: interruption)
+        let agent = try await Agent(options: options, time: clock, logSinks: [], dependencies: dependencies)
         let result = await agent.cycle()
         #expect(result.outcome == .bootstrapped)
         let estimate = agent.clock.estimate?.offset

@@ -6,7 +6,7 @@ package struct Campaign: Sendable {
     package private(set) var starts = 0
     package private(set) var simulatedSeconds = 0.0
     package private(set) var faults: [FaultKind: Int] = [:]
-    /// Runs that broke a promise.
+    /// Runs that broke a guarantee.
     package private(set) var failures: [SimulationResult] = []
 
     package init() {}
@@ -35,6 +35,6 @@ package struct Campaign: Sendable {
             faults:
             """
         for kind in FaultKind.allCases { text += " \(kind.name)=\(faults[kind] ?? 0)" }
-        return text + "\nbroken promises: \(failures.count)"
+        return text + "\nbroken guarantees: \(failures.count)"
     }
 }

@@ -1,4 +1,4 @@
-/// Reduces a run that breaks a promise: fewer cycles, fewer kinds of fault, fewer faults.
+/// Reduces a run that breaks a guarantee: fewer cycles, fewer kinds of fault, fewer faults.
 package struct Shrinker {
     private let run: (SimulationPlan) async throws -> SimulationResult
     private let report: (SimulationPlan) -> Void
@@ -14,11 +14,12 @@ package struct Shrinker {
         self.report = report
     }
 
-    /// Returns the smallest plan found that still breaks `promise`, as `plan` does.
-    package func shrink(_ plan: SimulationPlan, breaking promise: Promise) async throws -> SimulationPlan {
+    /// Returns the smallest plan found that still breaks `guarantee`, as `plan` does.
+    package func shrink(_ plan: SimulationPlan, breaking guarantee: Guarantee) async throws -> SimulationPlan {
         var best = plan
         func fails(_ candidate: SimulationPlan) async throws -> Bool {
-            guard try await run(candidate).violations.contains(where: { $0.promise == promise }) else { return false }
+            let violations = try await run(candidate).violations
+            guard violations.contains(where: { $0.guarantee == guarantee }) else { return false }
             best = candidate
             report(candidate)
             return true

@@ -7,9 +7,9 @@ final class Violations: Sendable {
         self.trace = trace
     }
 
-    func record(_ promise: Promise, _ detail: String) {
-        trace.note("BROKEN \(promise.rawValue): \(detail)")
-        found.value.append(Violation(promise: promise, detail: detail))
+    func record(_ guarantee: Guarantee, _ detail: String) {
+        trace.note("BROKEN \(guarantee.rawValue): \(detail)")
+        found.value.append(Violation(guarantee: guarantee, detail: detail))
     }
 
     var all: [Violation] { found.value }

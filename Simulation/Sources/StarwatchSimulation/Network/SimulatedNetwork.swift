@@ -38,7 +38,7 @@ final class SimulatedNetwork: Sendable {
     private var reading: StarwatchTransport.ClockReading { .init(wall: clock.now, monotonic: clock.monotonic) }
 
     /// Sends a request of an agent and returns the response, unless the agent has died.
-    func exchange(_ request: HTTPRequest, of process: AgentProcess) async -> HTTPExchange {
+    func exchange(_ request: HTTPRequest, of process: SimulatedProcess) async -> HTTPExchange {
         let sentAt = reading
         let result: Result<HTTPResponse, HTTPError>
         if process.isDead {
@@ -129,7 +129,7 @@ final class SimulatedNetwork: Sendable {
     private func deliver(
         _ request: HTTPRequest,
         to receiver: Receiver,
-        of process: AgentProcess
+        of process: SimulatedProcess
     ) async -> Result<HTTPResponse, HTTPError> {
         trace.note("> \(receiver.name) \(Receiver.id(of: request) ?? "")")
         receiver.noteSent(request)
@@ -160,7 +160,7 @@ extension String {
 /// Transport of one agent process.
 struct ProcessTransport: HTTPTransport {
     let network: SimulatedNetwork
-    let process: AgentProcess
+    let process: SimulatedProcess
 
     func exchange(_ request: HTTPRequest) async -> HTTPExchange { await network.exchange(request, of: process) }
     func shutdown() {}

@@ -8,7 +8,7 @@ extension Simulation {
     /// Starts an agent on the current disk, with retries as a supervisor has; returns `false` if all fail.
     func start() async -> Bool {
         for _ in 0..<100 {
-            let process = AgentProcess(disk: disk, faults: faults, trace: trace, meter: meter) {
+            let process = SimulatedProcess(disk: disk, faults: faults, trace: trace, meter: meter) {
                 [meter, receivers, auditor] in
                 meter.forget()
                 for receiver in receivers { receiver.excuseRepetitions() }
@@ -39,11 +39,11 @@ extension Simulation {
     /// The same in every run, so that a seed is always the same run.
     private static let masterKey = MasterKey(text: Array("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=".utf8))
 
-    private func makeAgent(_ process: AgentProcess) async throws(AgentError) -> Agent {
-        var surroundings = AgentSurroundings()
-        surroundings.http = ProcessTransport(network: network, process: process)
+    private func makeAgent(_ process: SimulatedProcess) async throws(AgentError) -> Agent {
+        var dependencies = AgentDependencies()
+        dependencies.http = ProcessTransport(network: network, process: process)
         let lane = Lane()
-        surroundings.store = { options in
+        dependencies.store = { options in
             options.queue = lane
             options.masterKey = self.settings.isEncrypted ? Self.masterKey : nil
             options.newKey = { self.state.value.random.bytes(32) }
@@ -61,7 +61,7 @@ extension Simulation {
                 )
             },
             logSinks: [],
-            surroundings: surroundings,
+            dependencies: dependencies,
             random: { self.state.value.random.unit() }
         )
     }

@@ -8,7 +8,7 @@ import StarwatchTransport
 package final class Simulation: Sendable {
     struct State {
         var tuning: Tuning
-        var process: AgentProcess?
+        var process: SimulatedProcess?
         var agent: Agent?
         var cycles = 0
         var starts = 0
@@ -132,7 +132,7 @@ package final class Simulation: Sendable {
             // Identifiers are table keys, and so decide how many pages a transaction writes.
             let words = RandomID.Words { self.state.value.identifiers.next() }
             await RandomID.$words.withValue(words) {
-                await Aside.$replacement.withValue(LoopExecutor()) { await self.live() }
+                await Offload.$replacement.withValue(LoopExecutor()) { await self.live() }
             }
             self.state.value.isDone = true
         }

@@ -1,0 +1,166 @@
+import Foundation
+import ServiceLifecycle
+import ServiceLifecycleTestKit
+import Starwatch
+import StarwatchCore
+import StarwatchStore
+
+/// One agent from its start to its stop or crash.
+///
+/// After a crash its tasks still exist, but they no longer reach the disk or the network.
+final class SimulatedProcess: Sendable {
+    private struct State {
+        var isDead = false
+        var hasLostPower = false
+        var triggers: [Int: GracefulShutdownTestTrigger] = [:]
+        var tasks: [Task<Void, Never>] = []
+        /// Fault of a coming disk access, and the number of accesses before it.
+        var armed: (kind: FaultKind, access: SimulatedDisk.Access, passing: Int)?
+    }
+
+    private let state = Confined(State())
+    let died = Signal()
+    private let disk: SimulatedDisk
+    private let faults: FaultInjector
+    private let trace: Trace
+    private let meter: RequestMeter
+    /// Called on a power loss, which can undo the last writes.
+    private let onPowerLoss: @Sendable () -> Void
+
+    init(
+        disk: SimulatedDisk,
+        faults: FaultInjector,
+        trace: Trace,
+        meter: RequestMeter,
+        onPowerLoss: @escaping @Sendable () -> Void
+    ) {
+        self.meter = meter
+        self.disk = disk
+        self.faults = faults
+        self.trace = trace
+        self.onPowerLoss = onPowerLoss
+    }
+
+    var isDead: Bool { state.value.isDead }
+    /// `true` if the process died in a power loss.
+    var hasLostPower: Bool { state.value.hasLostPower }
+
+    /// Ends the process between two instructions.
+    func die() {
+        guard !isDead else { return }
+        let losesPower = faults.strikes(.powerLoss, 0.1)
+        trace.note(losesPower ? "loss of power" : "crash")
+        if losesPower {
+            state.value.hasLostPower = true
+            onPowerLoss()
+        }
+        meter.ended()
+        state.value.isDead = true
+        disk.cut(isLost: losesPower ? sectorsLost() : nil)
+        died.raise()
+    }
+
+    /// Returns a function that chooses the lost sectors: all after a position, or random ones.
+    private func sectorsLost() -> (Double) -> Bool {
+        let kept = Double(faults.number(.powerLoss, 0...100)) / 100
+        let areMixed = faults.number(.powerLoss, 0...1) == 0
+        return { [faults] place in
+            (areMixed ? Double(faults.number(.powerLoss, 0...99)) / 100 : place) >= kept
+        }
+    }
+
+    private static let diskFaults: [(FaultKind, Double)] = [
+        (.diskFull, 0.001), (.diskError, 0.0005), (.crashInWrite, 0.0005),
+    ]
+
+    /// Decides once whether the disk fails during the coming database operation.
+    ///
+    /// - Parameters:
+    ///   - factor: Factor of the probability for one transaction.
+    ///   - most: Maximum number of accesses before the fault. A shorter operation has none.
+    func armDisk(_ factor: Double = 1, passing most: Int = 6) {
+        state.value.armed = nil
+        guard let (kind, _) = Self.diskFaults.first(where: { faults.mayStrike($0, $1 * factor) }) else { return }
+        let isRead = kind == .diskError && faults.number(kind, 0...3) == 0
+        state.value.armed = (kind, isRead ? .read : .write, faults.number(kind, 0...most))
+    }
+
+    /// Returns the failure of a disk access; `nil` if it succeeds.
+    func fail(_ access: SimulatedDisk.Access) -> SimulatedDisk.Failure? {
+        if isDead { return .broken }
+        guard let armed = state.value.armed, armed.access == access else { return nil }
+        guard armed.passing == 0 else {
+            state.value.armed?.passing -= 1
+            return nil
+        }
+        state.value.armed = nil
+        faults.happened(armed.kind)
+        trace.note("disk: \(armed.kind.name)")
+        if armed.kind == .crashInWrite { die() }
+        return armed.kind == .diskFull ? .full : .broken
+    }
+
+    /// Injects faults into an operation of the store.
+    func interrupt(_ operation: StoreOperation, _ moment: StoreMoment) throws(StoreError) {
+        let gone = StoreError.io(detail: "the process is gone")
+        if isDead { throw gone }
+        switch moment {
+        case .begun:
+            if faults.strikes(.diskBusy, 0.0005) { throw .busy }
+            armDisk()
+        case .ended:
+            state.value.armed = nil
+            trace.note("s \(operation.rawValue)")
+            if operation == .server { meter.stored() }
+            if faults.strikes(.crashInTransaction, 0.0005) {
+                die()
+                throw gone
+            }
+            if faults.strikes(.diskLate, 0.0005) { throw .io(detail: "simulated, after the commit") }
+        }
+    }
+
+    // MARK: - Running
+
+    /// Starts the agent's workers.
+    func start(_ agent: Agent, clock: SimulatedClock) async {
+        let workers = agent.workers(supervisor: nil)
+        for (index, worker) in workers.enumerated() {
+            // Unstructured: the workers outlive this function, as a process outlives its start; `stop` awaits them.
+            let task = Task {
+                _ = try? await testGracefulShutdown { trigger in
+                    state.value.triggers[index] = trigger
+                    try await worker.run()
+                }
+            }
+            state.value.tasks.append(task)
+        }
+        while state.value.triggers.count < workers.count { try? await clock.sleep(for: .microseconds(1)) }
+    }
+
+    /// Stops the workers one by one in reverse order, as a service group does; at once after a crash.
+    func stop(_ agent: Agent) async {
+        let tasks = state.value.tasks
+        // A process can die in its last pass, whose waits then never end. Unstructured, because a task group would
+        // await the watch even if the process does not die.
+        let watch = Task {
+            await died.wait()
+            for task in tasks { task.cancel() }
+        }
+        defer { watch.cancel() }
+        for index in tasks.indices.reversed() {
+            if isDead { break }
+            state.value.triggers[index]?.triggerGracefulShutdown()
+            await withTaskCancellationHandler {
+                await tasks[index].value
+            } onCancel: {
+            }
+        }
+        meter.ended()
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
+        // Closing moves the write-ahead log into the database.
+        armDisk(10, passing: 20)
+        await agent.close()
+    }
+}

@@ -1,0 +1,99 @@
+import Logging
+import StarwatchCore
+import StarwatchPolling
+import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+
+/// The active identity, and the data of former ones.
+struct IdentityControl: Sendable {
+    let account: Account
+    let store: Store
+    let environment: Environment
+    let pseudonym: IdentityHash
+    let news: EventBroadcaster
+    /// Cancels the work for a former identity, and returns when it has ended.
+    let endWork: @Sendable () async -> Void
+    /// Starts the work for a new identity.
+    let startWork: @Sendable () async -> Void
+
+    func current() async throws -> IdentityReport { report(try await store.activeIdentity()) }
+
+    /// Changes the identity. Cycles of the previous one are cancelled and cannot store anything.
+    func set(_ did: DID?) async throws -> IdentityReport {
+        if let did {
+            do throws(TokenError) { try await account.api.tokens.validate(account: did) } catch {
+                throw ControlError(.invalid, error.description)
+            }
+        }
+        do {
+            let change = try await store.setIdentity(did, server: account.server, now: environment.clock.now)
+            if change.changed {
+                account.identity.invalidate()
+                await endWork()
+                await account.api.tokens.forget()
+                await startWork()
+                noteChange(to: did, cancelledRows: change.cancelledRows)
+            }
+            return report(change.identity)
+        } catch {
+            // A failed commit can still have reached the disk.
+            account.identity.invalidate()
+            await endWork()
+            await startWork()
+            throw error
+        }
+    }
+
+    private func noteChange(to did: DID?, cancelledRows: Int) {
+        environment.metrics.clock.identityChanges.increment()
+        news.publish(.identityChanged(did))
+        var fields: AgentEvent.Fields = [.rowCount: .number(cancelledRows)]
+        if let did { fields[.identity] = "\(pseudonym.hash(did))" }
+        environment.logger.log(.identityChanged, fields)
+    }
+
+    func remove(_ did: DID) async throws -> IdentityRemovalReport {
+        switch try await store.removeAccount(did, now: environment.clock.now) {
+        case .removed(let time):
+            return IdentityRemovalReport(keptUntil: (time + RetentionPolicy().removed).iso8601)
+        case .active: throw Self.isActive
+        case .unknown: throw Self.isUnknown
+        }
+    }
+
+    func erase(_ did: DID) async throws -> IdentityErasureReport {
+        switch try await store.eraseAccount(did) {
+        case .erased(let isPurged):
+            await account.api.requester.gates.noteErased(did)
+            environment.logger.log(.identityErased, [.identity: "\(pseudonym.hash(did))"])
+            return IdentityErasureReport(purged: isPurged)
+        case .active: throw Self.isActive
+        case .unknown: throw Self.isUnknown
+        }
+    }
+
+    private static let isActive = ControlError(
+        .conflict,
+        "That identity is signed in; sign out or change it first."
+    )
+    private static let isUnknown = ControlError(.notFound, "Nothing is stored of that identity.")
+
+    private func report(_ identity: ActiveIdentity) -> IdentityReport {
+        IdentityReport(
+            did: identity.did?.rawValue,
+            generation: identity.generation,
+            pseudonym: identity.did.map(pseudonym.hash)
+        )
+    }
+}
+
+extension Store {
+    /// Returns the active identity.
+    ///
+    /// - Throws: ``ControlError`` if there is none.
+    nonisolated func signedIn() async throws -> DID {
+        if let did = try await activeIdentity().did { return did }
+        throw ControlError(.conflict, "No identity is active; set one with starwatch identity set DID.")
+    }
+}

@@ -1,0 +1,75 @@
+import StarwatchCore
+import StarwatchStore
+
+/// The starred plans of the active identity.
+struct StarsControl: Sendable {
+    let account: Account
+    let store: Store
+    let clock: ServerClock
+    /// The operator's names of projects. They win, as in notifications.
+    let names: [String: String]
+    let wakes: WakeSignals
+    /// Starts the polls that can run with other stars.
+    let startPolls: @Sendable () -> Void
+
+    func listing() async throws -> StarsListing {
+        let did = try await store.signedIn()
+        let stars = try await store.stars(of: did)
+        let starred = Set(stars)
+        let names = try await store.planNames(of: did, server: account.server)
+            .merging(names) { $1 }
+            .filter { starred.contains($0.key) }
+        return StarsListing(planIDs: stars, names: names)
+    }
+
+    func change(_ change: StarsChange) async throws -> [String] {
+        let did = try await store.signedIn()
+        guard change.planIDs.allSatisfy({ (1...2048).contains($0.unicodeScalars.count) }) else {
+            throw ControlError(.invalid, "A plan identifier is empty or longer than 2,048 characters.")
+        }
+        try await check(change, of: did)
+        // Needed after a failure too, because the change can be stored despite it.
+        defer {
+            account.identity.invalidate()
+            startPolls()
+        }
+        let (server, now) = (account.server, clock.now)
+        let stars =
+            switch change.operation {
+            case .set: try await store.setStars(change.planIDs, of: did, server: server, now: now)
+            case .add: try await store.addStars(change.planIDs, of: did, server: server, now: now)
+            case .remove: try await store.removeStars(change.planIDs, of: did, server: server, now: now)
+            case .optOut, .optIn:
+                try await store.setStarsOptedOut(change.operation == .optOut, of: did, server: server, now: now)
+            case .restore: try await store.restoreStars(of: did, server: server, now: now)
+            }
+        wakes.acknowledge.raise()
+        return stars
+    }
+
+    func archived() async throws -> [ArchivedStarsReport] {
+        try await store.archivedStars(of: try await store.signedIn()).map {
+            ArchivedStarsReport(archivedAt: $0.archivedAt.iso8601, planIDs: $0.stars)
+        }
+    }
+
+    /// Rejects a change to too many stars, and one that would keep a part of stars that nobody can read, because it would
+    /// lose the rest.
+    private func check(_ change: StarsChange, of did: DID) async throws {
+        try checkCount(change.planIDs.count)
+        guard [.add, .remove, .restore].contains(change.operation) else { return }
+        let interests = try await store.interests(of: did)
+        if interests.areStarsUnreadable {
+            throw ControlError(
+                .conflict,
+                "The stored stars are not a list of plan identifiers, and nothing was changed; replace them with starwatch stars set."
+            )
+        }
+        if change.operation == .add { try checkCount(Set(interests.stars + change.planIDs).count) }
+    }
+
+    private func checkCount(_ plans: Int) throws {
+        guard plans > StarsChange.planLimit else { return }
+        throw ControlError(.invalid, "An identity can star at most 10,000 plans; remove some first, or send fewer.")
+    }
+}

@@ -1,0 +1,144 @@
+import StarwatchCore
+import StarwatchStore
+
+/// The notifications of the active identity, what people do with them, and the feed of their latest.
+struct NotificationControl: Sendable {
+    let store: Store
+    let sinks: [SinkSlot]
+    let clock: ServerClock
+    let wakes: WakeSignals
+    /// The feed; `nil` without a sink of kind `feed`.
+    let feed: Feed?
+    let handler: ActionHandler
+
+    func list(_ query: NotificationQuery) async throws -> [NotificationEntry] {
+        try ControlError.check(limit: query.limit, upTo: NotificationQuery.listLimit)
+        return try await store.notifications(limit: query.limit, before: query.before).map {
+            var entry = NotificationEntry($0)
+            entry.deliveries = nil
+            return entry
+        }
+    }
+
+    func show(_ id: String) async throws -> NotificationEntry {
+        NotificationEntry(try await notification(id))
+    }
+
+    func act(_ id: String, _ action: NotificationAction) async throws -> ActionReport {
+        let sinks = sinks.filter { !$0.isDisabled }.map(\.name)
+        let record: ActionRecord
+        var isNew = false
+        switch try await store.act(action, on: id, sinks: sinks, now: clock.now) {
+        case .unknown: throw Self.noSuchNotification
+        case .notOffered: throw ControlError(.conflict, "The notification does not offer this action.")
+        case .noSinks: throw ControlError(.conflict, "No sink takes notifications; see starwatch status.")
+        case .already(let earlier): record = earlier
+        case .done(let new): (record, isNew) = (new, true)
+        }
+        let notification = try await notification(id)
+        if isNew { try await handle(action, notification) }
+        // The dispatcher must learn the new delivery time.
+        if isNew, action == .snooze { wakes.dispatch.raise() }
+        var report = ActionReport(record, of: id)
+        report.already = !isNew
+        if action == .viewUpdates || action == .viewProject {
+            report.deepLink = NotificationMessage(json: notification.payload)?.deepLink
+        }
+        return report
+    }
+
+    func shortlink(_ shortlink: Shortlink) async throws -> ShortlinkReport {
+        guard let found = try await store.shortlink(shortlink, now: clock.now) else {
+            throw ControlError(
+                .notFound,
+                "The shortlink is not known, or past its 24 hours; open \(DeepLink.notifications.url) in its place."
+            )
+        }
+        return ShortlinkReport(
+            poll: found.poll.rawValue,
+            expiresAt: found.expiresAt.iso8601,
+            changes: found.targets.map { .init(jwtID: $0.jwt.rawValue, plan: $0.plan) }
+        )
+    }
+
+    /// Lists the notifications that the feed keeps, newest first.
+    func feed(_ query: NotificationQuery) async throws -> [FeedEntry] {
+        try ControlError.check(limit: query.limit, upTo: NotificationQuery.listLimit)
+        return try await keptFeed().list(query)
+    }
+
+    /// Follows the feed.
+    ///
+    /// - Parameter sequence: The sequence of the last notification before; `nil` for new ones only.
+    func followFeed(after sequence: Int64?) async throws -> FeedReader {
+        if let reader = try await keptFeed().follow(after: sequence) { return reader }
+        throw ControlError(
+            .busy,
+            "Too many follow the notifications already (\(Feed.readerLimit)); end one of them, or try later."
+        )
+    }
+
+    private func keptFeed() throws -> Feed {
+        if let feed { return feed }
+        throw ControlError(.conflict, "Nothing keeps notifications; add a sink of kind feed to the configuration.")
+    }
+
+    private static let noSuchNotification = ControlError(
+        .notFound,
+        "There is no notification of that id; starwatch notifications list shows them."
+    )
+
+    private func notification(_ id: String) async throws -> StoredNotification {
+        if let found = try await store.notification(id) { return found }
+        throw Self.noSuchNotification
+    }
+
+    /// Calls the host's handler of an action.
+    private func handle(_ action: NotificationAction, _ notification: StoredNotification) async throws {
+        guard let actions = handler.actions, let message = NotificationMessage(json: notification.payload)
+        else { return }
+        let stored = try await store.jwts(of: notification)
+        // The message still contains expired rows, up to its limit.
+        let ids = stored.isEmpty ? message.changes.map(\.jwtID) : stored.map(\.rawValue)
+        switch action {
+        case .viewUpdates: await actions.onViewUpdates(jwtIds: ids)
+        case .viewProject:
+            guard let change = message.changes.first else { return }
+            await actions.onViewProject(projectId: change.plan, jwtId: change.jwtID)
+        case .dismiss: await actions.onDismiss(notificationId: notification.id)
+        case .snooze:
+            await actions.onSnooze(notificationId: notification.id, duration: NotificationAction.snoozeDuration)
+        case .markRead: await actions.onMarkRead(jwtIds: ids)
+        }
+    }
+}
+
+extension NotificationEntry {
+    fileprivate init(_ notification: StoredNotification) {
+        let message = NotificationMessage(json: notification.payload)
+        row = notification.row
+        id = notification.id
+        poll = notification.poll.rawValue
+        state = notification.state.rawValue
+        group = notification.group.rawValue
+        count = message?.count ?? notification.count
+        title = notification.title
+        body = notification.body
+        createdAt = notification.createdAt.iso8601
+        deepLink = message?.deepLink
+        offers = message?.actions ?? []
+        actions = notification.actions.map { ActionReport($0, of: notification.id) }
+        repeats = notification.repeats
+        deliveries = notification.deliveries.map { OutboxEntry.Delivery($0) }
+    }
+}
+
+extension ActionReport {
+    fileprivate init(_ record: ActionRecord, of notification: String) {
+        notificationID = notification
+        action = record.action
+        doneAt = record.doneAt.iso8601
+        repetition = record.repetition
+        repeatsAt = record.repetition.map { _ in (record.doneAt + NotificationAction.snoozeDuration).iso8601 }
+    }
+}

@@ -1,0 +1,168 @@
+import StarwatchCore
+import StarwatchStore
+
+/// The rows of the outbox, as an operator lists, retries and discards them.
+struct OutboxControl: Sendable {
+    /// Has the polls, the sinks, the store and the texts.
+    let dispatcher: DispatchService
+    let wakes: WakeSignals
+
+    private var store: Store { dispatcher.store }
+
+    func list(_ query: OutboxQuery) async throws -> [OutboxEntry] {
+        try ControlError.check(limit: query.limit, upTo: OutboxEntry.listLimit)
+        var filter = OutboxFilter()
+        filter.limit = query.limit
+        filter.after = query.before
+        filter.isNewestFirst = true
+        if let state = query.state {
+            guard let state = OutboxState(rawValue: state) else {
+                let words = OutboxState.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ControlError(.invalid, "There is no such state; use one of \(words).")
+            }
+            filter.states = [state]
+            filter.includesUndelivered = state == .dead
+        }
+        filter.poll = try query.poll.map(name)
+        return try await store.outbox(filter).map { OutboxEntry($0) }
+    }
+
+    func show(_ id: Int64) async throws -> OutboxEntry {
+        if let detail = try await store.outboxRow(id) {
+            return OutboxEntry(detail.row, deliveries: detail.deliveries.map(OutboxEntry.Delivery.init))
+        }
+        throw ControlError(.notFound, "There is no row with that id; starwatch outbox list shows them.")
+    }
+
+    func retry(_ ids: [Int64]) async throws -> Int {
+        let active = try await store.activeIdentity().did
+        try await check(ids, to: "retried", in: [.dead]) { row in
+            guard row.stream.account != active else { return }
+            throw ControlError(
+                .conflict,
+                "Row \(row.id) is of another identity, and nothing was changed; see starwatch identity set."
+            )
+        }
+        if let row = try await store.unreadableRows(among: ids).first {
+            throw ControlError(
+                .conflict,
+                """
+                Row \(row) cannot be delivered, because a stored value of it does not open, and nothing was changed; \
+                restore a backup, or discard the row.
+                """
+            )
+        }
+        return try await makePending(ids)
+    }
+
+    func retryAll(poll: String?) async throws -> Int {
+        try await makePending(try await deadRows(poll, isActiveOnly: true))
+    }
+
+    func discard(_ ids: [Int64]) async throws -> Int {
+        try await check(ids, to: "discarded", in: [.dead, .claimed])
+        return try await discardRows(ids)
+    }
+
+    func discardAll(poll: String?, in state: DiscardableState) async throws -> Int {
+        switch state {
+        case .dead: return try await discardRows(try await deadRows(poll, isActiveOnly: false))
+        case .claimed:
+            return try await discardRows(try await store.claimedRows(poll: try poll.map(name)))
+        }
+    }
+
+    private func makePending(_ ids: [Int64]) async throws -> Int {
+        let renderer = dispatcher.renderer
+        let count = try await store.retry(
+            ids,
+            sinks: dispatcher.sinks.map(\.name),
+            now: dispatcher.clock.now,
+            make: { renderer.renewed($0) }
+        )
+        if count > 0 {
+            wakes.dispatch.raise()
+            // A row counts as delivered if every sink that rejected it has been removed.
+            wakes.acknowledge.raise()
+        }
+        return count
+    }
+
+    private func discardRows(_ ids: [Int64]) async throws -> Int {
+        let renderer = dispatcher.renderer
+        let count = try await store.discard(ids, now: dispatcher.clock.now, make: { renderer.renewed($0) })
+        // Discarded rows no longer hold back the watermark.
+        if count > 0 { wakes.acknowledge.raise() }
+        return count
+    }
+
+    /// Rejects the whole request if one row does not exist or cannot be changed, because a partial change would be a
+    /// surprise. Finished rows that an optional sink did not get can be changed too.
+    private func check(
+        _ ids: [Int64],
+        to be: String,
+        in states: [OutboxState],
+        also check: (OutboxRow) throws -> Void = { _ in }
+    ) async throws {
+        for id in ids {
+            guard let row = try await store.outboxRow(id)?.row else {
+                throw ControlError(
+                    .notFound,
+                    "There is no row \(id), and nothing was changed; starwatch outbox list shows what there is."
+                )
+            }
+            let isUndelivered = [.delivered, .acknowledged].contains(row.state) && !row.undeliveredTo.isEmpty
+            guard states.contains(row.state) || isUndelivered else {
+                let words = states.map(\.rawValue).joined(separator: " or ")
+                throw ControlError(
+                    .conflict,
+                    """
+                    Row \(id) is \(row.state.rawValue), and nothing was changed; only rows in the state \(words), or that \
+                    a sink did not get, can be \(be).
+                    """
+                )
+            }
+            try check(row)
+        }
+    }
+
+    private func deadRows(_ poll: String?, isActiveOnly: Bool) async throws -> [Int64] {
+        try await store.deadRows(poll: try poll.map(name), isActiveOnly: isActiveOnly)
+    }
+
+    private func name(_ poll: String) throws -> PollName { try dispatcher.polls.named(poll).name }
+}
+
+extension OutboxEntry {
+    fileprivate init(_ row: OutboxRow, deliveries: [Delivery]? = nil) {
+        self.init(
+            id: row.id,
+            poll: row.stream.poll.rawValue,
+            state: row.state,
+            jwtID: row.change.id.rawValue,
+            plan: row.change.plan,
+            attempts: row.retryCount,
+            createdAt: row.createdAt.iso8601
+        )
+        name = row.change.name
+        notificationID = row.notificationID
+        undeliveredTo = row.undeliveredTo.isEmpty ? nil : row.undeliveredTo
+        reason = row.reason
+        announcedBy = row.announcedBy
+        self.deliveries = deliveries
+    }
+}
+
+extension OutboxEntry.Delivery {
+    init(_ status: SinkStatus) {
+        self.init(
+            sink: status.sink,
+            state: status.state.rawValue,
+            attempts: status.attempts,
+            rejections: status.rejections,
+            nextAttemptAt: status.state == .pending ? status.nextAttemptAt.iso8601 : nil,
+            updatedAt: status.updatedAt.iso8601,
+            reason: status.reason?.description
+        )
+    }
+}

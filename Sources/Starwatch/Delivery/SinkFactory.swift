@@ -1,0 +1,80 @@
+import Logging
+import StarwatchCore
+import StarwatchPolling
+import StarwatchTransport
+
+/// Makes the configured sinks.
+struct SinkFactory {
+    let options: [SinkOptions]
+    let http: any HTTPTransport
+    let secrets: SecretFiles
+    let feed: Feed
+    let time: any TimeSource
+    let logger: Logger
+    /// The number of log lines that no reader took so far.
+    let droppedLines: @Sendable () -> UInt64
+
+    /// Makes the sinks in the order of the configuration.
+    func sinks() throws(AgentError) -> [any NotificationSink] {
+        var sinks: [any NotificationSink] = []
+        for sink in options { sinks.append(try self.sink(sink)) }
+        return sinks
+    }
+
+    private func sink(_ sink: SinkOptions) throws(AgentError) -> any NotificationSink {
+        switch sink.kind {
+        case .stdout: StdoutSink(name: sink.name)
+        case .log: LogEntrySink(name: sink.name, logger: logger, droppedLines: droppedLines)
+        case .feed(let keep): FeedSink(name: sink.name, keep: keep, feed: feed)
+        case .file(let path): FileSink(name: sink.name, path: path, others: otherFiles(than: sink))
+        case .webhook(let url, let secretFile, let timeout):
+            WebhookSink(
+                name: sink.name,
+                url: url,
+                timeout: timeout,
+                http: try client(of: sink),
+                time: time,
+                secret: try signingSecret(secretFile, "delivery.sinks.\(sink.name).secret_file")
+            )
+        case .ntfy(let url, let topic, let tokenFile):
+            NtfySink(
+                name: sink.name,
+                url: url,
+                topic: topic,
+                http: try client(of: sink),
+                time: time,
+                token: try tokenFile.map { path throws(AgentError) in
+                    try secrets.file(path, "delivery.sinks.\(sink.name).token_file")
+                }
+            )
+        case .command(let argv, let timeout): CommandSink(name: sink.name, argv: argv, timeout: timeout, time: time)
+        }
+    }
+
+    /// The client of a sink that sends requests. One with its own trust anchors has its own connections, which end with
+    /// the sink.
+    private func client(of sink: SinkOptions) throws(AgentError) -> any HTTPTransport {
+        guard let trust = sink.trust else { return http }
+        do { return try HTTPClient(options: trust, time: time) } catch {
+            throw AgentError(.configuration, error.description)
+        }
+    }
+
+    private func signingSecret(_ path: String?, _ setting: String) throws(AgentError) -> SecretFile? {
+        guard let path else { return nil }
+        return try secrets.file(path, setting) { bytes throws(AgentError) in
+            guard WebhookSigner(file: bytes) == nil else { return }
+            throw AgentError(
+                .configuration,
+                "\(setting) must hold the secret's bytes, or lines of whsec_ and then a secret in base64."
+            )
+        }
+    }
+
+    private func otherFiles(than sink: SinkOptions) -> [String] {
+        options.compactMap { other in
+            guard other.name != sink.name, case .file(let path) = other.kind else { return nil }
+            return path
+        }
+    }
+}

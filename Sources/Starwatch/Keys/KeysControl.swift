@@ -1,0 +1,69 @@
+import Logging
+import StarwatchCore
+import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+
+/// The master key and the data keys of the database.
+struct KeysControl: Sendable {
+    let store: Store
+    let pseudonym: IdentityHash
+    let logger: Logger
+
+    func rotateDataKeys() async throws -> KeysReport {
+        let count = try await store.encrypted { () throws(StoreError) in try await store.replaceDataKeys() }
+        logger.log(.keysRotated, [.kind: "data", .count: .number(count)])
+        return try await report()
+    }
+
+    func changeMasterKey(to text: String) async throws -> KeysReport {
+        guard let key = MasterKey(text: Array(text.utf8)) else {
+            throw ControlError(.invalid, "The key must be 32 bytes in base64.")
+        }
+        try await store.encrypted { () throws(StoreError) in try await store.changeMasterKey(to: key) }
+        logger.log(.keysRotated, [.kind: "master", .count: .number(1)])
+        return try await report()
+    }
+
+    func verify() async throws -> KeyVerification {
+        let report = try await store.encrypted { () throws(StoreError) in try await store.verifyEncryption() }
+        return KeyVerification(
+            opened: report.opened,
+            failed: report.failed,
+            faults: report.faults.map { KeyVerification.Fault(column: $0.column, row: $0.row) }
+        )
+    }
+
+    func report() async throws -> KeysReport {
+        let report = try await store.keyReport()
+        return KeysReport(
+            isEncrypted: report.masterKey != nil,
+            masterKey: report.masterKey.flatMap { id in
+                report.masterKeySince.map { KeysReport.MasterKey(id: id, since: $0.iso8601) }
+            },
+            dataKeys: report.dataKeys.map { key in
+                KeysReport.DataKey(
+                    id: key.id,
+                    account: key.account.map(pseudonym.hash),
+                    state: key.isActive ? .active : .retiring,
+                    uses: key.uses,
+                    createdAt: key.createdAt.iso8601
+                )
+            },
+            signingKeys: report.signingKeys.map { KeysReport.SigningKey($0, pseudonym) }
+        )
+    }
+}
+
+extension Store {
+    /// Does what needs an encrypted database.
+    nonisolated func encrypted<Result>(_ work: () async throws(StoreError) -> Result) async throws -> Result {
+        guard await isEncrypted else {
+            throw ControlError(
+                .conflict,
+                "The database is not encrypted; 'starwatch keys init' and 'keys encrypt-database' change that."
+            )
+        }
+        return try await work()
+    }
+}

@@ -1,0 +1,176 @@
+import Foundation
+import Logging
+import StarwatchCore
+import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+
+/// The keys of the database that sign tokens.
+struct SigningKeyControl: Sendable {
+    let auth: AuthOptions
+    let store: Store
+    /// Gives the keys to the token provider.
+    let keys: StoredSigningKeys
+    let age: SigningKeyAge
+    let environment: Environment
+    let pseudonym: IdentityHash
+
+    func importKey(_ key: SigningKeyImport) async throws -> SigningKeyReport {
+        guard let algorithm = auth.signingAlgorithm else {
+            throw ControlError(.conflict, "auth.kind must be shared_secret or did_key; change it first.")
+        }
+        return try await add(key.key, kid: key.kid, algorithm, .normal)
+    }
+
+    func rotate(_ rotation: SigningKeyRotation) async throws -> SigningKeyReport {
+        guard auth.kind != .didKey else {
+            throw ControlError(
+                .conflict,
+                "The private key of a DID is the identity itself and cannot be rotated; a new key is a new identity."
+            )
+        }
+        guard auth.kind == .sharedSecret, auth.storedKeys else {
+            throw ControlError(
+                .conflict,
+                "The signing key is not in the database; set auth.stored_keys, or replace the key's file."
+            )
+        }
+        let grace = rotation.emergency == true ? SigningGrace.emergency : .normal
+        return try await add(rotation.key, kid: nil, .hs256, grace)
+    }
+
+    func revoke(_ revocation: SigningKeyRevocation) async throws -> SigningKeyReport {
+        let isForced = revocation.force == true
+        let ending = try await changingKeys {
+            try await store.revokeSigningKey(revocation.kid, isForced: isForced, now: environment.clock.now)
+        }
+        switch ending {
+        case .revoked: environment.logger.log(.keysRevoked, [.count: .number(1)])
+        case .revokedBefore: break
+        case .unknown:
+            throw ControlError(.notFound, "There is no signing key of that name; starwatch keys list shows them.")
+        case .active:
+            throw ControlError(
+                .conflict,
+                "That key is the active one; rotate or import a key first, or give --force to be without a token."
+            )
+        }
+        return try await report(ofSigningKey: revocation.kid)
+    }
+
+    /// Makes a key the active one.
+    ///
+    /// - Parameter text: The content of a key file, in base64.
+    private func add(
+        _ text: String,
+        kid: String?,
+        _ algorithm: SigningAlgorithm,
+        _ grace: SigningGrace
+    ) async throws -> SigningKeyReport {
+        guard let content = Base64.decode(text) else { throw ControlError(.invalid, "The key must be in base64.") }
+        let did = try await store.signedIn()
+        let secret = try Self.secret(content, algorithm, of: did)
+        let name = kid ?? SigningKeyContent.kid(of: secret)
+        guard SigningKey.isKid(name) else {
+            throw ControlError(.invalid, "The name of a key is 1 to 64 letters, digits, '.', '_' and '-'.")
+        }
+        let key = SigningKey(kid: name, algorithm: algorithm, secret: secret, createdAt: environment.clock.now)
+        let result = try await changingKeys {
+            try await store.encrypted { () throws(StoreError) in
+                try await store.addSigningKey(key, of: did, grace: grace)
+            }
+        }
+        switch result {
+        case .added: environment.logger.log(.keysRotated, [.kind: "signing", .count: .number(1)])
+        case .known: break
+        case .kidUsed:
+            throw ControlError(
+                .conflict,
+                "A signing key of that name exists or existed, and a name is never used again; give another with --kid."
+            )
+        case .notActive: throw ControlError(.conflict, "The active identity changed meanwhile; run the command again.")
+        }
+        return try await report(ofSigningKey: name)
+    }
+
+    private static func secret(
+        _ content: [UInt8],
+        _ algorithm: SigningAlgorithm,
+        of did: DID
+    ) throws(ControlError) -> [UInt8] {
+        do throws(TokenError) {
+            return try SigningKeyContent.secret(in: content, algorithm, of: did, setting: "--file")
+        } catch .keyMismatch {
+            throw ControlError(.invalid, "The key is not that of the active identity; import the key of its DID.")
+        } catch {
+            throw ControlError(.invalid, error.description)
+        }
+    }
+
+    /// Changes the keys. Tokens are then signed with the changed ones, also after a failure, because a failed commit can
+    /// still have reached the disk.
+    private func changingKeys<Result>(_ change: () async throws -> Result) async throws -> Result {
+        do {
+            let result = try await change()
+            keys.noteChange()
+            await age.publish()
+            return result
+        } catch {
+            keys.noteChange()
+            throw error
+        }
+    }
+
+    private func report(ofSigningKey kid: String) async throws -> SigningKeyReport {
+        let stored = try await store.keyReport().signingKeys
+        guard let key = stored.first(where: { $0.kid == kid }) else {
+            throw ControlError(.conflict, "The key was deleted meanwhile, with its identity.")
+        }
+        let retiring = stored.filter { $0.account == key.account && $0.state == .retiring }
+        return SigningKeyReport(
+            key: KeysReport.SigningKey(key, pseudonym),
+            retiring: retiring.map { KeysReport.SigningKey($0, pseudonym) },
+            isUsed: auth.storedKeys
+        )
+    }
+}
+
+/// The age of the signing key, as the metrics show it.
+struct SigningKeyAge: Sendable {
+    let auth: AuthOptions
+    let store: Store
+    let metrics: ClockMetrics
+
+    /// Publishes the age. An age that cannot be read stays what it was.
+    func publish() async {
+        if auth.storedKeys {
+            guard let did = try? await store.activeIdentity().did else { return metrics.keyCreated.set(0) }
+            guard let keys = try? await store.signingKeys(of: did) else { return }
+            let newest = keys.first { $0.endsAt == nil && $0.algorithm == auth.signingAlgorithm }
+            metrics.keyCreated.set(newest?.createdAt.seconds ?? 0)
+        } else if let file = auth.keyFile ?? auth.secretFile,
+            let written = try? FileManager.default.attributesOfItem(atPath: file)[.modificationDate] as? Date
+        {
+            metrics.keyCreated.set(written.timeIntervalSince1970)
+        }
+    }
+}
+
+extension KeysReport.SigningKey {
+    init(_ key: KeyReport.SigningKey, _ pseudonym: IdentityHash) {
+        let state: State =
+            switch key.state {
+            case .active: .active
+            case .retiring: .retiring
+            case .revoked: .revoked
+            }
+        self.init(
+            kid: key.kid,
+            algorithm: key.algorithm,
+            state: state,
+            account: pseudonym.hash(key.account),
+            createdAt: key.createdAt.iso8601,
+            endsAt: key.endsAt?.iso8601
+        )
+    }
+}

@@ -1,0 +1,42 @@
+package import StarwatchCore
+import StarwatchPolling
+package import StarwatchTelemetry
+
+/// A configured poll, ready to run.
+package struct Poll: Sendable {
+    package let options: PollOptions
+    /// The poll's name as a label value.
+    package let label: ConfiguredName
+    package let schedule: Schedule
+    /// This instance's fixed delay after the scheduled time.
+    package let splay: Duration
+    /// The polls that can have the same claims; the poll itself is among them.
+    package let overlapping: [PollName]
+
+    package var name: PollName { options.name }
+    package var kind: PollKind { options.kind }
+}
+
+extension [Poll] {
+    /// Returns the configured poll of that name. Removed polls can have rows too, but a mistyped name must be an error.
+    func named(_ name: String) throws(ControlError) -> Poll {
+        if let poll = first(where: { $0.name.rawValue == name }) { return poll }
+        throw ControlError(.notFound, "There is no poll of that name; starwatch status lists them.")
+    }
+}
+
+extension Schedule {
+    /// The schedule of a configured poll.
+    ///
+    /// - Throws: ``AgentError`` of kind `configuration`.
+    init(of poll: PollOptions) throws(AgentError) {
+        do throws(PollTimingError) { self = try Schedule(poll.timing) } catch {
+            throw AgentError(
+                .configuration,
+                error == .unknownZone
+                    ? "polls.\(poll.name).timezone is not a known IANA zone, such as Europe/Zurich."
+                    : "polls.\(poll.name).schedule: \(error)"
+            )
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import StarwatchCore
+import StarwatchStore
+
+/// The invalid items of the server that were set aside.
+struct QuarantineControl: Sendable {
+    let polls: [Poll]
+    let store: Store
+    let clock: ServerClock
+
+    func list(_ query: QuarantineQuery) async throws -> [QuarantineEntry] {
+        try ControlError.check(limit: query.limit, upTo: OutboxEntry.listLimit)
+        var filter = QuarantineFilter()
+        (filter.limit, filter.before) = (query.limit, query.before)
+        filter.poll = try query.poll.map { try polls.named($0).name }
+        return try await store.quarantine(filter).map { QuarantineEntry($0) }
+    }
+
+    func discard(_ ids: [Int64]) async throws -> Int {
+        try await store.discardQuarantined(ids, poll: nil, now: clock.now)
+    }
+
+    /// - Parameter poll: The poll whose items are discarded; `nil` means every poll.
+    func discardAll(poll: String?) async throws -> Int {
+        try await store.discardQuarantined(nil, poll: try poll.map { try polls.named($0).name }, now: clock.now)
+    }
+}
+
+extension QuarantineEntry {
+    fileprivate init(_ item: QuarantinedItem) {
+        self.init(
+            id: item.id,
+            poll: item.stream.poll.rawValue,
+            kind: item.violation.rawValue,
+            jwtID: item.jwtID?.rawValue,
+            issues: item.issues.map { Issue(path: $0.path, problem: $0.problem.rawValue) },
+            page: item.page,
+            runID: item.runID,
+            times: item.times,
+            createdAt: item.createdAt.iso8601,
+            seenAt: item.seenAt.iso8601
+        )
+    }
+}

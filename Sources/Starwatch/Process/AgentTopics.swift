@@ -1,0 +1,93 @@
+import StarwatchCore
+import StarwatchPolling
+
+/// The topics of the control API. Each has the parts that its verbs need.
+struct AgentTopics: Sendable {
+    let polls: PollControl
+    let outbox: OutboxControl
+    let sinks: SinkControl
+    let quarantine: QuarantineControl
+    let notifications: NotificationControl
+    let identity: IdentityControl
+    let stars: StarsControl
+    let keys: KeysControl
+    let signingKeys: SigningKeyControl
+    let digests: DigestControl
+    let stories: StoryFinder
+    let logs: StoredLogs
+    let status: StatusReporter
+    let health: HealthCheck
+    let metrics: MetricsReporter
+    let ports: PortMonitor
+
+    init(_ runtime: AccountRuntime, lifecycle: AgentLifecycle) {
+        polls = PollControl(runtime: runtime)
+        outbox = OutboxControl(dispatcher: runtime.dispatcher, wakes: runtime.wakes)
+        let (process, options, account) = (runtime.process, runtime.options, runtime.account)
+        let (environment, store) = (process.environment, process.store)
+        sinks = SinkControl(sinks: process.sinks, environment: environment)
+        quarantine = QuarantineControl(polls: runtime.polls, store: store, clock: environment.clock)
+        notifications = NotificationControl(
+            store: store,
+            sinks: process.sinks,
+            clock: environment.clock,
+            wakes: runtime.wakes,
+            feed: options.delivery.feedKeep == nil ? nil : process.feed,
+            handler: ActionHandler()
+        )
+        let age = SigningKeyAge(auth: options.auth, store: store, metrics: environment.metrics.clock)
+        identity = Self.identity(runtime, age)
+        stars = StarsControl(
+            account: account,
+            store: store,
+            clock: environment.clock,
+            names: options.delivery.projectNames,
+            wakes: runtime.wakes,
+            startPolls: { runtime.pollService.startNew() }
+        )
+        keys = KeysControl(store: store, pseudonym: process.pseudonym, logger: environment.logger)
+        signingKeys = SigningKeyControl(
+            auth: options.auth,
+            store: store,
+            keys: process.signingKeys,
+            age: age,
+            environment: environment,
+            pseudonym: process.pseudonym
+        )
+        digests = DigestControl(
+            service: runtime.digests,
+            store: store,
+            time: environment.time,
+            dispatcher: runtime.dispatcher
+        )
+        stories = StoryFinder(
+            account: account,
+            store: store,
+            sinks: process.sinks,
+            options: options,
+            environment: environment,
+            pseudonym: process.pseudonym,
+            changeHash: process.changeHash
+        )
+        logs = StoredLogs(recorder: process.logs.recorder, store: store)
+        status = StatusReporter(runtime: runtime, lifecycle: lifecycle, digests: digests)
+        health = HealthCheck(process: process, lifecycle: lifecycle, requestTimeout: options.server.timeout)
+        metrics = MetricsReporter(runtime: runtime, lifecycle: lifecycle)
+        ports = PortMonitor(lifecycle: lifecycle, environment: environment)
+    }
+
+    private static func identity(_ runtime: AccountRuntime, _ age: SigningKeyAge) -> IdentityControl {
+        IdentityControl(
+            account: runtime.account,
+            store: runtime.process.store,
+            environment: runtime.process.environment,
+            pseudonym: runtime.process.pseudonym,
+            news: runtime.process.news,
+            endWork: { await runtime.abort() },
+            startWork: {
+                runtime.pollService.startNew()
+                await age.publish()
+            }
+        )
+    }
+}

@@ -1,0 +1,90 @@
+import StarwatchCore
+import StarwatchStore
+import StarwatchTransport
+
+/// Liveness and readiness of the agent.
+struct HealthCheck: Sendable {
+    let process: AgentProcess
+    let lifecycle: AgentLifecycle
+    /// The timeout of a request to the server.
+    let requestTimeout: Duration
+
+    private var store: Store { process.store }
+    private var now: Duration { process.environment.time.monotonic }
+
+    /// The maximum silence of the store. It exceeds repeated waits for another program's lock.
+    static let longestStoreSilence = Duration.seconds(60)
+
+    func isHealthy() async -> Bool {
+        guard lifecycle.phase != .starting else { return false }
+        // The scheduler checks the clock at least every 30 s, unless a cycle is in a wait or a slow request.
+        let longestCycleSilence = RetryDecision.longestInlineWait * 2 + requestTimeout * 2
+        // This check asks nothing of the parts, because a stuck part would not answer.
+        let stuck = process.progress.stuck(at: now) { line in
+            switch line {
+            case .poll: longestCycleSilence
+            case .store: Self.longestStoreSilence
+            }
+        }
+        return stuck.isEmpty
+    }
+
+    /// - Parameter isAnswering: Whether the store has just responded.
+    func notReady(isAnswering: Bool = false) async -> [String] {
+        var reasons: [String] = []
+        switch lifecycle.phase {
+        case .starting: reasons.append("starting")
+        case .draining: reasons.append("draining")
+        case .running: break
+        }
+        do throws(StoreError) {
+            guard store.health.failure == nil else { throw .busy }
+            if !isAnswering, await !store.answersInTime() { throw .busy }
+            if try await store.activeIdentity().did == nil { reasons.append("signed_out") }
+        } catch {
+            reasons.append("store_unavailable")
+        }
+        return reasons
+    }
+
+    /// Probes the store, records that it responds, and reports to the supervisor.
+    ///
+    /// - Parameter status: The agent's status.
+    func report(to supervisor: Supervisor, _ status: () async -> AgentStatus) async {
+        // An error is also a response. A restart of the agent would not fix the disk.
+        try? await store.probe()
+        process.progress.mark(.store, at: now)
+        if await isHealthy() { supervisor.progress() }
+        guard supervisor.isThere, lifecycle.phase == .running else { return }
+        let (notReady, headline) = (await notReady(isAnswering: true), await status().headline)
+        if !notReady.isEmpty {
+            supervisor.say("Not ready: \(notReady.joined(separator: ", ")).")
+        } else {
+            supervisor.say(headline.map { "Running, degraded. \($0)." } ?? "Running.")
+        }
+    }
+}
+
+extension Store {
+    /// The time after which a status request no longer waits for a busy store.
+    static let patience = Duration.seconds(1)
+    /// The wait of the first such request.
+    static let longestPatience = Duration.seconds(5)
+
+    /// Returns whether the store responds within the time that scrapers and people wait.
+    nonisolated func answersInTime() async -> Bool {
+        guard !health.isBusy(longerThan: Self.patience) else { return false }
+        let answer = Promise<Bool>()
+        whenIdle { answer.fulfil(true) }
+        return await withTaskGroup(of: Bool.self) { group in
+            group.addTask { await answer.value() ?? false }
+            // Uses the real clock, because nothing advances a simulated one here.
+            group.addTask {
+                try? await SystemClock().sleep(for: Self.longestPatience)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+    }
+}

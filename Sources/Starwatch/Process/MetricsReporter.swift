@@ -1,0 +1,124 @@
+import StarwatchCore
+import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+
+/// The metrics page, with the gauges that are computed for each scrape.
+struct MetricsReporter: Sendable {
+    let runtime: AccountRuntime
+    let lifecycle: AgentLifecycle
+
+    private var process: AgentProcess { runtime.process }
+    private var store: Store { process.store }
+    private var metrics: AgentMetrics { process.environment.metrics }
+    private var time: any TimeSource { process.environment.time }
+
+    /// The maximum number of scrapes in flight; more get 503.
+    static let scrapeLimit = 8.0
+
+    /// The metrics page, in the requested format.
+    ///
+    /// 503 if too many scrapes are in flight, or if the page would arrive after the scraper's timeout.
+    func answer(_ query: MetricsQuery) async -> MetricsAnswer {
+        if query.scrapeTimeout != nil { lifecycle.lastScrape = time.now }
+        metrics.scrapesInFlight.add(1)
+        defer { metrics.scrapesInFlight.add(-1) }
+        guard metrics.scrapesInFlight.value <= Self.scrapeLimit else {
+            metrics.scrapes[.unavailable].increment()
+            return .unavailable
+        }
+        let start = time.monotonic
+        await refreshGauges()
+        let format = ContentNegotiation.choose(accept: query.accept)
+        let body = await metrics.registry.render(format, names: query.names)
+        let duration = time.monotonic - start
+        metrics.scrapeDuration.observe(duration)
+        if let timeout = query.scrapeTimeout, duration > max(timeout - .milliseconds(500), .milliseconds(100)) {
+            metrics.scrapes[.unavailable].increment()
+            return .unavailable
+        }
+        metrics.scrapes[.ok].increment()
+        return MetricsAnswer(status: 200, contentType: format.contentType, body: body)
+    }
+
+    /// Sets the gauges that are computed from the database.
+    func refreshGauges() async {
+        await runtime.account.gate.publish(now: time.now)
+        metrics.clock.tokenExpiry.set(await runtime.account.api.tokens.expiry?.seconds ?? 0)
+        metrics.clock.poolRemaining.set(Double(await runtime.account.api.tokens.poolRemaining ?? 0))
+        for sink in process.sinks { metrics.outbox.sinkDisabled[sink.label].set(sink.isDisabled) }
+        let files = store.fileSizes()
+        metrics.storeBytes[.database].set(Double(files.database))
+        metrics.storeBytes[.wal].set(Double(files.wal))
+        metrics.storeBytes[.freeDisk].set(Double(files.freeDisk))
+        guard !store.health.isBusy(longerThan: Store.patience), let streams = try? await runtime.streams() else {
+            return
+        }
+        var known = store.rememberedSnapshot(streams)
+        if known == nil { known = try? await runtime.snapshot() }
+        guard let snapshot = known else { return }
+        publish(snapshot)
+        metrics.outbox.oldestDue.set(exported(runtime.dispatcher.oldestDue(in: snapshot)))
+    }
+
+    /// Sets the gauges that only the configuration determines.
+    func publishConfiguration() {
+        let options = runtime.options
+        metrics.outbox.capacity.set(Double(options.outbox.maxUndelivered))
+        metrics.clock.maxSkew.set(options.clock.maxSkew.inSeconds)
+        metrics.reloadSuccessful.set(1)
+        metrics.reloadTime.set(time.now.seconds)
+        for poll in runtime.polls {
+            metrics.polls.staleAfter[poll.label].set(poll.options.staleAfter.inSeconds)
+            metrics.polls.interval[poll.label].set(poll.schedule.longestGap(from: time.now).inSeconds)
+        }
+    }
+
+    private func publish(_ snapshot: StoreSnapshot) {
+        let outbox = metrics.outbox
+        let open = (snapshot.rows[.pending] ?? 0) + (snapshot.rows[.claimed] ?? 0)
+        outbox.rows[.pending].set(Double(snapshot.rows[.pending] ?? 0))
+        outbox.rows[.claimed].set(Double(snapshot.rows[.claimed] ?? 0))
+        outbox.rows[.delivered].set(Double(snapshot.rows[.delivered] ?? 0))
+        outbox.rows[.dead].set(Double(snapshot.rows[.dead] ?? 0))
+        outbox.backpressure.set(
+            PollGate.isUnderPressure(
+                openRows: open,
+                maxUndelivered: runtime.options.outbox.maxUndelivered,
+                threshold: runtime.options.outbox.backpressureThreshold
+            )
+        )
+        outbox.oldestPending.set(exported(snapshot.ages.oldestPending))
+        outbox.oldestDead.set(exported(snapshot.ages.oldestDead))
+        outbox.quarantined.set(Double(snapshot.quarantined))
+        outbox.imbalance[.fetched].set(Double(snapshot.imbalance.fetched))
+        outbox.imbalance[.new].set(Double(snapshot.imbalance.new))
+        outbox.publish(totals: snapshot.totals)
+        for poll in runtime.polls {
+            let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
+            outbox.watermark[poll.label].set(stream?.watermark?.timestamp.seconds ?? 0)
+            outbox.fetchCursor[poll.label].set(stream?.fetchCursor?.timestamp.seconds ?? 0)
+            // The cycle in flight is a later attempt than the stored one.
+            if metrics.polls.inFlight[poll.label].value == 0 {
+                metrics.polls.lastAttempt[poll.label].set(elapsed(stream?.lastAttempt))
+            }
+            metrics.polls.lastSuccess[poll.label].set(elapsed(stream?.lastSuccess))
+        }
+    }
+
+    /// A stored time of the local clock, which is never shown in the future. 0 for none.
+    private func elapsed(_ time: Timestamp?) -> Double { time.map { min($0, self.time.now).seconds } ?? 0 }
+
+    /// Converts a stored time of the server's clock to the local one, because Prometheus compares it with its own. 0 for none.
+    private func exported(_ time: Timestamp?) -> Double {
+        time.map { process.environment.clock.local($0).seconds } ?? 0
+    }
+}
+
+extension MetricsAnswer {
+    static let unavailable = MetricsAnswer(
+        status: 503,
+        contentType: "text/plain; charset=utf-8",
+        body: Array("The page of metrics could not be made in time.\n".utf8)
+    )
+}

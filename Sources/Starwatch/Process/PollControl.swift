@@ -1,0 +1,65 @@
+import StarwatchCore
+import StarwatchStore
+import StarwatchTransport
+
+/// Cycles that an operator or a host program starts.
+struct PollControl: Sendable {
+    let runtime: AccountRuntime
+
+    /// Runs one cycle, then delivers and acknowledges.
+    func run(_ name: String, unlessWithin: Duration?) async throws -> PollReport {
+        let poll = try runtime.polls.named(name)
+        let runID = RandomID.runID()
+        if let unlessWithin, try await hasSucceeded(poll, within: unlessWithin) {
+            var report = PollReport(poll: name, outcome: "skipped", runID: runID)
+            report.reason = "recent"
+            return report
+        }
+        let result = await runtime.pollService.pass(poll, runID: runID)
+        var report = PollReport(result, of: poll, runID: runID)
+        report.notifications = await runtime.dispatcher.pass().made
+        let acknowledgement = await runtime.acknowledger.pass()
+        report.acknowledged = acknowledgement.acknowledged
+        report.watermarkMoved = acknowledgement.watermarkMoved
+        return report
+    }
+
+    /// Requests one page, and stores and delivers nothing.
+    func trial(_ name: String) async throws -> PollReport {
+        let poll = try runtime.polls.named(name)
+        let runID = RandomID.runID()
+        return PollReport(await runtime.pollService.trial(poll, runID: runID), of: poll, runID: runID)
+    }
+
+    /// Ends the wait that the server asked for.
+    func clearServerWait() async throws -> ServerWaitReport {
+        let process = runtime.process
+        await process.gates.followClock()
+        let until = try await runtime.account.gate.clearWait(now: process.environment.time.now)
+        return ServerWaitReport(waitedUntil: until?.iso8601)
+    }
+
+    /// Returns whether the active identity's last success is younger than `time`. A future success, from a clock that
+    /// was ahead, does not count.
+    private func hasSucceeded(_ poll: Poll, within time: Duration) async throws -> Bool {
+        let process = runtime.process
+        guard let did = try await process.store.activeIdentity().did else { return false }
+        let stream = StreamKey(account: did, server: runtime.account.server, poll: poll.name)
+        let limit = runtime.options.outbox.maxUndelivered
+        guard let success = try await process.store.pollState(stream, maxUndelivered: limit).lastSuccess else {
+            return false
+        }
+        let age = process.environment.time.now - success
+        return age >= .zero && age < time
+    }
+}
+
+extension PollReport {
+    fileprivate init(_ result: PollCycle.Result, of poll: Poll, runID: String) {
+        self.init(poll: poll.name.rawValue, outcome: result.outcome?.rawValue ?? "skipped", runID: runID)
+        reason = result.skip?.rawValue ?? result.reason
+        cause = result.cause?.description
+        fetched = result.fetched
+        new = result.new
+    }
+}

@@ -1,0 +1,230 @@
+import StarwatchCore
+import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+
+/// The status of the agent, computed from its parts and its database.
+struct StatusReporter: Sendable {
+    let runtime: AccountRuntime
+    let lifecycle: AgentLifecycle
+    let digests: DigestControl
+
+    private var process: AgentProcess { runtime.process }
+    private var options: AgentOptions { runtime.options }
+    private var metrics: AgentMetrics { process.environment.metrics }
+    private var clock: ServerClock { process.environment.clock }
+    private var time: any TimeSource { process.environment.time }
+
+    func status() async -> AgentStatus { await status(of: process.sinks) }
+
+    /// The status with these sinks.
+    func status(of sinks: [SinkSlot]) async -> AgentStatus {
+        // By the local clock, like every age. What a server says of the time must not make data look fresh.
+        let now = time.now
+        var status = AgentStatus(version: AgentVersion.current, startedAt: startedAt(now), now: now)
+        var facts = HealthFacts()
+        fill(&status.clock)
+        facts.isSkewed = clock.isSkewed
+        status.server.dialect = await runtime.account.gate.dialect
+        facts.serverCircuit = await runtime.account.gate.circuitState
+        status.server.circuit = facts.serverCircuit.rawValue
+        facts.hold = await runtime.account.gate.hold(now: time.now)
+        status.server.throttledUntil = facts.hold?.until?.iso8601
+        facts.failedAcknowledgements = runtime.acknowledger.failedPasses
+        facts.isReloadRefused = metrics.reloadSuccessful.value == 0
+        facts.refusedPorts = lifecycle.refusedPorts.map(\.rawValue).sorted()
+        for slot in sinks {
+            var health = slot.health
+            health.downSince = health.downSince.map { past($0, now) }
+            facts.sinks.append(health)
+            status.outbox.sinks[slot.name] =
+                switch health.condition {
+                case .disabled, .rejecting: health.condition.rawValue
+                case .down, .working: slot.circuitState.rawValue
+                }
+            status.outbox.sinkReasons[slot.name] = slot.lastReason?.description
+        }
+        do {
+            let snapshot = try await runtime.snapshot()
+            status.identity = snapshot.identity.did.map(process.pseudonym.hash)
+            fill(&status.outbox, from: snapshot, now: now)
+            status.outbox.waiting = waiting(in: snapshot, for: sinks)
+            status.outbox.lastDay = lastDay(try await process.store.ledgerOfLastDay(now: clock.now))
+            status.outbox.oldestDue = runtime.dispatcher.oldestDue(in: snapshot).map { past($0, now).iso8601 }
+            let current = try await runtime.account.identity.current()
+            facts.isSignedOut =
+                snapshot.identity.did == nil && !(options.polls.isEmpty && options.digests.isEmpty)
+            for poll in runtime.polls {
+                let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
+                let (name, entry) = self.entry(poll, stream, now: now, of: current)
+                status.polls[name] = entry
+                facts.polls.append(self.facts(of: poll, entry, stream, current, holdSince: facts.hold?.since))
+            }
+            status.digests = try await digests.status(of: snapshot.identity.did)
+            status.storage = AgentStatus.Storage(
+                encrypted: await process.store.isEncrypted,
+                reencryption: await process.store.resealProgress
+            )
+            facts.canReadStore = process.store.health.failure == nil
+        } catch {
+            facts.canReadStore = false
+        }
+        facts.isStoreFailing = process.store.health.failsSomePart
+        status.lastScrape = lifecycle.lastScrape?.iso8601
+        status.pollingMetrics = metrics.summary(lastPoll: status.polls[AgentMetrics.contractPoll]?.lastAttempt)
+        facts.outbox = status.outbox.facts
+        status.reasons = HealthDecision.reasons(facts)
+        status.headline = HealthDecision.headline(facts, now: now)
+        status.status = status.reasons.isEmpty ? .healthy : .degraded
+        return status
+    }
+
+    /// The facts about a poll that decide about the agent's health.
+    private func facts(
+        of poll: Poll,
+        _ entry: AgentStatus.Poll,
+        _ stream: StreamSnapshot?,
+        _ identity: IdentityContext.Snapshot,
+        holdSince: Timestamp?
+    ) -> HealthFacts.Poll {
+        var facts = HealthFacts.Poll(name: poll.name.rawValue)
+        facts.isStale = entry.stale
+        guard identity.identity.did != nil, !identity.optedOut.contains(poll.kind) else { return facts }
+        facts.lacksStars = !identity.hasStars(for: poll.kind)
+        facts.lacksToken =
+            poll.kind.needsToken && runtime.account.api.tokens.isAnonymous
+            || runtime.pollService.lastTokenReason(poll.name) != nil
+        facts.isRefused = entry.needsAction && !facts.lacksToken
+        guard !facts.lacksStars else { return facts }
+        facts.failures = stream?.failures ?? 0
+        facts.failure = stream?.lastReason
+        facts.stopsAtInvalidItems = poll.options.quarantineInvalid.isNever(validation: poll.options.validation)
+        facts.interval = holdSince.flatMap { poll.schedule.interval(after: $0) }
+        return facts
+    }
+
+    /// Converts a past time of the server's clock to the local one.
+    private func past(_ time: Timestamp, _ now: Timestamp) -> Timestamp { min(clock.local(time), now) }
+
+    /// The start of the agent by the clock that tells `now`, so that the time between them is how long it runs.
+    private func startedAt(_ now: Timestamp) -> Timestamp { now - (time.boottime - process.startedAt) }
+
+    private func fill(_ status: inout AgentStatus.Clock) {
+        status.skewSeconds = clock.estimate?.offset.inSeconds.withoutNoise
+        status.uncertaintySeconds = clock.estimate?.uncertainty.inSeconds.withoutNoise
+        status.lastSync = clock.lastSync?.iso8601
+        status.serverTime = clock.now.iso8601
+    }
+
+    private func fill(_ outbox: inout AgentStatus.Outbox, from snapshot: StoreSnapshot, now: Timestamp) {
+        outbox.pending = snapshot.rows[.pending] ?? 0
+        outbox.claimed = snapshot.rows[.claimed] ?? 0
+        outbox.delivered = snapshot.rows[.delivered] ?? 0
+        outbox.dead = snapshot.rows[.dead] ?? 0
+        outbox.quarantined = snapshot.quarantined
+        outbox.givenUp = snapshot.undelivered
+        outbox.capacity = options.outbox.maxUndelivered
+        outbox.backpressure = PollGate.isUnderPressure(
+            openRows: outbox.pending + outbox.claimed,
+            maxUndelivered: options.outbox.maxUndelivered,
+            threshold: options.outbox.backpressureThreshold
+        )
+        outbox.oldestPending = snapshot.ages.oldestPending.map { past($0, now).iso8601 }
+        outbox.ledgerImbalance = snapshot.imbalance.fetched + snapshot.imbalance.new
+    }
+
+    /// The notifications that wait for each of these sinks.
+    private func waiting(
+        in snapshot: StoreSnapshot,
+        for sinks: [SinkSlot]
+    ) -> [String: AgentStatus.Waiting] {
+        let now = clock.now
+        var waiting: [String: AgentStatus.Waiting] = [:]
+        for sink in sinks {
+            guard let backlog = snapshot.backlogs[sink.name] else { continue }
+            let next = max(backlog.nextAttempt, sink.pause(at: now)?.until ?? backlog.nextAttempt)
+            waiting[sink.name] = AgentStatus.Waiting(
+                notifications: backlog.notifications,
+                since: clock.local(backlog.oldestDue).iso8601,
+                nextAttempt: clock.local(next).iso8601
+            )
+        }
+        return waiting
+    }
+
+    private func lastDay(_ ledger: Ledger) -> AgentStatus.LastDay {
+        var day = AgentStatus.LastDay()
+        (day.stored, day.delivered) = (ledger.new, ledger.delivered)
+        (day.acknowledged, day.failed) = (ledger.acknowledged, ledger.dead)
+        return day
+    }
+
+    private func entry(
+        _ poll: Poll,
+        _ stream: StreamSnapshot?,
+        now: Timestamp,
+        of identity: IdentityContext.Snapshot
+    ) -> (String, AgentStatus.Poll) {
+        // A poll that never succeeded becomes stale after the agent has run for the stale limit.
+        // Stored times can lie in the future if the clock was ahead.
+        let lastSuccess = (stream?.lastSuccess).map { min($0, now) }
+        let since = identity.ageBegins(poll.kind, lastSuccess: lastSuccess, startedAt: startedAt(now))
+        var entry = AgentStatus.Poll(
+            kind: poll.kind,
+            stale: identity.expects(poll.kind) && now - since > poll.options.staleAfter,
+            staleAfterSeconds: poll.options.staleAfter.inSeconds
+        )
+        entry.lastAttempt = (stream?.lastAttempt).map { min($0, now).iso8601 }
+        entry.lastSuccess = lastSuccess?.iso8601
+        entry.lastOutcome = stream?.lastOutcome?.rawValue
+        entry.nextRun = (runtime.pollService.nextRun(poll.name) ?? stream?.nextRun)?.iso8601
+        entry.watermarkTime = stream?.watermark?.timestamp.iso8601
+        entry.fetchCursorTime = stream?.fetchCursor?.timestamp.iso8601
+        let skip = runtime.pollService.lastSkip(poll.name)
+        (entry.skipReason, entry.skippedSince) = (skip?.reason, skip?.since.iso8601)
+        if let reason = runtime.pollService.lastTokenReason(poll.name) ?? stream?.lastReason {
+            entry.lastReason = reason.description
+            entry.lastError = reason.sentence
+            entry.needsAction = reason.needsAction
+            // Cycles without a token are skipped, and not in the history.
+            let hasToken = runtime.pollService.lastTokenReason(poll.name) == nil
+            entry.failingSince = hasToken ? (stream?.failingSince).map { min($0, now).iso8601 } : entry.skippedSince
+        }
+        return (poll.name.rawValue, entry)
+    }
+}
+
+extension AgentStatus.Outbox {
+    fileprivate var facts: HealthFacts.Outbox {
+        var facts = HealthFacts.Outbox()
+        facts.open = pending + claimed
+        facts.capacity = capacity
+        facts.isUnderPressure = backpressure
+        facts.dead = dead
+        facts.undelivered = givenUp
+        facts.quarantined = quarantined
+        facts.imbalance = ledgerImbalance
+        return facts
+    }
+}
+
+extension AgentMetrics {
+    /// The summary, computed from the metrics.
+    ///
+    /// - Parameter lastPoll: The stored time of the last attempt.
+    fileprivate func summary(lastPoll: String?) -> PollingMetrics {
+        var summary = PollingMetrics()
+        summary.lastPollTimestamp = lastPoll
+        guard let poll = pollNames[Self.contractPoll] else { return summary }
+        summary.pollsTotal = Int(polls.attempts[poll].value)
+        summary.pollsSuccessful = Int(polls.successes[poll].value)
+        summary.pollsFailed = Int(polls.failures[poll].value)
+        summary.changesFound = Int(polls.changesFound[poll].value)
+        summary.notificationsGenerated = outbox.notifications.all(poll).reduce(0) { $0 + Int($1.value) }
+        summary.throttlesHit = Int(api.requests[Self.contractEndpoint, .rateLimited].value)
+        let latency = api.latency[Self.contractEndpoint]
+        let requests = latency.counts.reduce(0, +)
+        if requests > 0 { summary.averageResponseTime = (latency.sum / Double(requests)).withoutNoise }
+        return summary
+    }
+}
