@@ -20,19 +20,17 @@ package struct CallbackWriter: Sendable {
         now: Timestamp
     ) -> EventDraft? {
         guard options.receiver(of: kind) != nil else { return nil }
-        let event = CallbackEvent(
-            kind,
-            id: RandomID.eventID(),
-            sender: CallbackEvent.Sender(
-                account: account.map(pseudonym.hash),
-                timezone: zone.current.identifier,
-                appVersion: AgentVersion.userAgent
-            ),
-            occurrence: occurrence,
-            result: CallbackEvent.Result(status: status, code: code, deliveredAt: deliveredAt),
-            config: config,
-            createdAt: now
-        )
+        var event = CallbackEvent(kind, id: RandomID.eventID(), createdAt: now)
+        event.account = account.map(pseudonym.hash)
+        event.timezone = zone.current.identifier
+        event.appVersion = AgentVersion.userAgent
+        event.digest = occurrence?.digest.rawValue
+        event.slot = occurrence?.slot
+        event.fireAt = occurrence?.fireAt.iso8601
+        event.deliveredAt = deliveredAt?.iso8601
+        event.status = status?.rawValue
+        event.errorCode = code?.rawValue
+        event.config = config
         return EventDraft(kind: kind, payload: event.json())
     }
 }

@@ -12,9 +12,9 @@ extension DigestService {
     package func fetch(_ fetch: Pass.Fetch) async -> DigestPrefetchOutcome? {
         guard let digest = digests.first(where: { $0.name == fetch.digest }) else { return nil }
         let runID = RandomID.runID()
-        let outcome = await passes.runConcurrently { await self.fetch(fetch, of: digest, runID: runID) }
+        let outcome = await passes.run(concurrently: true) { await self.fetch(fetch, of: digest, runID: runID) }
         wakes.digests.raise()
-        return outcome
+        return outcome ?? nil
     }
 
     private func fetch(_ fetch: Pass.Fetch, of digest: Digest, runID: String) async -> DigestPrefetchOutcome? {

@@ -57,11 +57,17 @@ public struct DigestDecision: Sendable, Hashable {
         for plan in plans {
             for time in plan.times {
                 let slot = DigestOccurrence.slot(plan.name, time)
-                let content = contents[plan.name].map { Content(at: $0, isEmpty: empty.contains(plan.name)) }
                 let start = beginning(of: slot, rows, armedThrough: armedThrough[plan.name], now)
                 for occurrence in plan.occurrences(of: time, after: start, through: now + horizon) {
                     wanted.insert(occurrence)
-                    decision.add(occurrence, stored[occurrence], plan, content, now)
+                    let candidate = Candidate(
+                        occurrence: occurrence,
+                        row: stored[occurrence],
+                        plan: plan,
+                        contentAt: contents[plan.name],
+                        isEmpty: empty.contains(plan.name)
+                    )
+                    decision.add(candidate, now: now)
                 }
             }
         }
@@ -98,12 +104,6 @@ public struct DigestDecision: Sendable, Hashable {
         return decision
     }
 
-    /// The state of a digest's content.
-    private struct Content {
-        let at: Timestamp
-        let isEmpty: Bool
-    }
-
     /// The start of planning: the time up to which the digest was armed; now for a new digest.
     private static func beginning(
         of slot: String,
@@ -116,13 +116,8 @@ public struct DigestDecision: Sendable, Hashable {
         return max(first, now - memory)
     }
 
-    private mutating func add(
-        _ occurrence: DigestOccurrence,
-        _ row: DigestRow?,
-        _ plan: DigestPlan,
-        _ content: Content?,
-        _ now: Timestamp
-    ) {
+    private mutating func add(_ candidate: Candidate, now: Timestamp) {
+        let (occurrence, row, plan) = (candidate.occurrence, candidate.row, candidate.plan)
         let fireAt = occurrence.fireAt
         if let row, !row.isOpen {
             // Skipped under a clock that was ahead and has been set back; its time is still to come.
@@ -134,13 +129,13 @@ public struct DigestDecision: Sendable, Hashable {
         if now - fireAt > Self.grace {
             skipped.append(Skip(occurrence: occurrence, code: .missed))
         } else if fireAt <= now {
-            if let text = Self.text(of: occurrence, row, plan, content, isDue: true) {
+            if let text = candidate.text(isDue: true) {
                 fired.append(Arming(occurrence: occurrence, text: text))
             } else {
-                skipped.append(Skip(occurrence: occurrence, code: Self.reason(occurrence, row, plan, content)))
+                skipped.append(Skip(occurrence: occurrence, code: candidate.reason))
             }
         } else {
-            let text = Self.text(of: occurrence, row, plan, content, isDue: false)
+            let text = candidate.text(isDue: false)
             let arming = text.map { DigestRow.Arming(text: $0, fingerprint: plan.fingerprint) }
             if row == nil {
                 scheduled.append(Arming(occurrence: occurrence, text: text))
@@ -155,48 +150,38 @@ public struct DigestDecision: Sendable, Hashable {
 
     private mutating func wake(at time: Timestamp) { next = min(next ?? time, time) }
 
-    /// The text for an occurrence; `nil` if it has none, or none yet.
-    private static func text(
-        of occurrence: DigestOccurrence,
-        _ row: DigestRow?,
-        _ plan: DigestPlan,
-        _ content: Content?,
-        isDue: Bool
-    ) -> DigestText? {
-        let prefetch = row?.prefetch ?? .none
-        let fresh = young(content, occurrence, plan)
-        let young = isNothing(content, plan) ? nil : fresh
-        if prefetch == .succeeded, fresh != nil { return young.map { .fresh($0) } }
-        if plan.mode == .chained, prefetch == .none || prefetch == .started, !isDue { return nil }
-        return switch plan.onMissing {
-        case .skip: nil
-        case .cached: young.map { .cached($0) }
-        case .fallback: young.map { .cached($0) } ?? .fallback
+    /// An occurrence that a plan produces, with its stored row and the content.
+    private struct Candidate {
+        let occurrence: DigestOccurrence
+        let row: DigestRow?
+        let plan: DigestPlan
+        /// The time of the stored content; `nil` if there is none.
+        let contentAt: Timestamp?
+        let isEmpty: Bool
+
+        /// The time of content that is recent enough. Its age counts at the time of the occurrence, not when it is armed.
+        private var young: Timestamp? { contentAt.flatMap { occurrence.fireAt - $0 <= plan.ttl ? $0 : nil } }
+
+        /// Whether the content is empty, and such content is not shown.
+        private var isNothing: Bool { plan.onEmpty == .skip && isEmpty }
+
+        /// The text of the occurrence; `nil` if it has none, or none yet.
+        func text(isDue: Bool) -> DigestText? {
+            let prefetch = row?.prefetch ?? .none
+            let shown = isNothing ? nil : young
+            if prefetch == .succeeded, young != nil { return shown.map { .fresh($0) } }
+            if plan.mode == .chained, prefetch == .none || prefetch == .started, !isDue { return nil }
+            return switch plan.onMissing {
+            case .skip: nil
+            case .cached: shown.map { .cached($0) }
+            case .fallback: shown.map { .cached($0) } ?? .fallback
+            }
         }
-    }
 
-    /// The reason why a due occurrence has no text.
-    private static func reason(
-        _ occurrence: DigestOccurrence,
-        _ row: DigestRow?,
-        _ plan: DigestPlan,
-        _ content: Content?
-    ) -> SlotCode {
-        let isYoung = young(content, occurrence, plan) != nil
-        if row?.prefetch == .succeeded, isYoung, isNothing(content, plan) { return .empty }
-        return content != nil && !isYoung && plan.onMissing != .skip ? .stale : .noContent
-    }
-
-    /// The age counts at the time of the occurrence, not when it is armed.
-    private static func young(
-        _ content: Content?,
-        _ occurrence: DigestOccurrence,
-        _ plan: DigestPlan
-    ) -> Timestamp? {
-        content.flatMap { occurrence.fireAt - $0.at <= plan.ttl ? $0.at : nil }
-    }
-
-    private static func isNothing(_ content: Content?, _ plan: DigestPlan) -> Bool {
-        plan.onEmpty == .skip && content?.isEmpty == true
+        /// The reason why a due occurrence has no text.
+        var reason: SlotCode {
+            if row?.prefetch == .succeeded, young != nil, isNothing { return .empty }
+            return contentAt != nil && young == nil && plan.onMissing != .skip ? .stale : .noContent
+        }
     }
 }

@@ -19,17 +19,12 @@ extension NotificationMessage {
         self.id = id
         self.runID = runID
         poll = feature.rawValue
-        group = .single
         collapseKey = "feature-" + feature.rawValue.replacing("_", with: "-")
-        (count, part, parts, total) = (0, nil, nil, nil)
         title = messages.text(feature.title)
         body = messages.text(feature.body)
         locale = messages.locale.description
         self.createdAt = createdAt.iso8601
         deepLink = feature.deepLink.url
-        actions = [NotificationAction.dismiss.rawValue]
-        actionLabels = [NotificationAction.dismiss.rawValue: messages.text(.actionDismiss)]
-        (repeats, priority, cleared) = (nil, nil, nil)
-        changes = []
+        offer(.dismiss, label: messages.text(.actionDismiss))
     }
 }

@@ -24,31 +24,31 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     public internal(set) var id: String
     public let runID: String
     public let poll: String
-    public let group: NotificationGroup
+    public internal(set) var group = NotificationGroup.single
     public let collapseKey: String
     /// The number of ``changes``.
-    public let count: Int
+    public internal(set) var count = 0
     /// The number of this notification among ``parts``; `nil` if one notification holds the whole group.
-    public let part: Int?
+    public internal(set) var part: Int?
     /// The number of notifications for the changes of this group; `nil` for one.
-    public let parts: Int?
+    public internal(set) var parts: Int?
     /// The number of changes in all parts when they were made; `nil` if there is one. A later discard does not change it.
-    public let total: Int?
+    public internal(set) var total: Int?
     public let title: String
     public let body: String
     public let locale: String
     public internal(set) var createdAt: String
     public let deepLink: String
-    public let actions: [String]
+    public internal(set) var actions: [String] = []
     /// The texts of the buttons, by action.
-    public let actionLabels: [String: String]?
+    public internal(set) var actionLabels: [String: String]?
     /// The id of the first notification, in a repetition after a snooze; `nil` otherwise.
     public internal(set) var repeats: String?
     /// `low` for notices that can wait; `nil` otherwise.
-    public let priority: String?
+    public internal(set) var priority: String?
     /// Whether this withdraws an earlier notification with the same collapse key; `nil` means no.
-    public let cleared: Bool?
-    public let changes: [Item]
+    public internal(set) var cleared: Bool?
+    public internal(set) var changes: [Item] = []
 
     enum CodingKeys: String, CodingKey {
         case id
@@ -86,7 +86,6 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         let wording = NotificationWording(kind: kind, messages: messages)
         let part = context.part
         let group = NotificationGroup(count: part?.total ?? changes.count, largest: context.largestGroup)
-        let offered = NotificationAction.offered(in: group, hasProject: changes.first?.isOffer == false)
         self.id = id
         self.runID = runID
         self.poll = poll.rawValue
@@ -105,12 +104,6 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         locale = messages.locale.description
         self.createdAt = createdAt.iso8601
         deepLink = Self.link(to: changes, of: group, shortlink: context.shortlink).url
-        actions = offered.map(\.rawValue)
-        actionLabels = Dictionary(
-            uniqueKeysWithValues: offered.map { ($0.rawValue, messages.text($0.label(in: group))) }
-        )
-        repeats = nil
-        (priority, cleared) = (nil, nil)
         self.changes = changes.map { change in
             Item(
                 jwtID: change.id.rawValue,
@@ -120,6 +113,10 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
                 fields: context.fields[change.id],
                 edited: change.isEditedOffer ? true : nil
             )
+        }
+        let hasProject = changes.first?.isOffer == false
+        for action in NotificationAction.offered(in: group, hasProject: hasProject) {
+            offer(action, label: messages.text(action.label(in: group)))
         }
     }
 
@@ -140,8 +137,6 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         self.id = id
         self.runID = runID
         self.poll = poll.rawValue
-        (group, count, changes) = (.single, 0, [])
-        (part, parts, total) = (nil, nil, nil)
         collapseKey = "staleness-" + poll.rawValue.replacing("_", with: "-")
         title = messages.text(.staleTitle)
         if let lastSuccess {
@@ -153,11 +148,9 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         locale = messages.locale.description
         self.createdAt = createdAt.iso8601
         deepLink = DeepLink.notifications.url
-        actions = [NotificationAction.dismiss.rawValue]
-        actionLabels = [NotificationAction.dismiss.rawValue: messages.text(.staleDismiss)]
-        repeats = nil
         priority = "low"
         cleared = isOver ? true : nil
+        offer(.dismiss, label: messages.text(.staleDismiss))
     }
 
     /// The notification that tests a sink. It announces nothing, and is for an operator, so it is in English.
@@ -165,18 +158,20 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         self.id = id
         self.runID = runID
         poll = "test"
-        (group, count, changes) = (.single, 0, [])
-        (part, parts, total) = (nil, nil, nil)
         collapseKey = "test"
         title = "Starwatch test"
         body = "The sink \(sink) works. This notification announces no change."
         locale = LocaleTag.english.description
         self.createdAt = createdAt.iso8601
         deepLink = DeepLink.notifications.url
-        actions = []
-        actionLabels = nil
-        repeats = nil
-        (priority, cleared) = ("low", nil)
+        priority = "low"
+    }
+
+    /// Adds an action and the text of its button.
+    mutating func offer(_ action: NotificationAction, label: String) {
+        actions.append(action.rawValue)
+        actionLabels = actionLabels ?? [:]
+        actionLabels?[action.rawValue] = label
     }
 
     /// A copy for delivery after a snooze, with its own id.

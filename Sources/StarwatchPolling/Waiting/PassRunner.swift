@@ -18,22 +18,22 @@ package final class PassRunner: Sendable {
 
     package init() {}
 
-    /// Makes a pass after the one in flight has ended.
+    /// Makes a pass to its end, after the one in flight. Cancelling the caller's task, or ``abort()``, cancels it.
     ///
+    /// - Parameter isConcurrent: Whether the pass waits for no other, and no other for it.
     /// - Returns: `nil` if it was cancelled before it began.
-    package func run<T: Sendable>(_ pass: @escaping @Sendable () async -> T) async -> T? {
-        await runConcurrently {
-            guard await self.turn.acquire() else { return nil }
-            defer { self.turn.release() }
-            return await pass()
-        }
-    }
-
-    /// Runs work to its end, concurrently with the passes. Cancelling the caller's task, or ``abort()``, cancels it.
-    package func runConcurrently<T: Sendable>(_ work: @escaping @Sendable () async -> T) async -> T {
+    package func run<T: Sendable>(
+        concurrently isConcurrent: Bool = false,
+        _ pass: @escaping @Sendable () async -> T
+    ) async -> T? {
         let (id, task) = state.withLock { state in
             // Unstructured: an abort cancels the work, and the caller continues.
-            let task = Task { await work() }
+            let task = Task { () -> T? in
+                if isConcurrent { return await pass() }
+                guard await self.turn.acquire() else { return nil }
+                defer { self.turn.release() }
+                return await pass()
+            }
             state.lastID += 1
             state.entries[state.lastID] = Entry(cancel: { task.cancel() }, end: { _ = await task.value })
             return (state.lastID, task)

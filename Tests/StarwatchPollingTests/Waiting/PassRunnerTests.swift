@@ -8,7 +8,7 @@ import Testing
 
     @Test func workRunsToItsEndWithoutAnAbort() async {
         let work = PassRunner()
-        #expect(await work.runConcurrently { 7 } == 7)
+        #expect(await work.run(concurrently: true) { 7 } == 7)
         await work.abort()
     }
 
@@ -16,7 +16,7 @@ import Testing
         let work = PassRunner()
         let ended = Signal()
         let clock = clock
-        async let result = work.runConcurrently {
+        async let result = work.run(concurrently: true) {
             let isCancelled = (try? await clock.sleep(for: .seconds(1000))) == nil
             ended.raise()
             return isCancelled
@@ -25,17 +25,17 @@ import Testing
         await work.abort()
         // The signal is already raised, so this returns at once.
         await ended.wait()
-        #expect(await result)
+        #expect(await result == true)
         // Work that starts after the abort is not cancelled.
-        #expect(await work.runConcurrently { Task.isCancelled } == false)
+        #expect(await work.run(concurrently: true) { Task.isCancelled } == false)
     }
 
     @Test func cancellingTheCallerCancelsTheWork() async {
         let work = PassRunner()
         let clock = clock
-        let task = Task { await work.runConcurrently { (try? await clock.sleep(for: .seconds(1000))) == nil } }
+        let task = Task { await work.run(concurrently: true) { (try? await clock.sleep(for: .seconds(1000))) == nil } }
         await clock.sleepers(atLeast: 1)
         task.cancel()
-        #expect(await task.value)
+        #expect(await task.value == true)
     }
 }

@@ -160,6 +160,21 @@ import Testing
         }
     }
 
+    @Test func withoutEventsTheLoopWaitsForTheMomentAtWhichAllServicesLook() async throws {
+        try await DigestBench.run(callbacks: { options, mock in
+            options.ackDelivery = FetchOptions(url: mock.url + "/callback")
+        }) { (bench: Bench) async throws in
+            let (service, clock) = (bench.callbacks, bench.clock)
+            clock.advance(by: .seconds(7))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await service.run() }
+                await clock.sleepers(atLeast: 1)
+                #expect(clock.nextWake == ClockLook.next(after: clock.now))
+                group.cancelAll()
+            }
+        }
+    }
+
     @Test func eventsThatWaitForTooLongAreDroppedAndCounted() async throws {
         try await DigestBench.run(callbacks: { options, mock in
             options.ackDelivery = FetchOptions(url: mock.url + "/callback")

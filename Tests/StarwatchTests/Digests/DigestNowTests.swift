@@ -99,7 +99,7 @@ import Testing
             #expect(await refusal() == .conflict)
             bench.mock.content = #"{"count": 1}"#
             _ = try await bench.agent.fetchDigest("daily")
-            _ = bench.agent.sinks[0].note(.gone, at: bench.clock.now)
+            _ = bench.agent.sinks[0].record(.gone, at: bench.clock.now)
             #expect(await refusal() == .conflict)
             _ = try await bench.agent.setIdentity(nil)
             #expect(await refusal() == .conflict)

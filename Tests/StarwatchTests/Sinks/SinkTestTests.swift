@@ -15,7 +15,7 @@ import Testing
             }
             let sink = try #require(agent.sinks.first)
             while sink.circuitState != .open {
-                _ = sink.note(.timeout, at: world.clock.now)
+                _ = sink.record(.timeout, at: world.clock.now)
                 world.clock.advance(by: .seconds(3600))
             }
             let report = try await agent.testSink("hook")

@@ -23,7 +23,7 @@ package final class SinkSlot: Sendable {
         /// Reason of the last attempt; `nil` if it succeeded, or before the first one.
         var lastReason: FailureReason?
         /// End and length of the wait that the sink requested.
-        var asked: (until: Timestamp, wait: Duration)?
+        var requestedWait: (until: Timestamp, wait: Duration)?
     }
 
     package init(
@@ -42,8 +42,8 @@ package final class SinkSlot: Sendable {
 
     /// Keeps the wait that `former` requested, and the start and the reason of its outage. `former` is the same sink before a reload.
     func keepWait(of former: SinkSlot) {
-        let kept = former.state.withLock { ($0.asked, $0.downSince, $0.isDisabled ? nil : $0.lastReason) }
-        state.withLock { ($0.asked, $0.downSince, $0.lastReason) = kept }
+        let kept = former.state.withLock { ($0.requestedWait, $0.downSince, $0.isDisabled ? nil : $0.lastReason) }
+        state.withLock { ($0.requestedWait, $0.downSince, $0.lastReason) = kept }
     }
 
     /// The sink's condition, with the start of its outage.
@@ -80,7 +80,7 @@ package final class SinkSlot: Sendable {
     /// The reason why the sink is not tried at `now`; `nil` if it is. Starts no probe.
     package func pause(at now: Timestamp) -> SinkPause? {
         state.withLock { state in
-            if let asked = state.asked, asked.until > now { return .asked(until: asked.until) }
+            if let wait = state.requestedWait, wait.until > now { return .asked(until: wait.until) }
             let next = state.circuit.nextTry.flatMap { $0 > now ? $0 : nil }
             return state.circuit.state == .closed ? next.map { .backoff(until: $0) } : .circuit(until: next)
         }
@@ -90,9 +90,9 @@ package final class SinkSlot: Sendable {
     package func admit(at now: Timestamp) -> Admission {
         state.withLock { state in
             // The wait never exceeds the requested length, so a clock that was set back does not prolong it.
-            if let asked = state.asked, asked.until > now {
-                let until = min(asked.until, now + asked.wait)
-                state.asked?.until = until
+            if let requested = state.requestedWait, requested.until > now {
+                let until = min(requested.until, now + requested.wait)
+                state.requestedWait?.until = until
                 return Admission(waitUntil: until)
             }
             return switch state.circuit.admit(at: now) {
@@ -131,10 +131,10 @@ package final class SinkSlot: Sendable {
                 state.downSince = nil
                 changed = state.circuit.succeeded()
             }
-            state.asked = nil
+            state.requestedWait = nil
             var next = state.circuit.nextTry ?? now
             if let retryAfter = result.retryAfter {
-                state.asked = (now + retryAfter, retryAfter)
+                state.requestedWait = (now + retryAfter, retryAfter)
                 next = max(next, now + retryAfter)
             }
             return (changed, next)
