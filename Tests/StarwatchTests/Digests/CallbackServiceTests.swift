@@ -166,7 +166,7 @@ import Testing
         }) { (bench: Bench) async throws in
             let (service, clock) = (bench.callbacks, bench.clock)
             clock.advance(by: .seconds(7))
-            try await withThrowingTaskGroup(of: Void.self) { group in
+            await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await service.run() }
                 await clock.sleepers(atLeast: 1)
                 #expect(clock.nextWake == ClockLook.next(after: clock.now))
