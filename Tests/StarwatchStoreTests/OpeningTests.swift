@@ -139,7 +139,8 @@ import Testing
             $0.maxPages = 5000
         }
         let required: [(name: String, value: String)] = [
-            ("journal_mode", "wal"), ("user_version", "7"), ("foreign_keys", "1"), ("busy_timeout", "1234"),
+            ("journal_mode", "wal"), ("user_version", "\(Schema.supported.upperBound)"), ("foreign_keys", "1"),
+            ("busy_timeout", "1234"),
             // NORMAL
             ("synchronous", "1"),
             ("secure_delete", "1"), ("cache_size", "-8000"),

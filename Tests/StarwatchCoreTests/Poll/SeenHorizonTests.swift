@@ -82,7 +82,8 @@ import Testing
     func anAnswerThatTookLongIsNoStep(isFirst: Bool) {
         var horizon = isFirst ? restarted(stored: noon - .seconds(60), age: .seconds(60)) : seen()
         let former = horizon.time
-        horizon.observe(noon + .seconds(30), asked: start + .seconds(30), at: start + .seconds(7230), tolerance: tolerance)
+        let (date, asked) = (noon + .seconds(30), start + .seconds(30))
+        horizon.observe(date, asked: asked, at: start + .seconds(7230), tolerance: tolerance)
         #expect(horizon.time == former)
         observe(&horizon, after: .seconds(7260))
         #expect(horizon.time == former)

@@ -12,6 +12,13 @@ import Testing
         return JWTID(first.rawValue.dropLast() + "1")!
     }
 
+    /// The place of an item as a search tells it: one unit of the time in identifiers.
+    private func place(_ number: Int, _ dialect: Dialect) -> RefusedItem.Span {
+        let time = id(number, dialect).timestamp
+        let unit: Duration = dialect.idKind == .ulid ? .milliseconds(1) : .seconds(1)
+        return .init(.floor(dialect.idKind, at: time), .floor(dialect.idKind, at: time + unit))
+    }
+
     /// A page; `nil` if the item `bad` is on it.
     private func page(_ query: PageQuery, _ items: [JWTID], bad: JWTID?, _ dialect: Dialect) -> Page? {
         var found = items.filter { item in
@@ -88,7 +95,7 @@ import Testing
     /// A proxy that broke one answer leaves nothing to set aside.
     @Test(arguments: Dialect.allCases, [false, true])
     func anItemThatIsGoneIsNotSetAside(dialect: Dialect, isKnown: Bool) throws {
-        let known = isKnown ? RefusedItem.Span(id(2, dialect), id(3, dialect)) : nil
+        let known = isKnown ? place(2, dialect) : nil
         var search = UnreadableItemSearch(PageQuery(after: nil), dialect: dialect, latest: Self.latest, known: known)
         var requests = 0
         while search.next != nil {
@@ -103,7 +110,7 @@ import Testing
     func aKnownPlaceIsTriedFirst(dialect: Dialect, bad: Int) throws {
         let items = (1...5).map { id($0, dialect) }
         let query = PageQuery(after: id(0, dialect))
-        let known = RefusedItem.Span(items[2], items[3])
+        let known = place(3, dialect)
         var search = UnreadableItemSearch(query, dialect: dialect, latest: Self.latest, known: known)
         var requests = 0
         while let query = search.next {
@@ -122,12 +129,14 @@ import Testing
     @Test(arguments: Dialect.allCases, 0..<12)
     func anInterruptedSearchContinues(dialect: Dialect, interruptedAfter: Int) throws {
         let items = (1...17).map { id($0, dialect) }
-        let query = PageQuery(after: id(0, dialect), limit: 17)
+        // One of the five items of the first page.
+        let bad = items[dialect.isDescending ? 13 : 3]
+        let query = PageQuery(after: id(0, dialect))
         func search(_ search: UnreadableItemSearch, upTo most: Int) -> (UnreadableItemSearch, requests: Int) {
             var (search, requests) = (search, 0)
             while requests < most, let next = search.next {
                 requests += 1
-                search.receive(isReadable: page(next, items, bad: items[3], dialect) != nil)
+                search.receive(isReadable: page(next, items, bad: bad, dialect) != nil)
             }
             return (search, requests)
         }

@@ -434,4 +434,3 @@ INSERT INTO grdb_migrations (identifier) VALUES ('v7');
 INSERT INTO grdb_migrations (identifier) VALUES ('v8');
 PRAGMA user_version = 8;
 COMMIT;
-

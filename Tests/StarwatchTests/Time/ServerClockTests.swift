@@ -10,7 +10,7 @@ import Testing
     private func makeClock(source: ClockOptions.Source = .auto, maxSkew: Duration = .seconds(30)) -> ServerClock {
         ServerClock(
             time: time,
-            metrics: ClockMetrics(),
+            metrics: MetricRegistry.$current.withValue(MetricRegistry()) { ClockMetrics() },
             maxSkew: maxSkew,
             source: source
         )
