@@ -184,7 +184,12 @@ import Testing
             var count = 0
             try await World.with(dialect) { world in
                 let agent = try await started(world)
-                let ids = world.mock.publish(count: 7)
+                // Items of the same moment could not be told from the unreadable one.
+                let ids = (0..<7).flatMap { _ in
+                    world.clock.advance(by: .seconds(2))
+                    return world.mock.publish(count: 1)
+                }
+                world.clock.advance(by: .seconds(60))
                 world.mock.setStickyFault(.unreadableItem(ids[3]), at: .plansChanged)
                 try await failing(agent, 2)
                 if isInterrupted {

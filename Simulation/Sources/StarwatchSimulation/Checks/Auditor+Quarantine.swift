@@ -58,7 +58,10 @@ extension Auditor {
         for item in try await items(in: agent) {
             guard let id = item.jwtID?.rawValue else { continue }
             guard let row = network.server.state.value.feed[id], row.form.canBeSetAside else {
-                violations.record(.quarantineTruthful, "\(id) is in quarantine for \(item.issues), and the server never sent it invalid")
+                violations.record(
+                    .quarantineTruthful,
+                    "\(id) is in quarantine for \(item.issues), and the server never sent it invalid"
+                )
                 continue
             }
         }
