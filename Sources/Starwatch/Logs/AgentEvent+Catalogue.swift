@@ -177,7 +177,7 @@ extension AgentEvent: CaseIterable {
     }
     static let pollCursorAhead = AgentEvent("poll.cursor_ahead", .warning, [.runID, .poll, .sizeMilliseconds]) {
         "The newest known change is later than the server's time: the server's clock was set back, or the local clock "
-            + "is behind. The agent asks for everything since its last complete cycle. Check both clocks."
+            + "is behind. The agent asks for everything since the time before the step. Check both clocks."
     }
     static let pollDeferred = AgentEvent(
         "poll.deferred",

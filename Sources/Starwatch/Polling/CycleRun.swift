@@ -216,7 +216,9 @@ struct CycleRun {
         do throws(PageRejection) {
             let madeAt = answer.madeAt(newest: page.greatest)
             let plan = try walk.receive(page, askedAt: madeAt, readSince: answer.readSince, isLast: isLate)
-            memory.move { $0.receive(readSince: answer.readSince) }
+            // Without a `Date` the server's time is the last one, and what has passed since.
+            let readSince = answer.readSince ?? memory.serverTime(at: answer.askedBoottime)
+            memory.move { $0.receive(readSince: readSince) }
             return plan
         } catch { throw .page(error) }
     }

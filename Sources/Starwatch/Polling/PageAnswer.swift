@@ -17,7 +17,7 @@ struct PageAnswer: Sendable {
     let isCached: Bool
     /// The time from before the request to after its answer, with all waits.
     var took = Duration.zero
-    /// The time since the machine's start at the beginning of took.
+    /// The time since the machine's start at which the last attempt was sent, after all waits.
     var askedBoottime = Duration.zero
     /// The origin that the stored changes of the page keep; `nil` if nothing was sent.
     var origin: PageOrigin?

@@ -51,7 +51,7 @@ struct PageSource {
         } else {
             call.query = query.items(recipient: poll.kind == .offersToMe ? stream.account : nil, startCursor: start)
         }
-        let (wall, monotonic, boottime) = (time.now, time.monotonic, time.boottime)
+        let (wall, monotonic) = (time.now, time.monotonic)
         let reply = await cycle.api.reply(to: call, dialect: dialect)
         count += 1
         lastRequest = reply.trace ?? lastRequest
@@ -62,7 +62,7 @@ struct PageSource {
         case .failure(let failure): throw .request(failure)
         }
         // The monotonic clock can stop while the machine sleeps.
-        answer.askedBoottime = boottime
+        answer.askedBoottime = reply.sentAt
         answer.took = max(time.monotonic - monotonic, time.now - wall)
         answer.origin = reply.trace.map {
             PageOrigin(

@@ -1,6 +1,6 @@
 /// How far a poll has seen the server's changes, by the server's own clock.
 ///
-/// A change that the poll has not seen has an identifier of ``time`` or later, but for ``Dialect/lateVisibility``. The cursor
+/// A change that the poll has not seen has an identifier of ``time`` or later, except for ``Dialect/lateVisibility``. The cursor
 /// alone does not tell this: if the server's clock was ahead and is set back, new identifiers lie below the cursor.
 ///
 /// Every `Date` of the server goes to ``observe(_:asked:at:tolerance:)``, which notices a clock that was set back. A walk moves the
@@ -10,15 +10,15 @@ public struct SeenHorizon: Sendable {
     public private(set) var time: Timestamp?
     /// The last `Date`, and the time since the machine's start at which it came.
     private var date: (server: Timestamp, boottime: Duration)?
-    /// The local time that passed between the walk that ``time`` is from and the start of this run.
+    /// The local time from the last successful cycle of an earlier run to the start of this one.
     private var pause: (age: Duration, boottime: Duration)?
     /// The horizon of the walk in progress when it ends; `nil` if it is unknown.
     private var next: Timestamp?
     /// An interrupted walk that this run began, by its newest identifier, and its horizon when it ends.
     private var interrupted: (top: JWTID, next: Timestamp)?
 
-    /// The longest step of a clock that is believed while only the local clock tells of it: a day, or as long as the outbox
-    /// keeps what it has delivered.
+    /// The largest step back that is accepted on the local clock's word alone: a day, or the time that the outbox keeps
+    /// delivered rows if that is shorter.
     private var longestStep = Duration.zero
 
     public init() {}
@@ -55,7 +55,11 @@ public struct SeenHorizon: Sendable {
             lower(to: server - (boottime - date.boottime))
         } else if let pause {
             let passed = pause.age + boottime - pause.boottime
-            guard let stored = time else { return time = server - passed }
+            guard let stored = time else {
+                // The walk in progress began without this horizon.
+                (time, next) = (server - passed, next.map { min($0, server - passed) })
+                return
+            }
             guard server + tolerance < stored + pause.age + (asked - pause.boottime) else { return }
             // Only a time below the stored one proves that the server's clock was set back, and not the local one ahead.
             let isProven = server + tolerance < stored

@@ -111,6 +111,8 @@ package struct RequestReply<Answer: Sendable>: Sendable {
     package let serverRequestID: String?
     /// Duration of the last attempt.
     package let duration: Duration
+    /// The time since the machine's start at which the last attempt was sent.
+    package let sentAt: Duration
 
     /// The failure; `nil` after a success.
     package var failure: RequestFailure? {

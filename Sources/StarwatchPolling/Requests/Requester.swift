@@ -36,6 +36,7 @@ private struct OpenRequest<Answer: Sendable> {
     var requestID = ""
     var serverRequestID: String?
     var duration = Duration.zero
+    var sentAt = Duration.zero
     var refused: AccessToken?
     var isTokenRenewed = false
 
@@ -50,7 +51,7 @@ private struct OpenRequest<Answer: Sendable> {
             case .success(let next): attempt = next
             case .failure(let failure): return reply(.failure(failure))
             }
-            (tries, requestID) = (attempt.number, attempt.requestID)
+            (tries, requestID, sentAt) = (attempt.number, attempt.requestID, time.boottime)
             let exchange = await job.exchange(attempt)
             await gate.ended(account: job.account, acknowledging: job.identifiers, now: time.now)
             (serverRequestID, duration) = (exchange.report.serverRequestID, exchange.report.duration)
@@ -76,7 +77,8 @@ private struct OpenRequest<Answer: Sendable> {
             tries: tries,
             requestID: requestID,
             serverRequestID: serverRequestID,
-            duration: duration
+            duration: duration,
+            sentAt: sentAt
         )
     }
 

@@ -149,8 +149,11 @@ import Testing
     @Test func anOlderDatabaseTellsOnlyTheTimeSinceTheLastSuccess() {
         var horizon = restarted(stored: nil, age: .seconds(300))
         #expect(horizon.time == nil)
-        observe(&horizon, after: .seconds(1))
+        // The first walk began at the cursor, so it has not looked lower.
+        walk(&horizon, after: .seconds(1))
         #expect(horizon.time == noon - .seconds(300))
+        walk(&horizon, after: .seconds(61))
+        #expect(horizon.time == noon + .seconds(61))
     }
 
     @Test func aClockThatWasSetBackMeanwhileIsNoticed() {
