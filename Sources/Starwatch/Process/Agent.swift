@@ -20,7 +20,7 @@ public final class Agent: Sendable {
     package let runtime: AccountRuntime
     package let reloader: Reloader
     let lifecycle: AgentLifecycle
-    /// What the verbs of the control API need, by topic.
+    /// The work of the control API, by topic.
     let topics: AgentTopics
     let ntp: NTPClient?
     private let servers: AgentServers

@@ -3,7 +3,7 @@ package import ServiceLifecycle
 package import StarwatchStore
 package import StarwatchTransport
 
-/// What a program gives to its agent, besides the clock. A simulation provides its own network and disk.
+/// The parts that a program gives to its agent, besides the clock. A simulation provides its own network and disk.
 package struct AgentDependencies: Sendable {
     /// The network transport; `nil` for libcurl.
     package var http: (any HTTPTransport)?

@@ -40,8 +40,8 @@ public struct SeenHorizon: Sendable {
     /// the horizon, which moves down.
     ///
     /// - Parameters:
-    ///   - asked: The time since the machine's start, before the request. The machine can have slept since, so that the
-    ///     `Date` is old.
+    ///   - asked: The time since the machine's start at which the request was sent, after all waits. The machine can have slept
+    ///     since, so that the `Date` is old.
     ///   - boottime: The time since the machine's start, now.
     public mutating func observe(
         _ server: Timestamp,

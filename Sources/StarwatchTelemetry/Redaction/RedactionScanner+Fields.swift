@@ -1,6 +1,6 @@
 /// Secrets found by the name of a field, header or parameter.
 extension RedactionScanner {
-    /// What a name says about its value: the kind of its JSON string, whether it can be the value of a parameter, and
+    /// The meaning of a name for its value: the kind of its JSON string, whether it can be the value of a parameter, and
     /// whether that of a header; a cookie is a whole line.
     private typealias Meaning = (field: RedactionKind?, isParameter: Bool, header: ByteSet?)
 
