@@ -1,4 +1,5 @@
 import StarwatchCore
+import Synchronization
 import Testing
 
 @testable import StarwatchTransport
@@ -14,9 +15,17 @@ import Testing
         )
     }
 
-    private func send(_ request: EndorserRequest, to client: EndorserClient) async -> Exchange<HTTPResponse> {
+    private func send(
+        _ request: EndorserRequest,
+        to client: EndorserClient
+    ) async -> (outcome: Result<HTTPResponse, APIFailure>, report: RequestReport) {
         let exchange = await client.send(request)
-        return await exchange.read(RequestReport(exchange)) { .success($0) }
+        let answer = Mutex<HTTPResponse?>(nil)
+        let end = await exchange.read(RequestReport(exchange)) { response in
+            answer.withLock { $0 = response }
+            return nil
+        }
+        return (end.failure.map(Result.failure) ?? .success(answer.withLock { $0! }), end.report)
     }
 
     @Test func postHasAllRequiredHeaders() async throws {

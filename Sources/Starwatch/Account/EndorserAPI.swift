@@ -63,25 +63,37 @@ package final class EndorserAPI: Sendable {
     /// Adjusts every wait if the local clock was set since the last call.
     package func followClock() async { await requester.gates.followClock() }
 
+    /// The answer to a call, and the end of its request.
+    package struct Reply<Answer: Sendable>: Sendable {
+        package let result: Result<Answer, RequestFailure>
+        package let end: RequestEnd
+    }
+
     /// Makes a call until it gets an answer or is given up. Returns the outcome with its cost.
-    package func reply<Answer>(to call: Call<Answer>, dialect: Dialect) async -> RequestReply<Answer> {
-        var job = RequestJob<Answer>(
-            account: call.account,
-            observer: Observer(call: call, api: self),
-            // The observer has reported a rejected token.
-            token: { _ in try await self.token(for: call.account, dialect: dialect, purpose: call.purpose) },
-            exchange: { attempt in
-                await Trace.span(.request) { span in
-                    let request = call.request(attempt, traceHeaders: span == nil ? [] : Trace.headers)
-                    let exchange = await attempt.read(await self.client.send(request), call.read)
-                    span?.describe(exchange.report, of: call, attempt)
-                    return exchange
+    package func reply<Answer>(to call: Call<Answer>, dialect: Dialect) async -> Reply<Answer> {
+        // The observer has reported a rejected token.
+        var terms = RequestTerms(account: call.account, observer: Observer(call: call, api: self)) { _ in
+            try await self.token(for: call.account, dialect: dialect, purpose: call.purpose)
+        }
+        terms.identifiers = call.identifiers
+        terms.retries = call.retries
+        let answer = Mutex<Answer?>(nil)
+        let end = await requester.perform(terms, through: gate) { attempt in
+            await Trace.span(.request) { span in
+                let request = call.request(attempt, traceHeaders: span == nil ? [] : Trace.headers)
+                let exchange = await attempt.read(await self.client.send(request)) { response, askedAt in
+                    switch call.read(response, askedAt) {
+                    case .success(let content):
+                        answer.withLock { $0 = content }
+                        return nil
+                    case .failure(let failure): return failure
+                    }
                 }
+                span?.describe(exchange.report, of: call, attempt)
+                return exchange
             }
-        )
-        job.identifiers = call.identifiers
-        job.retries = call.retries
-        return await requester.perform(job, through: gate)
+        }
+        return Reply(result: end.failure.map(Result.failure) ?? .success(answer.withLock { $0.take()! }), end: end)
     }
 
     // MARK: - Tokens

@@ -53,7 +53,7 @@ struct AcknowledgeAttempt {
         let reply = await service.account.api.reply(to: call, dialect: dialect)
         switch reply.result {
         case .success(let answer):
-            switch try await read(answer, reply.trace) {
+            switch try await read(answer, reply.end.trace) {
             case .done(let end): return end
             case .refused: retry.isRefused = true
             // The server can have taken the batch, and knows it by its key.
@@ -64,7 +64,7 @@ struct AcknowledgeAttempt {
         where failure.result == .notFound && service.options.mode == .auto && !hasAcknowledged:
             service.logger.log(
                 .acknowledgeLocal,
-                [.runID: "\(batch.runID)", .reason: "not_found"].merging(AgentEvent.fields(of: reply.trace)) { $1 }
+                [.runID: "\(batch.runID)", .reason: "not_found"].merging(AgentEvent.fields(of: reply.end.trace)) { $1 }
             )
             await gate.missEndpoint(now: service.time.now)
             return .done(acknowledged: 0, .unchanged)
@@ -76,7 +76,7 @@ struct AcknowledgeAttempt {
             if failure.status == 409 { retry.newKey = RandomID.uuid() }
             // Other failures say nothing about the batch. The server can have taken it, even if its answer is unreadable.
             retry.isRefused = failure.result != .unauthenticated && [400, 413, 422].contains(failure.status)
-            log(failure.reason, failure.cause, reply.trace)
+            log(failure.reason, failure.cause, reply.end.trace)
         case .failure(.deferred(let until, _)):
             // The gate's times are the local clock's.
             retry.resume = until + (service.now - service.time.now)

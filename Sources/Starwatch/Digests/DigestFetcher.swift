@@ -1,6 +1,7 @@
 import StarwatchCore
 package import StarwatchStore
 import StarwatchTransport
+import Synchronization
 
 /// Makes the single request of an occurrence. It never retries.
 package struct DigestFetcher: Sendable {
@@ -92,25 +93,25 @@ package struct DigestFetcher: Sendable {
         guard let origin = ServerURL.origin(of: fetch.url) else { return (.unreachable, .failed) }
         // An occurrence's fetch must end by the digest's time. A content-only fetch ends after the longest request.
         let deadline = occasion.occurrence?.fireAt ?? time.now + Self.timeout
-        var job = RequestJob<HTTPResponse>(
-            account: occasion.account,
-            token: { _ in try digest.token.map { try AccessToken(file: $0) } },
-            exchange: { [http] attempt in
-                let limit = min(fetch.timeout ?? Self.timeout, Self.timeout, deadline - attempt.admittedAt)
-                let message = Self.message(fetch, attempt, etag: stored?.etag, timeout: limit)
-                return await attempt.read(await http.exchange(message)) { response, _ in .success(response) }
+        var terms = RequestTerms(account: occasion.account) { _ in try digest.token.map { try AccessToken(file: $0) } }
+        terms.retries = .never
+        terms.patience = .before(deadline)
+        let answer = Mutex<HTTPResponse?>(nil)
+        let end = await requester.perform(terms, through: requester.gates.gate(to: origin)) { [http] attempt in
+            let limit = min(fetch.timeout ?? Self.timeout, Self.timeout, deadline - attempt.admittedAt)
+            let message = Self.message(fetch, attempt, etag: stored?.etag, timeout: limit)
+            return await attempt.read(await http.exchange(message)) { response, _ in
+                answer.withLock { $0 = response }
+                return nil
             }
-        )
-        job.retries = .never
-        job.patience = .before(deadline)
-        switch await requester.perform(job, through: requester.gates.gate(to: origin)).result {
-        case .success(let response) where response.status == 200 || isEmptyAnswer(response, of: digest):
+        }
+        switch (end.failure, answer.withLock { $0 }) {
+        case (nil, let response?) where response.status == 200 || isEmptyAnswer(response, of: digest):
             return Self.received(response.body, etag: Self.usable(response.headers["etag"]), of: digest)
-        case .success(let response) where response.status == 304 && stored != nil: return (.notModified, .notModified)
-        case .failure(.failed(let failure)): return (DigestPrefetchOutcome(failure), .failed)
-        case .failure(.noToken): return (.noToken, .failed)
-        case .success, .failure(.deferred), .failure(.unstored):
-            return (Task.isCancelled ? .cancelled : .refused, .failed)
+        case (nil, let response?) where response.status == 304 && stored != nil: return (.notModified, .notModified)
+        case (.failed(let failure), _): return (DigestPrefetchOutcome(failure), .failed)
+        case (.noToken, _): return (.noToken, .failed)
+        case (nil, _), (.deferred, _), (.unstored, _): return (Task.isCancelled ? .cancelled : .refused, .failed)
         }
     }
 

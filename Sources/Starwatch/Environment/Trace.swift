@@ -55,8 +55,7 @@ enum Trace {
     /// The host's tracer. It is looked up for every span, because the library cannot know when the host installs one.
     private static var tracer: (any Tracer)? {
         // The common case comes first, because looking for a tracer needs a dynamic cast.
-        let instrument = InstrumentationSystem.instrument
-        return instrument is NoOpInstrument ? nil : InstrumentationSystem.tracer
+        type(of: InstrumentationSystem.instrument) == NoOpInstrument.self ? nil : InstrumentationSystem.tracer
     }
 
     /// Drops all other headers of a tracer, because a host's baggage can contain personal data.

@@ -112,7 +112,7 @@ package final class ClockSyncService: Service {
             // Only the headers are read.
             read: { _, _ in .success(()) }
         )
-        if case .failed(let failure)? = await account.api.reply(to: call, dialect: dialect ?? .canonical).failure,
+        if case .failed(let failure)? = await account.api.reply(to: call, dialect: dialect ?? .canonical).end.failure,
             failure.status == nil, failure.failureClass != .cancelled
         {
             clock.sampleFailed(.timeEndpoint)

@@ -15,7 +15,7 @@ struct CycleRun {
     private var source: PageSource
     private var walk: PageWalk
     /// The start of the walk, by the server's clock.
-    private var walkStart: Timestamp
+    private var walkStart = Timestamp(milliseconds: 0)
     /// The start of the run, by the monotonic clock. A change of interests starts it again.
     private var begun: Duration
     /// The starred plans as request bodies; empty for polls that need none.
@@ -52,7 +52,7 @@ struct CycleRun {
         )
         source = PageSource(cycle: cycle, stream: stream, decoder: decoder)
         walk = PageWalk(dialect: decoder.dialect, mode: .poll, cursor: nil, resume: nil, chunks: 1)
-        (begun, walkStart) = (cycle.time.monotonic, cycle.clock.now)
+        begun = cycle.time.monotonic
     }
 
     // MARK: - Fetching
@@ -117,6 +117,7 @@ struct CycleRun {
     }
 
     private mutating func beginWalk() {
+        walkStart = clock.now
         chunks = poll.kind == .starredProjects ? cycle.identity.chunks(of: snapshot, dialect: dialect) : []
         walk = PageWalk(
             dialect: dialect,
@@ -130,21 +131,19 @@ struct CycleRun {
         )
         walk.mustComplete = state.hasTombstones
         memory.move { $0.begin(resuming: walk.wasResumed ? resume : nil) }
-        walkStart = clock.now
     }
 
     /// The cursor, with all that decides whether it is settled.
     private func settled(_ cursor: JWTID?) -> WalkMemory.Settled? {
         cursor.map {
-            .init(stream: stream, generation: state.generation, interests: snapshot.interests, cursor: $0)
+            WalkMemory.Settled(stream: stream, generation: state.generation, interests: snapshot.interests, cursor: $0)
         }
     }
 
     /// The server's time up to which the poll has seen every change; `nil` if it is unknown. Warns of a cursor that is ahead
     /// of the server's time: its clock was set back, or it lost data.
     private func seenUntil() -> Timestamp? {
-        let now = clock.now
-        let lead = cursor.map { $0.timestamp - now } ?? .zero
+        let lead = cursor.map { $0.timestamp - walkStart } ?? .zero
         if memory.isFirstAhead(clock.isConfirmed && lead > PageAnswer.dateError) {
             log(.pollCursorAhead, [.sizeMilliseconds: .number(lead.wholeMilliseconds)])
         }

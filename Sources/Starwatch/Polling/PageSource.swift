@@ -30,31 +30,31 @@ struct PageSource {
         for chunk: PlanChunk?,
         startCursor: String? = nil
     ) async throws(PollCycle.Stop) -> PageAnswer {
-        let (time, poll) = (cycle.time, cycle.poll)
+        let (time, kind) = (cycle.time, cycle.poll.kind)
         let start = startCursor ?? dialect.startCursor
         var decoder = decoder
         if let server = cycle.memory.serverTime(at: time.boottime) {
             decoder.latest = max(decoder.latest ?? server, server + PageAnswer.longestDoubt)
         }
         var call = EndorserAPI.Call(
-            endpoint: poll.kind.endpoint,
+            endpoint: kind.endpoint,
             method: chunk == nil ? .get : .post,
             account: stream.account,
             purpose: .poll,
             runID: cycle.runID,
-            poll: poll.name,
+            poll: cycle.poll.name,
             read: { [decoder] in PageAnswer.read($0, askedAt: $1, by: decoder) }
         )
         if let chunk {
             call.body = query.body(for: chunk, startCursor: start)
             call.idempotencyKey = RandomID.uuid()
         } else {
-            call.query = query.items(recipient: poll.kind == .offersToMe ? stream.account : nil, startCursor: start)
+            call.query = query.items(recipient: kind == .offersToMe ? stream.account : nil, startCursor: start)
         }
         let (wall, monotonic) = (time.now, time.monotonic)
         let reply = await cycle.api.reply(to: call, dialect: dialect)
         count += 1
-        lastRequest = reply.trace ?? lastRequest
+        lastRequest = reply.end.trace ?? lastRequest
         var answer: PageAnswer
         switch reply.result {
         case .success(let read): answer = read
@@ -62,15 +62,15 @@ struct PageSource {
         case .failure(let failure): throw .request(failure)
         }
         // The monotonic clock can stop while the machine sleeps.
-        answer.askedBoottime = reply.sentAt
+        answer.askedBoottime = reply.end.sentAt
         answer.took = max(time.monotonic - monotonic, time.now - wall)
-        answer.origin = reply.trace.map {
+        answer.origin = reply.end.trace.map {
             PageOrigin(
                 page: count,
                 request: $0,
                 askedAt: answer.askedAt,
-                answeredAt: answer.askedAt + reply.duration,
-                tries: reply.tries
+                answeredAt: answer.askedAt + reply.end.duration,
+                tries: reply.end.tries
             )
         }
         return answer

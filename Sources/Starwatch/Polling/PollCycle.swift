@@ -6,7 +6,9 @@ import StarwatchTelemetry
 import StarwatchTransport
 
 /// One poll cycle: it decides whether it can run, then a ``CycleRun`` fetches, validates and stores the pages.
-package struct PollCycle: Sendable {
+///
+/// A class, because each copy of its values takes 600 instructions (callgrind, `Benchmarks/instructions`).
+package final class PollCycle: Sendable {
     /// Dependencies shared by all cycles of an account.
     package struct Shared: Sendable {
         package let environment: Environment
@@ -21,10 +23,14 @@ package struct PollCycle: Sendable {
 
     let poll: Poll
     let shared: Shared
-    var memory = WalkMemory()
+    let memory: WalkMemory
     let runID: String
     /// The next scheduled run, stored with the cycle.
     let nextRun: Timestamp?
+
+    init(poll: Poll, shared: Shared, memory: WalkMemory = WalkMemory(), runID: String, nextRun: Timestamp?) {
+        (self.poll, self.shared, self.memory, self.runID, self.nextRun) = (poll, shared, memory, runID, nextRun)
+    }
 
     var store: Store { shared.store }
     var identity: IdentityContext { shared.account.identity }

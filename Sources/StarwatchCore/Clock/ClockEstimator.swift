@@ -112,15 +112,12 @@ public struct ClockEstimator: Sendable, Hashable {
     /// Keeps the narrowest bounds, which come from the shortest round trips, and always the newest.
     private mutating func dropWidest() {
         let now = recent[recent.count - 1].at
-        let widest = recent.indices.dropLast().max { a, b in
-            width(recent[a], now) < width(recent[b], now)
+        var widest: (index: Int, width: Int64)?
+        for index in recent.indices.dropLast() {
+            let (low, high) = recent[index].widened(until: now)
+            if high - low > widest?.width ?? .min { widest = (index, high - low) }
         }
-        if let widest { recent.remove(at: widest) }
-    }
-
-    private func width(_ bounds: Bounds, _ now: Timestamp) -> Int64 {
-        let (low, high) = bounds.widened(until: now)
-        return high - low
+        if let widest { recent.remove(at: widest.index) }
     }
 
     private static func intersection(_ all: [Bounds], at now: Timestamp) -> (low: Int64, high: Int64)? {

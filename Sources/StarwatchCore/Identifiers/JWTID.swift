@@ -41,18 +41,14 @@ public struct JWTID: Sendable, Hashable, Codable {
 
     /// The time in the identifier, in milliseconds for a ULID and in seconds for the timestamped kind.
     public var timestamp: Timestamp {
-        switch kind {
-        case .timestamped:
-            var seconds: Int64 = 0
-            for byte in rawValue.utf8.prefix(10) { seconds = seconds * 10 + Int64(byte - 48) }
-            return Timestamp(seconds: seconds)
-        case .ulid:
-            var milliseconds: Int64 = 0
-            for byte in rawValue.utf8.prefix(10) {
-                milliseconds = milliseconds << 5 | Int64(Crockford.value(of: byte) ?? 0)
+        // A string's bytes take a fraction of the instructions that its UTF-8 view takes.
+        var text = rawValue
+        let number = text.withUTF8 { bytes in
+            bytes[..<10].reduce(Int64(0)) { number, byte in
+                kind == .ulid ? number << 5 | Int64(Crockford.value(of: byte) ?? 0) : number * 10 + Int64(byte - 48)
             }
-            return Timestamp(milliseconds: milliseconds)
         }
+        return kind == .ulid ? Timestamp(milliseconds: number) : Timestamp(seconds: number)
     }
 
     /// A cursor for a page that includes this identifier and others of its moment. Servers exclude the cursor itself.

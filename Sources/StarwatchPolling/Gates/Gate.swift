@@ -191,12 +191,12 @@ package actor Gate {
         do throws(StoreError) {
             try await storeWindow(of: key, now: now)
         } catch {
-            ended(account: account, acknowledging: identifiers, now: now)
+            end(account: account, acknowledging: identifiers, now: now)
             throw error
         }
         // The response to another request can have set a wait during the write.
         guard let until = wait.until(at: now) else { return .go }
-        ended(account: account, acknowledging: identifiers, now: now)
+        end(account: account, acknowledging: identifiers, now: now)
         return .wait(until: until, source: .server)
     }
 
@@ -207,16 +207,24 @@ package actor Gate {
 
     /// Ends an admitted request. Its minute starts now: it can have waited for a connection or been slow on its way,
     /// and the server counts it on arrival.
-    package func ended(account: DID?, acknowledging identifiers: Int = 0, now: Timestamp) {
-        guard let key = key(of: account) else { return }
-        windows[key]?.value.end(acknowledging: identifiers, now: now)
-    }
-
-    /// Learns from the rate-limit headers of a response.
-    package func observe(_ budget: ServerBudget, now: Timestamp) async {
+    ///
+    /// - Parameter budget: What the response's headers say of the server's rate limit; `nil`: nothing.
+    package func ended(
+        account: DID?,
+        acknowledging identifiers: Int = 0,
+        budget: ServerBudget? = nil,
+        now: Timestamp
+    ) async {
+        end(account: account, acknowledging: identifiers, now: now)
+        guard let budget else { return }
         serverRemaining = budget.remaining
         if let until = budget.notBefore(now: now) { await wait.hold(until: until, now: now) }
         publish(now: now)
+    }
+
+    private func end(account: DID?, acknowledging identifiers: Int, now: Timestamp) {
+        guard let key = key(of: account) else { return }
+        windows[key]?.value.end(acknowledging: identifiers, now: now)
     }
 
     /// Holds back every request to the server until `until`, also across a restart.

@@ -61,6 +61,7 @@ struct StoredWindows: Sendable, Hashable {
             }
         }
         let state = window.state
+        entries.reserveCapacity(state.count + 2)
         for index in stride(from: 0, to: state.count, by: 2) where now.milliseconds - state[index] <= 61_000 {
             add(state[index], state[index + 1])
         }

@@ -1,5 +1,6 @@
 import StarwatchCore
 import StarwatchTransport
+import Synchronization
 
 /// Sends a host application's request until it succeeds or finally fails.
 struct HostRequester: Sendable {
@@ -28,36 +29,34 @@ struct HostRequester: Sendable {
             error.retryAfter = await gate.nextTrial.map { max(.zero, $0 - time.now) }
             return Answer(result: .failure(error))
         }
-        let reply = await requester.perform(job(request, through: gate), through: gate)
+        let answer = Mutex<HTTPResponse?>(nil)
+        let end = await requester.perform(terms(of: request, through: gate), through: gate) { [http, client] attempt in
+            let message = request.httpRequest(attempt, from: client)
+            return await attempt.read(await http.exchange(message)) { response, _ in
+                if response.status == 304, request.validator == nil { return Self.unexpectedNotModified }
+                answer.withLock { $0 = response }
+                return nil
+            }
+        }
         await requester.gates.followClock()
-        await gate.end(reply.failure?.circuitFailure, now: time.now)
+        await gate.end(end.failure?.circuitFailure, now: time.now)
         return Answer(
-            result: reply.result.mapError { error(of: $0) },
-            requestID: reply.requestID,
-            retryCount: max(0, reply.tries - 1)
+            result: end.failure.map { .failure(error(of: $0)) } ?? .success(answer.withLock { $0! }),
+            requestID: end.requestID,
+            retryCount: max(0, end.tries - 1)
         )
     }
 
-    private func job(_ request: PreparedRequest, through gate: Gate) -> RequestJob<HTTPResponse> {
-        var job = RequestJob<HTTPResponse>(
-            account: request.account,
-            token: { [time] refused in
-                guard let tokens = request.tokens else { return nil }
-                let now = gate.clock?.now ?? time.now
-                let token = try await tokens.token(request.account, refused, now)
-                guard token != nil || request.mayGoWithoutToken else { throw NoToken() }
-                return token
-            },
-            exchange: { [http, client] attempt in
-                let message = request.httpRequest(attempt, from: client)
-                return await attempt.read(await http.exchange(message)) { response, _ in
-                    response.status == 304 && request.validator == nil
-                        ? .failure(Self.unexpectedNotModified) : .success(response)
-                }
-            }
-        )
-        job.retries = .policy(request.retry)
-        return job
+    private func terms(of request: PreparedRequest, through gate: Gate) -> RequestTerms {
+        var terms = RequestTerms(account: request.account) { [time] refused in
+            guard let tokens = request.tokens else { return nil }
+            let now = gate.clock?.now ?? time.now
+            let token = try await tokens.token(request.account, refused, now)
+            guard token != nil || request.mayGoWithoutToken else { throw NoToken() }
+            return token
+        }
+        terms.retries = .policy(request.retry)
+        return terms
     }
 
     private struct NoToken: Error {}

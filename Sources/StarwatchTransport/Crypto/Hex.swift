@@ -1,6 +1,6 @@
 /// Hexadecimal encoding.
 package enum Hex {
-    private static let digits = Array("0123456789abcdef".utf8)
+    static let digits = Array("0123456789abcdef".utf8)
 
     /// Encodes each byte as two lower-case digits.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {

@@ -40,19 +40,20 @@ package enum RandomID {
 
     private static func uuid(_ first: UInt64, _ second: UInt64) -> String {
         let words = (first & ~0xf000 | 0x4000, second & ~(0b11 << 62) | 0b10 << 62)
-        return String(unsafeUninitializedCapacity: 36) { output in
-            var position = 0
-            for index in 0..<32 {
-                if index == 8 || index == 12 || index == 16 || index == 20 {
-                    output[position] = UInt8(ascii: "-")
-                    position += 1
+        return withUnsafeBytes(of: (words.0.bigEndian, words.1.bigEndian)) { bytes in
+            String(unsafeUninitializedCapacity: 36) { output in
+                var position = 0
+                for (index, byte) in bytes.enumerated() {
+                    if index == 4 || index == 6 || index == 8 || index == 10 {
+                        output[position] = UInt8(ascii: "-")
+                        position += 1
+                    }
+                    output[position] = Hex.digits[Int(byte >> 4)]
+                    output[position + 1] = Hex.digits[Int(byte & 15)]
+                    position += 2
                 }
-                let word = index < 16 ? words.0 : words.1
-                let digit = UInt8(word >> UInt64(60 - index % 16 * 4) & 15)
-                output[position] = digit < 10 ? 48 + digit : 87 + digit
-                position += 1
+                return position
             }
-            return position
         }
     }
 

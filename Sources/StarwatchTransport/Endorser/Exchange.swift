@@ -1,44 +1,38 @@
 package import StarwatchCore
 
-/// The outcome of an attempt and the facts about it.
-package struct Exchange<Answer: Sendable>: Sendable {
-    /// The content of a 2xx or 304 response, or the failure.
-    package let outcome: Result<Answer, APIFailure>
+/// The end of an attempt: the facts about it, and why it has no answer.
+package struct Exchange: Sendable {
+    /// The failure; `nil` if the answer was taken.
+    package let failure: APIFailure?
     package let report: RequestReport
 }
 
 extension HTTPExchange {
-    /// Classifies the answer by ``AnswerClassifier``, and reads it if it is no failure. A long one is read on the
+    /// Classifies the answer by ``AnswerClassifier``, and gives it to `take` if it is no failure. A long one is taken on the
     /// runtime's threads.
     ///
-    /// - Parameter read: Returns the content of a 2xx or 304 response, or the failure that it is. Called once.
-    package func read<Answer>(
+    /// - Parameter take: Takes the content of a 2xx or 304 response, or returns the failure that it is. Called at most once.
+    package func read(
         _ report: RequestReport,
-        _ read: @escaping @Sendable (HTTPResponse) -> Result<Answer, APIFailure>
-    ) async -> Exchange<Answer> {
+        _ take: @escaping @Sendable (HTTPResponse) -> APIFailure?
+    ) async -> Exchange {
         guard case .success(let response) = result, response.body.count >= Offload.longAnswer else {
-            return outcome(report, read)
+            return end(report, take)
         }
-        return await Offload.run { outcome(report, read) }
+        return await Offload.run { end(report, take) }
     }
 
-    private func outcome<Answer>(
-        _ report: RequestReport,
-        _ read: (HTTPResponse) -> Result<Answer, APIFailure>
-    ) -> Exchange<Answer> {
-        var report = report
-        let outcome: Result<Answer, APIFailure>
+    private func end(_ report: RequestReport, _ take: (HTTPResponse) -> APIFailure?) -> Exchange {
+        let failure: APIFailure?
         switch result {
         case .success(let response):
-            let failure = AnswerClassifier.classify(response, now: measurements.receivedAt.wall)
-            outcome = failure.map(Result.failure) ?? read(response)
-            if case .failure(let failure) = outcome { report.result = failure.result }
+            failure = AnswerClassifier.classify(response, now: measurements.receivedAt.wall) ?? take(response)
         case .failure(let error):
-            outcome = .failure(
-                APIFailure(result: error.result, failureClass: error.failureClass, reason: error.description)
-            )
+            failure = APIFailure(result: error.result, failureClass: error.failureClass, reason: error.description)
         }
-        return Exchange(outcome: outcome, report: report)
+        var report = report
+        if case .success = result, let failure { report.result = failure.result }
+        return Exchange(failure: failure, report: report)
     }
 }
 

@@ -6,10 +6,22 @@ import Glibc
 package struct HTTPHeaders: Sendable {
     /// The lines of the head without the status line, each terminated by CR LF or LF.
     private let block: [UInt8]
+    /// The starts of the lines, and the end of the last.
+    private let lines: [Int]
 
     /// Creates the fields from the lines of a head. Folded lines and lines without a colon are ignored.
     package init(block: [UInt8]) {
         self.block = block
+        var lines = [0]
+        lines.reserveCapacity(24)
+        block.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress else { return }
+            while let start = lines.last, start < bytes.count {
+                let newline = memchr(base + start, Int32(UInt8(ascii: "\n")), bytes.count - start)
+                lines.append(newline.map { UnsafeRawPointer($0) - base + 1 } ?? bytes.count + 1)
+            }
+        }
+        self.lines = lines
     }
 
     /// Creates a head from fields, for tests and callers without a block.
@@ -21,14 +33,14 @@ package struct HTTPHeaders: Sendable {
             block.append(contentsOf: field.value.utf8)
             block.append(UInt8(ascii: "\n"))
         }
-        self.block = block
+        self.init(block: block)
     }
 
     /// The trimmed value of the first field named `name`, ignoring case; `nil` when there is none.
     package subscript(name: String) -> String? {
         var name = name
         return name.withUTF8 { wanted in
-            block.withUnsafeBufferPointer { Self.value(of: wanted, in: $0) }
+            block.withUnsafeBufferPointer { value(of: wanted, in: $0) }
         }
     }
 
@@ -55,22 +67,17 @@ package struct HTTPHeaders: Sendable {
         return self[names.0] ?? self[names.1] ?? self[names.2]
     }
 
-    private static func value(of name: UnsafeBufferPointer<UInt8>, in block: UnsafeBufferPointer<UInt8>) -> String? {
-        guard let base = block.baseAddress else { return nil }
-        var start = 0
-        while start < block.count {
-            let newline = memchr(base + start, Int32(UInt8(ascii: "\n")), block.count - start)
-            let end = newline.map { UnsafeRawPointer($0) - UnsafeRawPointer(base) } ?? block.count
-            if start + name.count < end, block[start + name.count] == UInt8(ascii: ":"),
-                matches(name, block, at: start)
-            {
-                var from = start + name.count + 1
-                var to = end
-                while from < to, isBlank(block[from]) { from += 1 }
-                while to > from, isBlank(block[to - 1]) { to -= 1 }
-                return String(decoding: UnsafeBufferPointer(rebasing: block[from..<to]), as: UTF8.self)
-            }
-            start = end + 1
+    private func value(of name: UnsafeBufferPointer<UInt8>, in block: UnsafeBufferPointer<UInt8>) -> String? {
+        for index in lines.indices.dropLast() {
+            let (start, end) = (lines[index], lines[index + 1] - 1)
+            guard start + name.count < end, block[start + name.count] == UInt8(ascii: ":"),
+                Self.matches(name, block, at: start)
+            else { continue }
+            var from = start + name.count + 1
+            var to = end
+            while from < to, Self.isBlank(block[from]) { from += 1 }
+            while to > from, Self.isBlank(block[to - 1]) { to -= 1 }
+            return String(decoding: UnsafeBufferPointer(rebasing: block[from..<to]), as: UTF8.self)
         }
         return nil
     }

@@ -46,19 +46,37 @@ package struct HTTPRequest: Sendable {
 
     /// Whether libcurl can send this request without header injection or a truncated URL.
     var isWellFormed: Bool {
-        guard Self.hasScheme("http://", url) || Self.hasScheme("https://", url),
-            Self.every(url, { $0 > 32 && $0 != 127 })
-        else { return false }
+        guard Self.hasScheme("http://", url) || Self.hasScheme("https://", url), Self.every(url, Bytes.url) else {
+            return false
+        }
         return headers.allSatisfy { header in
-            !header.name.isEmpty && Self.every(header.name, Self.isToken)
-                && Self.every(header.value) { (32...126).contains($0) || $0 == 9 }
+            !header.name.isEmpty && Self.every(header.name, Bytes.name) && Self.every(header.value, Bytes.value)
         }
     }
 
-    /// Returns whether every byte passes. A string's bytes take a third of the instructions that its UTF-8 view takes.
-    private static func every(_ text: String, _ passes: (UInt8) -> Bool) -> Bool {
+    /// Sets of bytes as tables, because a chain of comparisons takes ten times the instructions.
+    private enum Bytes {
+        static let url = table { $0 > 32 && $0 != 127 }
+        /// The characters of a token (RFC 9110).
+        static let name = table { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
+        }
+        static let value = table { (32...126).contains($0) || $0 == 9 }
+
+        private static func table(_ contains: (UInt8) -> Bool) -> [Bool] { (0...255).map(contains) }
+    }
+
+    /// Returns whether every byte is in the set. A string's bytes take a third of the instructions that its UTF-8 view takes.
+    private static func every(_ text: String, _ set: [Bool]) -> Bool {
         var text = text
-        return text.withUTF8 { $0.allSatisfy(passes) }
+        return text.withUTF8 { bytes in
+            set.withUnsafeBufferPointer { set in bytes.allSatisfy { set[Int($0)] } }
+        }
     }
 
     /// Whether the host is an IP address, which needs no lookup. Also `true` for some invalid hosts.
@@ -72,16 +90,5 @@ package struct HTTPRequest: Sendable {
     private static func hasScheme(_ scheme: StaticString, _ url: String) -> Bool {
         var bytes = url.utf8.makeIterator()
         return scheme.withUTF8Buffer { $0.allSatisfy { byte in bytes.next().map { $0 | 32 == byte | 32 } ?? false } }
-    }
-
-    private static func isToken(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "#")...UInt8(ascii: "'"),
-            UInt8(ascii: "^")...UInt8(ascii: "`"), UInt8(ascii: "!"), UInt8(ascii: "*"), UInt8(ascii: "+"),
-            UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "|"), UInt8(ascii: "~"):
-            true
-        default: false
-        }
     }
 }

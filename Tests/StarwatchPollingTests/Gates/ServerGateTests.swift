@@ -108,21 +108,19 @@ import Testing
             seen.withLock { $0.append(withUnsafeCurrentTask { $0?.unownedTaskExecutor != nil }) }
         }
         let now = ClockReading(wall: clock.now, monotonic: clock.monotonic)
-        let job = RequestJob<HTTPResponse>(
-            account: nil,
-            token: { _ in
-                note()
-                return nil
-            },
-            exchange: { attempt in
+        let terms = RequestTerms(account: nil) { _ in
+            note()
+            return nil
+        }
+        let requester = Requester(gates: gates, time: clock, random: { 0.5 })
+        _ = await Task.detached {
+            await requester.perform(terms, through: gates.gate(to: "http://127.0.0.1:9")) { attempt in
                 note()
                 let measurements = HTTPMeasurements(sentAt: now, receivedAt: now)
                 let exchange = HTTPExchange(result: .failure(.cancelled), measurements: measurements)
-                return await attempt.read(exchange) { response, _ in .success(response) }
+                return await attempt.read(exchange) { _, _ in nil }
             }
-        )
-        let requester = Requester(gates: gates, time: clock, random: { 0.5 })
-        _ = await Task.detached { await requester.perform(job, through: gates.gate(to: "http://127.0.0.1:9")) }.value
+        }.value
         #expect(seen.withLock { $0 } == [true, true])
         await store.close()
     }
@@ -372,9 +370,9 @@ import Testing
     @Test func aBudgetThatIsSpentBindsOverARestartToo() async throws {
         let start = ManualClock.start
         let gate = makeGate()
-        await gate.observe(ServerBudget(remaining: 50, resetAfter: .seconds(900)), now: start)
+        await gate.ended(account: nil, budget: ServerBudget(remaining: 50, resetAfter: .seconds(900)), now: start)
         #expect(try await store.serverState(server).notBefore == nil)
-        await gate.observe(ServerBudget(remaining: 0, resetAfter: .seconds(300)), now: start)
+        await gate.ended(account: nil, budget: ServerBudget(remaining: 0, resetAfter: .seconds(300)), now: start)
         #expect(try await store.serverState(server).notBefore == start + .seconds(300))
         let next = makeGate()
         try await next.restore(now: start)

@@ -89,7 +89,7 @@ import Testing
             #expect(try reply.result.get() == 200)
             #expect(reads.withLock { $0 } == 1)
             world.mock.setStickyFault(.status(500), at: .time)
-            #expect(await agent.runtime.account.api.reply(to: call, dialect: .canonical).failure != nil)
+            #expect(await agent.runtime.account.api.reply(to: call, dialect: .canonical).end.failure != nil)
             #expect(reads.withLock { $0 } == 1)
         }
     }

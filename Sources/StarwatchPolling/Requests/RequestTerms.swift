@@ -2,8 +2,8 @@ package import StarwatchCore
 package import StarwatchStore
 package import StarwatchTransport
 
-/// One logical request, across its tokens and attempts: its limits, its sending and the reading of its answer.
-package struct RequestJob<Answer: Sendable>: Sendable {
+/// The limits of one logical request, across its tokens and attempts.
+package struct RequestTerms: Sendable {
     package var account: DID?
     /// The number of identifiers that the request acknowledges; they have their own limit.
     package var identifiers = 0
@@ -11,20 +11,16 @@ package struct RequestJob<Answer: Sendable>: Sendable {
     package var patience = RequestPatience.inline
     /// Returns a token, or `nil` to send none. Its argument is the token that the server rejected, if any.
     package var token: @Sendable (_ refused: AccessToken?) async throws -> AccessToken?
-    /// Sends one attempt and reads its answer by ``RequestAttempt/read(_:_:)``.
-    package var exchange: @Sendable (RequestAttempt) async -> Exchange<Answer>
     package var observer: (any RequestObserver)?
 
     package init(
         account: DID?,
         observer: (any RequestObserver)? = nil,
-        token: @escaping @Sendable (_ refused: AccessToken?) async throws -> AccessToken?,
-        exchange: @escaping @Sendable (RequestAttempt) async -> Exchange<Answer>
+        token: @escaping @Sendable (_ refused: AccessToken?) async throws -> AccessToken?
     ) {
         self.account = account
         self.observer = observer
         self.token = token
-        self.exchange = exchange
     }
 }
 
@@ -58,14 +54,14 @@ package struct RequestAttempt: Sendable {
     let clock: (any ServerTime)?
     let time: any TimeSource
 
-    /// Learns the server's time from the answer to this attempt, then reads it.
+    /// Learns the server's time from the answer to this attempt, then gives it to `take`.
     ///
-    /// - Parameter read: Returns the content of a 2xx or 304 response, or the failure that it is. `askedAt` is the
+    /// - Parameter take: Takes the content of a 2xx or 304 response, or returns the failure that it is. `askedAt` is the
     ///   server's time at which the request was sent, as far as it is known.
-    package func read<Answer>(
+    package func read(
         _ exchange: HTTPExchange,
-        _ read: @escaping @Sendable (HTTPResponse, _ askedAt: Timestamp) -> Result<Answer, APIFailure>
-    ) async -> Exchange<Answer> {
+        _ take: @escaping @Sendable (HTTPResponse, _ askedAt: Timestamp) -> APIFailure?
+    ) async -> Exchange {
         let report = RequestReport(exchange)
         if report.status != nil {
             clock?.observe(
@@ -77,7 +73,7 @@ package struct RequestAttempt: Sendable {
             )
         }
         let askedAt = (clock?.now ?? time.now) - report.duration
-        return await exchange.read(report) { read($0, askedAt) }
+        return await exchange.read(report) { take($0, askedAt) }
     }
 }
 
@@ -101,23 +97,19 @@ package enum RequestFailure: Error, Sendable {
     }
 }
 
-/// The result of a logical request, and its cost.
-package struct RequestReply<Answer: Sendable>: Sendable {
-    package let result: Result<Answer, RequestFailure>
-    package let tries: Int
-    /// `X-Request-ID` of the last attempt; empty if nothing was sent.
-    package let requestID: String
-    /// The server's identifier of the last attempt.
-    package let serverRequestID: String?
-    /// Duration of the last attempt.
-    package let duration: Duration
-    /// The time since the machine's start at which the last attempt was sent.
-    package let sentAt: Duration
-
+/// The end of a logical request, and its cost.
+package struct RequestEnd: Sendable {
     /// The failure; `nil` after a success.
-    package var failure: RequestFailure? {
-        if case .failure(let failure) = result { failure } else { nil }
-    }
+    package internal(set) var failure: RequestFailure?
+    package internal(set) var tries = 0
+    /// `X-Request-ID` of the last attempt; empty if nothing was sent.
+    package internal(set) var requestID = ""
+    /// The server's identifier of the last attempt.
+    package internal(set) var serverRequestID: String?
+    /// Duration of the last attempt.
+    package internal(set) var duration = Duration.zero
+    /// The time since the machine's start at which the last attempt was sent.
+    package internal(set) var sentAt = Duration.zero
 
     /// The identifiers of the last attempt; `nil` if nothing was sent.
     package var trace: RequestTrace? {
