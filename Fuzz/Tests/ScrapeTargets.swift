@@ -1,4 +1,5 @@
 import Foundation
+import Starwatch
 
 @testable import StarwatchHTTP
 @testable import StarwatchTelemetry
@@ -106,11 +107,12 @@ extension FuzzTarget {
         guard let call = Call(method: "GET", target: input.text) else { return nil }
         if call.path.isEmpty { return "no path" }
         func escaped(_ text: String) -> String { text.utf8.map { String(format: "%%%02x", $0) }.joined() }
-        let query = call.query.map { escaped($0.name) + "=" + escaped($0.value) }.joined(separator: "&")
-        let target = "/" + call.path.map(escaped).joined(separator: "/") + (call.query.isEmpty ? "" : "?" + query)
+        let query = call.request.query.map { escaped($0.name) + "=" + escaped($0.value) }.joined(separator: "&")
+        let path = call.path.map(escaped).joined(separator: "/")
+        let target = "/" + path + (query.isEmpty ? "" : "?" + query)
         let again = Call(method: "GET", target: target)
-        guard again?.path == call.path, again?.query.map(\.name) == call.query.map(\.name),
-            again?.query.map(\.value) == call.query.map(\.value)
+        guard again?.path == call.path, again?.request.query.map(\.name) == call.request.query.map(\.name),
+            again?.request.query.map(\.value) == call.request.query.map(\.value)
         else { return "escaped, it is another target" }
         return nil
     }

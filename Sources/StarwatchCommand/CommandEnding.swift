@@ -20,7 +20,7 @@ struct CommandEnding: Sendable, Hashable {
     ///
     /// - Parameter arguments: The arguments without the program's name, which select the help to point to.
     init(_ error: any Error, arguments: [String]) {
-        if let error = error as? CommandError {
+        if let error = CommandError(error) {
             self.init(exitCode: error.exitCode, errorLines: error.lines)
             return
         }

@@ -14,7 +14,7 @@ import Testing
     ])
     func aLinkHasItsTarget(_ url: String, _ route: String, _ project: String?, _ claims: [String]) throws {
         let target = DeepLinkTarget(try DeepLink(parsing: url))
-        #expect(target.route == route && target.project == project && target.claims == claims && target.link == url)
+        #expect(target.route == route && target.projectID == project && target.jwtIDs == claims && target.link == url)
         #expect(target.text.contains(route))
     }
 

@@ -45,7 +45,7 @@ import Testing
 
     @Test func jsonHoldsTheSameRuns() throws {
         let runs = runs(.cron("30 2 29 3 *", timezone: "Europe/Zurich"), after: "2026-03-28T12:00:00Z", count: 1)
-        let json = try JSONText.encode(runs)
+        let json = try JSONOutput.encode(runs)
         #expect(json.contains("\"dst\" : \"gap\""))
         #expect(json.contains("\"local\" : \"2026-03-29T03:00:00+02:00\""))
         #expect(json.contains("\"timezone\" : \"Europe/Zurich\""))

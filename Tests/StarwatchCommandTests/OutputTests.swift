@@ -27,7 +27,7 @@ import Testing
 
     @Test func jsonDoesNotControlTheTerminalAndMeansTheSame() throws {
         let names = ["a\u{9B}31mb\u{85}", "\u{202E}\u{7F}\u{1B}", "Zażółć 日本 🦉", "\u{E0041}"]
-        let text = try StarwatchCommand.JSONText.encode(names)
+        let text = try JSONOutput.encode(names)
         for scalar in text.unicodeScalars where scalar != "\n" { #expect(TerminalText.isPrintable(scalar)) }
         #expect(text.contains(#"a\u009b31mb\u0085"#) && text.contains("Zażółć 日本 🦉"))
         #expect(try JSONDecoder().decode([String].self, from: Data(text.utf8)) == names)
@@ -56,12 +56,12 @@ import Testing
             deepLink: evil
         )
         let texts = [
-            ArchiveText.lines([ArchivedStarsReport(archivedAt: evil, planIDs: [evil])]),
+            StarsText.archive([ArchivedStarsReport(archivedAt: evil, planIDs: [evil])]),
             IdentityText.details(IdentityReport(did: evil, generation: 1, pseudonym: evil)),
             IdentityText.removal(IdentityRemovalReport(keptUntil: evil)),
             NotificationText.list([delivery]), NotificationText.details(delivery), NotificationText.line(action),
             StoryText.page(story), TextTable.pairs([(evil, evil)]), TextTable(rows: [[evil, evil]]).text,
-            DigestText.line(
+            DigestsText.line(
                 DigestShowReport(digest: evil, notificationID: evil, text: evil, contentAt: evil, state: evil)
             ),
             CommandError.control(ControlError(.failed, evil)).lines.joined(),
@@ -369,7 +369,7 @@ import Testing
     }
 
     @Test func jsonIsSortedAndPlain() throws {
-        #expect(try JSONText.encode(["b/c": 1, "a": 2]) == "{\n  \"a\" : 2,\n  \"b/c\" : 1\n}")
+        #expect(try JSONOutput.encode(["b/c": 1, "a": 2]) == "{\n  \"a\" : 2,\n  \"b/c\" : 1\n}")
     }
 }
 

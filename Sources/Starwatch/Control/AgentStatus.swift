@@ -47,21 +47,9 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         /// The time since which runs are skipped for ``skipReason``; `nil` without one.
         public var skippedSince: String?
 
-        enum CodingKeys: String, CodingKey {
-            case kind, stale
-            case lastAttempt = "last_attempt"
-            case lastSuccess = "last_success"
-            case lastOutcome = "last_outcome"
-            case nextRun = "next_run"
-            case staleAfterSeconds = "stale_after_seconds"
-            case watermarkTime = "watermark_time"
-            case fetchCursorTime = "fetch_cursor_time"
-            case skipReason = "skip_reason"
-            case lastReason = "last_reason"
-            case lastError = "last_error"
-            case needsAction = "needs_action"
-            case failingSince = "failing_since"
-            case skippedSince = "skipped_since"
+        enum CodingKeys: String, SnakeKey {
+            case kind, stale, lastAttempt, lastSuccess, lastOutcome, nextRun, staleAfterSeconds, watermarkTime
+            case fetchCursorTime, skipReason, lastReason, lastError, needsAction, failingSince, skippedSince
         }
 
         public init(kind: PollKind, stale: Bool, staleAfterSeconds: Double) {
@@ -84,12 +72,8 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         /// The reason why it was not shown; `nil` if it was.
         public var lastErrorCode: SlotCode?
 
-        enum CodingKeys: String, CodingKey {
-            case nextRun = "next_run"
-            case timezone
-            case lastRun = "last_run"
-            case lastStatus = "last_status"
-            case lastErrorCode = "last_error_code"
+        enum CodingKeys: String, SnakeKey {
+            case nextRun, timezone, lastRun, lastStatus, lastErrorCode
         }
 
         public init(timezone: String) { self.timezone = timezone }
@@ -130,17 +114,9 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         /// The changes of the last 24 hours; `nil` from an older agent.
         public var lastDay: LastDay? = LastDay()
 
-        enum CodingKeys: String, CodingKey {
-            case pending, claimed, delivered, dead, quarantined
-            case givenUp = "given_up"
-            case capacity, backpressure
-            case oldestPending = "oldest_pending"
-            case oldestDue = "oldest_due"
-            case ledgerImbalance = "ledger_imbalance"
-            case sinks
-            case sinkReasons = "sink_reasons"
-            case waiting
-            case lastDay = "last_day"
+        enum CodingKeys: String, SnakeKey {
+            case pending, claimed, delivered, dead, quarantined, givenUp, capacity, backpressure, oldestPending
+            case oldestDue, ledgerImbalance, sinks, sinkReasons, waiting, lastDay
         }
 
         public init() {}
@@ -155,9 +131,8 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         /// Time of the next attempt, at the latest; of an attempt in progress, the end of its lease.
         public var nextAttempt: String
 
-        enum CodingKeys: String, CodingKey {
-            case notifications, since
-            case nextAttempt = "next_attempt"
+        enum CodingKeys: String, SnakeKey {
+            case notifications, since, nextAttempt
         }
 
         public init(notifications: Int, since: String, nextAttempt: String) {
@@ -189,11 +164,8 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         /// the life of a change are by this clock.
         public var serverTime: String?
 
-        enum CodingKeys: String, CodingKey {
-            case skewSeconds = "skew_seconds"
-            case uncertaintySeconds = "uncertainty_seconds"
-            case lastSync = "last_sync"
-            case serverTime = "server_time"
+        enum CodingKeys: String, SnakeKey {
+            case skewSeconds, uncertaintySeconds, lastSync, serverTime
         }
 
         public init() {}
@@ -208,9 +180,8 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         /// The time before which no request is sent; `nil` if there is no wait.
         public var throttledUntil: String?
 
-        enum CodingKeys: String, CodingKey {
-            case dialect, circuit
-            case throttledUntil = "throttled_until"
+        enum CodingKeys: String, SnakeKey {
+            case dialect, circuit, throttledUntil
         }
 
         public init() {}
@@ -258,12 +229,9 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     /// The summary of the poll `starred_projects`.
     public var pollingMetrics = PollingMetrics()
 
-    enum CodingKeys: String, CodingKey {
-        case status, reasons, headline, version
-        case startedAt = "started_at"
-        case now, identity, polls, digests, outbox, clock, server, storage
-        case lastScrape = "last_scrape"
-        case pollingMetrics = "polling_metrics"
+    enum CodingKeys: String, SnakeKey {
+        case status, reasons, headline, version, startedAt, now, identity, polls, digests, outbox, clock, server
+        case storage, lastScrape, pollingMetrics
     }
 
     /// Whether ``reasons`` say that the poll fails.
@@ -274,4 +242,25 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         self.startedAt = startedAt.iso8601
         self.now = now.iso8601
     }
+}
+
+/// A summary of the poll `starred_projects`, with the names of the first version (R-TEL-15).
+///
+/// Counts are those of the `starred_projects_*` metrics: since the start of the process, and zero without that poll.
+public struct PollingMetrics: Sendable, Codable, Hashable {
+    /// Cycles that reached the server.
+    public var pollsTotal = 0
+    public var pollsSuccessful = 0
+    public var pollsFailed = 0
+    /// Changes that were new to the outbox.
+    public var changesFound = 0
+    public var notificationsGenerated = 0
+    /// Responses that rate-limited a request.
+    public var throttlesHit = 0
+    /// Mean duration of a request in seconds; 0 without requests.
+    public var averageResponseTime = 0.0
+    /// Time of the last cycle that reached the server; `nil` if there is none.
+    public var lastPollTimestamp: String?
+
+    public init() {}
 }

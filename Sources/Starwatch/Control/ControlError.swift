@@ -38,4 +38,19 @@ package struct ControlError: Error, Sendable, Hashable {
     static func check(limit: Int, upTo most: Int) throws {
         if !(1...most).contains(limit) { throw ControlError(.invalid, "The limit must be between 1 and \(most).") }
     }
+
+    /// The error of a control request, for any error.
+    package init(_ error: any Error) { self = error as? ControlError ?? ControlError(.failed, "\(error)") }
+}
+
+/// `{"error": {"kind": …, "message": …}}`. The kind is a ``ControlError/Kind`` or one of the server's own words.
+package struct ControlErrorBody: Sendable, Codable {
+    package struct Detail: Sendable, Codable {
+        package var kind: String
+        package var message: String
+    }
+
+    package var error: Detail
+
+    package init(kind: String, message: String) { error = Detail(kind: kind, message: message) }
 }

@@ -14,13 +14,6 @@ package struct DigestReport: Sendable, Codable, Hashable {
         /// `none`, `started`, `succeeded` or `failed`.
         package var fetch: String
         package var errorCode: String?
-
-        enum CodingKeys: String, CodingKey {
-            case slot
-            case fireAt = "fire_at"
-            case status, text, fetch
-            case errorCode = "error_code"
-        }
     }
 
     package var name: String
@@ -30,10 +23,34 @@ package struct DigestReport: Sendable, Codable, Hashable {
     package var contentAt: String?
     /// The occurrences of the last and the next day, in order.
     package var occurrences: [Occurrence]
+}
 
-    enum CodingKeys: String, CodingKey {
-        case name, timezone, mode
-        case contentAt = "content_at"
-        case occurrences
-    }
+package struct DigestListing: Sendable, Codable {
+    package var digests: [DigestReport]
+
+    package init(digests: [DigestReport]) { self.digests = digests }
+}
+
+/// The result of fetching a digest's content by command.
+package struct DigestFetchReport: Sendable, Codable, Hashable {
+    package var digest: String
+    package var outcome: DigestPrefetchOutcome
+    /// Time at which the stored content was last confirmed; `nil` if there is none.
+    package var contentAt: String?
+
+    /// Whether the source has just provided or confirmed the content.
+    package var isFresh: Bool { outcome == .fetched || outcome == .notModified }
+}
+
+/// The result of showing a digest by command.
+package struct DigestShowReport: Sendable, Codable, Hashable {
+    package var digest: String
+    /// The notification's id, `ntf_…`.
+    package var notificationID: String
+    /// `cached` or `fallback`.
+    package var text: String
+    /// Time at which the shown content was last confirmed; `nil` for the fallback.
+    package var contentAt: String?
+    /// The notification's state; `open` until every sink has it.
+    package var state: String
 }

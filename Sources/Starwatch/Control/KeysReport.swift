@@ -1,4 +1,5 @@
 package import StarwatchCore
+import StarwatchTransport
 
 /// The keys of the database, without their secrets.
 package struct KeysReport: Sendable, Codable, Hashable {
@@ -26,11 +27,6 @@ package struct KeysReport: Sendable, Codable, Hashable {
         /// An upper bound of the number of values that it has encrypted.
         package var uses: Int
         package var createdAt: String
-
-        enum CodingKeys: String, CodingKey {
-            case id, account, state, uses
-            case createdAt = "created_at"
-        }
     }
 
     /// A key that signs tokens.
@@ -53,27 +49,14 @@ package struct KeysReport: Sendable, Codable, Hashable {
         package var createdAt: String
         /// The time at which a retiring key is destroyed or a revoked one was; `nil` for an active key.
         package var endsAt: String?
-
-        enum CodingKeys: String, CodingKey {
-            case kid, algorithm, state, account
-            case createdAt = "created_at"
-            case endsAt = "ends_at"
-        }
     }
 
-    package var isEncrypted: Bool
+    package var encrypted: Bool
     /// `nil` if the database is not encrypted.
     package var masterKey: MasterKey?
     package var dataKeys: [DataKey]
     /// The signing keys, newest first.
     package var signingKeys: [SigningKey]
-
-    enum CodingKeys: String, CodingKey {
-        case isEncrypted = "encrypted"
-        case masterKey = "master_key"
-        case dataKeys = "data_keys"
-        case signingKeys = "signing_keys"
-    }
 }
 
 /// The result of opening every encrypted value.
@@ -95,19 +78,57 @@ package struct KeyVerification: Sendable, Codable, Hashable {
 }
 
 /// The body of a change of the master key.
-package struct MasterKeyChange: Encodable, ControlBody {
-    package static let fields: Set<String> = ["key"]
-
+package struct MasterKeyChange: Sendable, Codable {
     /// The new key: 32 bytes in base64.
     package var key: String
 
     package init(key: String) { self.key = key }
 }
 
-/// The confirmation that an identity was erased.
-package struct IdentityErasureReport: Sendable, Codable, Hashable {
-    package var erased = true
-    /// Whether the write-ahead log is empty too. If not, another program reads the database, and the log is emptied by the
-    /// next cleanup after it has ended.
-    package var purged = true
+/// The body of an import of a signing key.
+package struct SigningKeyImport: Sendable, Codable {
+    /// The content of a key file, in base64.
+    package var key: String
+    /// The name of the key; `nil` for a keyed hash of it.
+    package var kid: String?
+
+    package init(content: [UInt8], kid: String?) {
+        key = Base64.encode(content)
+        self.kid = kid
+    }
+}
+
+/// The body of a rotation of the signing key.
+package struct SigningKeyRotation: Sendable, Codable {
+    /// The new secret, in base64.
+    package var key: String
+    /// Whether the former key signs nothing more.
+    package var emergency: Bool?
+
+    package init(content: [UInt8], emergency: Bool) {
+        key = Base64.encode(content)
+        self.emergency = emergency
+    }
+}
+
+/// The body of a revocation of a signing key.
+package struct SigningKeyRevocation: Sendable, Codable {
+    package var kid: String
+    /// Whether to revoke the active key too.
+    package var force: Bool?
+
+    package init(kid: String, force: Bool) {
+        self.kid = kid
+        self.force = force
+    }
+}
+
+/// The answer to a change of a signing key.
+package struct SigningKeyReport: Sendable, Codable, Hashable {
+    /// The key that was imported, made or revoked.
+    package var key: KeysReport.SigningKey
+    /// The keys of the same identity that are retiring now, newest first.
+    package var retiring: [KeysReport.SigningKey]
+    /// Whether tokens are signed with stored keys (`auth.stored_keys`).
+    package var used: Bool
 }

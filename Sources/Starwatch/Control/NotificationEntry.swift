@@ -21,13 +21,6 @@ package struct NotificationEntry: Sendable, Codable, Hashable {
     package var repeats: String?
     /// The result of every sink; `nil` in lists.
     package var deliveries: [OutboxEntry.Delivery]?
-
-    enum CodingKeys: String, CodingKey {
-        case row, id, poll, state, group, count, title, body
-        case createdAt = "created_at"
-        case deepLink = "deep_link"
-        case offers, actions, repeats, deliveries
-    }
 }
 
 /// An action that was performed on a notification.
@@ -43,15 +36,6 @@ package struct ActionReport: Sendable, Codable, Hashable {
     package var repeatsAt: String?
     /// The link that viewing opens.
     package var deepLink: String?
-
-    enum CodingKeys: String, CodingKey {
-        case notificationID = "notification_id"
-        case action
-        case doneAt = "done_at"
-        case already, repetition
-        case repeatsAt = "repeats_at"
-        case deepLink = "deep_link"
-    }
 }
 
 /// The changes behind a shortlink.
@@ -59,20 +43,21 @@ package struct ShortlinkReport: Sendable, Codable, Hashable {
     package struct Target: Sendable, Codable, Hashable {
         package var jwtID: String
         package var plan: String
-
-        enum CodingKeys: String, CodingKey {
-            case jwtID = "jwt_id"
-            case plan
-        }
     }
 
     package var poll: String
     package var expiresAt: String
     package var changes: [Target]
+}
 
-    enum CodingKeys: String, CodingKey {
-        case poll
-        case expiresAt = "expires_at"
-        case changes
-    }
+package struct NotificationListing: Sendable, Codable {
+    package var notifications: [NotificationEntry]
+
+    package init(notifications: [NotificationEntry]) { self.notifications = notifications }
+}
+
+package struct FeedListing: Sendable, Codable {
+    package var notifications: [FeedEntry]
+
+    package init(notifications: [FeedEntry]) { self.notifications = notifications }
 }

@@ -40,16 +40,6 @@ package struct QuarantineEntry: Sendable, Codable, Hashable {
     package var times: Int
     package var createdAt: String
     package var seenAt: String
-
-    enum CodingKeys: String, CodingKey {
-        case id, poll, kind
-        case jwtID = "jwt_id"
-        case issues, page
-        case runID = "run_id"
-        case times
-        case createdAt = "created_at"
-        case seenAt = "seen_at"
-    }
 }
 
 package struct QuarantineListing: Sendable, Codable {

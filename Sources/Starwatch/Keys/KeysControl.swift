@@ -37,7 +37,7 @@ struct KeysControl: Sendable {
     func report() async throws -> KeysReport {
         let report = try await store.keyReport()
         return KeysReport(
-            isEncrypted: report.masterKey != nil,
+            encrypted: report.masterKey != nil,
             masterKey: report.masterKey.flatMap { id in
                 report.masterKeySince.map { KeysReport.MasterKey(id: id, since: $0.iso8601) }
             },

@@ -130,7 +130,7 @@ struct SigningKeyControl: Sendable {
         return SigningKeyReport(
             key: KeysReport.SigningKey(key, pseudonym),
             retiring: retiring.map { KeysReport.SigningKey($0, pseudonym) },
-            isUsed: auth.storedKeys
+            used: auth.storedKeys
         )
     }
 }

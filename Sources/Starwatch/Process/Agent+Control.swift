@@ -3,10 +3,10 @@ import StarwatchStore
 import StarwatchTelemetry
 
 /// The verbs of the control API. Each topic does its own; here they are counted.
-extension Agent: ServedAgent {
+extension Agent {
     package func status() async -> AgentStatus { await topics.status.status() }
 
-    package func runPoll(_ name: String, unlessWithin: Duration?) async throws(ControlError) -> PollReport {
+    package func runPoll(_ name: String, unlessWithin: Duration? = nil) async throws(ControlError) -> PollReport {
         try await counted(.pollRun) { try await topics.polls.run(name, unlessWithin: unlessWithin) }
     }
 
@@ -190,7 +190,7 @@ extension Agent: ServedAgent {
             return answer
         } catch {
             metrics.controlRequests[operation, .failed].increment()
-            throw error as? ControlError ?? ControlError(.failed, "\(error)")
+            throw ControlError(error)
         }
     }
 }

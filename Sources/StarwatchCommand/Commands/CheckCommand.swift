@@ -30,11 +30,7 @@ struct CheckCommand: AsyncParsableCommand {
     func run() async throws {
         if format.json { return try await printJSON() }
         let configuration = try arguments.access.configuration()
-        do throws(AgentError) {
-            try await Agent.check(configuration.options)
-        } catch {
-            throw CommandError.agent(error)
-        }
+        try await Agent.check(configuration.options)
         let warnings = configuration.lines(
             of: await Agent.warnings(about: configuration.options, configuration.facts)
         )
@@ -50,22 +46,21 @@ struct CheckCommand: AsyncParsableCommand {
 
     private func printJSON() async throws {
         var report = CheckReport()
-        do throws(CommandError) {
+        do {
             let configuration = try arguments.access.configuration()
             report.file = configuration.file
-            do throws(AgentError) {
-                try await Agent.check(configuration.options)
-                report.warnings = configuration.problems(
-                    of: await Agent.warnings(about: configuration.options, configuration.facts)
-                )
-            } catch {
-                report.problems = [ConfigurationProblem(line: nil, path: "", message: error.message)]
-            }
-        } catch .configuration(let failure) {
+            try await Agent.check(configuration.options)
+            report.warnings = configuration.problems(
+                of: await Agent.warnings(about: configuration.options, configuration.facts)
+            )
+        } catch let error as AgentError {
+            report.problems = [ConfigurationProblem(line: nil, path: "", message: error.message)]
+        } catch CommandError.configuration(let failure) {
             (report.file, report.problems) = (failure.file, failure.problems)
         }
-        print(try JSONText.encode(report))
-        if !report.isValid { throw CommandError.printed(.usage) }
+        report.valid = report.problems.isEmpty
+        print(try JSONOutput.encode(report))
+        if !report.valid { throw CommandError.printed(.usage) }
         if strict, !report.warnings.isEmpty { throw CommandError.printed(.failed) }
     }
 }
@@ -73,17 +68,7 @@ struct CheckCommand: AsyncParsableCommand {
 /// The output of `check --json`.
 private struct CheckReport: Encodable {
     var file = ""
-    var isValid: Bool { problems.isEmpty }
+    var valid = true
     var problems: [ConfigurationProblem] = []
     var warnings: [ConfigurationProblem] = []
-
-    enum CodingKeys: CodingKey { case file, valid, problems, warnings }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(file, forKey: .file)
-        try container.encode(isValid, forKey: .valid)
-        try container.encode(problems, forKey: .problems)
-        try container.encode(warnings, forKey: .warnings)
-    }
 }

@@ -25,7 +25,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
         func run() async throws {
             let configuration = try arguments.access.configuration(secrets: false)
-            if format.json { return print(try JSONText.encode(ConfigurationPrinter.settings(configuration))) }
+            if format.json { return print(try JSONOutput.encode(ConfigurationPrinter.settings(configuration))) }
             print(ConfigurationPrinter.yaml(configuration), terminator: "")
         }
     }

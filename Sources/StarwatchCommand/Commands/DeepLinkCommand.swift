@@ -23,7 +23,7 @@ struct DeepLinkCommand: AsyncParsableCommand {
 
     func run() async throws {
         let target = try await target(of: try link())
-        try arguments.format.print(target, \.text)
+        try arguments.print(target, \.text)
     }
 
     private func link() throws(CommandError) -> DeepLink {
@@ -34,15 +34,11 @@ struct DeepLinkCommand: AsyncParsableCommand {
         }
     }
 
-    private func target(of link: DeepLink) async throws(CommandError) -> DeepLinkTarget {
+    private func target(of link: DeepLink) async throws -> DeepLinkTarget {
         guard case .shortlink(let shortlink) = link else { return DeepLinkTarget(link) }
-        do throws(CommandError) {
-            let found = try await arguments.access.perform { agent throws(ControlError) in
-                try await agent.shortlinkShow(shortlink)
-            }
-            return DeepLinkTarget(found)
-        } catch {
-            guard case .control(let refusal) = error, refusal.kind == .notFound else { throw error }
+        do {
+            return DeepLinkTarget(try await arguments.ask(ControlAPI.shortlinkShow, shortlink))
+        } catch let refusal as ControlError where refusal.kind == .notFound {
             FileHandle.standardError.write(Data("starwatch: \(TerminalText.printable(refusal.message))\n".utf8))
             return DeepLinkTarget(.notifications)
         }
@@ -53,27 +49,19 @@ struct DeepLinkCommand: AsyncParsableCommand {
 struct DeepLinkTarget: Encodable, Hashable {
     /// `updates`, `project`, `notifications` or `feature`.
     var route: String
-    var project: String?
-    var claims: [String] = []
+    var projectID: String?
+    var jwtIDs: [String] = []
     /// The plans of a shortlink's claims, in the same order.
-    var plans: [String]?
+    var planIDs: [String]?
     var link: String?
-
-    enum CodingKeys: String, CodingKey {
-        case route
-        case project = "project_id"
-        case claims = "jwt_ids"
-        case plans = "plan_ids"
-        case link
-    }
 
     init(_ link: DeepLink) {
         self.link = link.url
         switch link {
-        case .updates(let claims): (route, self.claims) = ("updates", claims.ids.map(\.rawValue))
+        case .updates(let claims): (route, jwtIDs) = ("updates", claims.ids.map(\.rawValue))
         case .shortlink: route = "updates"
         case .project(let handle, let claim):
-            (route, project, claims) = ("project", handle.rawValue, claim.map { [$0.rawValue] } ?? [])
+            (route, projectID, jwtIDs) = ("project", handle.rawValue, claim.map { [$0.rawValue] } ?? [])
         case .notifications: route = "notifications"
         case .feature: route = "feature"
         }
@@ -81,17 +69,17 @@ struct DeepLinkTarget: Encodable, Hashable {
 
     init(_ report: ShortlinkReport) {
         route = "updates"
-        claims = report.changes.map(\.jwtID)
-        plans = report.changes.map(\.plan)
+        jwtIDs = report.changes.map(\.jwtID)
+        planIDs = report.changes.map(\.plan)
     }
 
     /// The target as lines of names and values.
     var text: String {
         var pairs = [("Route", route)]
         if let link { pairs.append(("Link", link)) }
-        if let project { pairs.append(("Project", project)) }
-        for (index, claim) in claims.enumerated() {
-            pairs.append(("Claim", plans.map { "\(claim)  \($0[index])" } ?? claim))
+        if let projectID { pairs.append(("Project", projectID)) }
+        for (index, claim) in jwtIDs.enumerated() {
+            pairs.append(("Claim", planIDs.map { "\(claim)  \($0[index])" } ?? claim))
         }
         return TextTable.pairs(pairs)
     }

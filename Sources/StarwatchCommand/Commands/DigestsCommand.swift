@@ -29,10 +29,7 @@ struct DigestsCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            let digests = try await arguments.access.perform { agent throws(ControlError) in
-                try await agent.digests()
-            }
-            try arguments.format.print(digests, DigestText.lines)
+            try arguments.print(try await arguments.ask(ControlAPI.digests).digests, DigestsText.lines)
         }
     }
 
@@ -55,12 +52,8 @@ struct DigestsCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            let name = name
-            let report = try await arguments.access.perform { agent throws(ControlError) in
-                try await agent.fetchDigest(name)
-            }
-            try arguments.format.print(report, DigestText.line)
-            if !report.isFresh { throw CommandError.printed(.failed) }
+            let report = try await arguments.ask(ControlAPI.fetchDigest, name)
+            try arguments.print(report, isGood: report.isFresh, DigestsText.line)
         }
     }
 
@@ -83,11 +76,7 @@ struct DigestsCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            let name = name
-            let report = try await arguments.access.perform { agent throws(ControlError) in
-                try await agent.showDigest(name)
-            }
-            try arguments.format.print(report, DigestText.line)
+            try arguments.print(try await arguments.ask(ControlAPI.showDigest, name), DigestsText.line)
         }
     }
 }

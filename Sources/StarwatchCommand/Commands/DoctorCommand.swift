@@ -29,7 +29,6 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         let report = try await Doctor(access: arguments.access, prometheus: prometheus).report()
-        try arguments.format.print(report, \.text)
-        if report.hasProblems { throw CommandError.printed(.failed) }
+        try arguments.print(report, isGood: !report.hasProblems, \.text)
     }
 }

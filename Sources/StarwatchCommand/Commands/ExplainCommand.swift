@@ -22,8 +22,6 @@ struct ExplainCommand: AsyncParsableCommand {
     @OptionGroup var arguments: AgentArguments
 
     func run() async throws {
-        let id = id
-        let story = try await arguments.access.perform { agent throws(ControlError) in try await agent.explain(id) }
-        try arguments.format.print(story, StoryText.page)
+        try arguments.print(try await arguments.ask(ControlAPI.explain, id), StoryText.page)
     }
 }

@@ -22,10 +22,7 @@ struct IdentityCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            let report = try await arguments.access.perform { agent throws(ControlError) in
-                try await agent.identity()
-            }
-            try arguments.format.print(report, IdentityText.details)
+            try arguments.print(try await arguments.ask(ControlAPI.identity), IdentityText.details)
         }
     }
 
@@ -57,11 +54,8 @@ struct IdentityCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let did = did.flatMap(DID.init)
-            let report = try await arguments.access.perform { agent throws(ControlError) in
-                try await agent.setIdentity(did)
-            }
-            try arguments.format.print(report, IdentityText.details)
+            let report = try await arguments.ask(ControlAPI.setIdentity, IdentityChoice(did: did))
+            try arguments.print(report, IdentityText.details)
         }
     }
 
@@ -82,11 +76,8 @@ struct IdentityCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            guard let did = account.value else { return }
-            let report = try await arguments.access.perform { agent throws(ControlError) in
-                try await agent.removeIdentity(did)
-            }
-            try arguments.format.print(report, IdentityText.removal)
+            let report = try await arguments.ask(ControlAPI.removeIdentity, IdentityRemoval(did: account.did))
+            try arguments.print(report, IdentityText.removal)
         }
     }
 
@@ -108,11 +99,8 @@ struct IdentityCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            guard let did = account.value else { return }
-            let report = try await arguments.access.perform { agent throws(ControlError) in
-                try await agent.eraseIdentity(did)
-            }
-            try arguments.format.print(report) { report in
+            let report = try await arguments.ask(ControlAPI.eraseIdentity, IdentityRemoval(did: account.did))
+            try arguments.print(report) { report in
                 report.purged
                     ? "Everything stored of the identity is erased."
                     : "The identity is erased. Another program reads the database, so copies stay in its write-ahead log until "
@@ -127,9 +115,7 @@ struct DIDArgument: ParsableArguments {
     @Argument(help: "The DID, such as did:ethr:0x….")
     var did: String
 
-    var value: DID? { DID(did) }
-
     func validate() throws {
-        if value == nil { throw ValidationError("That is not a DID; write one such as did:ethr:0x….") }
+        if DID(did) == nil { throw ValidationError("That is not a DID; write one such as did:ethr:0x….") }
     }
 }

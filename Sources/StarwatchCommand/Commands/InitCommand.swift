@@ -112,10 +112,8 @@ struct InitCommand: AsyncParsableCommand {
             guard let content = FileManager.default.contents(atPath: key) else {
                 throw CommandError.usage("The file of --key-file cannot be read; correct its path or mode.")
             }
-            do throws(AgentError) {
-                let own = try Trial.did(ofKey: Array(content))
-                answers.did = answers.did ?? own
-            } catch { throw CommandError.agent(error) }
+            let own = try Trial.did(ofKey: Array(content))
+            answers.did = answers.did ?? own
         }
         if let secretFile { answers.token = .sharedSecret(file: secretFile) }
         if let tokensFile { answers.token = .pool(file: tokensFile) }

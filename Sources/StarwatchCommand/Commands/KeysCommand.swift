@@ -74,8 +74,7 @@ struct KeysCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            let report = try await arguments.access.perform { agent throws(ControlError) in try await agent.keys() }
-            try arguments.format.print(report, KeysText.list)
+            try arguments.print(try await arguments.ask(ControlAPI.keys), KeysText.list)
         }
     }
 
@@ -128,13 +127,11 @@ struct KeysCommand: AsyncParsableCommand {
 
         private func rotateMasterKey() async throws {
             let former = try arguments.access.configuration(secrets: false).options.security.masterKeyFile
-            let keys = try await arguments.access.perform { agent throws(ControlError) in try await agent.keys() }
+            let keys = try await arguments.ask(ControlAPI.keys)
             let (place, key) = try KeyFiles.newMasterKey(newKeyFile, former, current: keys.masterKey?.id)
-            let report = try await arguments.access.perform { agent throws(ControlError) in
-                try await agent.changeMasterKey(to: key.text)
-            }
+            let report = try await arguments.ask(ControlAPI.changeMasterKey, MasterKeyChange(key: key.text))
             if newKeyFile == nil, let former { try KeyFiles.replace(former, with: place) }
-            try arguments.format.print(report) { _ in
+            try arguments.print(report) { _ in
                 newKeyFile == nil
                     ? "The master key is now \(key.id), in \(former ?? place). Back it up, and destroy the former one."
                     : "The master key is now \(key.id), in \(place). Put it in the place of the configured key before the "
@@ -153,24 +150,16 @@ struct KeysCommand: AsyncParsableCommand {
 
         func run() async throws {
             if signing, let to { return try await rotateSigningKey(to) }
-            guard master else {
-                let report = try await arguments.access.perform { agent throws(ControlError) in
-                    try await agent.rotateDataKeys()
-                }
-                return try arguments.format.print(report, KeysText.rotated)
-            }
-            try await rotateMasterKey()
+            if master { return try await rotateMasterKey() }
+            try arguments.print(try await arguments.ask(ControlAPI.rotateDataKeys), KeysText.rotated)
         }
 
         private func rotateSigningKey(_ file: String) async throws {
-            let report = try await KeyFiles.rotating(to: file) { rotation throws(CommandError) in
-                try await arguments.access.perform { agent throws(ControlError) in
-                    try await agent.rotateSigningKey(
-                        SigningKeyRotation(content: rotation.content, emergency: emergency)
-                    )
-                }
+            let report = try await KeyFiles.rotating(to: file) { content in
+                let rotation = SigningKeyRotation(content: content, emergency: emergency)
+                return try await arguments.ask(ControlAPI.rotateSigningKey, rotation)
             }
-            try arguments.format.print(report) { KeysText.rotatedSigning($0, file: file, isEmergency: emergency) }
+            try arguments.print(report) { KeysText.rotatedSigning($0, file: file, isEmergency: emergency) }
         }
     }
 
@@ -190,11 +179,8 @@ struct KeysCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            let report = try await arguments.access.perform { agent throws(ControlError) in
-                try await agent.verifyKeys()
-            }
-            try arguments.format.print(report, KeysText.verification)
-            if report.failed > 0 { throw CommandError.printed(.failed) }
+            let report = try await arguments.ask(ControlAPI.verifyKeys)
+            try arguments.print(report, isGood: report.failed == 0, KeysText.verification)
         }
     }
 
@@ -216,7 +202,7 @@ struct KeysCommand: AsyncParsableCommand {
         @OptionGroup var format: FormatArguments
 
         func run() async throws {
-            let report = try await KeyFiles.converted(arguments.access, DatabaseEncryption.encrypt)
+            let report = try await DatabaseEncryption.encrypt(arguments.access.configuration().options)
             try format.print(report) { report in
                 report.result == .encrypted
                     ? "The database is encrypted, with \(report.rows) rows." : "The database is encrypted already."
@@ -245,14 +231,78 @@ struct KeysCommand: AsyncParsableCommand {
         @OptionGroup var format: FormatArguments
 
         func run() async throws {
-            let report = try await KeyFiles.converted(arguments.access) { options throws(AgentError) in
-                try await DatabaseEncryption.decrypt(options, isForced: force)
-            }
+            let options = try arguments.access.configuration().options
+            let report = try await DatabaseEncryption.decrypt(options, isForced: force)
             try format.print(report) { report in
                 """
                 The database is not encrypted any more, with \(report.rows) rows. Remove security.master_key_file or
                 security.master_key_command from the configuration before the next start.
                 """ + (report.loss.map { "\n" + $0 } ?? "")
+            }
+        }
+    }
+}
+
+/// The keys that sign tokens.
+extension KeysCommand {
+    struct Import: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "import",
+            abstract: "Store the key of a file as the signing key of the active identity.",
+            discussion: """
+                Reads what auth.secret_file or auth.key_file would hold, by auth.kind, and stores it encrypted. It signs \
+                tokens if auth.stored_keys is true. A former key retires and is destroyed after 7 days. The file stays.
+
+                Examples:
+                  starwatch keys import --file shared.secret
+                  starwatch keys import --file shared.secret --kid 2026-01
+                """
+        )
+
+        @Option(help: ArgumentHelp("The file with the key, of mode 0600.", valueName: "path"))
+        var file: String
+
+        @Option(
+            help: ArgumentHelp("The name of the key in tokens; by default derived from the key.", valueName: "name")
+        )
+        var kid: String?
+
+        @OptionGroup var arguments: AgentArguments
+
+        func run() async throws {
+            let key = SigningKeyImport(content: try SigningKeyFile.read(file), kid: kid)
+            try arguments.print(try await arguments.ask(ControlAPI.importSigningKey, key)) {
+                KeysText.imported($0, from: file)
+            }
+        }
+    }
+
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "revoke",
+            abstract: "Destroy a signing key at once.",
+            discussion: """
+                Its secret is overwritten, and its name is never used again. The active key is revoked only with \
+                --force, because polls then have no token until a key is imported.
+
+                Examples:
+                  starwatch keys revoke 5f0c1d2e3a4b
+                  starwatch keys revoke 5f0c1d2e3a4b --force
+                """
+        )
+
+        @Argument(help: "The name of the key; see 'starwatch keys list'.")
+        var kid: String
+
+        @Flag(help: "Revoke the active key too.")
+        var force = false
+
+        @OptionGroup var arguments: AgentArguments
+
+        func run() async throws {
+            let revocation = SigningKeyRevocation(kid: kid, force: force)
+            try arguments.print(try await arguments.ask(ControlAPI.revokeSigningKey, revocation)) {
+                "The signing key \($0.key.kid) is revoked, and its secret destroyed."
             }
         }
     }

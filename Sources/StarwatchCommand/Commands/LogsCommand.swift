@@ -45,22 +45,17 @@ struct LogsCommand: AsyncParsableCommand {
         query.since = try sinceTime(now: SystemClock().now)?.iso8601
         query.level = level.flatMap(LogLine.Level.init)
         query.run = run
-        let lines = try await arguments.access.perform { [query] agent throws(ControlError) in
-            try await agent.logs(query)
-        }
-        var last = print(lines) ?? 0
+        var last = print(try await arguments.ask(ControlAPI.logs, query).lines) ?? 0
         guard follow else { return }
         // Only the control socket: a database that this command holds open would keep an agent from starting.
         let agent = try arguments.access.running()
         while true {
             do { try await Task.sleep(for: .seconds(1)) } catch { return }
             query.after = last
-            do throws(ControlError) {
-                last = print(try await agent.logs(query)) ?? last
-            } catch  where error.kind == .unreachable || error.kind == .hungUp {
-                continue
+            do {
+                last = print(try await agent.perform(ControlAPI.logs, query).lines) ?? last
             } catch {
-                throw CommandError.control(error)
+                guard error.kind == .unreachable || error.kind == .hungUp else { throw error }
             }
         }
     }
@@ -68,8 +63,8 @@ struct LogsCommand: AsyncParsableCommand {
     /// Prints lines, and returns the id of the last one. Not by `print`, which buffers output into a pipe.
     private func print(_ lines: [LogLine]) -> Int64? {
         for line in lines {
-            let json = arguments.format.json ? try? JSONEncoder.stable().encode(line) : nil
-            let text = json.map { JSONText.printable(String(decoding: $0, as: UTF8.self)) }
+            let json = arguments.format.json ? try? ControlJSON.encode(line) : nil
+            let text = json.map { JSONOutput.printable(String(decoding: $0, as: UTF8.self)) }
             FileHandle.standardOutput.write(Data(((text ?? TerminalText.printable(line.line)) + "\n").utf8))
         }
         return lines.last?.id

@@ -35,16 +35,12 @@ struct MetricsCommand: AsyncParsableCommand {
         func run() async throws {
             let options = try options()
             let text: String
-            do throws(AgentError) {
-                if markdown {
-                    text = try MetricCatalogue.markdown(for: options)
-                } else if format.json {
-                    text = try MetricCatalogue.json(for: options)
-                } else {
-                    text = try MetricCatalogue.text(for: options)
-                }
-            } catch {
-                throw CommandError.agent(error)
+            if markdown {
+                text = try MetricCatalogue.markdown(for: options)
+            } else if format.json {
+                text = try MetricCatalogue.json(for: options)
+            } else {
+                text = try MetricCatalogue.text(for: options)
             }
             print(text, terminator: text.hasSuffix("\n") ? "" : "\n")
         }

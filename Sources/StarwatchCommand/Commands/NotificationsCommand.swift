@@ -42,10 +42,8 @@ struct NotificationsCommand: AsyncParsableCommand {
             var query = NotificationQuery()
             query.before = before
             query.limit = limit
-            let found = try await arguments.access.perform { [query] agent throws(ControlError) in
-                try await agent.notificationList(query)
-            }
-            try arguments.format.print(found, NotificationText.list)
+            let found = try await arguments.ask(ControlAPI.notificationList, query).notifications
+            try arguments.print(found, NotificationText.list)
         }
     }
 
@@ -65,11 +63,7 @@ struct NotificationsCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            let id = id
-            let found = try await arguments.access.perform { agent throws(ControlError) in
-                try await agent.notificationShow(id)
-            }
-            try arguments.format.print(found, NotificationText.details)
+            try arguments.print(try await arguments.ask(ControlAPI.notificationShow, id), NotificationText.details)
         }
     }
 
@@ -103,11 +97,8 @@ struct NotificationsCommand: AsyncParsableCommand {
 
         func run() async throws {
             guard let action = NotificationAction(rawValue: action) else { return }
-            let id = id
-            let report = try await arguments.access.perform { agent throws(ControlError) in
-                try await agent.notificationAct(id, action)
-            }
-            try arguments.format.print(report, NotificationText.line)
+            let report = try await arguments.ask(ControlAPI.notificationAct, ChosenAction(action, on: id))
+            try arguments.print(report, NotificationText.line)
         }
     }
 }

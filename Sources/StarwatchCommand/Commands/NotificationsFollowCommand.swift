@@ -30,14 +30,10 @@ struct NotificationsFollowCommand: AsyncParsableCommand {
     func run() async throws {
         let agent = try arguments.access.running()
         let json = arguments.format.json
-        do throws(ControlError) {
-            try await agent.followFeedAcrossRestarts(after: after) { event in
-                guard let line = Self.line(event, json: json) else { return }
-                // Not `print`, which buffers output into a pipe.
-                FileHandle.standardOutput.write(Data((line + "\n").utf8))
-            }
-        } catch {
-            throw CommandError.control(error)
+        try await agent.followFeedAcrossRestarts(after: after) { event in
+            guard let line = Self.line(event, json: json) else { return }
+            // Not `print`, which buffers output into a pipe.
+            FileHandle.standardOutput.write(Data((line + "\n").utf8))
         }
     }
 

@@ -44,10 +44,8 @@ struct OutboxCommand: AsyncParsableCommand {
             var query = OutboxQuery()
             query.state = state
             (query.poll, query.before, query.limit) = (part.poll, part.before, part.limit)
-            let rows = try await arguments.access.perform { [query] agent throws(ControlError) in
-                try await agent.outboxList(query)
-            }
-            try arguments.format.print(rows, OutboxText.list)
+            let rows = try await arguments.ask(ControlAPI.outboxList, query).entries
+            try arguments.print(rows, OutboxText.list)
             part.note("rows", ids: rows.map(\.id))
         }
     }
@@ -68,11 +66,7 @@ struct OutboxCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            let id = id
-            let row = try await arguments.access.perform { agent throws(ControlError) in
-                try await agent.outboxShow(id)
-            }
-            try arguments.format.print(row, OutboxText.details)
+            try arguments.print(try await arguments.ask(ControlAPI.outboxShow, id), OutboxText.details)
         }
     }
 
@@ -95,12 +89,8 @@ struct OutboxCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            let (ids, poll) = (rows.all ? nil : rows.ids, rows.poll)
-            let count = try await arguments.access.perform { agent throws(ControlError) in
-                guard let ids else { return try await agent.outboxRetryAll(poll: poll) }
-                return try await agent.outboxRetry(ids)
-            }
-            try arguments.format.print(["changed": count]) { _ in "\(OutboxText.rows(count)) will be retried." }
+            let count = try await arguments.ask(ControlAPI.outboxRetry, rows.selection)
+            try arguments.print(count) { "\(OutboxText.rows($0.changed)) will be retried." }
         }
     }
 
@@ -130,13 +120,10 @@ struct OutboxCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let (ids, poll) = (rows.all ? nil : rows.ids, rows.poll)
-            let state = claimed ? DiscardableState.claimed : .dead
-            let count = try await arguments.access.perform { agent throws(ControlError) in
-                guard let ids else { return try await agent.outboxDiscardAll(poll: poll, in: state) }
-                return try await agent.outboxDiscard(ids)
+            let selection = DiscardSelection(rows.selection, in: claimed ? .claimed : nil)
+            try arguments.print(try await arguments.ask(ControlAPI.outboxDiscard, selection)) {
+                "\(OutboxText.rows($0.changed)) discarded."
             }
-            try arguments.format.print(["changed": count]) { _ in "\(OutboxText.rows(count)) discarded." }
         }
     }
 }
@@ -175,6 +162,8 @@ struct RowArguments: ParsableArguments {
 
     @Option(help: "With --all: only the rows of this poll.")
     var poll: String?
+
+    var selection: RowSelection { all ? RowSelection(allOf: poll) : RowSelection(ids: ids) }
 
     func validate() throws {
         guard ids.isEmpty == all else {

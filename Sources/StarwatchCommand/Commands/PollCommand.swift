@@ -28,12 +28,9 @@ struct PollCommand: AsyncParsableCommand {
     @OptionGroup var arguments: AgentArguments
 
     func run() async throws {
-        let (name, within) = (name, try recent())
-        let report = try await arguments.access.perform { agent throws(ControlError) in
-            try await agent.runPoll(name, unlessWithin: within)
-        }
-        try arguments.format.print(report, PollReportText.line)
-        if ["failed", "cancelled"].contains(report.outcome) { throw CommandError.printed(.failed) }
+        let report = try await arguments.ask(ControlAPI.runPoll, PollRun(name, unlessWithin: try recent()))
+        let isGood = !["failed", "cancelled"].contains(report.outcome)
+        try arguments.print(report, isGood: isGood, PollReportText.line)
     }
 
     private func recent() throws -> Duration? {

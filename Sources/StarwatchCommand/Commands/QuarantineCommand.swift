@@ -33,10 +33,8 @@ struct QuarantineCommand: AsyncParsableCommand {
         func run() async throws {
             var query = QuarantineQuery()
             (query.poll, query.before, query.limit) = (part.poll, part.before, part.limit)
-            let items = try await arguments.access.perform { [query] agent throws(ControlError) in
-                try await agent.quarantineList(query)
-            }
-            try arguments.format.print(items, QuarantineText.list)
+            let items = try await arguments.ask(ControlAPI.quarantineList, query).entries
+            try arguments.print(items, QuarantineText.list)
             part.note("items", ids: items.map(\.id))
         }
     }
@@ -58,12 +56,8 @@ struct QuarantineCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            let (ids, poll) = (rows.all ? nil : rows.ids, rows.poll)
-            let count = try await arguments.access.perform { agent throws(ControlError) in
-                guard let ids else { return try await agent.quarantineDiscardAll(poll: poll) }
-                return try await agent.quarantineDiscard(ids)
-            }
-            try arguments.format.print(["changed": count]) { _ in "\(QuarantineText.items(count)) discarded." }
+            let count = try await arguments.ask(ControlAPI.quarantineDiscard, rows.selection)
+            try arguments.print(count) { "\(QuarantineText.items($0.changed)) discarded." }
         }
     }
 }

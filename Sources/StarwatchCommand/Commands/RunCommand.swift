@@ -39,25 +39,21 @@ struct RunCommand: AsyncParsableCommand {
         let dependencies = DependencyMetrics()
         MetricsSystem.bootstrap(dependencies.factory)
         async let _ = StartupPages.release(after: .seconds(5))
-        do throws(AgentError) {
-            var next: AgentOptions? = configuration.options
-            var previous: Agent?
-            while let options = next, !stop.isAsked {
-                let agent = try await Agent(
-                    options: options,
-                    servers: .http(web: access.loader.webConfigurations),
-                    dependencies: dependencies,
-                    after: previous,
-                    reload: { [access] () throws(AgentError) in try access.reloadedOptions() }
-                )
-                // The next agent has taken over its counters.
-                previous = nil
-                stop.hand(to: agent, within: options.limits.shutdown)
-                next = try await agent.run(supervisor: supervisor)
-                previous = agent
-            }
-        } catch {
-            throw CommandError.agent(error)
+        var next: AgentOptions? = configuration.options
+        var previous: Agent?
+        while let options = next, !stop.isAsked {
+            let agent = try await Agent(
+                options: options,
+                servers: .http(web: access.loader.webConfigurations),
+                dependencies: dependencies,
+                after: previous,
+                reload: { [access] () throws(AgentError) in try access.reloadedOptions() }
+            )
+            // The next agent has taken over its counters.
+            previous = nil
+            stop.hand(to: agent, within: options.limits.shutdown)
+            next = try await agent.run(supervisor: supervisor)
+            previous = agent
         }
     }
 }

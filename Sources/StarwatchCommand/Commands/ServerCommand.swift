@@ -25,10 +25,7 @@ struct ServerCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            let report = try await arguments.access.perform { agent throws(ControlError) in
-                try await agent.clearServerWait()
-            }
-            try arguments.format.print(report) { report in
+            try arguments.print(try await arguments.ask(ControlAPI.clearServerWait)) { report in
                 report.waitedUntil.map { "The wait until \($0) is over." } ?? "There is no wait."
             }
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Starwatch
 
 /// `--config`.
 struct ConfigurationArguments: ParsableArguments {
@@ -23,6 +24,17 @@ struct AgentArguments: ParsableArguments {
     @OptionGroup var format: FormatArguments
 
     var access: AgentAccess { AgentAccess(config: configuration.config, socket: socket) }
+
+    /// Performs a verb with the running agent, or with one in the foreground.
+    func ask<Input, Answer>(_ verb: Verb<Input, Answer>, _ input: Input) async throws -> Answer {
+        try await access.perform(verb, input)
+    }
+
+    func ask<Answer>(_ verb: Verb<Void, Answer>) async throws -> Answer { try await access.perform(verb, ()) }
+
+    func print<Value: Encodable>(_ value: Value, isGood: Bool = true, _ text: (Value) -> String) throws {
+        try format.print(value, isGood: isGood, text)
+    }
 }
 
 /// `--json`.
@@ -30,7 +42,11 @@ struct FormatArguments: ParsableArguments {
     @Flag(help: "Print JSON.")
     var json = false
 
-    func print<Value: Encodable>(_ value: Value, _ text: (Value) -> String) throws {
-        Swift.print(try json ? JSONText.encode(value) : text(value))
+    /// Prints a command's result as JSON or as text.
+    ///
+    /// - Parameter isGood: `false` for exit code 1.
+    func print<Value: Encodable>(_ value: Value, isGood: Bool = true, _ text: (Value) -> String) throws {
+        Swift.print(try json ? JSONOutput.encode(value) : text(value))
+        if !isGood { throw CommandError.printed(.failed) }
     }
 }

@@ -30,17 +30,16 @@ struct SinksCommand: AsyncParsableCommand {
 
         func run() async throws {
             let report = try await test()
-            try arguments.format.print(report, SinkTestText.line)
-            if report.result != .ok { throw CommandError.printed(.failed) }
+            try arguments.print(report, isGood: report.result == .ok, SinkTestText.line)
         }
 
-        private func test() async throws(CommandError) -> SinkTestReport {
+        private func test() async throws -> SinkTestReport {
             let access = arguments.access
             let agent = try access.running()
-            do throws(ControlError) {
-                return try await agent.testSink(name)
+            do {
+                return try await agent.perform(ControlAPI.testSink, name)
             } catch {
-                guard error.kind == .unreachable, access.socket == nil else { throw .control(error) }
+                guard error.kind == .unreachable, access.socket == nil else { throw error }
             }
             let configuration = try access.configuration()
             let options = configuration.options
@@ -48,9 +47,9 @@ struct SinksCommand: AsyncParsableCommand {
                 options.delivery.sinks.first(where: { $0.name == name })?.kind.sendsRequests == false
             {
                 // Root can write and run what the agent's user cannot, and would leave files of its own.
-                throw .failed("Start the agent first; only its own user can test this sink.")
+                throw CommandError.failed("Start the agent first; only its own user can test this sink.")
             }
-            do throws(AgentError) { return try await Trial.sink(name, of: options) } catch { throw .agent(error) }
+            return try await Trial.sink(name, of: options)
         }
     }
 }

@@ -27,13 +27,8 @@ struct StarsCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            if archived {
-                let archive = try await arguments.access.perform { agent throws(ControlError) in
-                    try await agent.archivedStars()
-                }
-                return try arguments.format.print(archive, ArchiveText.lines)
-            }
-            try await StarsCommand.show(arguments) { agent throws(ControlError) in try await agent.starsListing() }
+            guard archived else { return try StarsCommand.show(await arguments.ask(ControlAPI.stars), arguments) }
+            try arguments.print(try await arguments.ask(ControlAPI.archivedStars).archived, StarsText.archive)
         }
     }
 
@@ -142,21 +137,14 @@ struct StarsCommand: AsyncParsableCommand {
         _ arguments: AgentArguments
     ) async throws {
         let change = StarsChange(operation: operation, planIDs: ids)
-        try await show(arguments) { agent throws(ControlError) in
-            let plans = try await agent.changeStars(change)
-            // The change is made, also if an agent answers without names.
-            return (try? await agent.starsListing()) ?? StarsListing(planIDs: plans)
-        }
+        let changed = try await arguments.ask(ControlAPI.changeStars, change)
+        // The change is made, also if an agent answers without names.
+        try show((try? await arguments.ask(ControlAPI.stars)) ?? changed, arguments)
     }
 
-    /// Prints the stars that `work` returns.
-    private static func show(
-        _ arguments: AgentArguments,
-        _ work: @Sendable (any AgentControl) async throws(ControlError) -> StarsListing
-    ) async throws {
-        let listing = try await arguments.access.perform(work)
+    private static func show(_ listing: StarsListing, _ arguments: AgentArguments) throws {
         let stars = listing.planIDs.map { Star(planID: $0, name: listing.names?[$0]) }
-        try arguments.format.print(stars) { stars in
+        try arguments.print(stars) { stars in
             stars.isEmpty
                 ? "No plans are starred."
                 : TextTable(rows: stars.map { [$0.planID, BidiText.isolated($0.name ?? "")] }).text
@@ -167,10 +155,16 @@ struct StarsCommand: AsyncParsableCommand {
     private struct Star: Encodable, Sendable {
         var planID: String
         var name: String?
+    }
+}
 
-        enum CodingKeys: String, CodingKey {
-            case planID = "plan_id"
-            case name
-        }
+/// Stars as text for a person.
+enum StarsText {
+    static func archive(_ archive: [ArchivedStarsReport]) -> String {
+        guard !archive.isEmpty else { return "No stars are archived." }
+        return archive.map { entry in
+            (["Archived \(entry.archivedAt):"] + entry.planIDs.map { "  " + $0 })
+                .map(TerminalText.printable).joined(separator: "\n")
+        }.joined(separator: "\n")
     }
 }

@@ -51,12 +51,7 @@ struct StatusCommand: AsyncParsableCommand {
                 try await Task.sleep(for: period)
             }
         }
-        let status: AgentStatus
-        do throws(ControlError) { status = try await agent.status() } catch { throw CommandError.control(error) }
-        print(
-            try arguments.format.json ? JSONText.encode(status) : StatusText.page(status),
-            terminator: arguments.format.json ? "\n" : ""
-        )
-        if status.status == .degraded { throw CommandError.printed(.failed) }
+        let status = try await agent.perform(ControlAPI.status)
+        try arguments.print(status, isGood: status.status == .healthy) { String(StatusText.page($0).dropLast()) }
     }
 }

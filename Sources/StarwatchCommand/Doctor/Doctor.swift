@@ -55,7 +55,9 @@ struct Doctor {
     }
 
     private static func status(of agent: ControlClient) async -> Result<AgentStatus, ControlError> {
-        do throws(ControlError) { return .success(try await agent.status()) } catch { return .failure(error) }
+        do throws(ControlError) { return .success(try await agent.perform(ControlAPI.status)) } catch {
+            return .failure(error)
+        }
     }
 
     /// - Parameter agent: The running agent, which knows who is signed in and has the token; `nil` if none runs.
@@ -68,13 +70,15 @@ struct Doctor {
         var options = configured
         var own: [String: PollReport] = [:]
         if let agent {
-            options.initialIdentity = (try? await agent.identity().did).flatMap { DID($0) }
-            let stars = (try? await agent.stars()) ?? []
+            options.initialIdentity = (try? await agent.perform(ControlAPI.identity).did).flatMap { DID($0) }
+            let stars = (try? await agent.perform(ControlAPI.stars).planIDs) ?? []
             for index in options.polls.indices where options.polls[index].kind == .starredProjects {
                 options.polls[index].planIDs = stars
             }
             // An older agent cannot try, and another configuration can have other polls.
-            for poll in options.polls { own[poll.name.rawValue] = try? await agent.tryPoll(poll.name.rawValue) }
+            for name in options.polls.map(\.name.rawValue) {
+                own[name] = try? await agent.perform(ControlAPI.tryPoll, name)
+            }
         }
         let hasToken = options.auth.kind == .none || hasSecrets && !options.auth.storedKeys
         if !hasToken { options.auth = AuthOptions() }

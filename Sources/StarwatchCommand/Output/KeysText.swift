@@ -30,7 +30,7 @@ enum KeysText {
 
     static func imported(_ report: SigningKeyReport, from file: String) -> String {
         let use =
-            report.isUsed
+            report.used
             ? "Tokens are signed with it from now on."
             : "Tokens are signed with it when auth.stored_keys is true and the setting of the file is removed."
         return """

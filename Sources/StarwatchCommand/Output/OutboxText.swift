@@ -80,3 +80,13 @@ enum IdentityText {
         return "Its data is deleted after \(time). Setting the identity again before then restores it."
     }
 }
+
+/// The result of a test notification for a person.
+enum SinkTestText {
+    static func line(_ report: SinkTestReport) -> String {
+        TerminalText.printable(
+            "\(report.sink): \(report.result.rawValue) in \(report.tookMilliseconds) ms"
+                + (report.error.map { ": \($0)" } ?? ".")
+        )
+    }
+}

@@ -14,15 +14,16 @@ struct StatusWatch {
     private static let clear = "\u{1B}[H\u{1B}[2J"
 
     /// Writes one page. For an agent that does not answer, a page says so; in JSON there is no line.
-    func show() async throws(CommandError) {
-        let status: AgentStatus?
-        do throws(ControlError) { status = try await agent.status() } catch {
-            guard [.unreachable, .hungUp].contains(error.kind) else { throw .control(error) }
-            status = nil
+    func show() async throws {
+        var status: AgentStatus?
+        do {
+            status = try await agent.perform(ControlAPI.status)
+        } catch {
+            guard [.unreachable, .hungUp].contains(error.kind) else { throw error }
         }
         if isJSON {
             guard let line = try? status.map(JSONEncoder.stable().encode) else { return }
-            return write(JSONText.printable(String(decoding: line, as: UTF8.self)) + "\n")
+            return write(JSONOutput.printable(String(decoding: line, as: UTF8.self)) + "\n")
         }
         let page = status.map(StatusText.page) ?? "No agent answers.\n"
         write(clears ? Self.clear + page : page + "\n")

@@ -41,33 +41,19 @@ struct AgentAccess: Sendable {
         return ControlClient(socketPath: try configuration(secrets: false).options.control.socket)
     }
 
-    /// Does `work` with the running agent. If there is none, it uses an agent in the foreground, which it then closes.
+    /// Performs a verb with the running agent. If there is none, it uses an agent in the foreground, which it then closes.
     ///
     /// With `--socket`, it only uses the agent on that socket. A failure after the connection is an error, because the
     /// agent can have done the work.
-    func perform<Answer: Sendable>(
-        _ work: (any AgentControl) async throws(ControlError) -> Answer
-    ) async throws(CommandError) -> Answer {
-        let agent = try running()
-        do throws(ControlError) {
-            return try await work(agent)
+    func perform<Input, Answer>(_ verb: Verb<Input, Answer>, _ input: Input) async throws -> Answer {
+        let running = try running()
+        do {
+            return try await running.perform(verb, input)
         } catch {
-            guard error.kind == .unreachable, socket == nil else { throw .control(error) }
-        }
-        return try await performHere(try configuration().options, work)
-    }
-
-    private func performHere<Answer: Sendable>(
-        _ options: AgentOptions,
-        _ work: (any AgentControl) async throws(ControlError) -> Answer
-    ) async throws(CommandError) -> Answer {
-        let agent: Agent
-        do throws(AgentError) {
+            guard error.kind == .unreachable, socket == nil else { throw error }
             // After an unclean end it checks the whole database first, because nothing would look for damage later.
-            agent = try await Agent(options: options, time: SystemClock())
-        } catch {
-            throw .agent(error)
+            let agent = try await Agent(options: configuration().options, time: SystemClock())
+            return try await agent.once { agent throws(ControlError) in try await agent.perform(verb, input) }
         }
-        do throws(ControlError) { return try await agent.once(work) } catch { throw .control(error) }
     }
 }

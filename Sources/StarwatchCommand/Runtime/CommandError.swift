@@ -15,6 +15,17 @@ enum CommandError: Error, Sendable {
     /// The command has printed its result, such as a degraded status, and only the exit code is left.
     case printed(CommandExitCode)
 
+    /// The error of a command; `nil` for one of ArgumentParser and of the system.
+    init?(_ error: any Error) {
+        switch error {
+        case let error as CommandError: self = error
+        case let error as ConfigurationFailure: self = .configuration(error)
+        case let error as AgentError: self = .agent(error)
+        case let error as ControlError: self = .control(error)
+        default: return nil
+        }
+    }
+
     var exitCode: CommandExitCode {
         switch self {
         case .noConfiguration, .configuration, .usage: .usage

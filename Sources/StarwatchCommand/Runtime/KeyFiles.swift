@@ -3,9 +3,9 @@ import Starwatch
 /// The files of master keys, as commands use them.
 enum KeyFiles {
     /// Writes a new key.
-    static func make(_ path: String) throws(CommandError) -> MasterKeyFile {
-        guard let key = try create(path) else {
-            throw .failed("\(path) exists already, and a key is never replaced; name another file.")
+    static func make(_ path: String) throws -> MasterKeyFile {
+        guard let key = try MasterKeyFile.create(path, like: nil) else {
+            throw CommandError.failed("\(path) exists already, and a key is never replaced; name another file.")
         }
         return key
     }
@@ -21,31 +21,25 @@ enum KeyFiles {
         _ file: String?,
         _ former: String?,
         current: String?
-    ) throws(CommandError) -> (file: String, key: MasterKeyFile) {
+    ) throws -> (file: String, key: MasterKeyFile) {
         guard let current else {
-            throw .failed("The database is not encrypted; 'starwatch keys encrypt-database' changes that.")
+            throw CommandError.failed("The database is not encrypted; 'starwatch keys encrypt-database' changes that.")
         }
         guard let path = file ?? former.map(MasterKeyFile.pendingPath) else {
-            throw .usage("Name the file for the new key with --new-key-file.")
+            throw CommandError.usage("Name the file for the new key with --new-key-file.")
         }
-        let known = try? read(path)
+        let known = try? MasterKeyFile.read(path)
         if file != nil, known?.id == current {
-            throw .failed("\(path) holds the master key in use; name another file for the next one.")
+            throw CommandError.failed("\(path) holds the master key in use; name another file for the next one.")
         }
         // With a credential or a command, the file beside the configuration is not the one that the agent reads.
-        if file == nil, let former, known?.id != current, (try? read(former))?.id != current {
-            throw .usage("The key in use is not in \(former); name the file for the new key with --new-key-file.")
+        if file == nil, let former, known?.id != current, (try? MasterKeyFile.read(former))?.id != current {
+            throw CommandError.usage(
+                "The key in use is not in \(former); name the file for the new key with --new-key-file."
+            )
         }
-        if let key = try create(path, like: former) { return (path, key) }
-        return (path, try read(path))
-    }
-
-    private static func read(_ path: String) throws(CommandError) -> MasterKeyFile {
-        do throws(AgentError) { return try MasterKeyFile.read(path) } catch { throw .agent(error) }
-    }
-
-    private static func create(_ path: String, like former: String? = nil) throws(CommandError) -> MasterKeyFile? {
-        do throws(AgentError) { return try MasterKeyFile.create(path, like: former) } catch { throw .agent(error) }
+        if let key = try MasterKeyFile.create(path, like: former) { return (path, key) }
+        return (path, try MasterKeyFile.read(path))
     }
 
     /// Puts the new key in the place of the former one.
@@ -53,43 +47,30 @@ enum KeyFiles {
         do throws(AgentError) {
             try MasterKeyFile.replace(path, with: new)
         } catch {
-            throw .failed(
+            throw CommandError.failed(
                 "The database has its new master key, which is in \(new). Put that file in the place of \(path) before "
                     + "the agent starts again."
             )
         }
     }
 
-    /// Reads a key file to import.
-    static func content(of path: String) throws(CommandError) -> [UInt8] {
-        do throws(AgentError) { return try SigningKeyFile.read(path) } catch { throw .agent(error) }
-    }
-
-    /// Makes a new shared secret, hands it to `use`, and then gives its file the name `path`.
+    /// Makes a new shared secret, hands its content to `use`, and then gives its file the name `path`.
     static func rotating(
         to path: String,
-        _ use: (SigningKeyFile.Rotation) async throws(CommandError) -> SigningKeyReport
-    ) async throws(CommandError) -> SigningKeyReport {
-        let rotation: SigningKeyFile.Rotation
-        do throws(AgentError) { rotation = try SigningKeyFile.Rotation(to: path) } catch { throw .agent(error) }
+        _ use: ([UInt8]) async throws -> SigningKeyReport
+    ) async throws -> SigningKeyReport {
+        let rotation = try SigningKeyFile.Rotation(to: path)
         let report: SigningKeyReport
-        do throws(CommandError) {
-            report = try await use(rotation)
+        do {
+            report = try await use(rotation.content)
         } catch {
             // After any other error the agent can have the secret.
-            if case .control(let refusal) = error, [.conflict, .invalid].contains(refusal.kind) { rotation.discard() }
+            if let refusal = error as? ControlError, [.conflict, .invalid].contains(refusal.kind) {
+                rotation.discard()
+            }
             throw error
         }
-        do throws(AgentError) { try rotation.finish() } catch { throw .agent(error) }
+        try rotation.finish()
         return report
-    }
-
-    /// Converts the database of the configuration.
-    static func converted(
-        _ access: AgentAccess,
-        _ conversion: (AgentOptions) async throws(AgentError) -> DatabaseEncryption.Report
-    ) async throws(CommandError) -> DatabaseEncryption.Report {
-        let options = try access.configuration().options
-        do throws(AgentError) { return try await conversion(options) } catch { throw .agent(error) }
     }
 }

@@ -12,8 +12,8 @@ struct Setup {
     let progress: (String) -> Void
 
     /// - Parameter isTried: Whether the server and the sink are tried first.
-    /// - Throws: ``CommandError`` if the configuration is invalid or a trial fails; nothing is written then.
-    func run(isTried: Bool) async throws(CommandError) {
+    /// - Throws: If the configuration is invalid or a trial fails; nothing is written then.
+    func run(isTried: Bool) async throws {
         let files = try SetupFiles(answers, isPackaged: user != nil)
         try files.check(folder)
         try await tryOut(files, withTrials: isTried)
@@ -27,9 +27,8 @@ struct Setup {
     }
 
     /// Loads copies of the files in a private folder, and tries the server and then the sink.
-    private func tryOut(_ files: SetupFiles, withTrials: Bool) async throws(CommandError) {
-        let stage: TemporaryFolder
-        do throws(AgentError) { stage = try TemporaryFolder() } catch { throw .agent(error) }
+    private func tryOut(_ files: SetupFiles, withTrials: Bool) async throws {
+        let stage = try TemporaryFolder()
         defer { stage.remove() }
         _ = try files.write(to: stage.path, for: nil)
         let options: AgentOptions
@@ -40,28 +39,26 @@ struct Setup {
             // The operator knows the answers, and not the lines of a file that is not written yet.
             failure.file = "starwatch init"
             failure.problems = failure.problems.map { .init(line: nil, path: $0.path, message: $0.message) }
-            throw .configuration(failure)
+            throw failure
         }
         var findings = await Agent.warnings(about: options).filter { $0.path != "storage.path" }
             .map { Finding("configuration", .warning, "\($0.path) \($0.message)") }
         if withTrials {
             progress("Trying the server (up to 30 s) and the sink...")
-            do throws(AgentError) {
-                let polls = try await Trial.polls(options)
-                let server = ServerFindings(trial: polls, options: options, hasToken: true).all
-                findings += server
-                if server.contains(where: { $0.state == .problem }) {
-                    findings.append(Finding("sink", .skipped, "Not tried, because the server has a problem."))
-                } else {
-                    findings.append(try await sink(of: options))
-                }
-            } catch { throw .agent(error) }
+            let polls = try await Trial.polls(options)
+            let server = ServerFindings(trial: polls, options: options, hasToken: true).all
+            findings += server
+            if server.contains(where: { $0.state == .problem }) {
+                findings.append(Finding("sink", .skipped, "Not tried, because the server has a problem."))
+            } else {
+                findings.append(try await sink(of: options))
+            }
         }
         guard !findings.isEmpty else { return }
         let report = DoctorReport(findings: findings)
         say(report.text + "\n")
         if report.hasProblems {
-            throw .failed("Nothing was written; correct the problems, or write the files with --untested.")
+            throw CommandError.failed("Nothing was written; correct the problems, or write the files with --untested.")
         }
     }
 

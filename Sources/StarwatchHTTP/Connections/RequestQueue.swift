@@ -1,10 +1,14 @@
 import NIOCore
 import NIOHTTP1
+import Synchronization
 
 /// A handler that passes on one request of a connection at a time. It follows the decoder.
 ///
 /// While an answer is under way, nothing more is read, and what came with the request waits. A request that waited needs
 /// a turn of the server, so that a client that sends thousands at once does not delay the others.
+///
+/// NIO's `HTTPServerPipelineHandler` passes on the next request while it writes the end of an answer. What it held back
+/// would have to be held a second time, for its turn.
 final class RequestQueue: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -133,5 +137,49 @@ final class RequestQueue: ChannelDuplexHandler {
         guard hasTurn else { return }
         hasTurn = false
         turns.end()
+    }
+}
+
+/// The turns of requests that clients sent before they had the previous answer.
+///
+/// One of them begins at a time, after a pause in which the event loop serves everyone else. Without the pause it would
+/// answer all requests of a connection before it looks at another one, because nothing in between waits.
+///
+/// A turn lasts until its answer begins, so a slow request of the control API delays others that were sent too early, and
+/// nothing else.
+final class RequestTurns: Sendable {
+    private struct Waiter: Sendable {
+        var eventLoop: any EventLoop
+        var begin: @Sendable () -> Void
+    }
+
+    private struct State {
+        var isTaken = false
+        var waiters: CircularBuffer<Waiter> = []
+    }
+
+    private let pause: TimeAmount
+    private let state = Mutex(State())
+
+    init(pause: Duration) { self.pause = TimeAmount(pause) }
+
+    /// Calls `begin` on the event loop when the turn has come. The caller then has to call ``end()``.
+    func wait(on eventLoop: any EventLoop, _ begin: @escaping @Sendable () -> Void) {
+        state.withLock { $0.waiters.append(Waiter(eventLoop: eventLoop, begin: begin)) }
+        beginNext()
+    }
+
+    func end() {
+        state.withLock { $0.isTaken = false }
+        beginNext()
+    }
+
+    private func beginNext() {
+        let next = state.withLock { state -> Waiter? in
+            guard !state.isTaken, let next = state.waiters.popFirst() else { return nil }
+            state.isTaken = true
+            return next
+        }
+        if let next { next.eventLoop.scheduleTask(in: pause, next.begin) }
     }
 }

@@ -28,7 +28,7 @@ struct Answer: Sendable {
 
     /// `value` as JSON with sorted keys.
     static func json(_ value: some Encodable, status: Int = 200) -> Answer {
-        guard let data = try? JSONEncoder.stable().encode(value) else {
+        guard let data = try? ControlJSON.encode(value) else {
             // Only an infinite number can cause this, and that would be a bug.
             return .error(500, "failed", "The answer cannot be written as JSON; please report this.")
         }
@@ -36,7 +36,7 @@ struct Answer: Sendable {
     }
 
     static func error(_ status: Int, _ kind: String, _ message: String) -> Answer {
-        json(ErrorBody(kind: kind, message: message), status: status)
+        json(ControlErrorBody(kind: kind, message: message), status: status)
     }
 
     static func error(_ error: ControlError) -> Answer {

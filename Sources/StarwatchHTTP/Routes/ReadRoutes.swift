@@ -19,19 +19,19 @@ struct ReadRoutes: Sendable {
 
     var table: [Route] {
         [
-            Route("GET", "/") { _ throws(ControlError) in try await statusPage() },
-            Route("GET", "/help") { _ throws(ControlError) in helpPage },
-            Route("GET", "/help/runbooks") { _ throws(ControlError) in runbooks },
-            Route("GET", "/help/runbooks/{name}") { call throws(ControlError) in try runbook(call.arguments[0]) },
-            Route("GET", "/metrics") { call throws(ControlError) in await metrics(call) },
-            Route("GET", "/-/healthy") { _ throws(ControlError) in healthy(await agent.isHealthy()) },
-            Route("GET", "/-/ready") { _ throws(ControlError) in ready(await agent.notReady()) },
-            .json("GET", "/api/v1/status") { _ throws(ControlError) in try await agent.status() },
+            Route("GET", "/") { _ in try await statusPage() },
+            Route("GET", "/help") { _ in helpPage },
+            Route("GET", "/help/runbooks") { _ in runbooks },
+            Route("GET", "/help/runbooks/{name}") { call in try runbook(call.request.arguments[0]) },
+            Route("GET", "/metrics") { call in await metrics(call) },
+            Route("GET", "/-/healthy") { _ in healthy(await agent.isHealthy()) },
+            Route("GET", "/-/ready") { _ in ready(await agent.notReady()) },
+            Route(ControlAPI.status, of: agent),
         ]
     }
 
-    private func statusPage() async throws(ControlError) -> Answer {
-        let status = try await agent.status()
+    private func statusPage() async throws -> Answer {
+        let status = try await agent.perform(ControlAPI.status)
         return .page(canControl: canControl) {
             StatusPage(status: status, canControl: canControl, dashboards: dashboards).html(nonce: $0)
         }
@@ -49,7 +49,7 @@ struct ReadRoutes: Sendable {
         }
     }
 
-    private func runbook(_ name: String) throws(ControlError) -> Answer {
+    private func runbook(_ name: String) throws -> Answer {
         guard let runbook = Runbook.find(name) else {
             throw ControlError(.notFound, "There is no such runbook; /help/runbooks lists all.")
         }
@@ -64,7 +64,7 @@ struct ReadRoutes: Sendable {
     private func metrics(_ call: Call) async -> Answer {
         var query = MetricsQuery()
         query.accept = call.headers[.accept]
-        query.names = call.query.filter { $0.name == "name[]" }.map(\.value)
+        query.names = call.request.query.filter { $0.name == "name[]" }.map(\.value)
         if let text = call.headers[.scrapeTimeout] {
             // Prometheus writes a decimal. A malformed one must not fail the scrape.
             if let seconds = Double(text), seconds > 0, seconds <= 86_400 { query.scrapeTimeout = .seconds(seconds) }
@@ -92,4 +92,18 @@ struct ReadRoutes: Sendable {
         answer.databaseCheck = agent.databaseCheck
         return .json(answer, status: answer.ready ? 200 : 503)
     }
+}
+
+/// The body of `/-/ready`.
+struct ReadyAnswer: Sendable, Codable {
+    var ready: Bool
+    /// Left out when ready.
+    var reasons: [String]?
+    /// The state of the check of the database's pages. Left out when it is not needed.
+    var databaseCheck: String?
+}
+
+/// The body of `/-/healthy`.
+struct HealthyAnswer: Sendable, Codable {
+    var healthy: Bool
 }

@@ -2,7 +2,8 @@ import Starwatch
 
 /// A verb of a server: a method, a path, and the work.
 struct Route: Sendable {
-    typealias Handler = @Sendable (Call) async throws(ControlError) -> Answer
+    /// Answers a request. Any error becomes a ``ControlError``.
+    typealias Handler = @Sendable (Call) async throws -> Answer
 
     /// The method. `HEAD` is `GET` without the body.
     let method: String
@@ -19,13 +20,23 @@ struct Route: Sendable {
         parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// A route that answers with a value as JSON.
-    static func json<Value: Encodable & Sendable>(
-        _ method: String,
-        _ path: String,
-        _ value: @escaping @Sendable (Call) async throws(ControlError) -> Value
-    ) -> Route {
-        Route(method, path) { call throws(ControlError) in .json(try await value(call)) }
+    /// The route of a verb, which answers with JSON.
+    ///
+    /// - Parameters:
+    ///   - check: Throws if the request must not reach the agent.
+    ///   - finish: Changes the answer.
+    init<Input, Value>(
+        _ verb: Verb<Input, Value>,
+        of agent: any ServedAgent,
+        check: @escaping @Sendable (Call) throws -> Void = { _ in },
+        finish: @escaping @Sendable (inout Answer, Call) -> Void = { _, _ in }
+    ) {
+        self.init(verb.method, verb.path) { call in
+            try check(call)
+            var answer = Answer.json(try await agent.perform(verb, try verb.form.read(call.request)))
+            finish(&answer, call)
+            return answer
+        }
     }
 
     /// The texts in the places of the parts in braces; `nil` if the path is another one.

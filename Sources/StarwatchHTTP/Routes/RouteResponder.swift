@@ -77,12 +77,12 @@ struct RouteResponder: Sendable {
             answer.headers[.allow] = allowed.sorted().joined(separator: ", ")
             return answer
         }
-        call.arguments = arguments
+        call.request.arguments = arguments
         // Reading takes no body, so one that a client sends is dropped.
         if call.method != "GET", call.method != "HEAD" {
             do {
                 let body = try await request.body.collect(upTo: Self.bodyLimitBytes)
-                call.body = Array(body.readableBytesView)
+                call.request.body = Array(body.readableBytesView)
             } catch is NIOTooManyBytesError {
                 return .error(413, "invalid", "The body is larger than \(Self.bodyLimitBytes) bytes.")
             } catch {
@@ -93,7 +93,7 @@ struct RouteResponder: Sendable {
         do {
             return try await handler(call)
         } catch {
-            return .error(error)
+            return .error(ControlError(error))
         }
     }
 }

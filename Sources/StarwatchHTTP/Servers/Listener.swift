@@ -8,6 +8,7 @@ import NIOPosix
 import ServiceLifecycle
 import Starwatch
 import StarwatchCore
+import Synchronization
 
 /// Runs Hummingbird's server on one address until graceful shutdown, and announces the address.
 ///
@@ -134,4 +135,57 @@ private struct GuardedHTTPChannel: ServerChildChannel {
     }
 
     func handle(value: HTTP1Channel.Value, logger: Logger) async { await http.handle(value: value, logger: logger) }
+}
+
+/// The text of the `Date` header. It is made once a second while answers are sent, and never while none are.
+final class DateHeader: Sendable {
+    private let now: @Sendable () -> Timestamp
+    private let last = Mutex((second: Int64.min, text: ""))
+
+    init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
+
+    var text: String {
+        let now = now()
+        return last.withLock { last in
+            let second = now.milliseconds / 1000
+            if last.second != second { last = (second, HTTPDate.format(now)) }
+            return last.text
+        }
+    }
+}
+
+/// Writes errors of Hummingbird at debug once the agent stops.
+///
+/// When the time for stopping is over, the server's task is cancelled. Hummingbird then reports that it no longer accepts
+/// connections, and that its socket is closed already, as errors. Both are what was asked for.
+struct StoppingLogHandler: LogHandler {
+    var handler: any LogHandler
+
+    var logLevel: Logger.Level {
+        get { handler.logLevel }
+        set { handler.logLevel = newValue }
+    }
+
+    var metadata: Logger.Metadata {
+        get { handler.metadata }
+        set { handler.metadata = newValue }
+    }
+
+    var metadataProvider: Logger.MetadataProvider? {
+        get { handler.metadataProvider }
+        set { handler.metadataProvider = newValue }
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { handler[metadataKey: key] }
+        set { handler[metadataKey: key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        guard Task.isCancelled || Task.isShuttingDownGracefully else { return handler.log(event: event) }
+        guard handler.logLevel <= .debug else { return }
+        var event = event
+        event.level = .debug
+        handler.log(event: event)
+    }
 }

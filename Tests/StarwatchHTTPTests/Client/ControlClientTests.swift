@@ -43,7 +43,9 @@ struct ControlClientTests {
             let change = StarsChange(operation: .set, planIDs: ["p/1"])
             for _ in 0..<100 {
                 try await withThrowingTaskGroup(of: [String].self) { group in
-                    for _ in 0..<4 { group.addTask { try await client.changeStars(change) } }
+                    for _ in 0..<4 {
+                        group.addTask { try await client.perform(ControlAPI.changeStars, change).planIDs }
+                    }
                     for try await stars in group { #expect(stars == ["p/1"]) }
                 }
             }
@@ -59,7 +61,7 @@ struct ControlClientTests {
     ])
     func whatIsNoAnswerIsOneClearError(answer: String, expected: ControlError) async throws {
         try await withServer(answer) { client in
-            let error = await #expect(throws: ControlError.self) { try await client.status() }
+            let error = await #expect(throws: ControlError.self) { try await client.perform(ControlAPI.status) }
             #expect(error == expected)
         }
     }
@@ -69,7 +71,7 @@ struct ControlClientTests {
     func aServerCannotSayThatItIsNotThere(kind: String) async throws {
         let body = "{\"error\":{\"kind\":\"\(kind)\",\"message\":\"No.\"}}"
         try await withServer(reply(body, "403 Forbidden")) { client in
-            let error = await #expect(throws: ControlError.self) { try await client.reload() }
+            let error = await #expect(throws: ControlError.self) { try await client.perform(ControlAPI.reload) }
             #expect(error == ControlError(.failed, "No."))
         }
     }
@@ -77,7 +79,7 @@ struct ControlClientTests {
     @Test func withoutAnAgentTheClientSaysSo() async throws {
         try await withDirectory { directory in
             let error = await #expect(throws: ControlError.self) {
-                try await ControlClient(socketPath: directory + "/s.sock").status()
+                try await ControlClient(socketPath: directory + "/s.sock").perform(ControlAPI.status)
             }
             #expect(error == .unreachable(directory + "/s.sock", "No such file or directory"))
         }
@@ -130,7 +132,7 @@ struct ControlClientTests {
 
     private func runSlowPoll(_ path: String) async -> ControlError? {
         do throws(ControlError) {
-            _ = try await ControlClient(socketPath: path).runPoll("slow")
+            _ = try await ControlClient(socketPath: path).perform(ControlAPI.runPoll, PollRun("slow"))
             return nil
         } catch {
             return error
@@ -139,7 +141,9 @@ struct ControlClientTests {
 
     @Test func aPathThatIsTooLongIsUnreachable() async {
         let path = "/" + String(repeating: "x", count: 200)
-        let error = await #expect(throws: ControlError.self) { try await ControlClient(socketPath: path).status() }
+        let error = await #expect(throws: ControlError.self) {
+            try await ControlClient(socketPath: path).perform(ControlAPI.status)
+        }
         #expect(error?.kind == .unreachable)
         #expect(error?.message.contains(path) == true)
     }

@@ -17,33 +17,7 @@ struct OpenAPITests {
     private static let table =
         ReadRoutes(agent: agent, canControl: true).table + ControlRoutes(agent: agent).table
 
-    /// The Swift type of every schema; a schema without one says something that nothing holds it to.
-    private static var types: [String: any Decodable.Type] {
-        [
-            "Error": ErrorBody.self, "Status": AgentStatus.self, "Healthy": HealthyAnswer.self,
-            "Ready": ReadyAnswer.self,
-            "PollReport": PollReport.self, "OutboxEntry": OutboxEntry.self, "OutboxListing": OutboxListing.self,
-            "QuarantineEntry": QuarantineEntry.self, "QuarantineListing": QuarantineListing.self,
-            "RowSelection": RowSelection.self, "DiscardSelection": DiscardSelection.self,
-            "ChangeCount": ChangeCount.self, "IdentityReport": IdentityReport.self,
-            "IdentityRemoval": IdentityRemoval.self, "IdentityRemovalReport": IdentityRemovalReport.self,
-            "IdentityChange": IdentityChange.self, "StarsListing": StarsListing.self, "StarsChange": StarsChange.self,
-            "StarsArchive": StarsArchive.self, "ReloadAnswer": ReloadAnswer.self,
-            "SinkTestReport": SinkTestReport.self, "ServerWaitReport": ServerWaitReport.self,
-            "Notification": NotificationMessage.self,
-            "DigestReport": DigestReport.self, "DigestListing": DigestListing.self,
-            "DigestFetchReport": DigestFetchReport.self, "DigestShowReport": DigestShowReport.self,
-            "FeedEntry": FeedEntry.self, "FeedListing": FeedListing.self,
-            "SentNotification": NotificationEntry.self, "SentListing": NotificationListing.self,
-            "ActionReport": ActionReport.self, "Shortlink": ShortlinkReport.self,
-            "Story": Story.self, "LogListing": LogListing.self,
-            "IdentityErasureReport": IdentityErasureReport.self, "KeysReport": KeysReport.self,
-            "KeyVerification": KeyVerification.self, "MasterKeyChange": MasterKeyChange.self,
-            "SigningKey": KeysReport.SigningKey.self, "SigningKeyReport": SigningKeyReport.self,
-            "SigningKeyImport": SigningKeyImport.self, "SigningKeyRotation": SigningKeyRotation.self,
-            "SigningKeyRevocation": SigningKeyRevocation.self,
-        ]
-    }
+    private static let verbs: [any AnyVerb] = [ControlAPI.status] + ControlAPI.controls
 
     @Test func everyRouteIsDescribedAndNothingElseIs() {
         let routes = Self.table.map { "\($0.method) \($0.path)" }
@@ -58,12 +32,65 @@ struct OpenAPITests {
         }
     }
 
-    @Test func everySchemaIsATypesAndHasItsFields() throws {
-        #expect(Self.types.keys.sorted() == document.schemas.keys.sorted())
-        for (name, type) in Self.types {
-            let probe = try SchemaProbe(type)
-            #expect(document.differences(probe, document.schemas[name], at: name) == [])
+    @Test func everyVerbsQueryBodyAndAnswerAreDescribed() throws {
+        for verb in Self.verbs { try checkDescription(of: verb) }
+    }
+
+    private func checkDescription<V: AnyVerb>(of one: V) throws {
+        let verb = one.verb
+        let name = "\(verb.method) \(verb.path)"
+        let operation = try #require(document.operations[name])
+        let parameters = (operation["parameters"] as? [Any] ?? []).map(document.resolved)
+        let query = parameters.filter { $0["in"] as? String == "query" }.compactMap { $0["name"] as? String }
+        #expect(query.sorted() == verb.form.parameters.sorted(), "\(name)")
+        let answer = try #require(document.content((operation["responses"] as? [String: Any])?["200"]), "\(name)")
+        #expect(document.differences(try SchemaProbe(V.Answer.self), answer["schema"], at: name) == [])
+        let example = try JSONSerialization.data(withJSONObject: try #require(answer["example"]), options: .sortedKeys)
+        let value = try ControlJSON.decode(V.Answer.self, from: Array(example))
+        #expect(try canonical(ControlJSON.encode(value)) == example, "the example of \(name) loses something")
+        let body = document.content(operation["requestBody"])
+        #expect((body == nil) == (verb.form.body == nil), "\(name)")
+        guard let body, let type = verb.form.body else { return }
+        #expect(document.differences(try SchemaProbe(type), body["schema"], at: name) == [])
+        let given = try JSONSerialization.data(withJSONObject: try #require(body["example"]), options: .sortedKeys)
+        var request = ControlRequest()
+        request.body = Array(given)
+        let written = try verb.form.write(try verb.form.read(request)).body
+        #expect(try canonical(Data(written)) == given, "the body of \(name) loses something")
+    }
+
+    private func canonical(_ json: Data) throws -> Data {
+        try JSONSerialization.data(withJSONObject: try JSONSerialization.jsonObject(with: json), options: .sortedKeys)
+    }
+
+    /// The schemas of the verbs are reached from their operations.
+    @Test func everyOtherSchemaIsAType() throws {
+        let text = String(decoding: EmbeddedFile.openAPI, as: UTF8.self)
+        for name in document.schemas.keys { #expect(text.contains("\"#/components/schemas/\(name)\""), "\(name)") }
+        let types: [String: any Decodable.Type] = [
+            "Error": ControlErrorBody.self, "Healthy": HealthyAnswer.self, "Ready": ReadyAnswer.self,
+        ]
+        for (name, type) in types {
+            #expect(document.differences(try SchemaProbe(type), document.schemas[name], at: name) == [])
         }
+    }
+
+    @Test func propertiesAndKeysAreInTheSameWords() {
+        let pairs = [
+            ("runID", "run_id"), ("planIDs", "plan_ids"), ("serverRequestID", "server_request_id"),
+            ("tookMilliseconds", "took_ms"), ("id", "id"), ("undeliveredTo", "undelivered_to"),
+        ]
+        for (property, key) in pairs {
+            #expect(ControlJSON.snake(property) == key && ControlJSON.camel(key) == property)
+        }
+    }
+
+    /// A plan is no name of a property.
+    @Test func theKeysOfDictionariesStay() throws {
+        let listing = StarsListing(planIDs: [], names: ["plan_idOf/X": "A"])
+        let json = try ControlJSON.encode(listing)
+        #expect(String(decoding: json, as: UTF8.self) == #"{"names":{"plan_idOf/X":"A"},"plan_ids":[]}"#)
+        #expect(try ControlJSON.decode(StarsListing.self, from: Array(json)).names == listing.names)
     }
 
     @Test func everyKindOfErrorIsDescribed() throws {
@@ -115,11 +142,32 @@ struct OpenAPITests {
             state.databaseCheck = "running"
             state.feedIsOver = true
         }
+        try await checkAnswers(of: agent)
+    }
+
+    /// Each verb does work that gives its answer, or an error that is described.
+    @Test func everyAnswerOfARealAgentIsAsDescribed() async throws {
+        try await withDirectory { directory in
+            var options = AgentOptions()
+            options.server.url = "http://127.0.0.1:9"
+            options.storage.path = directory + "/starwatch.db"
+            options.clock.source = .system
+            options.log.level = .critical
+            options.polls = [PollOptions(name: PollName("starred_projects")!, kind: .starredProjects)]
+            options.delivery.sinks = [SinkOptions(name: "log", kind: .log)]
+            let agent = try await Agent(options: options)
+            try await checkAnswers(of: agent)
+            await agent.close()
+        }
+    }
+
+    private func checkAnswers(of agent: any ServedAgent) async throws {
         try await withDirectory { directory in
             let server = ControlServer(agent: agent, socketPath: directory + "/s.sock", logger: quiet)
             try await withRunning(server) { address in
                 let probe = HTTPProbe(address: address)
-                for (name, operation) in document.operations {
+                // Signing in comes last, so that a real agent polls nothing.
+                for (name, operation) in document.operations.sorted(by: { $0.key < $1.key }) {
                     let (method, path) = (name.prefix { $0 != " " }, name.drop { $0 != " " }.dropFirst())
                     let isRunbook = path.hasPrefix("/help/runbooks/")
                     let target = path.replacing("{name}", with: isRunbook ? "StarwatchPollStale" : "starred_projects")

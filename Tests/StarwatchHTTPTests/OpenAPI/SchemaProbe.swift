@@ -1,3 +1,5 @@
+@testable import Starwatch
+
 /// Keys and types that a type decodes, found by running its decoder.
 ///
 /// A type that gets a field of its own shows it here, without anybody writing it down again.
@@ -12,14 +14,22 @@ final class SchemaProbe {
     private(set) var required: Set<String> = []
     private(set) var items: SchemaProbe?
     fileprivate(set) var isNullable = false
+    /// Whether the keys of the type are those of the JSON.
+    private var hasOwnKeys = false
     /// The name that stands for all names of a dictionary.
     static let anyName = "NAME"
 
     init(_ type: any Decodable.Type) throws { _ = try read(type) }
 
-    private init() {}
+    private init(in parent: SchemaProbe) { hasOwnKeys = parent.hasOwnKeys }
+
+    /// The name of a field in the JSON of the control API.
+    private func name(_ key: some CodingKey) -> String {
+        hasOwnKeys || key.stringValue == Self.anyName ? key.stringValue : ControlJSON.snake(key.stringValue)
+    }
 
     fileprivate func read<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        if type is any HasOwnKeys.Type { hasOwnKeys = true }
         if let cases = type as? any CaseIterable.Type, let value = words(cases) as? Value { return value }
         return try type.init(from: Reader(node: self))
     }
@@ -55,16 +65,17 @@ final class SchemaProbe {
         var allKeys: [Key] { Key(stringValue: SchemaProbe.anyName).map { [$0] } ?? [] }
 
         private func child(_ key: Key) -> SchemaProbe {
-            let child = node.properties[key.stringValue] ?? SchemaProbe()
-            if node.properties[key.stringValue] == nil { node.required.insert(key.stringValue) }
-            node.properties[key.stringValue] = child
+            let name = node.name(key)
+            let child = node.properties[name] ?? SchemaProbe(in: node)
+            if node.properties[name] == nil { node.required.insert(name) }
+            node.properties[name] = child
             return child
         }
 
         /// Asked before a field that may be left out.
         func contains(_ key: Key) -> Bool {
             _ = child(key)
-            node.required.remove(key.stringValue)
+            node.required.remove(node.name(key))
             return true
         }
 
@@ -101,7 +112,7 @@ final class SchemaProbe {
 
         private mutating func next() -> SchemaProbe {
             currentIndex += 1
-            let child = node.items ?? SchemaProbe()
+            let child = node.items ?? SchemaProbe(in: node)
             node.items = child
             return child
         }

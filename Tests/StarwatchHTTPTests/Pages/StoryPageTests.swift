@@ -68,8 +68,8 @@ import Testing
     @Test func theClientAsksForAStory() async throws {
         let agent = FakeAgent()
         try await withClient(agent) { client, _ async throws in
-            #expect(try await client.explain("a/b c") == Sample.story("a/b c"))
-            #expect(agent.now.calls == ["explain a/b c"])
+            #expect(try await client.perform(ControlAPI.explain, "a/b c") == Sample.story("a/b c"))
+            #expect(agent.now.calls == ["GET /api/v1/explain/a%2Fb%20c"])
         }
     }
 
@@ -82,8 +82,12 @@ import Testing
             query.run = "run_1"
             query.after = 3
             query.limit = 9
-            #expect(try await client.logs(query) == [Sample.line])
-            #expect(agent.now.calls == ["logs since \(Sample.time) level warn run run_1 after 3 limit 9"])
+            #expect(try await client.perform(ControlAPI.logs, query).lines == [Sample.line])
+            #expect(
+                agent.now.calls == [
+                    "GET /api/v1/logs?since=2026-01-01T12%3A00%3A00.000Z&level=warn&run=run_1&after=3&limit=9"
+                ]
+            )
             #expect(try await probe.get("/api/v1/logs?level=loud").status == 400)
         }
     }
@@ -95,7 +99,7 @@ import Testing
             #expect(page.status == 200)
             #expect(page.text.contains("Nothing stored has that id."))
             #expect(try await probe.get("/explain").status == 200)
-            #expect(agent.now.calls == ["explain chg_1"])
+            #expect(agent.now.calls == ["GET /api/v1/explain/chg_1"])
         }
     }
 }

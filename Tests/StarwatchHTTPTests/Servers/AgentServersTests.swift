@@ -38,9 +38,9 @@ struct AgentServersTests {
             async let next = agent.run()
             try await waitForSocket(options.control.socket)
             let client = ControlClient(socketPath: options.control.socket)
-            #expect(try await client.status().version == AgentVersion.current)
+            #expect(try await client.perform(ControlAPI.status).version == AgentVersion.current)
             #expect(try await HTTPProbe(address: options.control.socket).get("/metrics").status == 200)
-            try await client.reload()
+            #expect(try await client.perform(ControlAPI.reload).reloaded)
             #expect(try await next == options)
             #expect(!FileManager.default.fileExists(atPath: options.control.socket))
         }

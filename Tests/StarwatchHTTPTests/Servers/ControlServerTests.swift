@@ -14,76 +14,106 @@ struct ControlServerTests {
         let shortlink = try #require(Shortlink("abc"))
         try await withControl(agent) { _, client async throws in
             var query = NotificationQuery()
-            #expect(try await client.notificationList(query) == [Sample.sent("ntf_1")])
+            let sent = try await client.perform(ControlAPI.notificationList, query).notifications
+            #expect(sent == [Sample.sent("ntf_1")])
             (query.before, query.limit) = (9, 3)
-            #expect(try await client.notificationList(query).count == 1)
-            #expect(try await client.notificationShow("ntf/ 2").id == "ntf/ 2")
-            #expect(try await client.notificationAct("ntf_2", .snooze).action == .snooze)
-            #expect(try await client.shortlinkShow(shortlink).changes.map(\.plan) == ["plan"])
+            #expect(try await client.perform(ControlAPI.notificationList, query).notifications.count == 1)
+            #expect(try await client.perform(ControlAPI.notificationShow, "ntf/ 2").id == "ntf/ 2")
+            let chosen = ChosenAction(.snooze, on: "ntf_2")
+            #expect(try await client.perform(ControlAPI.notificationAct, chosen).action == .snooze)
+            #expect(try await client.perform(ControlAPI.shortlinkShow, shortlink).changes.map(\.plan) == ["plan"])
+            #expect(try await client.perform(ControlAPI.feed, query).notifications.map(\.sequence) == [2, 1])
         }
         #expect(
             agent.now.calls == [
-                "notifications before 0 limit 100", "notifications before 9 limit 3", "notification ntf/ 2",
-                "snooze_1h ntf_2", "shortlink abc",
+                "GET /api/v1/notifications/sent?limit=100", "GET /api/v1/notifications/sent?limit=3&before=9",
+                "GET /api/v1/notifications/ntf%2F%202", "POST /api/v1/notifications/ntf_2/actions/snooze_1h",
+                "GET /api/v1/shortlinks/abc", "GET /api/v1/notifications?limit=3&before=9",
             ]
         )
     }
 
     @Test func everyOperationReachesTheAgentAndItsAnswerComesBack() async throws {
         let agent = FakeAgent { $0.status = StatusPageTests.degraded }
-        let did = try #require(DID("did:example:alice"))
         try await withControl(agent) { _, client in
-            #expect(try await client.status() == StatusPageTests.degraded)
-            let report = try await client.runPoll("starred_projects")
-            #expect(report.poll == "starred_projects")
-            #expect(report.fetched == 3)
-            #expect(report.watermarkMoved)
-            _ = try await client.runPoll("starred_projects", unlessWithin: .seconds(3600))
+            #expect(try await client.perform(ControlAPI.status) == StatusPageTests.degraded)
+            let report = try await client.perform(ControlAPI.runPoll, PollRun("starred_projects"))
+            #expect(report == Sample.report(of: "starred_projects"))
+            let hourly = PollRun("starred_projects", unlessWithin: .seconds(3600))
+            _ = try await client.perform(ControlAPI.runPoll, hourly)
             await #expect(throws: ControlError.self) {
-                try await client.runPoll("starred_projects", unlessWithin: .zero)
+                try await client.perform(ControlAPI.runPoll, PollRun("starred_projects", unlessWithin: .zero))
             }
+            #expect(try await client.perform(ControlAPI.tryPoll, "a").poll == "a")
             var query = OutboxQuery()
-            #expect(try await client.outboxList(query) == [Sample.entry(1), Sample.entry(2)])
-            query.state = "dead"
-            query.poll = "a poll"
-            query.before = 17
-            query.limit = 3
-            #expect(try await client.outboxList(query).count == 2)
-            #expect(try await client.outboxShow(7) == Sample.entry(7))
-            #expect(try await client.outboxRetry([1, 2, 3]) == 3)
-            #expect(try await client.outboxDiscard([4]) == 1)
-            #expect(try await client.outboxRetryAll(poll: "a poll") == 5)
-            #expect(try await client.outboxDiscardAll(poll: nil, in: .dead) == 6)
-            #expect(try await client.outboxDiscardAll(poll: "a poll", in: .claimed) == 6)
+            #expect(
+                try await client.perform(ControlAPI.outboxList, query).entries == [Sample.entry(1), Sample.entry(2)]
+            )
+            (query.state, query.poll, query.before, query.limit) = ("dead", "a poll", 17, 3)
+            #expect(try await client.perform(ControlAPI.outboxList, query).entries.count == 2)
+            #expect(try await client.perform(ControlAPI.outboxShow, 7) == Sample.entry(7))
+            #expect(try await client.perform(ControlAPI.outboxRetry, RowSelection(ids: [1, 2, 3])).changed == 3)
+            #expect(try await client.perform(ControlAPI.outboxRetry, RowSelection(allOf: "a poll")).changed == 5)
+            let some = DiscardSelection(RowSelection(ids: [4]))
+            #expect(try await client.perform(ControlAPI.outboxDiscard, some).changed == 1)
+            let claimed = DiscardSelection(RowSelection(allOf: nil), in: .claimed)
+            #expect(try await client.perform(ControlAPI.outboxDiscard, claimed).changed == 5)
             var quarantine = QuarantineQuery()
-            #expect(try await client.quarantineList(quarantine) == [Sample.quarantined(3)])
+            #expect(
+                try await client.perform(ControlAPI.quarantineList, quarantine).entries == [Sample.quarantined(3)]
+            )
             (quarantine.poll, quarantine.before, quarantine.limit) = ("a poll", 9, 2)
-            #expect(try await client.quarantineList(quarantine).count == 1)
-            #expect(try await client.quarantineDiscard([7, 8]) == 2)
-            #expect(try await client.quarantineDiscardAll(poll: "a poll") == 2)
-            #expect(try await client.setIdentity(did).did == did.rawValue)
-            #expect(try await client.identity().did == did.rawValue)
-            #expect(try await client.setIdentity(nil).did == nil)
-            let change = StarsChange(operation: .add, planIDs: ["p/1", "p 2"])
-            #expect(try await client.changeStars(change) == ["p/1", "p 2"])
-            #expect(try await client.stars() == ["p/1", "p 2"])
-            #expect(try await client.archivedStars().map(\.planIDs) == [["p/1"]])
-            #expect(try await client.digests().isEmpty)
-            #expect(try await client.fetchDigest("daily").isFresh)
-            #expect(try await client.showDigest("a/b").notificationID == "ntf_1")
-            #expect(try await client.clearServerWait().waitedUntil == "2026-01-08T12:00:00.000Z")
-            try await client.reload()
+            #expect(try await client.perform(ControlAPI.quarantineList, quarantine).entries.count == 1)
+            #expect(try await client.perform(ControlAPI.quarantineDiscard, RowSelection(ids: [7, 8])).changed == 2)
         }
         #expect(
             agent.now.calls == [
-                "run starred_projects", "run starred_projects unless within 3600.0 seconds",
-                "list all", "list dead of a poll before 17 limit 3", "show 7",
-                "retry [1, 2, 3]",
-                "discard [4]", "retry all of a poll", "discard all dead of every poll", "discard all claimed of a poll",
-                "quarantine of every poll before 0 limit 1000", "quarantine of a poll before 9 limit 2",
-                "hide [7, 8]", "hide all of a poll",
-                "set identity", "identity", "set identity", "stars add", "stars",
-                "archived stars", "digests", "fetch digest daily", "show digest a/b", "clear wait", "reload",
+                "POST /api/v1/polls/starred_projects/run",
+                "POST /api/v1/polls/starred_projects/run?unless_within=3600", "POST /api/v1/polls/a/try",
+                "GET /api/v1/outbox?limit=1000", "GET /api/v1/outbox?state=dead&poll=a%20poll&before=17&limit=3",
+                "GET /api/v1/outbox/7", #"POST /api/v1/outbox/retry {"ids":[1,2,3]}"#,
+                #"POST /api/v1/outbox/retry {"all":true,"poll":"a poll"}"#,
+                #"POST /api/v1/outbox/discard {"ids":[4]}"#,
+                #"POST /api/v1/outbox/discard {"all":true,"state":"claimed"}"#,
+                "GET /api/v1/quarantine?limit=1000", "GET /api/v1/quarantine?poll=a%20poll&before=9&limit=2",
+                #"POST /api/v1/quarantine/discard {"ids":[7,8]}"#,
+            ]
+        )
+    }
+
+    @Test func identityStarsAndKeysReachTheAgentToo() async throws {
+        let agent = FakeAgent()
+        let did = "did:example:alice"
+        try await withControl(agent) { _, client in
+            #expect(try await client.perform(ControlAPI.setIdentity, IdentityChoice(did: did)).did == did)
+            #expect(try await client.perform(ControlAPI.identity).did == did)
+            #expect(try await client.perform(ControlAPI.setIdentity, IdentityChoice(did: nil)).did == nil)
+            #expect(try await client.perform(ControlAPI.eraseIdentity, IdentityRemoval(did: did)).erased)
+            let change = StarsChange(operation: .optIn, planIDs: ["p/1", "p 2"])
+            #expect(try await client.perform(ControlAPI.changeStars, change).planIDs == ["p/1", "p 2"])
+            let stars = try await client.perform(ControlAPI.stars)
+            #expect(stars.planIDs == ["p/1", "p 2"] && stars.names == ["a": "A"])
+            #expect(try await client.perform(ControlAPI.archivedStars).archived.map(\.planIDs) == [["p/1"]])
+            #expect(try await client.perform(ControlAPI.digests).digests.isEmpty)
+            #expect(try await client.perform(ControlAPI.fetchDigest, "daily").isFresh)
+            #expect(try await client.perform(ControlAPI.showDigest, "a/b").notificationID == "ntf_1")
+            #expect(try await client.perform(ControlAPI.testSink, "hook").tookMilliseconds == 12)
+            let waited = try await client.perform(ControlAPI.clearServerWait)
+            #expect(waited.waitedUntil == "2026-01-08T12:00:00.000Z")
+            #expect(try await client.perform(ControlAPI.keys).encrypted)
+            let rotation = SigningKeyRotation(content: [1, 2, 3], emergency: true)
+            #expect(try await client.perform(ControlAPI.rotateSigningKey, rotation).used)
+            #expect(try await client.perform(ControlAPI.reload).reloaded)
+        }
+        #expect(
+            agent.now.calls == [
+                #"PUT /api/v1/identity {"did":"did:example:alice"}"#, "GET /api/v1/identity",
+                #"PUT /api/v1/identity {"did":null}"#, #"POST /api/v1/identity/erase {"did":"did:example:alice"}"#,
+                #"POST /api/v1/stars {"operation":"opt_in","plan_ids":["p/1","p 2"]}"#, "GET /api/v1/stars",
+                "GET /api/v1/stars/archived", "GET /api/v1/digests", "POST /api/v1/digests/daily/fetch",
+                "POST /api/v1/digests/a%2Fb/show", "POST /api/v1/sinks/hook/test", "POST /api/v1/server/clear-wait",
+                "GET /api/v1/keys", #"POST /api/v1/keys/signing/rotate {"emergency":true,"key":"AQID"}"#,
+                "POST /api/v1/reload",
             ]
         )
     }
@@ -114,18 +144,22 @@ struct ControlServerTests {
             #expect(reply.text.contains("http.allowed_hosts") && !reply.text.contains("evil"))
             #expect(try await probe.send(.POST, "/api/v1/reload", ["Host": "127.0.0.1:9465"]).status == 200)
         }
-        #expect(agent.now.calls == ["reload"])
+        #expect(agent.now.calls == ["POST /api/v1/reload"])
     }
 
     @Test func namesAreEscapedOnTheWayAndReadOnArrival() async throws {
         let agent = FakeAgent()
         try await withControl(agent) { _, client in
-            _ = try await client.runPoll("a/b ?#%é")
+            _ = try await client.perform(ControlAPI.runPoll, PollRun("a/b ?#%é"))
             var query = OutboxQuery()
             query.state = "x&y=z+1"
-            _ = try await client.outboxList(query)
+            _ = try await client.perform(ControlAPI.outboxList, query)
         }
-        #expect(agent.now.calls == ["run a/b ?#%é", "list x&y=z+1"])
+        #expect(
+            agent.now.calls == [
+                "POST /api/v1/polls/a%2Fb%20%3F%23%25%C3%A9/run", "GET /api/v1/outbox?state=x%26y%3Dz%2B1&limit=1000",
+            ]
+        )
     }
 
     @Test(arguments: [
@@ -134,7 +168,7 @@ struct ControlServerTests {
     func aRefusalKeepsItsKindAndItsWords(kind: ControlError.Kind, status: UInt) async throws {
         let refusal = ControlError(kind, "There is no \"poll\" <of> that name.")
         try await withControl(FakeAgent { $0.failure = refusal }) { path, client in
-            let error = await #expect(throws: ControlError.self) { try await client.reload() }
+            let error = await #expect(throws: ControlError.self) { try await client.perform(ControlAPI.reload) }
             #expect(error == refusal)
             let reply = try await HTTPProbe(address: path).send(.POST, "/api/v1/reload")
             #expect(reply.status == status)
@@ -222,7 +256,7 @@ struct ControlServerTests {
             #expect(reply.status == 303)
             #expect(reply.headers["Location"] == ["../../../../"])
         }
-        #expect(agent.now.calls == ["run starred_projects"])
+        #expect(agent.now.calls == ["POST /api/v1/polls/starred_projects/run"])
     }
 
     @Test func aPageOfAnotherOriginCannotPressIt() async throws {

@@ -29,12 +29,12 @@ struct ControlSocketTests {
             let path = directory + "/s.sock"
             try leaveDeadSocket(at: path)
             await #expect {
-                try await ControlClient(socketPath: path).reload()
+                _ = try await ControlClient(socketPath: path).perform(ControlAPI.reload)
             } throws: {
                 ($0 as? ControlError)?.kind == .unreachable
             }
             try await withRunning(ControlServer(agent: FakeAgent(), socketPath: path, logger: quiet)) {
-                try await ControlClient(socketPath: $0).reload()
+                _ = try await ControlClient(socketPath: $0).perform(ControlAPI.reload)
             }
         }
     }
@@ -45,9 +45,9 @@ struct ControlSocketTests {
             let second = ControlServer(agent: FakeAgent(), socketPath: path, logger: quiet)
             let error = await #expect(throws: HTTPServerError.self) { try await withRunning(second) { _ in } }
             #expect(error == .agentRunning(path: path))
-            try await client.reload()
+            _ = try await client.perform(ControlAPI.reload)
         }
-        #expect(agent.now.calls == ["reload"])
+        #expect(agent.now.calls == ["POST /api/v1/reload"])
     }
 
     @Test func ofTwoAgentsThatStartTogetherOneRuns() async throws {

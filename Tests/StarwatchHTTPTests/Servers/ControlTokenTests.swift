@@ -25,7 +25,7 @@ struct ControlTokenTests {
     func whoHasTheTokenMay(authorization: String) async throws {
         let (reply, calls) = try await reload(["Authorization": authorization])
         #expect(reply.status == 200)
-        #expect(calls == ["reload"])
+        #expect(calls == ["POST /api/v1/reload"])
     }
 
     @Test(arguments: ["", "Bearer", "Bearer ", "Bearer s3cre", "Bearer s3cretx", "Bearer S3cret", "Basic s3cret"])

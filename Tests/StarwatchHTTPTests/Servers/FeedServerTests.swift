@@ -143,7 +143,7 @@ import struct StarwatchStore.FeedRow
             ).text
             #expect(text.hasPrefix("{\"notifications\":[{\"notification\":{\"action_labels\":{"))
         }
-        #expect(agent.now.calls == ["follow 0", "feed limit 3 before 7"])
+        #expect(agent.now.calls == ["follow 0", "GET /api/v1/notifications?limit=3&before=7"])
     }
 
     @Test func theReadOnlyServerHasNoneOfIt() async throws {

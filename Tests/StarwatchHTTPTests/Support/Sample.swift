@@ -116,3 +116,81 @@ enum Sample {
         return FeedEntry(sequence: sequence, storedAt: "1970-01-01T00:50:00.000Z", notification: message)
     }
 }
+
+// MARK: - Answers by their type
+
+extension Sample {
+    /// The answer of an agent with this state. `nil` for a type without a sample.
+    static func answer(_ type: Any.Type, to input: Any, _ state: inout FakeAgent.State) -> (any Sendable)? {
+        let text = input as? String ?? ""
+        switch type {
+        case is IdentityReport.Type:
+            if let choice = input as? IdentityChoice { state.did = choice.did.flatMap { DID($0) } }
+            return IdentityReport(did: state.did?.rawValue, generation: input is IdentityChoice ? 2 : 1, pseudonym: nil)
+        case is StarsListing.Type:
+            guard let change = input as? StarsChange else {
+                return StarsListing(planIDs: state.stars, names: ["a": "A"])
+            }
+            state.stars += change.planIDs
+            return StarsListing(planIDs: state.stars)
+        case is ChangeCount.Type:
+            let ids = (input as? RowSelection)?.ids ?? (input as? DiscardSelection)?.ids
+            return ChangeCount(changed: ids?.count ?? 5)
+        case is PollReport.Type: return report(of: (input as? PollRun)?.name ?? text)
+        case is OutboxEntry.Type: return entry(input as? Int64 ?? 0)
+        case is NotificationEntry.Type: return sent(text)
+        case is Story.Type: return story(text)
+        case is DigestFetchReport.Type:
+            return DigestFetchReport(digest: text, outcome: .notModified, contentAt: time)
+        case is DigestShowReport.Type:
+            return DigestShowReport(digest: text, notificationID: "ntf_1", text: "fallback", state: "delivered")
+        case is SinkTestReport.Type:
+            return SinkTestReport(sink: text, notificationID: "ntf_1", result: .ok, tookMilliseconds: 12)
+        case is ActionReport.Type:
+            guard let chosen = input as? ChosenAction else { return nil }
+            return ActionReport(
+                notificationID: chosen.notification,
+                action: chosen.action,
+                doneAt: time,
+                already: false
+            )
+        default: return answers.first { Swift.type(of: $0) == type }
+        }
+    }
+
+    /// The answers that are the same for every input.
+    private static let answers: [any Sendable] = [
+        OutboxListing(entries: [entry(1), entry(2)]), QuarantineListing(entries: [quarantined(3)]),
+        ReloadAnswer(reloaded: true), ServerWaitReport(waitedUntil: "2026-01-08T12:00:00.000Z"),
+        IdentityRemovalReport(keptUntil: "2026-01-31T00:00:00.000Z"), IdentityErasureReport(),
+        StarsArchive(archived: [archive]), DigestListing(digests: []), shortlink, LogListing(lines: [line]),
+        FeedListing(notifications: [notification(2), notification(1)]),
+        NotificationListing(notifications: [sent("ntf_1")]), KeyVerification(opened: 120, failed: 0, faults: []),
+        KeysReport.example, SigningKeyReport.example,
+    ]
+}
+
+extension KeysReport {
+    fileprivate static let example = KeysReport(
+        encrypted: true,
+        masterKey: MasterKey(id: "0123456789abcdef", since: "2026-01-01T00:00:00.000Z"),
+        dataKeys: [
+            DataKey(id: 3, account: nil, state: .active, uses: 65_536, createdAt: "2026-01-01T00:00:00.000Z")
+        ],
+        signingKeys: [.example]
+    )
+}
+
+extension KeysReport.SigningKey {
+    fileprivate static let example = KeysReport.SigningKey(
+        kid: "5f0c1d2e3a4b",
+        algorithm: .hs256,
+        state: .active,
+        account: "did:hash:0123456789abcdef",
+        createdAt: "2026-01-01T00:00:00.000Z"
+    )
+}
+
+extension SigningKeyReport {
+    fileprivate static let example = SigningKeyReport(key: .example, retiring: [], used: true)
+}

@@ -198,7 +198,9 @@ final class Bench {
     }
 }
 
-extension AgentControl {
+extension Agent {
+    func stars() async throws(ControlError) -> [String] { try await starsListing().planIDs }
+
     /// The newest rows of a state, or of all.
     func outboxList(state: String?) async throws(ControlError) -> [OutboxEntry] {
         var query = OutboxQuery()

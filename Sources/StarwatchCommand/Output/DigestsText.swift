@@ -1,7 +1,7 @@
 import Starwatch
 
 /// Digests for a person.
-enum DigestText {
+enum DigestsText {
     static func lines(_ digests: [DigestReport]) -> String {
         guard !digests.isEmpty else { return "No digests are configured." }
         let titles = ["DIGEST", "TIME", "STATUS", "TEXT", "FETCH", "WHY"]

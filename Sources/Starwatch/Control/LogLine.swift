@@ -31,12 +31,6 @@ package struct LogLine: Sendable, Codable, Hashable {
     /// The line as it was logged.
     package var line: String
 
-    enum CodingKeys: String, CodingKey {
-        case id, at, level
-        case runID = "run_id"
-        case line
-    }
-
     package init(id: Int64, at: String, level: Level, runID: String?, line: String) {
         self.id = id
         self.at = at

@@ -1,11 +1,10 @@
-import Foundation
+import FoundationEssentials
 import Starwatch
-import StarwatchCore
 
 /// JSON for people and programs: indented, keys in order.
-enum JSONText {
+enum JSONOutput {
     static func encode(_ value: some Encodable) throws -> String {
-        printable(String(decoding: try JSONEncoder.stable(isPretty: true).encode(value), as: UTF8.self))
+        printable(String(decoding: try ControlJSON.encode(value, isPretty: true), as: UTF8.self))
     }
 
     /// Returns `text`, JSON, with escapes in place of characters that could control a terminal.
@@ -29,3 +28,5 @@ enum JSONText {
         return String(repeating: "0", count: 4 - digits.count) + digits
     }
 }
+
+extension VersionReport: HasOwnKeys {}

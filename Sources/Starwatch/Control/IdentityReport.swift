@@ -1,0 +1,62 @@
+import StarwatchCore
+
+/// The active identity.
+package struct IdentityReport: Sendable, Codable, Hashable {
+    /// The DID; `nil` when signed out. Served only by the control API.
+    package var did: String?
+    package var generation: Int
+    /// The identity's pseudonym in logs.
+    package var pseudonym: String?
+}
+
+/// The answer to the removal of an identity.
+package struct IdentityRemovalReport: Sendable, Codable, Hashable {
+    /// Deletion time. Signing in before then restores the account.
+    package var keptUntil: String
+}
+
+/// The confirmation that an identity was erased.
+package struct IdentityErasureReport: Sendable, Codable, Hashable {
+    package var erased = true
+    /// Whether the write-ahead log is empty too. If not, another program reads the database, and the log is emptied by the
+    /// next cleanup after it has ended.
+    package var purged = true
+}
+
+/// `{"did": "…"}`, or `{"did": null}` to sign out. The key is required.
+package struct IdentityChoice: Sendable, Codable {
+    package var did: String?
+
+    package init(did: String?) { self.did = did }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        did = try container.decodeNil(forKey: .did) ? nil : container.decode(String.self, forKey: .did)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(did, forKey: .did)
+    }
+
+    /// - Throws: ``ControlError`` of kind `invalid` if the text is no DID.
+    func account() throws(ControlError) -> DID? {
+        guard let did else { return nil }
+        return try IdentityRemoval(did: did).account()
+    }
+
+    private enum CodingKeys: CodingKey { case did }
+}
+
+/// The account to remove or to erase.
+package struct IdentityRemoval: Sendable, Codable {
+    package var did: String
+
+    package init(did: String) { self.did = did }
+
+    /// - Throws: ``ControlError`` of kind `invalid` if the text is no DID.
+    func account() throws(ControlError) -> DID {
+        if let account = DID(did) { return account }
+        throw ControlError(.invalid, "That is not a DID; it has the form did:method:id.")
+    }
+}

@@ -1,0 +1,115 @@
+package import StarwatchCore
+
+/// A selection of outbox rows, newest first. `nil` does not restrict.
+package struct OutboxQuery: Sendable, Hashable {
+    package var state: String?
+    package var poll: String?
+    /// The last id of the previous page; only rows with smaller ids are listed.
+    package var before: Int64?
+    /// The size of a page, from 1 to ``OutboxEntry/listLimit``.
+    package var limit = OutboxEntry.listLimit
+
+    package init() {}
+}
+
+/// A row of the outbox, as its operator sees it. Served only by the control API.
+package struct OutboxEntry: Sendable, Codable, Hashable {
+    /// The maximum number of rows in a list.
+    package static let listLimit = 1000
+
+    package var id: Int64
+    package var poll: String
+    package var state: OutboxState
+    package var jwtID: String
+    package var plan: String
+    package var name: String?
+    package var attempts: Int
+    package var createdAt: String
+    package var notificationID: String?
+    /// The sinks that rejected it too often or were given up; `nil` if there are none.
+    package var undeliveredTo: [String]?
+    /// The reason why nobody gets it; `nil` if its state tells.
+    package var reason: RowReason?
+    /// The poll that announced the same claim; `nil` for another reason, or if that row is gone.
+    package var announcedBy: String?
+    /// The result of every sink; `nil` in lists.
+    package var deliveries: [Delivery]?
+
+    /// The result of one sink.
+    package struct Delivery: Sendable, Codable, Hashable {
+        package var sink: String
+        /// `pending`, `ok`, `rejected`, `given_up`, `gone` or `cancelled`.
+        package var state: String
+        package var attempts: Int
+        /// The number of attempts that the sink rejected.
+        package var rejections: Int
+        /// The time of the next attempt; `nil` if there is none.
+        package var nextAttemptAt: String?
+        package var updatedAt: String
+        /// The reason for the last failed attempt, such as `http_404`; `nil` if the last attempt succeeded.
+        package var reason: String?
+    }
+}
+
+package struct OutboxListing: Sendable, Codable {
+    package var entries: [OutboxEntry]
+
+    package init(entries: [OutboxEntry]) { self.entries = entries }
+}
+
+/// Rows to change: `{"ids": [1, 2]}`, or `{"all": true}` for every dead row, with `"poll": "…"` for those of one poll.
+package struct RowSelection: Sendable, Codable {
+    package var ids: [Int64]?
+    package var all: Bool?
+    package var poll: String?
+
+    package init(ids: [Int64]) { self.ids = ids }
+
+    package init(allOf poll: String?) { (all, self.poll) = (true, poll) }
+
+    func check() throws(ControlError) {
+        guard ids?.isEmpty == false || all == true else {
+            throw ControlError(.invalid, "Name at least one outbox id, or all.")
+        }
+        guard ids == nil || all != true && poll == nil else {
+            throw ControlError(.invalid, "Name outbox ids or all, not both; poll goes with all.")
+        }
+        guard ids?.allSatisfy({ $0 > 0 }) != false else {
+            throw ControlError(.invalid, "An outbox id is a number from 1; see \"starwatch outbox list\".")
+        }
+    }
+}
+
+/// Rows to discard, as a ``RowSelection``. `"state": "claimed"` with `all` selects claimed rows instead of dead ones.
+package struct DiscardSelection: Sendable, Codable {
+    package var ids: [Int64]?
+    package var all: Bool?
+    package var poll: String?
+    /// `nil` means dead.
+    package var state: DiscardableState?
+
+    package init(_ rows: RowSelection, in state: DiscardableState? = nil) {
+        (ids, all, poll, self.state) = (rows.ids, rows.all, rows.poll, state)
+    }
+
+    func check() throws(ControlError) {
+        var rows = RowSelection(allOf: poll)
+        (rows.ids, rows.all) = (ids, all)
+        try rows.check()
+        guard state == nil || ids == nil else { throw ControlError(.invalid, "state goes with all.") }
+    }
+}
+/// The rows that an operator can discard.
+package enum DiscardableState: String, Sendable, Codable, CaseIterable {
+    /// Dead letters.
+    case dead
+    /// Rows that wait for a sink.
+    case claimed
+}
+
+/// The number of changed rows.
+package struct ChangeCount: Sendable, Codable {
+    package var changed: Int
+
+    package init(changed: Int) { self.changed = changed }
+}

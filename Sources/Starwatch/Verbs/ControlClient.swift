@@ -1,0 +1,161 @@
+import Glibc
+import StarwatchCore
+import StarwatchTransport
+
+/// A running agent behind its control socket. Every call opens a new connection.
+///
+/// There is no time limit, because a poll cycle takes as long as it takes; cancel the task to stop waiting. The
+/// agent then still finishes the call.
+package struct ControlClient: AgentControl {
+    let socketPath: String
+    private let http: Result<HTTPClient, HTTPError>
+
+    /// The longest wait for what an agent answers at once.
+    private static let patience = Duration.seconds(10)
+
+    /// The largest answer taken; an outbox of 10,000 rows is below 4 MiB.
+    private static let answerLimitBytes = 64 * 1_048_576
+
+    package init(socketPath: String) {
+        self.socketPath = socketPath
+        let time = SystemClock()
+        var options = HTTPClientOptions(socketPath: socketPath)
+        options.keepsConnections = false
+        options.acceptsPeer = { PeerRule.accepts($0, caller: geteuid(), folder: FileAccess(folderOf: socketPath)) }
+        do throws(HTTPError) {
+            let client = try HTTPClient(options: options, time: time)
+            http = .success(client)
+        } catch {
+            http = .failure(error)
+        }
+    }
+
+    package func perform<Input, Answer>(
+        _ verb: Verb<Input, Answer>,
+        _ input: Input
+    ) async throws(ControlError) -> Answer {
+        guard let parts = try? verb.form.write(input) else { throw .unintelligible }
+        var request = request(verb.httpMethod, parts.target(verb.path))
+        if verb.isImmediate { request.timeout = Self.patience }
+        if !parts.body.isEmpty {
+            request.headers.append(("Content-Type", "application/json"))
+            request.body = parts.body
+        }
+        let response = try response(of: await client().exchange(request))
+        guard let value = try? ControlJSON.decode(Answer.self, from: response.body) else { throw .unintelligible }
+        return value
+    }
+
+    /// Calls `body` with every event of the feed as it arrives, and returns when the agent ends the stream.
+    ///
+    /// Events that arrive faster than `body` takes them wait in memory. The agent keeps a limited number of them.
+    ///
+    /// - Parameter sequence: The sequence of the last event before; `nil` for new events only.
+    package func followFeed(
+        after sequence: Int64?,
+        _ body: (FeedEvent) async -> Void
+    ) async throws(ControlError) {
+        let (pieces, arrival) = AsyncStream.makeStream(of: [UInt8].self)
+        var request = request(.get, "/api/v1/notifications/events")
+        request.headers[0] = ("Accept", "text/event-stream")
+        if let sequence { request.headers.append(("Last-Event-ID", String(sequence))) }
+        request.onBody = { arrival.yield($0) }
+        let client = try client()
+        async let end = {
+            let exchange = await client.exchange(request)
+            arrival.finish()
+            return exchange
+        }()
+        var parser = FeedEventParser()
+        for await piece in pieces {
+            guard let events = parser.take(piece) else { throw .unintelligible }
+            for event in events { await body(event) }
+        }
+        _ = try response(of: await end)
+    }
+
+    private func client() throws(ControlError) -> HTTPClient {
+        do throws(HTTPError) { return try http.get() } catch { throw ControlError(.failed, error.description) }
+    }
+
+    private func request(_ method: HTTPRequest.Method, _ target: String) -> HTTPRequest {
+        HTTPRequest(
+            method: method,
+            url: "http://localhost" + target,
+            headers: [("Accept", "application/json"), ("Connection", "close")],
+            timeout: nil,
+            maxResponseBytes: Self.answerLimitBytes
+        )
+    }
+
+    /// The agent's answer with status 200.
+    ///
+    /// - Throws: The agent's own error for every other status, or the reason why there is no answer.
+    private func response(of exchange: HTTPExchange) throws(ControlError) -> HTTPResponse {
+        switch exchange.result {
+        case .success(let response) where response.status == 200: return response
+        case .success(let response): throw Self.refusal(response.body)
+        case .failure(.connect):
+            let detail = exchange.connectErrno.map(ErrnoText.of) ?? "no connection"
+            throw .unreachable(socketPath, detail)
+        // libcurl reports a path that is too long as a name that does not resolve.
+        case .failure(.dns): throw .unreachable(socketPath, "not a usable path")
+        case .failure(.peer): throw .stranger(socketPath)
+        case .failure(.cancelled): throw .cancelled
+        case .failure(.malformed), .failure(.tooLarge): throw .unintelligible
+        case .failure(.invalidRequest), .failure(.configuration):
+            throw ControlError(.failed, "The request cannot be sent; please report this.")
+        case .failure(.timeout):
+            throw ControlError(.hungUp, "The agent does not answer within 10 s; see its log, or restart it.")
+        case .failure(.reset), .failure(.tls): throw .hungUp
+        }
+    }
+
+    private static func refusal(_ body: [UInt8]) -> ControlError {
+        guard let error = try? ControlJSON.decode(ControlErrorBody.self, from: body).error else {
+            return .unintelligible
+        }
+        // Only the client itself finds that it reaches no agent.
+        return ControlError(ControlError.Kind.answered.first { $0.rawValue == error.kind } ?? .failed, error.message)
+    }
+}
+
+extension ControlRequest {
+    /// The path with the arguments in place of its parts in braces, and the query.
+    package func target(_ path: String) -> String {
+        var arguments = arguments[...]
+        let parts = path.split(separator: "/").map { part in
+            part.hasPrefix("{") ? PercentEncoding.encode(arguments.removeFirst()) : String(part)
+        }
+        let pairs = query.map { "\($0.name)=\(PercentEncoding.encode($0.value))" }
+        return "/" + parts.joined(separator: "/") + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
+    }
+}
+
+extension ControlError {
+    static func unreachable(_ path: String, _ detail: String) -> ControlError {
+        ControlError(
+            .unreachable,
+            "No agent can be reached at \(path) (\(detail)); start one with \"starwatch run\", or name its --socket."
+        )
+    }
+
+    static func stranger(_ path: String) -> ControlError {
+        ControlError(
+            .failed,
+            "Another user's program listens on \(path); run the command as that user, or name the agent's --socket."
+        )
+    }
+
+    static let hungUp = ControlError(
+        .hungUp,
+        "The agent closed the connection before it answered; see its log, and try again."
+    )
+
+    static let unintelligible = ControlError(
+        .unintelligible,
+        "What listens on the control socket is not an agent of this version; check --socket."
+    )
+
+    package static let cancelled = ControlError(.cancelled, "Interrupted.")
+}
