@@ -45,7 +45,7 @@ extension Gate {
         let place = ticket ?? TicketQueue.Ticket()
         let admission = try await admit(account: account, ticket: place, acknowledging: identifiers, now: now)
         if ticket == nil { leave(place, account: account) }
-        if admission == .go { ended(account: account, acknowledging: identifiers, now: now) }
+        if admission == .go { await ended(account: account, acknowledging: identifiers, now: now) }
         return admission
     }
 
