@@ -74,6 +74,7 @@ let package = Package(
             name: "StarwatchPolling",
             dependencies: [
                 "StarwatchCore", "StarwatchTransport", "StarwatchStore",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
@@ -174,6 +175,7 @@ let package = Package(
             name: "StarwatchPollingTests",
             dependencies: [
                 "StarwatchCore", "StarwatchPolling", "StarwatchStore", "StarwatchTestKit", "StarwatchTransport",
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
             ]
         ),
         .testTarget(

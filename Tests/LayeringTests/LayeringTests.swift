@@ -14,7 +14,9 @@ import Testing
         "StarwatchTelemetry": ["CoreMetrics", "Logging"],
         "StarwatchTransport": ["CCurl", "CSecp256k1", "Crypto", "StarwatchCore"],
         "StarwatchStore": ["Crypto", "GRDB", "StarwatchCore"],
-        "StarwatchPolling": ["ServiceLifecycle", "StarwatchCore", "StarwatchStore", "StarwatchTransport"],
+        "StarwatchPolling": [
+            "CoreMetrics", "ServiceLifecycle", "StarwatchCore", "StarwatchStore", "StarwatchTransport",
+        ],
         "Starwatch": [
             "CoreMetrics", "Instrumentation", "Logging", "ServiceContextModule", "ServiceLifecycle", "StarwatchCore",
             "StarwatchPolling", "StarwatchStore", "StarwatchTelemetry", "StarwatchTransport", "Subprocess", "Tracing",

@@ -17,8 +17,8 @@ extension CanonicalDialect {
                 400,
                 "invalid_request",
                 "X-Idempotency-Key header is required",
-                [("field", "X-Idempotency-Key")],
-                &state
+                details: [("field", "X-Idempotency-Key")],
+                in: &state
             )
         }
         if let reply = refuseUsedToken(requester, &state) { return reply }
@@ -29,8 +29,8 @@ extension CanonicalDialect {
                     409,
                     "conflict",
                     "Idempotency key was used for another request",
-                    [("field", "X-Idempotency-Key")],
-                    &state
+                    details: [("field", "X-Idempotency-Key")],
+                    in: &state
                 )
             }
             var reply = Reply.json(200, .encoded(stored.answer))
@@ -44,8 +44,7 @@ extension CanonicalDialect {
                 400,
                 "invalid_request",
                 "Invalid body: expected acknowledgedJwtIds (not empty), acknowledgedAt, clientVersion",
-                [],
-                &state
+                in: &state
             )
         }
         if let wrong = body.acknowledgedJwtIds.first(where: { !isIdentifier($0) }) {
@@ -53,8 +52,8 @@ extension CanonicalDialect {
                 400,
                 "invalid_request",
                 "Invalid acknowledgedJwtIds format: expected jwtIds",
-                [("field", "acknowledgedJwtIds"), ("expected", "jwtId"), ("received", .string(wrong))],
-                &state
+                details: [("field", "acknowledgedJwtIds"), ("expected", "jwtId"), ("received", .string(wrong))],
+                in: &state
             )
         }
         if let reply = limit(body.acknowledgedJwtIds.count, owner, &state) { return reply }

@@ -4,24 +4,20 @@ extension CanonicalDialect {
     static let emptyCursor = "0000000000_000000_00000000"
 
     /// `POST /api/v2/report/plansLastUpdatedBetween` (R-EP-01 to R-EP-07).
-    static func changes(
-        _ request: IncomingRequest,
-        _ violation: MockSchemaViolation?,
-        _ state: inout MockState
-    ) -> Reply {
-        guard let query = state.query(of: request.body) else {
-            return error(400, "invalid_request", "Body is not a JSON object", [], &state)
+    static func changes(_ call: APICall, _ state: inout MockState) -> Reply {
+        guard let query = state.query(of: call.request.body) else {
+            return error(400, "invalid_request", "Body is not a JSON object", in: &state)
         }
         if let problem = problem(of: query) {
             return error(
                 400,
                 "invalid_request",
                 "Invalid \(problem.field) format: expected \(problem.expectation)",
-                [
+                details: [
                     ("field", .string(problem.field)), ("expected", .string(problem.expected)),
                     ("received", .string(problem.received)),
                 ],
-                &state
+                in: &state
             )
         }
         let found = state.log.ascending(
@@ -42,11 +38,11 @@ extension CanonicalDialect {
             }
         }
         var page: JSONValue = [
-            "data": .array(found.rows.map { violation == nil ? .encoded($0.encoded) : CanonicalRow.item($0) }),
+            "data": .array(found.rows.map { call.violation == nil ? .encoded($0.encoded) : CanonicalRow.item($0) }),
             "hitLimit": .bool(hasMore),
             "pagination": ["hasMore": .bool(hasMore), "nextAfterId": JSONValue(next)],
         ]
-        if let violation {
+        if let violation = call.violation {
             PageViolation.apply(violation, to: &page, .init(dialect: .canonical, cursor: query.afterID))
         }
         return .json(200, page)

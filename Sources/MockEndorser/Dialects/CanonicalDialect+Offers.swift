@@ -2,12 +2,8 @@ extension CanonicalDialect {
     /// The two offer reports (R-EP-26, R-EP-27), in ascending order.
     ///
     /// Without verified tokens, every requester owns all plans, so that the reports work without keys.
-    static func offers(
-        _ request: IncomingRequest,
-        _ endpoint: MockEndpoint,
-        _ requester: Requester,
-        _ state: MockState
-    ) -> Reply {
+    static func offers(_ call: APICall, from requester: Requester, _ state: MockState) -> Reply {
+        let (request, endpoint) = (call.request, call.endpoint)
         let recipient = request.parameter("recipientDid")
         let matching = state.offers.filter { offer in
             switch endpoint {

@@ -18,18 +18,14 @@ enum CanonicalDialect {
     ]
 
     /// Returns the response to an API request.
-    static func respond(
-        to request: IncomingRequest,
-        _ endpoint: MockEndpoint,
-        _ violation: MockSchemaViolation?,
-        _ state: inout MockState
-    ) -> Reply {
+    static func respond(to call: APICall, _ state: inout MockState) -> Reply {
+        let request = call.request
         if request.method == "OPTIONS" { return preflight }
         var reply: Reply
         do throws(TokenFailure) {
             let token = bearer(of: request)
             let requester = try state.verifier.verifyCanonical(token, now: state.serverNow)
-            reply = limited(request, endpoint, requester, violation, &state)
+            reply = limited(call, from: requester, &state)
         } catch {
             reply = failure(error, &state)
         }
@@ -42,8 +38,8 @@ enum CanonicalDialect {
         _ status: Int,
         _ code: String,
         _ message: String,
-        _ details: [(String, JSONValue)],
-        _ state: inout MockState
+        details: [(String, JSONValue)] = [],
+        in state: inout MockState
     ) -> Reply {
         .json(
             status,
@@ -65,8 +61,8 @@ enum CanonicalDialect {
                 403,
                 "forbidden",
                 "Insufficient permissions to access starred projects",
-                [("requiredScope", "notifications"), ("userScope", .string(scope))],
-                &state
+                details: [("requiredScope", "notifications"), ("userScope", .string(scope))],
+                in: &state
             )
         case .missing: message = "JWT token missing"
         case .expired(let expiry):
@@ -79,7 +75,7 @@ enum CanonicalDialect {
         case .replayed: message = "JWT token was already used"
         case .malformed, .unsupportedAlgorithm, .unsupportedMethod, .wrongSignature: message = "JWT token invalid"
         }
-        return error(401, "unauthorized", message, details, &state)
+        return error(401, "unauthorized", message, details: details, in: &state)
     }
 
     /// The 429 of R-EP-11.
@@ -122,13 +118,7 @@ enum CanonicalDialect {
     }
 
     /// Applies the rate limit, then the size limit, then calls the endpoint.
-    private static func limited(
-        _ request: IncomingRequest,
-        _ endpoint: MockEndpoint,
-        _ requester: Requester,
-        _ violation: MockSchemaViolation?,
-        _ state: inout MockState
-    ) -> Reply {
+    private static func limited(_ call: APICall, from requester: Requester, _ state: inout MockState) -> Reply {
         var rateHeaders: [(String, String)] = []
         if let limit = state.options.requestsPerMinute {
             let now = state.options.now()
@@ -149,45 +139,40 @@ enum CanonicalDialect {
             ]
         }
         var reply: Reply
-        if request.isBodyTooLong {
+        if call.request.isBodyTooLong {
             reply = error(
                 413,
                 "payload_too_large",
                 "Request body exceeds the limit",
-                [("limit", .integer(state.options.bodyLimitBytes))],
-                &state
+                details: [("limit", .integer(state.options.bodyLimitBytes))],
+                in: &state
             )
         } else {
-            reply = route(request, endpoint, requester, violation, &state)
+            reply = route(call, from: requester, &state)
         }
         reply.headers += rateHeaders
         return reply
     }
 
-    private static func route(
-        _ request: IncomingRequest,
-        _ endpoint: MockEndpoint,
-        _ requester: Requester,
-        _ violation: MockSchemaViolation?,
-        _ state: inout MockState
-    ) -> Reply {
+    private static func route(_ call: APICall, from requester: Requester, _ state: inout MockState) -> Reply {
+        let (request, endpoint) = (call.request, call.endpoint)
         if request.method == "POST", !request.hasJSONBody, endpoint == .plansChanged || endpoint == .acknowledge {
             return error(
                 415,
                 "unsupported_media_type",
                 "Content-Type must be application/json",
-                [("received", JSONValue(request.header("Content-Type")))],
-                &state
+                details: [("received", JSONValue(request.header("Content-Type")))],
+                in: &state
             )
         }
         switch (request.method, endpoint) {
-        case ("POST", .plansChanged): return changes(request, violation, &state)
+        case ("POST", .plansChanged): return changes(call, &state)
         case ("POST", .acknowledge): return acknowledge(request, requester, &state)
         case ("GET", .time): return .json(200, ["serverTime": .string(ClockText.iso(Int(state.serverNow)))])
         case ("GET", .offersToMe), ("GET", .offersToMyProjects):
-            return offers(request, endpoint, requester, state)
+            return offers(call, from: requester, state)
         default:
-            return error(404, "not_found", "No such endpoint", [("path", .string(request.path))], &state)
+            return error(404, "not_found", "No such endpoint", details: [("path", .string(request.path))], in: &state)
         }
     }
 }

@@ -2,12 +2,8 @@ import Foundation
 
 extension EndorserDialect {
     /// `plansLastUpdatedBetween`, by GET or POST.
-    static func changes(
-        _ request: IncomingRequest,
-        _ requester: Requester,
-        _ violation: MockSchemaViolation?,
-        _ state: inout MockState
-    ) -> Reply {
+    static func changes(_ call: APICall, from requester: Requester, _ state: inout MockState) -> Reply {
+        let (request, violation) = (call.request, call.violation)
         let query: ChangesQuery
         if request.method == "GET" {
             guard let text = request.parameter("planIds") else {

@@ -6,12 +6,8 @@ enum EndorserDialect {
     static let pageSize = 50
 
     /// Returns the response to an API request, checked in the real server's order: body, token, route, parameters.
-    static func respond(
-        to request: IncomingRequest,
-        _ endpoint: MockEndpoint,
-        _ violation: MockSchemaViolation?,
-        _ state: inout MockState
-    ) -> Reply {
+    static func respond(to call: APICall, _ state: inout MockState) -> Reply {
+        let request = call.request
         if request.method == "OPTIONS" { return Reply(status: 204) }
         if request.isBodyTooLong { return .html(413, "<h1>413 Error</h1><pre>request entity too large</pre>") }
         if request.method == "POST", request.hasJSONBody, !request.body.isEmpty, state.queries[request.body] == nil,
@@ -22,7 +18,7 @@ enum EndorserDialect {
         var reply: Reply
         do throws(TokenFailure) {
             let requester = try state.verifier.verifyEndorser(token(of: request), now: state.serverNow)
-            reply = route(request, endpoint, requester, violation, &state)
+            reply = route(call, from: requester, &state)
         } catch {
             reply = failure(error, now: state.serverNow)
         }
@@ -69,27 +65,17 @@ enum EndorserDialect {
         return token == "undefined" || token == "" ? nil : token
     }
 
-    private static func route(
-        _ request: IncomingRequest,
-        _ endpoint: MockEndpoint,
-        _ requester: Requester,
-        _ violation: MockSchemaViolation?,
-        _ state: inout MockState
-    ) -> Reply {
-        switch (request.method, endpoint) {
-        case ("POST", .plansChanged), ("GET", .plansChanged): changes(request, requester, violation, &state)
-        case ("GET", .offersToMe), ("GET", .offersToMyProjects): offers(request, endpoint, requester, state)
+    private static func route(_ call: APICall, from requester: Requester, _ state: inout MockState) -> Reply {
+        switch (call.request.method, call.endpoint) {
+        case ("POST", .plansChanged), ("GET", .plansChanged): changes(call, from: requester, &state)
+        case ("GET", .offersToMe), ("GET", .offersToMyProjects): offers(call, from: requester, state)
         default: .json(404, ["error": "Route not found"])
         }
     }
 
     /// The two offer reports, newest first. `hitLimit` is present only when it is true.
-    private static func offers(
-        _ request: IncomingRequest,
-        _ endpoint: MockEndpoint,
-        _ requester: Requester,
-        _ state: MockState
-    ) -> Reply {
+    private static func offers(_ call: APICall, from requester: Requester, _ state: MockState) -> Reply {
+        let (request, endpoint) = (call.request, call.endpoint)
         let recipient = request.parameter("recipientDid")
         let after = request.parameter("afterId") ?? ""
         let before = request.parameter("beforeId")

@@ -24,18 +24,17 @@ enum ScriptedStatus {
                 500,
                 "internal_server_error",
                 "Database connection timeout",
-                [("component", "database"), ("operation", "query_starred_projects")],
-                &state
+                details: [("component", "database"), ("operation", "query_starred_projects")],
+                in: &state
             )
         case (.canonical, 503):
             CanonicalDialect.error(
                 503,
                 "service_unavailable",
                 "Service temporarily unavailable for maintenance",
-                [],
-                &state
+                in: &state
             )
-        case (.canonical, _): CanonicalDialect.error(status, "scripted", "Scripted answer", [], &state)
+        case (.canonical, _): CanonicalDialect.error(status, "scripted", "Scripted answer", in: &state)
         case (.endorser, 500): .json(500, "Error: SQLITE_BUSY: database is locked")
         // The proxy in front of the real server sends these.
         case (.endorser, 502...504):

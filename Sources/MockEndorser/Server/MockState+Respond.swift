@@ -9,7 +9,9 @@ extension MockState {
         let endpoint = MockEndpoint(path: request.path)
         let recorded = request.recorded(as: endpoint, at: now)
         let fault = faults.take(for: endpoint)
-        var reply = replace(fault, request, endpoint) ?? answer(request, endpoint, fault)
+        var call = APICall(request: request, endpoint: endpoint)
+        if case .schemaViolation(let kind) = fault { call.violation = kind }
+        var reply = replace(fault, request, endpoint) ?? answer(call)
         reply.add(fault)
         reply.delay += options.latency
         addCommonHeaders(to: &reply)
@@ -19,25 +21,19 @@ extension MockState {
     }
 
     /// The regular response, with a schema violation if the fault is one.
-    private mutating func answer(
-        _ request: IncomingRequest,
-        _ endpoint: MockEndpoint,
-        _ fault: MockFault?
-    ) -> Reply {
-        var violation: MockSchemaViolation?
-        if case .schemaViolation(let kind) = fault { violation = kind }
-        switch endpoint {
-        case .hook: return hooks.receive(request, now: options.now())
+    private mutating func answer(_ call: APICall) -> Reply {
+        switch call.endpoint {
+        case .hook: return hooks.receive(call.request, now: options.now())
         case .content:
             var reply = Reply.json(200, .encoded(Array(content.utf8)))
-            reply.addETag(for: request)
+            reply.addETag(for: call.request)
             return reply
         case .callback: return Reply(status: 204)
         default: break
         }
         return switch options.dialect {
-        case .canonical: CanonicalDialect.respond(to: request, endpoint, violation, &self)
-        case .endorser: EndorserDialect.respond(to: request, endpoint, violation, &self)
+        case .canonical: CanonicalDialect.respond(to: call, &self)
+        case .endorser: EndorserDialect.respond(to: call, &self)
         }
     }
 

@@ -1,6 +1,7 @@
 package import StarwatchCore
 package import StarwatchPolling
 package import StarwatchTelemetry
+package import StarwatchTransport
 
 // Metrics of optional features; they are on the page only with their feature.
 
@@ -41,7 +42,7 @@ package struct CallbackMetrics: Sendable {
 extension HostPollOutcome: MetricLabel {}
 
 /// Metrics of polls that a host application defines. They are details, because a standalone agent has none.
-package struct HostPollMetrics: Sendable {
+package struct HostPollMetrics: HostPollObserver {
     package let polls = MetricRegistry.current.counters(
         .counter("starwatch_host_polls_total", "Polls defined by a host application, by outcome.", stability: .detail),
         by: LabelDimension<HostPollOutcome>("outcome")
@@ -54,11 +55,70 @@ package struct HostPollMetrics: Sendable {
         ),
         bounds: Buckets.cycle
     )
+    let requests = MetricRegistry.current.counters(
+        .counter(
+            "starwatch_host_requests_total",
+            "Requests of these polls, by result. Each attempt counts.",
+            stability: .detail
+        ),
+        by: LabelDimension<RequestResult>("result")
+    )
+    let latency = MetricRegistry.current.histogram(
+        .histogram(
+            "starwatch_host_request_seconds",
+            "Time from the start of such a request to the last byte of its response.",
+            stability: .detail
+        ),
+        bounds: Buckets.latency
+    )
+    let retries = MetricRegistry.current.counters(
+        .counter("starwatch_host_retries_total", "Retries of such requests, by reason.", stability: .detail),
+        by: LabelDimension<RetryReason>("reason")
+    )
+    let retriesExhausted = MetricRegistry.current.counters(
+        .counter(
+            "starwatch_host_retries_exhausted_total",
+            "Such requests that failed after their last retry, by reason.",
+            stability: .detail
+        ),
+        by: LabelDimension<RetryReason>("reason")
+    )
+    let throttled = MetricRegistry.current.counters(
+        .counter(
+            "starwatch_host_throttled_total",
+            "Such requests that waited for a rate limit, by source of the limit.",
+            stability: .detail
+        ),
+        by: LabelDimension<ThrottleSource>("source")
+    )
+    let throttleWait = MetricRegistry.current.histograms(
+        .histogram(
+            "starwatch_host_throttle_wait_seconds",
+            "Wait time of such requests for a rate limit.",
+            stability: .detail
+        ),
+        bounds: Buckets.wait,
+        by: LabelDimension<ThrottleSource>("source")
+    )
 
-    func count(_ outcome: HostPollOutcome, duration: Duration) {
+    package func ended(_ outcome: HostPollOutcome, after duration: Duration) {
         polls[outcome].increment()
         self.duration.observe(duration)
     }
+
+    package func throttled(by source: ThrottleSource, for wait: Duration) {
+        throttled[source].increment()
+        throttleWait[source].observe(wait)
+    }
+
+    package func tried(_ report: RequestReport, _ attempt: RequestAttempt) {
+        requests[report.result].increment()
+        latency.observe(report.duration)
+    }
+
+    package func retrying(because reason: RetryReason, after delay: Duration?) { retries[reason].increment() }
+
+    package func exhausted(because reason: RetryReason) { retriesExhausted[reason].increment() }
 }
 
 /// Metrics of the ports with a web configuration.

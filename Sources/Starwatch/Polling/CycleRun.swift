@@ -34,14 +34,6 @@ struct CycleRun {
     private var result = PollCycle.Result()
     private var circuitFailure: FailureClass?
 
-    private var poll: Poll { cycle.poll }
-    private var gate: Gate { cycle.gate }
-    private var metrics: PollMetrics { cycle.metrics.polls }
-    private var clock: ServerClock { cycle.clock }
-    private var time: any TimeSource { cycle.time }
-    private var memory: WalkMemory { cycle.memory }
-    private var dialect: Dialect { source.dialect }
-
     init(_ cycle: PollCycle, _ stream: StreamKey, snapshot: IdentityContext.Snapshot, state: PollState) {
         (self.cycle, self.stream, self.snapshot, self.state) = (cycle, stream, snapshot, state)
         let decoder = PageDecoder(
@@ -84,19 +76,19 @@ struct CycleRun {
     /// - Returns: `false` if the server answers without content and no dialect is known. The next cycle probes again: a poll
     ///   that started from it would treat every existing change as new.
     private mutating func start() async throws(Stop) -> Bool {
-        (begun, first) = (time.monotonic, nil)
-        source.decoder.quarantine = poll.options.quarantineInvalid.isDue(
+        (begun, first) = (cycle.time.monotonic, nil)
+        source.decoder.quarantine = cycle.poll.options.quarantineInvalid.isDue(
             refusals: state.refusedPages,
-            validation: poll.options.validation
+            validation: cycle.poll.options.validation
         )
         let author = cycle.shared.announcesOwn ? nil : stream.account
         (source.decoder.context, source.decoder.latest) = (PageContext(author: author), nil)
-        if let known = await gate.dialectToAsk {
+        if let known = await cycle.gate.dialectToAsk {
             source.decoder.dialect = known
         } else {
             // Both dialects accept a body within the smaller size limit.
             let chunk =
-                poll.kind == .starredProjects
+                cycle.poll.kind == .starredProjects
                 ? Dialect.allCases.compactMap { cycle.identity.chunks(of: snapshot, dialect: $0).first }
                     .min { $0.count < $1.count } : nil
             guard let probe = try await source.probe(for: chunk) else { return false }
@@ -105,10 +97,11 @@ struct CycleRun {
             }
             // Only where the dialect's first request would have been the same, about the same plans.
             let isSame =
-                poll.kind != .starredProjects || chunk == cycle.identity.chunks(of: snapshot, dialect: dialect).first
+                cycle.poll.kind != .starredProjects
+                || chunk == cycle.identity.chunks(of: snapshot, dialect: source.dialect).first
             if isSame, state.fetchCursor == nil, state.walk == nil { first = probe.firstPage }
         }
-        isBootstrap = !state.bootstrapped && poll.options.bootstrap == .latest
+        isBootstrap = !state.bootstrapped && cycle.poll.options.bootstrap == .latest
         (cursor, room, isWalkStored) = (state.fetchCursor, state.room, state.walk != nil)
         resume = isBootstrap ? nil : state.walk
         source.decoder.context = PageContext(author: author, cursor: cursor)
@@ -117,20 +110,20 @@ struct CycleRun {
     }
 
     private mutating func beginWalk() {
-        walkStart = clock.now
-        chunks = poll.kind == .starredProjects ? cycle.identity.chunks(of: snapshot, dialect: dialect) : []
+        walkStart = cycle.clock.now
+        chunks = cycle.poll.kind == .starredProjects ? cycle.identity.chunks(of: snapshot, dialect: source.dialect) : []
         walk = PageWalk(
-            dialect: dialect,
+            dialect: source.dialect,
             mode: isBootstrap ? .bootstrap : .poll,
             cursor: cursor,
             resume: resume,
             chunks: max(chunks.count, 1),
             // Never with tombstones, because they move the cursor back.
-            isSettled: state.hasTombstones ? false : settled(cursor).map(memory.isSettled) ?? false,
+            isSettled: state.hasTombstones ? false : settled(cursor).map(cycle.memory.isSettled) ?? false,
             seenUntil: seenUntil()
         )
         walk.mustComplete = state.hasTombstones
-        memory.move { $0.begin(resuming: walk.wasResumed ? resume : nil) }
+        cycle.memory.move { $0.begin(resuming: walk.wasResumed ? resume : nil) }
     }
 
     /// The cursor, with all that decides whether it is settled.
@@ -144,14 +137,19 @@ struct CycleRun {
     /// of the server's time: its clock was set back, or it lost data.
     private func seenUntil() -> Timestamp? {
         let lead = cursor.map { $0.timestamp - walkStart } ?? .zero
-        if memory.isFirstAhead(clock.isConfirmed && lead > PageAnswer.dateError) {
+        if cycle.memory.isFirstAhead(cycle.clock.isConfirmed && lead > PageAnswer.dateError) {
             log(.pollCursorAhead, [.sizeMilliseconds: .number(lead.wholeMilliseconds)])
         }
-        return memory.horizon(of: stream) {
+        return cycle.memory.horizon(of: stream) {
             guard let success = state.lastSuccess else { return SeenHorizon() }
             // The stored times of cycles are the local clock's.
-            let age = time.now - min(success, state.lastAttempt ?? success)
-            return SeenHorizon(stored: state.seenUntil, age: age, kept: cycle.outbox.keepDelivered, at: time.boottime)
+            let age = cycle.time.now - min(success, state.lastAttempt ?? success)
+            return SeenHorizon(
+                stored: state.seenUntil,
+                age: age,
+                kept: cycle.outbox.keepDelivered,
+                at: cycle.time.boottime
+            )
         }.time
     }
 
@@ -180,8 +178,8 @@ struct CycleRun {
         // A plan that was starred after the request can have an older change. This page would move the cursor past it.
         guard try await hasSameInterests() else { throw .interestsChanged }
         if let date = answer.date, !answer.isCached {
-            let (asked, now) = (answer.askedBoottime, time.boottime)
-            memory.move { $0.observe(date, asked: asked, at: now, tolerance: dialect.lateVisibility / 2) }
+            let (asked, now) = (answer.askedBoottime, cycle.time.boottime)
+            cycle.memory.move { $0.observe(date, asked: asked, at: now, tolerance: source.dialect.lateVisibility / 2) }
         }
         if let searched { return (answer, searched) }
         return (answer, try await source.page(of: answer))
@@ -192,7 +190,7 @@ struct CycleRun {
         do throws(StoreError) {
             let now = try await cycle.identity.current().interests
             let then = snapshot.interests
-            return poll.kind == .starredProjects ? now == then : now?.preferences == then?.preferences
+            return cycle.poll.kind == .starredProjects ? now == then : now?.preferences == then?.preferences
         } catch { throw .store(error) }
     }
 
@@ -205,19 +203,19 @@ struct CycleRun {
             (snapshot, state) = (try await cycle.identity.current(), try await cycle.readState(stream))
         } catch { throw .store(error) }
         guard snapshot.identity == former else { throw .staleIdentity }
-        return snapshot.expects(poll.kind)
+        return snapshot.expects(cycle.poll.kind)
     }
 
     private mutating func plan(_ page: Page, of answer: PageAnswer) throws(Stop) -> PageWalk.Plan {
         result.fetched += page.fetched
         result.rejected += page.rejected
-        let isLate = time.monotonic - begun >= cycle.shared.longestCycle
+        let isLate = cycle.time.monotonic - begun >= cycle.shared.longestCycle
         do throws(PageRejection) {
             let madeAt = answer.madeAt(newest: page.greatest)
             let plan = try walk.receive(page, askedAt: madeAt, readSince: answer.readSince, isLast: isLate)
             // Without a `Date` the server's time is the last one, and what has passed since.
-            let readSince = answer.readSince ?? memory.serverTime(at: answer.askedBoottime)
-            memory.move { $0.receive(readSince: readSince) }
+            let readSince = answer.readSince ?? cycle.memory.serverTime(at: answer.askedBoottime)
+            cycle.memory.move { $0.receive(readSince: readSince) }
             return plan
         } catch { throw .page(error) }
     }
@@ -226,7 +224,7 @@ struct CycleRun {
 
     /// The commit of a page; `nil` when there is nothing to store.
     private func commit(of page: Page, _ plan: PageWalk.Plan, _ origin: PageOrigin?) -> PageCommit? {
-        metrics.pages[poll.label].increment()
+        cycle.metrics.polls.pages[cycle.poll.label].increment()
         // An unchanged poll writes nothing: every row is known, there is no walk to end, and the cursor stays.
         if page.rejected == 0, plan.walk == nil, !isWalkStored, state.knows(page.changes, upTo: plan.cursor) {
             return nil
@@ -237,7 +235,7 @@ struct CycleRun {
             runID: cycle.runID,
             changes: plan.changes,
             room: room,
-            now: clock.now
+            now: cycle.clock.now
         )
         commit.expectedInterests = snapshot.interests
         commit.origin = origin
@@ -245,8 +243,8 @@ struct CycleRun {
         commit.rejectedCount = page.rejected
         commit.refused = page.refused
         commit.passed = plan.passed
-        commit.overlapping = poll.overlapping
-        commit.priority = poll.options.priority
+        commit.overlapping = cycle.poll.overlapping
+        commit.priority = cycle.poll.options.priority
         commit.interrupted = plan.interrupted
         if isBootstrap {
             commit.disposition = .bootstrap
@@ -268,16 +266,16 @@ struct CycleRun {
 
     /// Stores a page in its own span, and moves on.
     private mutating func store(_ commit: PageCommit, _ plan: PageWalk.Plan) async throws(Stop) {
-        let (store, poll, runID) = (cycle.store, poll, cycle.runID)
+        let cycle = cycle
         let outcome: PageCommitResult
         do throws(StoreError) {
             outcome = try await Trace.span(.commit) { span throws(StoreError) in
-                guard let span else { return try await store.commit(page: commit) }
-                span.set(.poll, poll.name)
-                span.set(.runID, run: runID)
+                guard let span else { return try await cycle.store.commit(page: commit) }
+                span.set(.poll, cycle.poll.name)
+                span.set(.runID, run: cycle.runID)
                 span.set(.count, commit.changes.count)
                 do throws(StoreError) {
-                    let result = try await store.commit(page: commit)
+                    let result = try await cycle.store.commit(page: commit)
                     if case .committed(let counts) = result { span.set(.new, counts.inserted) }
                     return result
                 } catch {
@@ -296,11 +294,11 @@ struct CycleRun {
         result.new += isBootstrap ? 0 : counts.inserted + counts.reopened
         result.refetched += counts.refetched
         result.suppressed += counts.suppressed + counts.settled
-        if !walk.isComplete, let top = walk.top { memory.move { $0.interrupt(at: top) } }
+        if !walk.isComplete, let top = walk.top { cycle.memory.move { $0.interrupt(at: top) } }
         guard let moved = counts.fetchCursor, moved != cursor else { return }
         (cursor, source.decoder.latest, result.cursorMoved) = (moved, moved.timestamp, true)
         // Ascending pages have shown everything up to the cursor, also of a walk that takes several cycles.
-        if !dialect.isDescending, chunks.count <= 1 { memory.move { $0.pass(moved) } }
+        if !source.dialect.isDescending, chunks.count <= 1 { cycle.memory.move { $0.pass(moved) } }
     }
 
     /// Counts and logs what a page's commit did. Of the items that were quarantined for the first time it logs ten, by
@@ -317,16 +315,16 @@ struct CycleRun {
             )
         }
         if counts.inserted > 0, !isBootstrap {
-            metrics.changesFound[poll.label].increment(by: UInt64(counts.inserted))
+            cycle.metrics.polls.changesFound[cycle.poll.label].increment(by: UInt64(counts.inserted))
         }
-        if counts.unseen > 0 { metrics.superseded[poll.label].increment(by: UInt64(counts.unseen)) }
+        if counts.unseen > 0 { cycle.metrics.polls.superseded[cycle.poll.label].increment(by: UInt64(counts.unseen)) }
         if counts.outOfRoom { log(.pollOutOfRoom, [.changeCount: .number(counts.inserted)]) }
     }
 
     /// Ends a walk. One that has seen every page settles the cursor, and ends the bootstrap.
     private mutating func endWalk() async throws(Stop) {
         guard walk.isComplete else { return }
-        memory.settle(settled(walk.settledCursor))
+        cycle.memory.settle(settled(walk.settledCursor))
         var isCurrent = true
         do throws(StoreError) {
             if isBootstrap {
@@ -335,13 +333,13 @@ struct CycleRun {
                     generation: state.generation,
                     interests: snapshot.interests,
                     top: walk.settled,
-                    now: clock.now
+                    now: cycle.clock.now
                 )
             }
-            if isCurrent { try await gate.confirmDialect(now: clock.now) }
+            if isCurrent { try await cycle.gate.confirmDialect(now: cycle.clock.now) }
         } catch { throw .store(error) }
         guard isCurrent else { throw .staleIdentity }
-        memory.move { $0.complete() }
+        cycle.memory.move { $0.complete() }
     }
 
     /// Returns whether an interrupted walk is finished, so that newer changes remain. They come in the same cycle.
@@ -366,17 +364,19 @@ struct CycleRun {
         switch stop {
         case .request(.failed(let failure)):
             if failure.result == .malformed {
-                metrics.violations[poll.label, .schema].increment()
+                cycle.metrics.polls.violations[cycle.poll.label, .schema].increment()
                 for issue in failure.issues { log(.schema, issue) }
             }
             if failure.failureClass == .unauthenticated {
                 await cycle.api.followClock()
-                await gate.hold(until: time.now + RetryDecision.waitAfterRefusedToken, now: time.now)
+                await cycle.gate.hold(until: cycle.time.now + RetryDecision.waitAfterRefusedToken, now: cycle.time.now)
             }
             // The server rejects a cursor of another dialect.
-            if failure.result == .badRequest, failure.status == 400 { await gate.doubtDialect(now: time.now) }
+            if failure.result == .badRequest, failure.status == 400 {
+                await cycle.gate.doubtDialect(now: cycle.time.now)
+            }
         case .page(let rejection):
-            metrics.violations[poll.label, rejection.violation].increment()
+            cycle.metrics.polls.violations[cycle.poll.label, rejection.violation].increment()
             for issue in rejection.issues.prefix(10) { log(rejection.violation, issue) }
         case .staleIdentity, .interestsChanged: cycle.identity.invalidate()
         case .request, .store: break
@@ -390,19 +390,19 @@ struct CycleRun {
     ///   - begun: The same by the monotonic clock.
     mutating func finish(startedAt: Timestamp, begun: Duration) async -> PollCycle.Result {
         await cycle.api.followClock()
-        await gate.end(circuitFailure, now: time.now)
-        let duration = time.monotonic - begun
+        await cycle.gate.end(circuitFailure, now: cycle.time.now)
+        let duration = cycle.time.monotonic - begun
         let outcome = result.outcome ?? .failed
-        let now = time.now
+        let now = cycle.time.now
         let exemplar = Exemplar(runID: cycle.runID, atMilliseconds: now.milliseconds)
-        metrics.outcomes[poll.label, outcome].increment()
-        metrics.duration[poll.label].observe(duration, exemplar: exemplar)
+        cycle.metrics.polls.outcomes[cycle.poll.label, outcome].increment()
+        cycle.metrics.polls.duration[cycle.poll.label].observe(duration, exemplar: exemplar)
         if result.hasSucceeded {
-            metrics.successes[poll.label].increment()
-            metrics.lastSuccess[poll.label].set(now.seconds)
+            cycle.metrics.polls.successes[cycle.poll.label].increment()
+            cycle.metrics.polls.lastSuccess[cycle.poll.label].set(now.seconds)
         } else if outcome == .failed {
-            metrics.failures[poll.label].increment(exemplar: exemplar)
-            metrics.failureReasons[poll.label, result.cause?.label ?? .other].increment()
+            cycle.metrics.polls.failures[cycle.poll.label].increment(exemplar: exemplar)
+            cycle.metrics.polls.failureReasons[cycle.poll.label, result.cause?.label ?? .other].increment()
         }
         await record(outcome, startedAt: startedAt, finishedAt: now)
         log(outcome, duration)
@@ -419,7 +419,7 @@ struct CycleRun {
         )
         record.successAt = result.hasSucceeded ? now : nil
         record.nextRun = cycle.nextRun
-        record.seenUntil = memory.seenUntil(of: stream)
+        record.seenUntil = cycle.memory.seenUntil(of: stream)
         record.newRows = result.new
         record.reason = result.hasSucceeded ? nil : result.cause
         if result.isPageRefused {
@@ -454,7 +454,7 @@ struct CycleRun {
             [
                 .outcome: "\(outcome.rawValue)", .changeCount: .number(result.new),
                 .durationMilliseconds: .number(duration.wholeMilliseconds), .identity: "\(stream.account.rawValue)",
-                .projectCount: .number(poll.kind == .starredProjects ? snapshot.stars.count : 0),
+                .projectCount: .number(cycle.poll.kind == .starredProjects ? snapshot.stars.count : 0),
             ]
             .merging(result.reason.map { [.error: "\($0)"] } ?? [:]) { $1 }
             .merging(result.cause?.fields ?? [:]) { $1 }

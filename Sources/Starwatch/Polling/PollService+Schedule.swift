@@ -85,7 +85,7 @@ extension PollService {
         // The wait can have ended meanwhile.
         case (.throttled, _): return await gate.heldUntil(now: now) ?? now
         // A cycle of another poll is trying the server. Its end is unknown.
-        case (.circuitOpen, _): return await gate.nextTrial ?? now + ExtraRun.afterAnothers
+        case (.circuitOpen, _): return await gate.circuit.nextTry ?? now + ExtraRun.afterAnothers
         case (.overlap, _), (_, .cancelled): return now + ExtraRun.afterAnothers
         case (.backpressure, _): return now + ExtraRun.whileOutOfRoom
         case (_, .network): return now + ExtraRun.afterNetworkFailure

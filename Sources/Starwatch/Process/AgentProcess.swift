@@ -157,7 +157,7 @@ package final class AgentProcess: Sendable {
         limits.retry = options.hostPollRetry
         var hooks = PollManager.Hooks()
         hooks.client = ClientNames(userAgent: options.server.userAgent, clientVersion: options.server.clientVersion)
-        hooks.onEnd = { metrics.host.count($0, duration: $1) }
+        hooks.observer = metrics.host
         return PollManager(
             http: http,
             store: store,

@@ -26,7 +26,7 @@ struct StatusReporter: Sendable {
         fill(&status.clock)
         facts.isSkewed = clock.isSkewed
         status.server.dialect = await runtime.account.gate.dialect
-        facts.serverCircuit = await runtime.account.gate.circuitState
+        facts.serverCircuit = await runtime.account.gate.circuit.state
         status.server.circuit = facts.serverCircuit.rawValue
         facts.hold = await runtime.account.gate.hold(now: time.now)
         status.server.throttledUntil = facts.hold?.until?.iso8601

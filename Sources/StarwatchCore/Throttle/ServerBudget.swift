@@ -51,9 +51,9 @@ public struct ServerBudget: Sendable, Hashable {
     }
 
     private static func number(_ text: String) -> Int? {
-        let digits = text.filter { $0 != " " && $0 != "\t" }
-        guard !digits.isEmpty, digits.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
-        return Int(digits) ?? .max
+        let digits = text.utf8.filter { $0 != 0x20 && $0 != 0x09 }
+        guard !digits.isEmpty, digits.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        return Int(String(decoding: digits, as: UTF8.self)) ?? .max
     }
 
     private static func wait(_ reset: Int, from date: Timestamp) -> Duration {

@@ -1,25 +1,32 @@
 package import StarwatchCore
 package import StarwatchStore
 
-/// Doubt about a detected dialect.
-struct DialectDoubt {
-    var isOpen = false
-    var last: Timestamp?
+/// What is known of a server beyond its limits.
+struct KnownServer {
+    /// The configured dialect; `nil` if responses decide it.
+    let fixedDialect: Dialect?
+    var state = ServerState()
+    /// Whether the next request asks for the dialect again.
+    var isDialectDoubted = false
+    /// The last time at which the dialect was doubted.
+    var lastDoubt: Timestamp?
+    /// The last time at which the server had no endpoint for acknowledgements.
+    var endpointMissed: Timestamp?
 }
 
 extension Gate {
     /// The dialect; `nil` until it is known.
-    package var dialect: Dialect? { fixedDialect ?? learned.dialect }
+    package var dialect: Dialect? { known.fixedDialect ?? known.state.dialect }
 
     /// The dialect of the next request; `nil` if a response must show it first.
-    package var dialectToAsk: Dialect? { doubt.isOpen ? nil : dialect }
+    package var dialectToAsk: Dialect? { known.isDialectDoubted ? nil : dialect }
 
     /// `true` if the server has ever taken an acknowledgement; `false` if it had no endpoint for one in the last 24 h;
     /// `nil` if an attempt must show it.
     package func acknowledges(now: Timestamp) -> Bool? {
-        if learned.acknowledges == true { return true }
+        if known.state.acknowledges == true { return true }
         // A missing endpoint can be a deployment or a wrong route, so it is forgotten after a day, and by a restart.
-        guard let seen = endpointMissed, seen <= now, now - seen < .seconds(86_400) else { return nil }
+        guard let seen = known.endpointMissed, seen <= now, now - seen < .seconds(86_400) else { return nil }
         return false
     }
 
@@ -27,39 +34,39 @@ extension Gate {
     ///
     /// - Returns: Whether the server's streams restart because the dialect changed.
     package func learn(_ dialect: Dialect, now: Timestamp) async throws(StoreError) -> Bool {
-        doubt.isOpen = false
-        guard learned.dialect != dialect else { return false }
+        known.isDialectDoubted = false
+        guard known.state.dialect != dialect else { return false }
         return try await remember(dialect, now: now)
     }
 
     /// Stores the configured dialect after the first understood response.
     package func confirmDialect(now: Timestamp) async throws(StoreError) {
-        if let fixedDialect { _ = try await learn(fixedDialect, now: now) }
+        if let fixedDialect = known.fixedDialect { _ = try await learn(fixedDialect, now: now) }
     }
 
     /// Lets the next cycle detect the dialect again, unless it is configured.
     ///
     /// At most once an hour, because a detection costs a request.
     package func doubtDialect(now: Timestamp) {
-        guard fixedDialect == nil, learned.dialect != nil else { return }
-        if let last = doubt.last, last <= now, now - last < .seconds(3600) { return }
-        doubt = DialectDoubt(isOpen: true, last: now)
+        guard known.fixedDialect == nil, known.state.dialect != nil else { return }
+        if let last = known.lastDoubt, last <= now, now - last < .seconds(3600) { return }
+        (known.isDialectDoubted, known.lastDoubt) = (true, now)
     }
 
     /// Stores that the server took an acknowledgement.
     package func learnAcknowledges() async throws(StoreError) {
-        guard learned.acknowledges != true else { return }
+        guard known.state.acknowledges != true else { return }
         try await store?.rememberAcknowledges(true, server: server)
-        learned.acknowledges = true
+        known.state.acknowledges = true
     }
 
     /// Keeps for 24 h that the server has no endpoint for acknowledgements.
-    package func missEndpoint(now: Timestamp) { endpointMissed = now }
+    package func missEndpoint(now: Timestamp) { known.endpointMissed = now }
 
     /// Assumes the configured dialect if the database has identifiers of another one.
     func adoptFixedDialect(now: Timestamp) async throws(StoreError) {
-        guard let fixedDialect, let store, learned.dialect != fixedDialect else { return }
-        var isAnother = learned.dialect != nil
+        guard let fixedDialect = known.fixedDialect, let store, known.state.dialect != fixedDialect else { return }
+        var isAnother = known.state.dialect != nil
         if !isAnother {
             isAnother = try await store.hasIdentifiers(otherThan: fixedDialect.idKind, server: server)
         }
@@ -68,8 +75,8 @@ extension Gate {
 
     private func remember(_ dialect: Dialect, now: Timestamp) async throws(StoreError) -> Bool {
         let isAfresh = try await store?.rememberDialect(dialect, of: server, now: now) ?? false
-        if learned.dialect != dialect { (learned.acknowledges, endpointMissed) = (nil, nil) }
-        learned.dialect = dialect
+        if known.state.dialect != dialect { (known.state.acknowledges, known.endpointMissed) = (nil, nil) }
+        known.state.dialect = dialect
         return isAfresh
     }
 }

@@ -10,48 +10,20 @@ package actor Gate {
         case wait(until: Timestamp, source: ThrottleSource)
     }
 
-    enum WindowKey: Hashable {
-        case account(DID)
-        case everyone
-    }
-
-    /// The place of a window. A change in a dictionary's value would take three allocations.
-    private final class Window {
-        var value: AccountWindow
-        init(_ value: AccountWindow) { self.value = value }
-    }
-
     /// Scheme, host and port.
     package nonisolated let server: String
     /// The server's clock; `nil` if it is not measured.
     package nonisolated let clock: (any ServerTime)?
     /// The store; `nil`: nothing survives the process.
     let store: Store?
-    private let limits: GateLimits
     private let observer: (any GateObserver)?
 
-    /// The configured dialect; `nil` if responses decide it.
-    let fixedDialect: Dialect?
-    var learned = ServerState()
-    var doubt = DialectDoubt()
-    /// The last time at which the server had no endpoint for acknowledgements.
-    var endpointMissed: Timestamp?
+    var known: KnownServer
     private let wait: ServerWait
-    private var circuit = CircuitBreaker(policy: .server)
-    private var windows: [WindowKey: Window] = [:]
-    private var writes: [DID: WindowWrite] = [:]
-    /// The window that the gauges show.
-    private var lastWindow: Window?
+    package private(set) var circuit = CircuitBreaker(policy: .server)
+    private let windows: AccountWindows
     private var serverRemaining: Int?
-    /// `true` if no request goes any more.
-    private var isEnding = false
-    private var isRestored: Bool
-    /// `true` if the stored wait was read, so that it moves with the clock.
-    private var hasWait: Bool
-    /// The restoration in progress.
-    private var restoring: Promise<StoreError?>?
-    /// The jumps of the local clock between the start of the process and ``restore(now:)``.
-    private var jumps: Duration
+    private var restoration: Restoration
 
     /// - Parameters:
     ///   - store: Keeps waits, windows and the dialect over a restart; `nil`: they end with the process.
@@ -66,57 +38,64 @@ package actor Gate {
         jumps: Duration = .zero
     ) {
         self.server = server
-        self.limits = limits
-        fixedDialect = dialect
+        windows = AccountWindows(limits: limits, store: store)
+        known = KnownServer(fixedDialect: dialect)
         self.store = store
         self.clock = clock
         self.observer = observer
-        self.jumps = jumps
-        isRestored = store == nil
-        hasWait = store == nil
+        restoration = Restoration(isDone: store == nil, hasWait: store == nil, jumps: jumps)
         wait = ServerWait(server: server, store: store)
     }
 
     // MARK: - State
+
+    /// The progress of reading the state of a previous run.
+    private struct Restoration {
+        var isDone: Bool
+        /// `true` if the stored wait was read, so that it moves with the clock.
+        var hasWait: Bool
+        /// The jumps of the local clock between the start of the process and ``restore(now:)``.
+        var jumps: Duration
+        /// The restoration in progress.
+        var running: Promise<StoreError?>?
+    }
 
     /// Restores the stored state of a previous run, once. Waits count from the clock at process start, and move with
     /// it.
     ///
     /// - Throws: ``StoreError`` if it cannot be read: without the store no request goes.
     package func restore(now: Timestamp) async throws(StoreError) {
-        guard !isRestored, let store else { return }
-        if let restoring {
+        guard !restoration.isDone, let store else { return }
+        if let restoring = restoration.running {
             if let failure = await restoring.outcome() ?? nil { throw failure }
             return
         }
         let own = Promise<StoreError?>()
-        restoring = own
+        restoration.running = own
         var failure: StoreError?
         do throws(StoreError) {
             try await readWait(from: store, now: now)
             try await adoptFixedDialect(now: now)
             // Last, so that no request goes with a half-restored state, and the next one retries what failed.
-            isRestored = true
+            restoration.isDone = true
             publish(now: now)
         } catch {
             failure = error
         }
-        restoring = nil
+        restoration.running = nil
         own.fulfil(failure)
         if let failure { throw failure }
     }
 
     private func readWait(from store: Store, now: Timestamp) async throws(StoreError) {
-        guard !hasWait else { return }
-        let before = jumps
+        guard !restoration.hasWait else { return }
+        let before = restoration.jumps
         let learned = try await store.serverState(server)
-        hasWait = true
-        self.learned = learned
+        restoration.hasWait = true
+        known.state = learned
         wait.restore(learned, now: now - before)
-        if jumps != .zero { await wait.shift(by: jumps) }
+        if restoration.jumps != .zero { await wait.shift(by: restoration.jumps) }
     }
-
-    package var circuitState: CircuitState { circuit.state }
 
     /// The time before which nothing is sent; `nil` if requests can go.
     package func heldUntil(now: Timestamp) -> Timestamp? { wait.until(at: now) }
@@ -126,9 +105,6 @@ package actor Gate {
 
     /// Returns whether the circuit lets a request through. It starts no trial.
     package func isReady(now: Timestamp) -> Bool { circuit.isReady(at: now) }
-
-    /// The next trial of an open circuit; `nil` if it is closed.
-    package var nextTrial: Timestamp? { circuit.nextTry }
 
     // MARK: - Requests
 
@@ -152,15 +128,13 @@ package actor Gate {
         ticket: TicketQueue.Ticket,
         acknowledging identifiers: Int,
         now: Timestamp
-    ) async throws(StoreError) -> (admission: Admission, window: Window?) {
+    ) async throws(StoreError) -> (admission: Admission, window: AccountWindows.Window?) {
         // The conditions are here because a cycle comes by twice, and a call of an asynchronous function that does nothing
         // takes hundreds of instructions.
-        if !isRestored { try await restore(now: now) }
-        var window: Window?
-        if let key = key(of: account) {
-            window = windows[key]
-            if window == nil { window = try await load(key, now: now) }
-        }
+        if !restoration.isDone { try await restore(now: now) }
+        let key = windows.key(of: account)
+        var window = key.flatMap { windows[$0] }
+        if let key, window == nil { window = try await windows.load(key, now: now) }
         if !wait.isStored { await wait.save() }
         if let until = wait.until(at: now) { return (.wait(until: until, source: .server), window) }
         if wait.isCorrected {
@@ -169,7 +143,7 @@ package actor Gate {
             return try await decide(account: account, ticket: ticket, acknowledging: identifiers, now: now)
         }
         guard let window else { return (.go, nil) }
-        lastWindow = window
+        windows.last = window
         guard let until = window.value.wait(ticket, acknowledging: identifiers, now: now) else { return (.go, window) }
         return (.wait(until: until, source: .client), window)
     }
@@ -185,11 +159,11 @@ package actor Gate {
         now: Timestamp
     ) async throws(StoreError) -> Admission {
         let (turn, window) = try await decide(account: account, ticket: ticket, acknowledging: identifiers, now: now)
-        guard turn == .go, let window, let key = key(of: account) else { return turn }
+        guard turn == .go, let window, let key = windows.key(of: account) else { return turn }
         window.value.spend(ticket, acknowledging: identifiers, now: now)
         if identifiers == 0, window.value.takeReserved(now: now) { return .go }
         do throws(StoreError) {
-            try await storeWindow(of: key, now: now)
+            try await windows.store(key, now: now)
         } catch {
             end(account: account, acknowledging: identifiers, now: now)
             throw error
@@ -202,7 +176,7 @@ package actor Gate {
 
     /// Removes a request from the queue after it gave up.
     package func leave(_ ticket: TicketQueue.Ticket, account: DID?) {
-        if let key = key(of: account) { windows[key]?.value.leave(ticket) }
+        if let key = windows.key(of: account) { windows[key]?.value.leave(ticket) }
     }
 
     /// Ends an admitted request. Its minute starts now: it can have waited for a connection or been slow on its way,
@@ -223,7 +197,7 @@ package actor Gate {
     }
 
     private func end(account: DID?, acknowledging identifiers: Int, now: Timestamp) {
-        guard let key = key(of: account) else { return }
+        guard let key = windows.key(of: account) else { return }
         windows[key]?.value.end(acknowledging: identifiers, now: now)
     }
 
@@ -253,7 +227,7 @@ package actor Gate {
     /// Reports the present waits and limits to the observer.
     package func publish(now: Timestamp) {
         guard let observer else { return }
-        let own = lastWindow?.value.room(at: now) ?? limits.requestsPerMinute
+        let own = windows.room(at: now)
         observer.update(
             heldUntil: wait.until(at: now),
             remaining: min(own, serverRemaining ?? own),
@@ -264,15 +238,21 @@ package actor Gate {
     /// Moves windows, waits and the circuit with a wall clock that was set by `jump`, positive for forward.
     package func shift(by jump: Duration, now: Timestamp) async {
         circuit.shift(by: jump)
-        endpointMissed = endpointMissed.map { $0 + jump }
-        let keys = Array(windows.keys)
-        for key in keys { windows[key]?.value.shift(by: jump) }
-        if hasWait { await wait.shift(by: jump) } else { jumps += jump }
-        for key in keys {
-            // If this write fails, the next request stores the window.
-            _ = try? await storeWindow(of: key, now: now, isKnown: true)
-        }
+        known.endpointMissed = known.endpointMissed.map { $0 + jump }
+        windows.shift(by: jump)
+        if restoration.hasWait { await wait.shift(by: jump) } else { restoration.jumps += jump }
+        // If this write fails, the next request stores the window.
+        await windows.storeKnown(now: now) { _ in true }
     }
+
+    /// Stores what was really spent. Call it before the database closes, when no request goes any more.
+    package func storeEnds(now: Timestamp) async {
+        windows.isEnding = true
+        await windows.storeKnown(now: now, where: \.isUnstored)
+    }
+
+    /// Notes that an account's data was erased: its next request is stored before it goes.
+    package func noteErased(_ account: DID) { windows[.account(account)]?.value.noteErased() }
 
     // MARK: - Circuit
 
@@ -295,75 +275,5 @@ package actor Gate {
         if let changed { observer?.circuitChanged(to: changed) }
         publish(now: now)
         if !wait.isStored { await wait.save() }
-    }
-
-    // MARK: - Windows
-
-    private func key(of account: DID?) -> WindowKey? {
-        switch limits.windows {
-        case .shared: .everyone
-        case .perAccount: account.map(WindowKey.account)
-        }
-    }
-
-    /// Reads the stored window of a previous run.
-    private func load(_ key: WindowKey, now: Timestamp) async throws(StoreError) -> Window {
-        var stored: [UInt8]?
-        if case .account(let account) = key { stored = try await store?.requestWindow(of: account) }
-        // Another request of the account can have loaded it, and can already have gone.
-        if let window = windows[key] { return window }
-        let window = Window(AccountWindow(limits: limits, stored: stored, now: now))
-        windows[key] = window
-        return window
-    }
-
-    /// Stores what was really spent. Call it before the database closes, when no request goes any more.
-    package func storeEnds(now: Timestamp) async {
-        isEnding = true
-        for (key, window) in windows where window.value.isUnstored {
-            _ = try? await storeWindow(of: key, now: now, isKnown: true)
-        }
-    }
-
-    /// Notes that an account's data was erased: its next request is stored before it goes.
-    package func noteErased(_ account: DID) { windows[.account(account)]?.value.noteErased() }
-
-    /// One write of a window. Requests that come before it starts share it.
-    private struct WindowWrite {
-        var queued: Promise<StoreError?>?
-        /// The latest time of a request that shares the queued write.
-        var now: Timestamp
-        var running: Promise<StoreError?>?
-    }
-
-    /// - Parameter isKnown: `true` to store it only if an earlier one is stored: that of a removed account is not.
-    private func storeWindow(of key: WindowKey, now: Timestamp, isKnown: Bool = false) async throws(StoreError) {
-        guard let store, case .account(let account) = key else { return }
-        if var write = writes[account], let shared = write.queued {
-            write.now = max(write.now, now)
-            writes[account] = write
-            if let failure = await shared.outcome() ?? nil { throw failure }
-            return
-        }
-        let write = Promise<StoreError?>()
-        let former = writes[account]?.running
-        writes[account] = WindowWrite(queued: write, now: now, running: former)
-        if let former { _ = await former.outcome() }
-        let now = writes[account]?.now ?? now
-        writes[account] = WindowWrite(queued: nil, now: now, running: write)
-        var failure: StoreError?
-        if let state = windows[key]?.value.startWrite(now: now, isLast: isEnding) {
-            do throws(StoreError) {
-                try await store.setRequestWindow(state.bytes, of: account, spentAt: now, isKnown: isKnown)
-                windows[key]?.value.end(state)
-            } catch {
-                failure = error
-                windows[key]?.value.fail(state)
-            }
-        }
-        // A later request can have queued the next write.
-        if writes[account]?.queued == nil { writes[account] = nil } else { writes[account]?.running = nil }
-        write.fulfil(failure)
-        if let failure { throw failure }
     }
 }

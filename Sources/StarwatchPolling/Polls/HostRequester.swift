@@ -13,6 +13,7 @@ struct HostRequester: Sendable {
 
     let http: any HTTPTransport
     let client: ClientNames
+    let observer: any HostPollObserver
     let requester: Requester
 
     private var time: any TimeSource { requester.time }
@@ -26,7 +27,7 @@ struct HostRequester: Sendable {
                 "The server failed so often that no request is sent to it for a while.",
                 isRetryable: true
             )
-            error.retryAfter = await gate.nextTrial.map { max(.zero, $0 - time.now) }
+            error.retryAfter = await gate.circuit.nextTry.map { max(.zero, $0 - time.now) }
             return Answer(result: .failure(error))
         }
         let answer = Mutex<HTTPResponse?>(nil)
@@ -48,7 +49,7 @@ struct HostRequester: Sendable {
     }
 
     private func terms(of request: PreparedRequest, through gate: Gate) -> RequestTerms {
-        var terms = RequestTerms(account: request.account) { [time] refused in
+        var terms = RequestTerms(account: request.account, observer: observer) { [time] refused in
             guard let tokens = request.tokens else { return nil }
             let now = gate.clock?.now ?? time.now
             let token = try await tokens.token(request.account, refused, now)

@@ -93,7 +93,7 @@ extension PollManager {
             outcome = .failure(error)
         }
         let duration = time.monotonic - start
-        hooks.onEnd(HostPollOutcome(outcome), duration)
+        hooks.observer.ended(HostPollOutcome(outcome), after: duration)
         let metadata = PollMetadata(
             requestID: requestID,
             startedAt: startedAt,

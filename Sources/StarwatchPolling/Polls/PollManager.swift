@@ -7,7 +7,8 @@ package import StarwatchTransport
 /// Runs the polls that a host application describes, once or on a schedule.
 ///
 /// An agent has one, ``Agent/pollManager``, which shares its database, its metrics and its rate limits, and runs with
-/// it. A program without an agent creates its own and runs it in its `ServiceGroup`.
+/// it. A program without an agent creates its own and runs it in its `ServiceGroup`; polls, requests, retries and waits
+/// are then reported through swift-metrics.
 ///
 /// Every request takes the same steps: the manager validates it, makes its query and body, waits for the rate limit,
 /// gets a token, sends it with the retries that its failures allow, and validates and transforms the answer. Concurrent
@@ -26,13 +27,13 @@ public actor PollManager: Service {
         public init() {}
     }
 
-    /// The names of a manager's client, and its callbacks for metrics and tests.
+    /// The names of a manager's client, and who learns of its steps.
     package struct Hooks: Sendable {
         package var client = ClientNames()
         /// Called when a task begins to wait for a request, with the number that wait for the same.
         package var onJoin: @Sendable (Int) -> Void = { _ in }
-        /// Called when a poll ends, with its duration.
-        package var onEnd: @Sendable (HostPollOutcome, Duration) -> Void = { _, _ in }
+        /// Counts polls and their requests.
+        package var observer: any HostPollObserver = MetricsFacadeObserver()
 
         package init() {}
     }
@@ -90,6 +91,7 @@ public actor PollManager: Service {
         requester = HostRequester(
             http: http,
             client: hooks.client,
+            observer: hooks.observer,
             requester: Requester(gates: gates, time: time, random: random)
         )
     }

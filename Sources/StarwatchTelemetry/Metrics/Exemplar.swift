@@ -31,8 +31,7 @@ package struct Exemplar: Sendable, Hashable {
         // A string's bytes take a fraction of the instructions that its UTF-8 view takes.
         var text = text
         return text.withUTF8 { bytes in
-            let plain = ByteSet.base64URL
-            return !bytes.isEmpty && bytes.allSatisfy { plain.contains($0) }
+            !bytes.isEmpty && bytes.allSatisfy { $0.isLetter || $0.isDigit || $0 == 0x2D || $0 == 0x5F }
         }
     }
 }

@@ -41,7 +41,7 @@ extension RedactionScanner {
             start -= 1
             if end - start > Self.longestName { return nil }
         }
-        start = self.start(ofWordFrom: start, to: end)
+        start = text.start(ofWordFrom: start, to: end)
         return Self.meanings[Self.hash(text[start..<end])]
     }
 
@@ -49,7 +49,7 @@ extension RedactionScanner {
     func field(colon: Int) -> Match? {
         var end = colon
         while end > 0, text[end - 1] == 0x20, colon - end < 4 { end -= 1 }
-        guard holds("\"", at: end - 1) else {
+        guard text.holds("\"", at: end - 1) else {
             return meaning(ofNameBefore: end)?.header.flatMap { header(after: colon + 1, of: $0) }
         }
         guard let kind = meaning(ofNameBefore: end - 1)?.field else { return nil }
@@ -61,18 +61,18 @@ extension RedactionScanner {
         guard meaning(ofNameBefore: equals)?.isParameter == true else { return nil }
         let next = equals + 1
         return string(after: next, quoteLength: nil, kind: .token)
-            ?? match(from: next, to: end(of: .parameter, from: next), kind: .token)
+            ?? match(from: next, to: text.end(of: .parameter, from: next), kind: .token)
     }
 
     /// A header's value, without the scheme of credentials.
     private func header(after colon: Int, of set: ByteSet) -> Match? {
-        let start = end(of: .space, from: colon)
-        let end = end(of: set, from: start)
+        let start = text.end(of: .space, from: colon)
+        let end = text.end(of: set, from: start)
         guard end - start <= 10, text[start..<end].allSatisfy(\.isLetter), end + 1 < text.count, text[end] == 0x20
         else {
             return match(from: start, to: end, kind: .token)
         }
-        return match(from: end + 1, to: self.end(of: set, from: end + 1), kind: .token)
+        return match(from: end + 1, to: text.end(of: set, from: end + 1), kind: .token)
     }
 
     /// The content of a string that begins after a position.
@@ -80,15 +80,15 @@ extension RedactionScanner {
     /// - Parameter quoteLength: The number of bytes of its quotes, of which an escaped one has more; `nil` accepts any.
     ///   A quote with fewer bytes ends the enclosing string.
     private func string(after position: Int, quoteLength: Int?, kind: RedactionKind) -> Match? {
-        let quote = end(of: .space, from: position)
-        guard holds("\"", at: quote), case let length = length(at: quote), length == quoteLength ?? length else {
+        let quote = text.end(of: .space, from: position)
+        guard text.holds("\"", at: quote), case let length = length(at: quote), length == quoteLength ?? length else {
             return nil
         }
         let start = quote + 1
         if quoteLength == nil, start < text.count, ",:]}".utf8.contains(text[start]) { return nil }
         var end = start
         while end < text.count, text[end] != 0x0A, text[end] != 0x22 || self.length(at: end) > length { end += 1 }
-        if kind == .did, holds("did:hash:", at: start), isPseudonym(from: start + 9, to: end) {
+        if kind == .did, text.holds("did:hash:", at: start), isPseudonym(from: start + 9, to: end) {
             return (start..<end, nil)
         }
         return match(from: start, to: end, kind: kind)

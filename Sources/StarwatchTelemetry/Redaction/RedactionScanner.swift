@@ -18,7 +18,7 @@ struct RedactionScanner {
         var position = 0
         var wordStart = 0
         while true {
-            position = end(of: .alphanumeric, from: position)
+            position = text.end(of: .alphanumeric, from: position)
             let isUnderscore = position < text.count && text[position] == 0x5F
             if !isUnderscore, position - wordStart >= Self.shortestSecret { checkWord(from: wordStart, to: position) }
             guard position < text.count else { return replacements }
@@ -35,7 +35,7 @@ struct RedactionScanner {
         let end = end(of: match)
         let start = max(match.range.lowerBound, flushed)
         // The text before the match becomes a word of its own.
-        checkWord(from: max(self.start(of: .word, before: start), flushed), to: start)
+        checkWord(from: max(text.start(of: .word, before: start), flushed), to: start)
         append((start..<end, kind))
         return max(end, position)
     }
@@ -73,48 +73,49 @@ struct RedactionScanner {
         default: nil
         }
     }
+}
 
-    // MARK: - Reading
-
+/// The reading of a line's bytes.
+extension UnsafeBufferPointer<UInt8> {
     /// The end of the characters of a set that begin at a position.
     func end(of set: ByteSet, from position: Int) -> Int {
         var end = position
-        while end < text.count, set.contains(text[end]) { end += 1 }
+        while end < count, set.contains(self[end]) { end += 1 }
         return end
     }
 
     /// The start of the characters of a set that end at a position.
     func start(of set: ByteSet, before position: Int) -> Int {
         var start = position
-        while start > 0, set.contains(text[start - 1]) { start -= 1 }
+        while start > 0, set.contains(self[start - 1]) { start -= 1 }
         return start
     }
 
     /// Whether a position has a text.
     func holds(_ expected: StaticString, at start: Int, ignoringCase: Bool = false) -> Bool {
-        guard start >= 0, start + expected.utf8CodeUnitCount <= text.count else { return false }
+        guard start >= 0, start + expected.utf8CodeUnitCount <= count else { return false }
         return expected.withUTF8Buffer { expected in
-            expected.indices.allSatisfy { text[start + $0] | (ignoringCase ? 0x20 : 0) == expected[$0] }
+            expected.indices.allSatisfy { self[start + $0] | (ignoringCase ? 0x20 : 0) == expected[$0] }
         }
     }
 
     /// Whether a character of a set is at a position.
-    func has(_ set: ByteSet, at position: Int) -> Bool { position < text.count && set.contains(text[position]) }
+    func has(_ set: ByteSet, at position: Int) -> Bool { position < count && set.contains(self[position]) }
 
     /// Whether that many characters of a set are at a position.
     func areAll(_ count: Int, _ set: ByteSet, at start: Int) -> Bool {
-        start + count <= text.count && text[start..<start + count].allSatisfy(set.contains)
+        start + count <= self.count && self[start..<start + count].allSatisfy(set.contains)
     }
 
     /// Whether a percent sign with two hexadecimal digits is at a position.
-    func isPercentEncoded(at position: Int) -> Bool { text[position] == 0x25 && areAll(2, .hex, at: position + 1) }
+    func isPercentEncoded(at position: Int) -> Bool { self[position] == 0x25 && areAll(2, .hex, at: position + 1) }
 
     /// The start of a word without the digits of a percent encoding that ends in it: `%2Fword`, `%252Fword`.
     func start(ofWordFrom start: Int, to end: Int) -> Int {
         guard start > 0, isPercentEncoded(at: start - 1) else { return start }
         var start = start
         while holds("25", at: start), areAll(2, .hex, at: start + 2) { start += 2 }
-        return min(start + 2, end)
+        return Swift.min(start + 2, end)
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import MetricsTestKit
 import StarwatchCore
 import StarwatchTestKit
 import StarwatchTransport
@@ -124,6 +125,29 @@ import Testing
         _ = await bench.manager.execute(request, context: bench.context)
         #expect(bench.server.requests[3].header("X-Idempotency-Key") == "mine")
         #expect(sent[0].header("X-Idempotency-Key") != "mine")
+    }
+
+    /// A program without an agent has no other metrics of its polls.
+    @Test func everyRequestRetryAndWaitIsReportedToTheProgramsMetrics() async throws {
+        let bench = HostBench(requestsPerMinute: 2)
+        let metrics = bench.metrics
+        func total(_ name: String, _ labels: (String, String)...) throws -> Int64 {
+            try metrics.expectCounter("starwatch_host_\(name)_total", labels).totalValue
+        }
+        bench.server.script(.status(500))
+        #expect(await bench.manager.execute(bench.request, context: bench.context).isSuccess)
+        #expect(try total("requests", ("result", "server_error")) == 1)
+        #expect(try total("requests", ("result", "ok")) == 1)
+        #expect(try total("retries", ("reason", "server_error")) == 1)
+        #expect(try metrics.expectTimer("starwatch_host_request_seconds").values.count == 2)
+        // The third request of the minute waits for the next one.
+        #expect(await bench.manager.execute(bench.request, context: bench.context).isSuccess)
+        #expect(try total("throttled", ("source", "client")) == 1)
+        #expect(
+            try metrics.expectTimer("starwatch_host_throttle_wait_seconds", [("source", "client")]).values.count == 1
+        )
+        #expect(try total("polls", ("outcome", "ok")) == 2)
+        #expect(try metrics.expectTimer("starwatch_host_poll_seconds").values.count == 2)
     }
 
     @Test func theClassOfAFailureSaysHowOftenItIsTried() async throws {

@@ -1,4 +1,5 @@
 import Foundation
+import MetricsTestKit
 import StarwatchCore
 import StarwatchTestKit
 import StarwatchTransport
@@ -128,6 +129,8 @@ struct HostBench {
     let manager: PollManager
     /// Number of tasks that wait for the same request.
     let waiting = Count()
+    /// The program's metrics.
+    let metrics = TestMetrics()
 
     init(
         _ mode: ManualClock.Mode = .jumping,
@@ -144,6 +147,7 @@ struct HostBench {
         limits.retry = retry
         var hooks = PollManager.Hooks()
         hooks.onJoin = { [waiting] in waiting.set($0) }
+        hooks.observer = MetricsFacadeObserver(factory: metrics)
         manager = PollManager(
             http: server,
             store: nil,

@@ -66,6 +66,8 @@ import Testing
             let page = await agent.page()
             #expect(page["starwatch_host_polls_total", ["outcome": "failed"]] == 1)
             #expect(page["starwatch_host_polls_total", ["outcome": "ok"]] == 0)
+            #expect(page["starwatch_host_throttled_total", ["source": "server"]] == 1)
+            #expect(page["starwatch_host_requests_total", ["result": "ok"]] == 0)
         }
     }
 

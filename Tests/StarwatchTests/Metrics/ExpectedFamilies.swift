@@ -28,6 +28,13 @@ enum ExpectedFamilies {
             "other",
         ]
     )
+    private static let requestResult: (String, [String]?) = (
+        "result",
+        [
+            "ok", "not_modified", "bad_request", "unauthenticated", "forbidden", "not_found", "rate_limited",
+            "server_error", "timeout", "dns", "connect", "tls", "reset", "too_large", "malformed", "cancelled",
+        ]
+    )
     private static let source: (String, [String]?) = ("source", ["server", "client"])
 
     static let contract: [Family] = [
@@ -98,13 +105,7 @@ enum ExpectedFamilies {
             "starwatch_api_requests_total",
             "counter",
             endpoint,
-            (
-                "result",
-                [
-                    "ok", "not_modified", "bad_request", "unauthenticated", "forbidden", "not_found", "rate_limited",
-                    "server_error", "timeout", "dns", "connect", "tls", "reset", "too_large", "malformed", "cancelled",
-                ]
-            )
+            requestResult
         ),
         family("starwatch_api_latency_seconds", "histogram", endpoint),
         family(
@@ -249,6 +250,12 @@ enum ExpectedFamilies {
             ("outcome", ["ok", "empty", "not_modified", "failed", "cancelled"])
         ),
         family("starwatch_host_poll_seconds", "histogram"),
+        family("starwatch_host_requests_total", "counter", requestResult),
+        family("starwatch_host_request_seconds", "histogram"),
+        family("starwatch_host_retries_total", "counter", retryReason),
+        family("starwatch_host_retries_exhausted_total", "counter", retryReason),
+        family("starwatch_host_throttled_total", "counter", source),
+        family("starwatch_host_throttle_wait_seconds", "histogram", source),
     ]
 
     /// Families whose label values the catalogue leaves open.

@@ -183,7 +183,7 @@ import Testing
             now: { ManualClock.start }
         )
         let before = metrics.registry.seriesCount
-        metrics.host.count(.ok, duration: .seconds(1))
+        metrics.host.ended(.ok, after: .seconds(1))
         metrics.showHostPolls()
         metrics.showHostPolls()
         #expect(metrics.registry.seriesCount > before)

@@ -369,7 +369,7 @@ import Testing
             try await following(agent) {
                 await world.clock.run(until: ManualClock.start + .seconds(3600 + 600), tasks: 2)
                 await world.clock.sleepers(atLeast: 2)
-                #expect(await agent.runtime.account.gate.circuitState == .open)
+                #expect(await agent.runtime.account.gate.circuit.state == .open)
                 try await world.mock.start()
                 let back = world.clock.now
                 await world.clock.run(until: back + .milliseconds(29_999), tasks: 2)

@@ -1,0 +1,105 @@
+import StarwatchCore
+import StarwatchStore
+
+/// The windows of a gate's accounts. Only the gate uses it.
+final class AccountWindows {
+    enum Key: Hashable {
+        case account(DID)
+        case everyone
+    }
+
+    /// The place of a window. A change in a dictionary's value would take three allocations.
+    final class Window {
+        var value: AccountWindow
+        init(_ value: AccountWindow) { self.value = value }
+    }
+
+    /// One write of a window. Requests that come before it starts share it.
+    private struct Write {
+        var queued: Promise<StoreError?>?
+        /// The latest time of a request that shares the queued write.
+        var now: Timestamp
+        var running: Promise<StoreError?>?
+    }
+
+    private let limits: GateLimits
+    private let store: Store?
+    private var windows: [Key: Window] = [:]
+    private var writes: [DID: Write] = [:]
+    /// The window that the gauges show.
+    var last: Window?
+    /// `true` if no request goes any more.
+    var isEnding = false
+
+    init(limits: GateLimits, store: Store?) {
+        (self.limits, self.store) = (limits, store)
+    }
+
+    subscript(key: Key) -> Window? { windows[key] }
+
+    /// The key of an account's window; `nil` if its requests are not counted.
+    func key(of account: DID?) -> Key? {
+        switch limits.windows {
+        case .shared: .everyone
+        case .perAccount: account.map(Key.account)
+        }
+    }
+
+    /// The requests that the window of the gauges has left.
+    func room(at now: Timestamp) -> Int { last?.value.room(at: now) ?? limits.requestsPerMinute }
+
+    /// Reads the stored window of a previous run.
+    func load(_ key: Key, now: Timestamp) async throws(StoreError) -> Window {
+        var stored: [UInt8]?
+        if case .account(let account) = key { stored = try await store?.requestWindow(of: account) }
+        // Another request of the account can have loaded it, and can already have gone.
+        if let window = windows[key] { return window }
+        let window = Window(AccountWindow(limits: limits, stored: stored, now: now))
+        windows[key] = window
+        return window
+    }
+
+    func shift(by jump: Duration) {
+        for window in windows.values { window.value.shift(by: jump) }
+    }
+
+    /// Stores the windows that match, if an earlier one of their account is stored: that of a removed account is not.
+    func storeKnown(now: Timestamp, where matches: (AccountWindow) -> Bool) async {
+        for (key, window) in windows where matches(window.value) {
+            _ = try? await store(key, now: now, isKnown: true)
+        }
+    }
+
+    /// Stores a window.
+    ///
+    /// - Parameter isKnown: `true` to store it only if an earlier one is stored.
+    func store(_ key: Key, now: Timestamp, isKnown: Bool = false) async throws(StoreError) {
+        guard let store, case .account(let account) = key else { return }
+        if var write = writes[account], let shared = write.queued {
+            write.now = max(write.now, now)
+            writes[account] = write
+            if let failure = await shared.outcome() ?? nil { throw failure }
+            return
+        }
+        let write = Promise<StoreError?>()
+        let former = writes[account]?.running
+        writes[account] = Write(queued: write, now: now, running: former)
+        if let former { _ = await former.outcome() }
+        let now = writes[account]?.now ?? now
+        writes[account] = Write(queued: nil, now: now, running: write)
+        var failure: StoreError?
+        if let state = windows[key]?.value.startWrite(now: now, isLast: isEnding) {
+            do throws(StoreError) {
+                try await store.setRequestWindow(state.bytes, of: account, spentAt: now, isKnown: isKnown)
+                windows[key]?.value.end(state)
+            } catch {
+                failure = error
+                windows[key]?.value.fail(state)
+            }
+        }
+        // A later request can have queued the next write.
+        if writes[account]?.queued == nil { writes[account] = nil } else { writes[account]?.running = nil }
+        write.fulfil(failure)
+        if let failure { throw failure }
+    }
+}
