@@ -222,7 +222,11 @@ import Testing
             now: Timestamp(iso8601: "2026-01-01T12:00:00Z")!
         )
         status.status = .degraded
-        status.reasons = ["stale:starred_projects", "dead_letters"]
+        let staleSince = Timestamp(iso8601: "2026-01-01T11:00:00Z")
+        status.problems = [
+            Problem(.stale, of: "starred_projects", "poll starred_projects is stale", since: staleSince),
+            Problem(.ledgerImbalance, "the outbox counters are inconsistent"),
+        ].map(AgentStatus.Problem.init)
         status.headline = "Polling stopped: sink hook down for 13 min, outbox 80 % full"
         status.outbox.givenUp = 2
         status.identity = "did:hash:ab12"
@@ -266,9 +270,12 @@ import Testing
         #expect(
             StatusText.page(status) == """
                 Status    degraded: Polling stopped: sink hook down for 13 min, outbox 80 % full
-                Reasons   stale:starred_projects, dead_letters
                 Identity  did:hash:ab12
                 Agent     starwatch 1.2.3, up 3 h
+
+                PROBLEM                               SINCE    NEXT COMMAND
+                Poll starred_projects is stale        1 h ago  starwatch poll starred_projects
+                The outbox counters are inconsistent  -        -
 
                 POLL              STATE  LAST SUCCESS  OUTCOME  NEXT RUN   WATERMARK
                 mine              fresh  never         -        -          -
@@ -361,7 +368,7 @@ import Testing
     @Test func aFreshAgentsStatusHasNoHoles() {
         let now = Timestamp(iso8601: "2026-01-01T09:00:00Z")!
         let page = StatusText.page(AgentStatus(version: "1", startedAt: now, now: now))
-        #expect(page.contains("Reasons   none"))
+        #expect(!page.contains("PROBLEM"))
         #expect(page.contains("Identity  signed out"))
         #expect(page.contains("Scraped  never since the start"))
         #expect(page.contains("Clock    not compared with the server's yet"))

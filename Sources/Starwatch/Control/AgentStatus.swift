@@ -187,6 +187,34 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public init() {}
     }
 
+    /// A thing that is wrong.
+    public struct Problem: Sendable, Codable, Hashable {
+        /// What it is, from a fixed set of words.
+        public var problem: String
+        /// The poll, sink or port that it is about; `nil` for the whole agent.
+        public var subject: String?
+        /// What is wrong, for people: its words can change.
+        public var title: String
+        /// What it means, and what to do. Commands and settings stand between backticks.
+        public var meaning: String
+        /// Its start; `nil` if it is not known.
+        public var since: String?
+        /// The time at which it ends by itself; `nil` if it is not known.
+        public var until: String?
+        /// The next command; `nil` if there is nothing to run.
+        public var command: String?
+
+        package init(_ problem: StarwatchCore.Problem) {
+            self.problem = problem.kind.rawValue
+            subject = problem.subject
+            title = problem.title
+            meaning = problem.kind.meaning
+            since = problem.since?.iso8601
+            until = problem.until?.iso8601
+            command = problem.command
+        }
+    }
+
     /// The encryption of the database.
     public struct Storage: Sendable, Codable, Hashable {
         public var encrypted: Bool
@@ -202,6 +230,8 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public var status = Health.healthy
     /// The reasons why it is degraded, from a fixed set of words, some with the name of a poll, sink or port after a colon.
     public var reasons: [String] = []
+    /// The same with all that is known of them, the gravest first; `nil` from an older agent.
+    public var problems: [Problem]? = []
     /// The gravest problem in one line, such as `Polling stopped: sink hook down for 13 min, outbox 80 % full`; `nil` when
     /// healthy. Meant for people: its words can change.
     public var headline: String?
@@ -230,12 +260,15 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public var pollingMetrics = PollingMetrics()
 
     enum CodingKeys: String, SnakeKey {
-        case status, reasons, headline, version, startedAt, now, identity, polls, digests, outbox, clock, server
+        case status, reasons, problems, headline, version, startedAt, now, identity, polls, digests, outbox, clock,
+            server
         case storage, lastScrape, pollingMetrics
     }
 
-    /// Whether ``reasons`` say that the poll fails.
-    package func isFailing(_ poll: String) -> Bool { reasons.contains(StatusReason.failing.of(poll)) }
+    /// Whether a problem of that kind is there, of any subject or of this one.
+    package func has(_ kind: StarwatchCore.Problem.Kind, of subject: String? = nil) -> Bool {
+        reasons.contains(kind.rawValue + (subject.map { ":\($0)" } ?? ""))
+    }
 
     public init(version: String, startedAt: Timestamp, now: Timestamp) {
         self.version = version

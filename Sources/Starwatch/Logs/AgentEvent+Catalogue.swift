@@ -234,6 +234,24 @@ extension AgentEvent: CaseIterable {
     static let pollUnchanged = AgentEvent("poll.unchanged", .debug, cycle, optional: request) {
         "A cycle found no changes."
     }
+    static let problemBegan = AgentEvent(
+        "problem.began",
+        .warning,
+        [.problem],
+        optional: [.poll, .port, .sink],
+        folds: false
+    ) {
+        "Something is wrong. `starwatch status` lists all problems with the next command; the help page has their meaning."
+    }
+    static let problemEnded = AgentEvent(
+        "problem.ended",
+        .notice,
+        [.problem],
+        optional: [.poll, .port, .sink],
+        folds: false
+    ) {
+        "A problem is gone."
+    }
     static let retentionCleaned = AgentEvent("retention.cleaned", .info, [.rowCount]) {
         "Rows past their retention time were deleted."
     }
@@ -302,7 +320,8 @@ extension AgentEvent: CaseIterable {
         keysRotationEnded, keysStoreFailed, notification, notificationDelivered, outboxEvicted, outboxUnreadable,
         pollBootstrapped, pollCancelled, pollChanged, pollContractViolation, pollCursorAhead, pollDeferred,
         pollFailed, pollItemQuarantined, pollOutOfRoom, pollPageOutOfOrder, pollSkipped, pollSkippedAgain,
-        pollStoreFailed, pollUnchanged, retentionCleaned, retentionStoreFailed, serverDialect, serverWaitCapped,
+        pollStoreFailed, pollUnchanged, problemBegan, problemEnded, retentionCleaned, retentionStoreFailed,
+        serverDialect, serverWaitCapped,
         sinkCircuit, sinkGivenUp, sinkGone, sinkRejected, sinkUnavailable, starsUnreadable, storageCheck,
         storageCheckFailed, storageClear, storageDamaged, tokenUnavailable, webConfigRefused, webConfigReloaded,
     ]

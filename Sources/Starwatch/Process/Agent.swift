@@ -209,7 +209,7 @@ public final class Agent: Sendable {
     /// The background services in their start order.
     ///
     /// - Parameter supervisor: Receives the agent's health, by the real clock. `nil`: nobody does, and only a failed
-    ///   store is probed.
+    ///   store is probed. Problems are noticed either way.
     package func workers(supervisor: Supervisor?) -> [any Service] {
         let environment = process.environment
         let housekeeping = HousekeepingService(
@@ -224,6 +224,7 @@ public final class Agent: Sendable {
                 }
                 // Probes only a failed store; users of a working one notice its failure themselves.
                 if self.store.health.failure != nil { try? await self.store.probe() }
+                _ = await self.status()
             },
             healthInterval: supervisor?.progressInterval
         )

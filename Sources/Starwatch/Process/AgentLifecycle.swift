@@ -12,9 +12,23 @@ package final class AgentLifecycle: Sendable {
     private let state = Atomic(Phase.starting)
     private let scrape: Mutex<Timestamp?>
     private let refused = Mutex<Set<ServedPort>>([])
+    private let history: Mutex<ProblemHistory>
 
     /// - Parameter previous: The life that a reload continues.
-    init(after previous: AgentLifecycle?) { scrape = Mutex(previous?.lastScrape) }
+    init(after previous: AgentLifecycle?) {
+        scrape = Mutex(previous?.lastScrape)
+        history = Mutex(previous?.history.withLock { $0 } ?? ProblemHistory())
+    }
+
+    /// Logs which problems have begun and ended since the last call.
+    ///
+    /// - Returns: The present problems, each with its start.
+    func follow(_ problems: [Problem], now: Timestamp, logger: Logger) -> [Problem] {
+        let (dated, change) = history.withLock { $0.follow(problems, now: now) }
+        for problem in change.began { logger.log(.problemBegan, problem.fields) }
+        for problem in change.ended { logger.log(.problemEnded, problem.fields) }
+        return dated
+    }
 
     package var phase: Phase { state.load(ordering: .relaxed) }
     package func start() { state.store(.running, ordering: .relaxed) }
@@ -61,5 +75,25 @@ struct ReadinessService: Service {
         }
         lifecycle.drain()
         if !isReloading() { supervisor.stopping() }
+    }
+}
+
+extension Problem {
+    /// The fields of a log event about it.
+    fileprivate var fields: AgentEvent.Fields {
+        var fields: AgentEvent.Fields = [.problem: "\(kind.rawValue)"]
+        if let subject { fields[kind.subject] = "\(subject)" }
+        return fields
+    }
+}
+
+extension Problem.Kind {
+    /// What it can be about.
+    fileprivate var subject: LogField {
+        switch self {
+        case .sinkUnreachable, .sinkRejecting, .sinkDisabled: .sink
+        case .reloadRefused: .port
+        default: .poll
+        }
     }
 }

@@ -55,8 +55,9 @@ struct HealthCheck: Sendable {
         try? await store.probe()
         process.progress.mark(.store, at: now)
         if await isHealthy() { supervisor.progress() }
+        let headline = await status().headline
         guard supervisor.isThere, lifecycle.phase == .running else { return }
-        let (notReady, headline) = (await notReady(isAnswering: true), await status().headline)
+        let notReady = await notReady(isAnswering: true)
         if !notReady.isEmpty {
             supervisor.say("Not ready: \(notReady.joined(separator: ", ")).")
         } else {

@@ -73,8 +73,14 @@ struct StatusReporter: Sendable {
         status.lastScrape = lifecycle.lastScrape?.iso8601
         status.pollingMetrics = metrics.summary(lastPoll: status.polls[AgentMetrics.contractPoll]?.lastAttempt)
         facts.outbox = status.outbox.facts
-        status.reasons = HealthDecision.reasons(facts)
-        status.headline = HealthDecision.headline(facts, now: now)
+        let problems = lifecycle.follow(
+            HealthDecision.problems(facts, now: now),
+            now: now,
+            logger: process.environment.logger
+        )
+        status.problems = problems.map(AgentStatus.Problem.init)
+        status.reasons = problems.map(\.word).sorted()
+        status.headline = HealthDecision.headline(problems, facts)
         status.status = status.reasons.isEmpty ? .healthy : .degraded
         return status
     }
@@ -89,6 +95,11 @@ struct StatusReporter: Sendable {
     ) -> HealthFacts.Poll {
         var facts = HealthFacts.Poll(name: poll.name.rawValue)
         facts.isStale = entry.stale
+        if entry.stale, let success = entry.lastSuccess.flatMap({ Timestamp(iso8601: $0) }) {
+            facts.staleSince = success + poll.options.staleAfter
+        }
+        facts.failingSince = entry.failingSince.flatMap { Timestamp(iso8601: $0) }
+        facts.skippedSince = entry.skippedSince.flatMap { Timestamp(iso8601: $0) }
         guard identity.identity.did != nil, !identity.optedOut.contains(poll.kind) else { return facts }
         facts.lacksStars = !identity.hasStars(for: poll.kind)
         facts.lacksToken =

@@ -20,13 +20,12 @@ struct AgentFindings {
                 "starwatch \(status.version) runs, but \(AgentVersion.current) is installed; restart the agent."
             findings = [Finding("agent", .warning, text)]
         }
-        let reasons = status.reasons.joined(separator: ", ")
-        findings.append(
-            status.status == .healthy
-                ? Finding("health", .ok, "The agent is healthy.")
-                : Finding("health", .problem, "\(status.headline ?? reasons) (\(reasons)); see starwatch status.")
-        )
+        if status.status == .healthy { return findings + [Finding("health", .ok, "The agent is healthy.")] }
+        // An older agent lists words only.
         return findings
+            + (status.problems?.map { problem in
+                Finding("health", .problem, "\(problem.title)" + (problem.command.map { "; run \($0)." } ?? "."))
+            } ?? [Finding("health", .problem, status.reasons.joined(separator: ", "))])
     }
 
     /// The state of a sink in the running agent; `nil` if it works.

@@ -7,6 +7,7 @@ enum StatusText {
         let now = Timestamp(iso8601: status.now) ?? Timestamp(milliseconds: 0)
         return [
             TextTable.pairs(head(status, now)),
+            problems(status, now)?.text,
             polls(status, now).text,
             errors(status, now),
             status.digests.isEmpty ? nil : digests(status, now).text,
@@ -20,10 +21,18 @@ enum StatusText {
         let up = Timestamp(iso8601: status.startedAt).map { AgeText.duration(max(0, (now - $0).inSeconds)) } ?? "-"
         return [
             ("Status", status.status.rawValue + (status.headline.map { ": \($0)" } ?? "")),
-            ("Reasons", status.reasons.isEmpty ? "none" : status.reasons.joined(separator: ", ")),
             ("Identity", status.identity ?? "signed out"),
             ("Agent", "starwatch \(status.version), up \(up)"),
         ]
+    }
+
+    /// The problems with the command that answers each; `nil` without any.
+    private static func problems(_ status: AgentStatus, _ now: Timestamp) -> TextTable? {
+        // An older agent lists words only.
+        let rows =
+            status.problems?.map { [$0.title, RelativeTime.text($0.since, now: now), $0.command ?? "-"] }
+            ?? status.reasons.map { [$0, "-", "-"] }
+        return rows.isEmpty ? nil : TextTable(titles: ["PROBLEM", "SINCE", "NEXT COMMAND"], rows: rows)
     }
 
     private static func polls(_ status: AgentStatus, _ now: Timestamp) -> TextTable {
@@ -41,7 +50,7 @@ enum StatusText {
 
     private static func state(_ name: String, _ poll: AgentStatus.Poll, _ status: AgentStatus) -> String {
         if poll.needsAction { return "needs action" }
-        return poll.stale ? "stale" : status.isFailing(name) ? "failing" : "fresh"
+        return poll.stale ? "stale" : status.has(.failing, of: name) ? "failing" : "fresh"
     }
 
     private static func outcome(_ poll: AgentStatus.Poll) -> String {

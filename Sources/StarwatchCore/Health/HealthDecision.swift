@@ -1,51 +1,23 @@
-/// Decides whether an agent is healthy, and says the most important thing in one line.
+/// Decides what is wrong, and says the most important thing in one line.
 package enum HealthDecision {
-    /// The reasons why the agent is degraded, sorted; empty if it is healthy.
-    package static func reasons(_ facts: HealthFacts) -> [String] {
-        let outbox = facts.outbox
-        var reasons: [String] = []
-        func add(_ reason: StatusReason, if condition: Bool) {
-            if condition { reasons.append(reason.rawValue) }
-        }
-        func add(_ reason: StatusReason, of names: [String]) { reasons += names.map(reason.of) }
-        func polls(_ condition: KeyPath<HealthFacts.Poll, Bool>) -> [String] {
-            facts.polls.filter { $0[keyPath: condition] }.map(\.name)
-        }
-        func sinks(_ condition: SinkCondition) -> [String] {
-            facts.sinks.filter { $0.condition == condition }.map(\.name)
-        }
-        add(.storeUnavailable, if: !facts.canReadStore || facts.isStoreFailing)
-        add(.signedOut, if: facts.isSignedOut)
-        add(.credentialsRefused, of: polls(\.isRefused))
-        add(.noToken, of: polls(\.lacksToken))
-        add(.circuitOpen, of: (facts.serverCircuit == .closed ? [] : ["server"]) + sinks(.down))
-        add(.held, of: heldUntil(facts) == nil ? [] : ["server"])
-        add(.failing, of: failing(facts).map(\.name))
-        add(.stale, of: polls(\.isStale))
-        add(.acknowledgementsFailing, if: doAcknowledgementsFail(facts))
-        add(.deadLetters, if: outbox.dead + outbox.undelivered > 0)
-        add(.quarantined, if: outbox.quarantined > 0)
-        add(.sinkDisabled, of: sinks(.disabled))
-        add(.sinkRejecting, of: sinks(.rejecting))
-        add(.backpressure, if: outbox.isUnderPressure)
-        add(.reloadRefused, if: facts.isReloadRefused)
-        add(.reloadRefused, of: facts.refusedPorts)
-        add(.noStars, of: polls(\.lacksStars))
-        add(.clockSkew, if: facts.isSkewed)
-        add(.ledgerImbalance, if: outbox.imbalance != 0)
-        return reasons.sorted()
+    /// Everything that is wrong, the gravest first; empty if the agent is healthy.
+    package static func problems(_ facts: HealthFacts, now: Timestamp) -> [Problem] {
+        let known =
+            polls(facts) + server(facts, now: now) + sinks(facts, now: now) + outbox(facts.outbox) + agent(facts)
+        let ranks = Dictionary(uniqueKeysWithValues: Problem.Kind.allCases.enumerated().map { ($1, $0) })
+        // The order of polls and sinks is that of the configuration.
+        return known.enumerated().sorted { (ranks[$0.element.kind]!, $0.offset) < (ranks[$1.element.kind]!, $1.offset) }
+            .map(\.element)
     }
 
     /// The state of a degraded agent in one line, such as `Polling stopped: sink hook down for 13 min, outbox 80 %
     /// full`; `nil` if it is healthy.
     ///
     /// If no poll can run, the line gives the causes. Otherwise it gives the gravest problem and the number of others.
-    package static func headline(_ facts: HealthFacts, now: Timestamp) -> String? {
-        let causes = stops(facts, now: now)
+    package static func headline(_ problems: [Problem], _ facts: HealthFacts) -> String? {
+        let causes = stops(problems, facts)
         if !causes.isEmpty { return "Polling stopped: " + causes.joined(separator: ", ") }
-        let problems = problems(facts, now: now)
-        guard let first = problems.first else { return nil }
-        let line = first.prefix(1).uppercased() + first.dropFirst()
+        guard let line = problems.first?.title else { return nil }
         switch problems.count - 1 {
         case 0: return line
         case 1: return line + "; 1 more problem"
@@ -54,14 +26,17 @@ package enum HealthDecision {
     }
 
     /// The causes that keep every poll from running, with the sinks that fill the outbox; empty if a poll can run.
-    private static func stops(_ facts: HealthFacts, now: Timestamp) -> [String] {
-        guard facts.canReadStore else { return ["the database fails"] }
-        if facts.isSignedOut { return facts.polls.isEmpty ? [] : ["signed out"] }
+    private static func stops(_ problems: [Problem], _ facts: HealthFacts) -> [String] {
+        func phrases(_ matches: (Problem) -> Bool) -> [String] { problems.filter(matches).map(\.phrase) }
+        guard facts.canReadStore else { return phrases { $0.kind == .storeUnavailable } }
         guard !facts.polls.isEmpty else { return [] }
+        if facts.isSignedOut { return phrases { $0.kind == .signedOut } }
         var causes: [String] = []
-        if facts.outbox.isUnderPressure { causes += sinks(facts, now: now) + [fill(facts.outbox)] }
-        if facts.serverCircuit != .closed { causes.append("the server does not answer") }
-        if let until = heldUntil(facts) { causes.append("the server asks to wait until \(until.clock(on: now))") }
+        if facts.outbox.isUnderPressure {
+            let kinds: [Problem.Kind] = [.sinkUnreachable, .sinkRejecting, .sinkDisabled, .backpressure]
+            causes += phrases { kinds.contains($0.kind) }
+        }
+        causes += phrases { $0.kind == .serverUnreachable || $0.kind == .held }
         guard causes.isEmpty else { return causes }
         guard facts.polls.allSatisfy({ $0.lacksToken || $0.lacksStars }) else { return [] }
         if facts.polls.contains(where: \.lacksToken) { causes.append("no token") }
@@ -69,56 +44,41 @@ package enum HealthDecision {
         return causes
     }
 
-    /// Every problem as a phrase, the gravest first.
-    private static func problems(_ facts: HealthFacts, now: Timestamp) -> [String] {
-        var problems: [String] = []
-        if facts.isStoreFailing { problems.append("the database fails") }
-        if facts.isSignedOut { problems.append("signed out") }
-        func add(_ phrase: (String) -> String, _ condition: KeyPath<HealthFacts.Poll, Bool>) {
-            problems += facts.polls.filter { $0[keyPath: condition] }.map { phrase($0.name) }
-        }
-        add({ "the server refuses the credentials of poll \($0)" }, \.isRefused)
-        add({ "poll \($0) has no token" }, \.lacksToken)
-        // A server that does not answer stops every poll. It is a problem by itself only if there are no polls.
-        if facts.serverCircuit != .closed { problems.append("the server does not answer") }
-        problems += failing(facts).map { poll in
-            "poll \(poll.name) fails" + (poll.failure.map { ": \($0.phrase)" } ?? "")
-        }
-        problems += sinks(facts, now: now)
-        add({ "poll \($0) is stale" }, \.isStale)
-        if doAcknowledgementsFail(facts) { problems.append("acknowledgements fail") }
-        let outbox = facts.outbox
-        let letters = outbox.dead + outbox.undelivered
-        if letters > 0 { problems.append(letters == 1 ? "1 dead letter" : "\(letters) dead letters") }
-        if outbox.quarantined > 0 {
-            problems.append(outbox.quarantined == 1 ? "1 invalid item" : "\(outbox.quarantined) invalid items")
-        }
-        if outbox.isUnderPressure { problems.append(fill(outbox)) }
-        if facts.isReloadRefused { problems.append("the changed configuration was refused") }
-        problems += facts.refusedPorts.map { "the changed web configuration of port \($0) was refused" }
-        add({ "poll \($0) has no starred projects" }, \.lacksStars)
-        if facts.isSkewed { problems.append("the clock differs from the server's") }
-        if outbox.imbalance != 0 { problems.append("the outbox counters are inconsistent") }
-        return problems
-    }
-
-    /// The sinks that do not accept notifications.
-    private static func sinks(_ facts: HealthFacts, now: Timestamp) -> [String] {
-        facts.sinks.compactMap { sink in
-            switch sink.condition {
-            case .working: nil
-            case .down:
-                "sink \(sink.name) down"
-                    + (sink.downSince.map { " for \(AgeText.duration(max(0, (now - $0).inSeconds)))" } ?? "")
-            case .rejecting: "sink \(sink.name) rejects everything"
-            case .disabled: "sink \(sink.name) disabled"
+    private static func polls(_ facts: HealthFacts) -> [Problem] {
+        facts.polls.flatMap { poll -> [Problem] in
+            var problems: [Problem] = []
+            func add(_ kind: Problem.Kind, _ phrase: String, since: Timestamp?) {
+                problems.append(Problem(kind, of: poll.name, phrase, since: since))
             }
+            if poll.isRefused {
+                add(
+                    .credentialsRefused,
+                    "the server refuses the credentials of poll \(poll.name)",
+                    since: poll.failingSince
+                )
+            }
+            if poll.lacksToken { add(.noToken, "poll \(poll.name) has no token", since: poll.failingSince) }
+            // While the server does not answer, that is the reason, and the polls pause.
+            if poll.isFailing, facts.serverCircuit == .closed {
+                let why = poll.failure.map { ": \($0.phrase)" } ?? ""
+                add(.failing, "poll \(poll.name) fails" + why, since: poll.failingSince)
+            }
+            if poll.isStale { add(.stale, "poll \(poll.name) is stale", since: poll.staleSince) }
+            if poll.lacksStars { add(.noStars, "poll \(poll.name) has no starred projects", since: poll.skippedSince) }
+            return problems
         }
     }
 
-    /// The polls whose cycles fail. While the server does not answer, that is the reason, and the polls pause.
-    private static func failing(_ facts: HealthFacts) -> [HealthFacts.Poll] {
-        facts.serverCircuit == .closed ? facts.polls.filter(\.isFailing) : []
+    private static func server(_ facts: HealthFacts, now: Timestamp) -> [Problem] {
+        var problems: [Problem] = []
+        if facts.serverCircuit != .closed {
+            problems.append(Problem(.serverUnreachable, "the server does not answer"))
+        }
+        if let until = heldUntil(facts) {
+            let phrase = "the server asks to wait until \(until.clock(on: now))"
+            problems.append(Problem(.held, phrase, since: facts.hold?.since, until: until))
+        }
+        return problems
     }
 
     /// The end of the server's wait, if it is longer than the time between two runs of a poll. After refused credentials
@@ -130,11 +90,51 @@ package enum HealthDecision {
         return until - since > interval ? until : nil
     }
 
-    private static func doAcknowledgementsFail(_ facts: HealthFacts) -> Bool {
-        facts.failedAcknowledgements >= HealthFacts.acknowledgementsFailAfter
+    /// The sinks that do not accept notifications.
+    private static func sinks(_ facts: HealthFacts, now: Timestamp) -> [Problem] {
+        facts.sinks.compactMap { sink in
+            switch sink.condition {
+            case .working: return nil
+            case .down:
+                let age = sink.downSince.map { " for \(AgeText.duration(max(0, (now - $0).inSeconds)))" } ?? ""
+                return Problem(.sinkUnreachable, of: sink.name, "sink \(sink.name) down\(age)", since: sink.downSince)
+            case .rejecting: return Problem(.sinkRejecting, of: sink.name, "sink \(sink.name) rejects everything")
+            case .disabled: return Problem(.sinkDisabled, of: sink.name, "sink \(sink.name) disabled")
+            }
+        }
     }
 
-    private static func fill(_ outbox: HealthFacts.Outbox) -> String {
-        "outbox \(outbox.open * 100 / max(outbox.capacity, 1)) % full"
+    private static func outbox(_ outbox: HealthFacts.Outbox) -> [Problem] {
+        var problems: [Problem] = []
+        let letters = outbox.dead + outbox.undelivered
+        if letters > 0 {
+            problems.append(Problem(.deadLetters, letters == 1 ? "1 dead letter" : "\(letters) dead letters"))
+        }
+        if outbox.quarantined > 0 {
+            let items = outbox.quarantined == 1 ? "1 invalid item" : "\(outbox.quarantined) invalid items"
+            problems.append(Problem(.quarantined, items))
+        }
+        if outbox.isUnderPressure {
+            problems.append(Problem(.backpressure, "outbox \(outbox.open * 100 / max(outbox.capacity, 1)) % full"))
+        }
+        if outbox.imbalance != 0 { problems.append(Problem(.ledgerImbalance, "the outbox counters are inconsistent")) }
+        return problems
+    }
+
+    private static func agent(_ facts: HealthFacts) -> [Problem] {
+        var problems: [Problem] = []
+        if !facts.canReadStore || facts.isStoreFailing {
+            problems.append(Problem(.storeUnavailable, "the database fails"))
+        }
+        if facts.isSignedOut { problems.append(Problem(.signedOut, "signed out")) }
+        if facts.failedAcknowledgements >= HealthFacts.acknowledgementsFailAfter {
+            problems.append(Problem(.acknowledgementsFailing, "acknowledgements fail"))
+        }
+        if facts.isReloadRefused { problems.append(Problem(.reloadRefused, "the changed configuration was refused")) }
+        problems += facts.refusedPorts.map { port in
+            Problem(.reloadRefused, of: port, "the changed web configuration of port \(port) was refused")
+        }
+        if facts.isSkewed { problems.append(Problem(.clockSkew, "the clock differs from the server's")) }
+        return problems
     }
 }

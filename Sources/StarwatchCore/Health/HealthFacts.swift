@@ -5,6 +5,12 @@ package struct HealthFacts: Sendable, Hashable {
         package var name: String
         /// Whether its last success is older than its limit.
         package var isStale = false
+        /// The time since which it is stale; `nil` if it is not.
+        package var staleSince: Timestamp?
+        /// The first failure since the last success; `nil` if the last cycle did not fail.
+        package var failingSince: Timestamp?
+        /// The time since which its runs are skipped; `nil` if they are not.
+        package var skippedSince: Timestamp?
         /// Whether it needs stars, the account has none, and the account has not opted out.
         package var lacksStars = false
         /// Whether its requests need a token, and none is available.

@@ -10,6 +10,13 @@ struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
 
     init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
 
+    /// A text in which commands and settings stand between backticks.
+    init(codeIn text: String) {
+        let parts = text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+        self =
+            "\(parts.map { index, part in index % 2 == 1 ? "<code>\(String(part))</code>" : "\(String(part))" as HTML })"
+    }
+
     struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var text = ""
 

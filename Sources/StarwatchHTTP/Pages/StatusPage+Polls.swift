@@ -3,7 +3,7 @@ import StarwatchCore
 
 extension StatusPage {
     var pollSection: HTML {
-        let isUnknown = status.reasons.contains(StatusReason.storeUnavailable.rawValue)
+        let isUnknown = status.has(.storeUnavailable)
         if status.polls.isEmpty {
             let text: HTML = isUnknown ? "Not known while the database cannot be read." : "There are no polls."
             return
@@ -54,7 +54,7 @@ extension StatusPage {
     private func pill(_ name: String, _ poll: AgentStatus.Poll) -> HTML {
         if poll.needsAction { return "<span class=\"pill bad\">Needs action</span>" }
         if poll.stale { return "<span class=\"pill bad\">Stale</span>" }
-        if status.isFailing(name) { return "<span class=\"pill bad\">Failing</span>" }
+        if status.has(.failing, of: name) { return "<span class=\"pill bad\">Failing</span>" }
         if let skip = poll.skipReason { return "<span class=\"pill warn\">\(Self.words(skip.rawValue))</span>" }
         if poll.lastSuccess == nil { return "<span class=\"pill\">New</span>" }
         return "<span class=\"pill good\">Fresh</span>"

@@ -105,7 +105,7 @@ extension StatusPage {
 
     var clockCard: HTML {
         let clock = status.clock
-        let isOff = status.reasons.contains(StatusReason.clockSkew.rawValue)
+        let isOff = status.has(.clockSkew)
         let skew: HTML =
             if let seconds = clock.skewSeconds {
                 "\(seconds < 0 ? "−" : "+")\(AgeText.duration(seconds.magnitude))"
@@ -127,7 +127,7 @@ extension StatusPage {
     }
 
     var agentCard: HTML {
-        let isUnknown = status.reasons.contains(StatusReason.storeUnavailable.rawValue)
+        let isUnknown = status.has(.storeUnavailable)
         let identity: HTML =
             if let pseudonym = status.identity { "<code>\(pseudonym)</code>" } else if isUnknown {
                 "<span class=\"none\">unknown</span>"

@@ -17,7 +17,9 @@ extension RedactionScanner {
     }
 
     /// Whether a range has 16 hexadecimal digits in lower case (R-LOG-05).
-    func isPseudonym(from start: Int, to end: Int) -> Bool { end - start == 16 && text.areAll(16, .smallHex, at: start) }
+    func isPseudonym(from start: Int, to end: Int) -> Bool {
+        end - start == 16 && text.areAll(16, .smallHex, at: start)
+    }
 
     /// The text between `://` and `@`.
     func userInformation(colon: Int) -> Match? {
@@ -43,7 +45,9 @@ extension RedactionScanner {
     func jsonWebToken(dot: Int) -> Match? {
         guard text.has(.base64URL, at: dot + 1) else { return nil }
         let run = text.start(of: .base64URL, before: dot)
-        guard run <= dot - 10, let start = (run...dot - 10).first(where: { text.holds("eyJ", at: $0) }) else { return nil }
+        guard run <= dot - 10, let start = (run...dot - 10).first(where: { text.holds("eyJ", at: $0) }) else {
+            return nil
+        }
         var end = dot
         while text.has(.base64URL, at: end + 1), text[end] == UInt8(ascii: ".") {
             end = text.end(of: .base64URL, from: end + 1)
@@ -110,7 +114,8 @@ extension RedactionScanner {
     private func isCanonicalID(at start: Int, wordEnd: Int) -> Bool {
         let end = start + 26
         return end <= wordEnd && (end == wordEnd || text[end] == 0x5F) && text.areAll(10, .digit, at: start)
-            && text.holds("_", at: start + 10) && text.areAll(6, .alphanumeric, at: start + 11) && text.holds("_", at: start + 17)
+            && text.holds("_", at: start + 10) && text.areAll(6, .alphanumeric, at: start + 11)
+            && text.holds("_", at: start + 17)
             && text.areAll(8, .smallHex, at: start + 18)
     }
 
@@ -130,7 +135,9 @@ extension RedactionScanner {
     /// The `user:password` before an at sign. The password ends at the last at sign before a delimiter.
     func credentials(sign: Int) -> Match? {
         // The host can be an address in brackets.
-        guard text.has(.label, at: sign + 1) || text.holds("[", at: sign + 1), let user = user(before: sign) else { return nil }
+        guard text.has(.label, at: sign + 1) || text.holds("[", at: sign + 1), let user = user(before: sign) else {
+            return nil
+        }
         let host = text.end(of: .credentials, from: sign + 1)
         let end = text[sign..<host].lastIndex(of: UInt8(ascii: "@")) ?? sign
         return (user..<end, .token)
@@ -153,7 +160,9 @@ extension RedactionScanner {
     /// characters that begins with a letter.
     func emailAddress(sign: Int) -> Match? {
         var start = sign
-        while start > 0, ByteSet.localPart.contains(text[start - 1]), !text.isPercentEncoded(at: start - 1) { start -= 1 }
+        while start > 0, ByteSet.localPart.contains(text[start - 1]), !text.isPercentEncoded(at: start - 1) {
+            start -= 1
+        }
         start = text.start(ofWordFrom: start, to: sign)
         guard start < sign else { return nil }
         var label = sign + 1

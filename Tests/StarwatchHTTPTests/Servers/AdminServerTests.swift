@@ -101,7 +101,8 @@ struct AdminServerTests {
     /// Users' scripts read these. A field may be added here; one that goes or is renamed breaks them.
     @Test func theStatusHasTheDocumentedFieldsAndNoOthers() async throws {
         var status = StatusPageTests.degraded
-        status.headline = "Sink phone disabled"
+        status.problems?[0].since = status.now
+        status.problems?[0].until = status.now
         status.polls = status.polls.filter { $0.key == "starred_projects" }
         status.polls["starred_projects"]?.skipReason = .throttled
         status.polls["starred_projects"]?.lastReason = "http_403"
@@ -131,7 +132,8 @@ struct AdminServerTests {
             polls.NAME.last_attempt polls.NAME.last_error polls.NAME.last_outcome polls.NAME.last_reason \
             polls.NAME.last_success polls.NAME.needs_action polls.NAME.next_run \
             polls.NAME.skip_reason polls.NAME.skipped_since polls.NAME.stale polls.NAME.stale_after_seconds polls.NAME.watermark_time \
-            reasons server.circuit server.dialect server.throttled_until started_at status version
+            problems[].command problems[].meaning problems[].problem problems[].since problems[].subject problems[].title \
+            problems[].until reasons server.circuit server.dialect server.throttled_until started_at status version
             """.split(separator: " ").map(String.init)
         let object = try JSONSerialization.jsonObject(with: Data(reply.bytes))
         let paths = Self.paths(object).map {
@@ -146,6 +148,7 @@ struct AdminServerTests {
 
     /// The paths of what is no object.
     private static func paths(_ value: Any, under path: String = "") -> [String] {
+        if let first = (value as? [Any])?.first as? [String: Any] { return paths(first, under: path + "[]") }
         guard let object = value as? [String: Any] else { return [path] }
         return object.flatMap { paths($1, under: path.isEmpty ? $0 : "\(path).\($0)") }
     }

@@ -67,7 +67,7 @@ import Testing
                 let status = await agent.status()
                 #expect(status.reasons == ["failing:starred_projects"])
                 #expect(status.headline == "Poll starred_projects fails: the page breaks the contract")
-                #expect(status.isFailing(World.starred))
+                #expect(status.has(.failing, of: World.starred))
                 agent = try await world.agent()
             }
             world.mock.clearFaults()
@@ -118,7 +118,7 @@ import Testing
             for seconds in [0, 590] {
                 world.clock.advance(by: .seconds(seconds))
                 let status = await agent.status()
-                #expect(status.reasons == (isProblem ? ["held:server"] : []))
+                #expect(status.reasons == (isProblem ? ["held"] : []))
                 let until = isProblem ? "Polling stopped: the server asks to wait until 12:10:00 UTC" : nil
                 #expect(status.headline == until)
                 agent = try await world.agent(random: 0) { $0.polls[0].timing = timing }

@@ -41,7 +41,7 @@ import Testing
             #expect(await bench.poll().skip == .backpressure)
             let status = await bench.agentStatus()
             #expect(status.headline == "Polling stopped: sink hook down for 13 min, outbox 80 % full")
-            #expect(status.reasons == ["backpressure", "circuit_open:hook"])
+            #expect(status.reasons == ["backpressure", "sink_unreachable:hook"])
             bench["hook"].answer(.ok)
             await dispatch(bench, for: .seconds(60))
             #expect(await bench.agentStatus().headline == nil)

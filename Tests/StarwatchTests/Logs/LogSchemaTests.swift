@@ -79,6 +79,7 @@ import Testing
                 await round(agent)
                 world.clock.advance(by: .seconds(900))
             }
+            _ = await agent.status()
             world.mock.clearFaults()
             world.mock.script(.rateLimited(retryAfter: .seconds(8 * 86_400)), at: .plansChanged)
             await round(agent)
@@ -88,6 +89,7 @@ import Testing
             await round(agent)
             world.mock.clockSkew = .zero
             for _ in 0..<2 { await round(agent) }
+            _ = await agent.status()
             world.mock.script(.rateLimited(retryAfter: .seconds(7200)), at: .plansChanged)
             for _ in 0..<3 { await round(agent) }
             _ = try await agent.setIdentity(World.other)

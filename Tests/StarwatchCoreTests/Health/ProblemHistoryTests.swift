@@ -1,0 +1,50 @@
+import Testing
+
+@testable import StarwatchCore
+
+@Suite struct ProblemHistoryTests {
+    private let start = Timestamp(seconds: 1_767_225_600)
+
+    @Test func eachProblemBeginsOnceEndsOnceAndKeepsItsStart() {
+        var history = ProblemHistory()
+        let sink = Problem(.sinkRejecting, of: "hook", "sink hook rejects everything")
+        let letters = Problem(.deadLetters, "1 dead letter")
+        let first = history.follow([sink], now: start)
+        #expect(first.dated.map(\.since) == [start])
+        #expect(first.change.began.map(\.word) == ["sink_rejecting:hook"] && first.change.ended.isEmpty)
+
+        // Its words can change: it is still the same problem.
+        let worse = Problem(.deadLetters, "2 dead letters")
+        let second = history.follow([sink, letters], now: start + .seconds(60))
+        let third = history.follow([sink, worse], now: start + .seconds(120))
+        #expect(second.dated.map(\.since) == [start, start + .seconds(60)])
+        #expect(third.dated.map(\.since) == [start, start + .seconds(60)])
+        #expect(third.change == ProblemHistory.Change())
+
+        let fourth = history.follow([worse], now: start + .seconds(180))
+        #expect(fourth.change.began.isEmpty && fourth.change.ended.map(\.word) == ["sink_rejecting:hook"])
+        let fifth = history.follow([sink, worse], now: start + .seconds(240))
+        #expect(
+            fifth.dated[0].since == start + .seconds(240) && fifth.change.began.map(\.word) == ["sink_rejecting:hook"]
+        )
+    }
+
+    @Test func aKnownStartCountsMoreThanTheFirstLook() {
+        var history = ProblemHistory()
+        let stale = Problem(.stale, of: "stars", "poll stars is stale", since: start - .seconds(3600))
+        #expect(history.follow([stale], now: start).dated == [stale])
+    }
+
+    /// Every surface shows the words and sentences of one list.
+    @Test func everyKindHasItsOwnWordAndSaysWhatItMeans() {
+        let kinds = Problem.Kind.allCases
+        #expect(Set(kinds.map(\.rawValue)).count == kinds.count)
+        for kind in kinds {
+            #expect(kind.meaning.hasSuffix(".") && !kind.meaning.contains("  "), "\(kind)")
+            #expect(
+                Problem(kind, of: "x", "x").command?.hasPrefix("starwatch ") ?? (kind == .ledgerImbalance),
+                "\(kind)"
+            )
+        }
+    }
+}
