@@ -49,7 +49,7 @@ extension Gate {
     /// Stores that the server took an acknowledgement.
     package func learnAcknowledges() async throws(StoreError) {
         guard learned.acknowledges != true else { return }
-        try await store?.rememberAcknowledges(true, server: server)
+        try await store?.servers.rememberAcknowledges(true, server: server)
         learned.acknowledges = true
     }
 
@@ -61,13 +61,13 @@ extension Gate {
         guard let fixedDialect, let store, learned.dialect != fixedDialect else { return }
         var isAnother = learned.dialect != nil
         if !isAnother {
-            isAnother = try await store.hasIdentifiers(otherThan: fixedDialect.idKind, server: server)
+            isAnother = try await store.servers.hasIdentifiers(otherThan: fixedDialect.idKind, server: server)
         }
         if isAnother { _ = try await remember(fixedDialect, now: now) }
     }
 
     private func remember(_ dialect: Dialect, now: Timestamp) async throws(StoreError) -> Bool {
-        let isAfresh = try await store?.rememberDialect(dialect, of: server, now: now) ?? false
+        let isAfresh = try await store?.servers.rememberDialect(dialect, of: server, now: now) ?? false
         if learned.dialect != dialect { (learned.acknowledges, endpointMissed) = (nil, nil) }
         learned.dialect = dialect
         return isAfresh

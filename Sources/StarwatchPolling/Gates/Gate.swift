@@ -109,7 +109,7 @@ package actor Gate {
     private func readWait(from store: Store, now: Timestamp) async throws(StoreError) {
         guard !hasWait else { return }
         let before = jumps
-        let learned = try await store.serverState(server)
+        let learned = try await store.servers.state(server)
         hasWait = true
         self.learned = learned
         wait.restore(learned, now: now - before)
@@ -309,7 +309,7 @@ package actor Gate {
     /// Reads the stored window of a previous run.
     private func load(_ key: WindowKey, now: Timestamp) async throws(StoreError) -> Window {
         var stored: [UInt8]?
-        if case .account(let account) = key { stored = try await store?.requestWindow(of: account) }
+        if case .account(let account) = key { stored = try await store?.polls.requestWindow(of: account) }
         // Another request of the account can have loaded it, and can already have gone.
         if let window = windows[key] { return window }
         let window = Window(AccountWindow(limits: limits, stored: stored, now: now))
@@ -354,7 +354,7 @@ package actor Gate {
         var failure: StoreError?
         if let state = windows[key]?.value.startWrite(now: now, isLast: isEnding) {
             do throws(StoreError) {
-                try await store.setRequestWindow(state.bytes, of: account, spentAt: now, isKnown: isKnown)
+                try await store.polls.setRequestWindow(state.bytes, of: account, spentAt: now, isKnown: isKnown)
                 windows[key]?.value.end(state)
             } catch {
                 failure = error
