@@ -17,12 +17,12 @@ import Testing
         await store?.close()
         store = nil
         store = try await world.open()
-        let state = try await store!.pollState(world.stream, maxUndelivered: 100)
+        let state = try await store!.polls.state(world.stream, maxUndelivered: 100)
         #expect(state.walk == walk)
         #expect(state.fetchCursor == nil)
         #expect(state.openRows == 5)
         #expect(state.room == 95)
-        let rows = try await store!.outbox(OutboxFilter())
+        let rows = try await store!.outbox.list(OutboxFilter())
         #expect(rows.map(\.change) == world.changes(5...9))
         try await world.expectBalanced(store!)
     }
@@ -31,10 +31,12 @@ import Testing
         let store = try await world.open()
         let change = Change(id: world.id(1), plan: "offer", name: nil, isOffer: true)
         try await world.commit(store, [change])
-        #expect(try await store.outbox(OutboxFilter()).map(\.change) == [change])
-        #expect(try await store.changeStory(1)?.row.change == change)
+        #expect(try await store.outbox.list(OutboxFilter()).map(\.change) == [change])
+        #expect(try await store.stories.change(1)?.row.change == change)
         let (stream, now) = (world.stream, world.now)
-        let claim = try await store.claim(stream, now: now, limit: 1, leaseUntil: now, sinks: ["log"]) { rows, _ in
+        let claim = try await store.deliveries.claim(stream, now: now, limit: 1, leaseUntil: now, sinks: ["log"]) {
+            rows,
+            _ in
             let message = NotificationMessage(
                 id: "ntf_1",
                 runID: "run",
@@ -53,12 +55,12 @@ import Testing
         let store = try await world.open()
         let change = Change(id: world.id(1), plan: "offer", name: nil, isOffer: true)
         try await world.commit(store, [change])
-        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 0, now: world.now) == 1)
+        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 0, now: world.now) == 1)
         try await DatabaseQueue(path: world.path).writeWithoutTransaction { db in
             try db.execute(sql: "UPDATE notification_outbox SET is_offer = 0")
         }
         try await world.commit(store, [change])
-        #expect(try await store.outbox(OutboxFilter()).map(\.change) == [change])
+        #expect(try await store.outbox.list(OutboxFilter()).map(\.change) == [change])
     }
 
     @Test func aLimitDropsTheOldestRows() async throws {
@@ -66,9 +68,9 @@ import Testing
         try await world.commit(store, world.changes(1...3))
         var filter = OutboxFilter()
         filter.limit = 2
-        #expect(try await store.outbox(filter).map(\.change) == world.changes([1, 2]))
+        #expect(try await store.outbox.list(filter).map(\.change) == world.changes([1, 2]))
         filter.isNewestFirst = true
-        #expect(try await store.outbox(filter).map(\.change) == world.changes([3, 2]))
+        #expect(try await store.outbox.list(filter).map(\.change) == world.changes([3, 2]))
     }
 
     @Test func aKnownItemIsADuplicate() async throws {
@@ -77,7 +79,7 @@ import Testing
         let counts = try #require(try await world.commit(store, world.changes(3...7)) { $0.rejectedCount = 2 })
         #expect(counts.inserted == 2)
         #expect(counts.duplicates == 3)
-        let ledger = try await store.ledger(world.stream)
+        let ledger = try await store.status.ledger(world.stream)
         #expect(ledger.fetched == 12)
         #expect(ledger.new == 7)
         #expect(ledger.duplicate == 3)
@@ -93,7 +95,7 @@ import Testing
         #expect(counts.duplicates == 1)
         #expect(counts.lastHandled == world.id(2))
         #expect(counts.outOfRoom)
-        #expect(try await store.ledger(world.stream).fetched == 4)
+        #expect(try await store.status.ledger(world.stream).fetched == 4)
         try await world.expectBalanced(store)
     }
 
@@ -116,7 +118,7 @@ import Testing
             $0.cursor = .advance(to: world.id(9))
             $0.walk = .clear
         }
-        let state = try await store.pollState(world.stream, maxUndelivered: 100)
+        let state = try await store.polls.state(world.stream, maxUndelivered: 100)
         #expect(state.fetchCursor == nil)
         #expect(state.walk == walk)
     }
@@ -129,7 +131,7 @@ import Testing
             $0.walk = .clear
             $0.interrupted = interrupted
         }
-        let state = try await store.pollState(world.stream, maxUndelivered: 100)
+        let state = try await store.polls.state(world.stream, maxUndelivered: 100)
         #expect(state.walk == OpenWalk(top: world.id(9), before: world.id(8), after: nil))
         #expect(state.fetchCursor == nil)
     }
@@ -139,9 +141,9 @@ import Testing
         try await world.commit(store, world.changes(1...5))
         try await world.commit(store, world.changes(1...2))
         try await world.commit(store, []) { $0.cursor = .advance(to: world.id(3)) }
-        #expect(try await store.pollState(world.stream, maxUndelivered: 1).fetchCursor == world.id(5))
+        #expect(try await store.polls.state(world.stream, maxUndelivered: 1).fetchCursor == world.id(5))
         try await world.commit(store, []) { $0.cursor = .advance(to: world.id(8)) }
-        #expect(try await store.pollState(world.stream, maxUndelivered: 1).fetchCursor == world.id(8))
+        #expect(try await store.polls.state(world.stream, maxUndelivered: 1).fetchCursor == world.id(8))
     }
 
     @Test func bootstrapRowsStayOutsideTheLedgerAndAreNeverAcknowledged() async throws {
@@ -150,20 +152,25 @@ import Testing
             $0.disposition = .bootstrap
             $0.cursor = .unchanged
         }
-        let generation = try await store.activeIdentity().generation
-        _ = try await store.finishBootstrap(world.stream, generation: generation, top: world.id(3), now: world.now)
-        #expect(try await store.ledger(world.stream) == Ledger())
-        #expect(try await store.nextAckBatch(world.stream, limit: 10, now: world.now) { "k" } == nil)
-        #expect(try await store.watermark(world.stream) == world.id(3))
+        let generation = try await store.identity.active().generation
+        _ = try await store.polls.finishBootstrap(
+            world.stream,
+            generation: generation,
+            top: world.id(3),
+            now: world.now
+        )
+        #expect(try await store.status.ledger(world.stream) == Ledger())
+        #expect(try await store.acknowledgements.nextBatch(world.stream, limit: 10, now: world.now) { "k" } == nil)
+        #expect(try await store.acknowledgements.watermark(world.stream) == world.id(3))
         #expect(try await world.commit(store, world.changes(1...4))?.inserted == 1)
         try await world.expectBalanced(store)
     }
 
     @Test func emptyBootstrapIsRemembered() async throws {
         let store = try await world.open()
-        let generation = try await store.activeIdentity().generation
-        #expect(try await store.finishBootstrap(world.stream, generation: generation, top: nil, now: world.now))
-        let state = try await store.pollState(world.stream, maxUndelivered: 1)
+        let generation = try await store.identity.active().generation
+        #expect(try await store.polls.finishBootstrap(world.stream, generation: generation, top: nil, now: world.now))
+        let state = try await store.polls.state(world.stream, maxUndelivered: 1)
         #expect(state.bootstrapped)
         #expect(state.fetchCursor == nil)
         #expect(state.watermark == nil)
@@ -171,14 +178,19 @@ import Testing
 
     @Test func bootstrapSurvivesAPowerLoss() async throws {
         let store = try await world.open()
-        let generation = try await store.activeIdentity().generation
+        let generation = try await store.identity.active().generation
         #expect(
-            try await store.finishBootstrap(world.stream, generation: generation, top: world.id(3), now: world.now)
+            try await store.polls.finishBootstrap(
+                world.stream,
+                generation: generation,
+                top: world.id(3),
+                now: world.now
+            )
         )
         // A copy of the database file without the write-ahead log, as after a power loss.
         let after = World()
         try FileManager.default.copyItem(atPath: world.path, toPath: after.path)
-        let state = try await after.open().pollState(world.stream, maxUndelivered: 1)
+        let state = try await after.open().polls.state(world.stream, maxUndelivered: 1)
         #expect(state.bootstrapped)
         #expect(state.fetchCursor == world.id(3))
         #expect(state.watermark == world.id(3))
@@ -187,38 +199,40 @@ import Testing
     @Test func suppressedRowsAreInTheLedgerAndAcknowledged() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3), room: 0) { $0.disposition = .suppress }
-        let ledger = try await store.ledger(world.stream)
+        let ledger = try await store.status.ledger(world.stream)
         #expect(ledger.new == 3)
         #expect(ledger.suppressed == 3)
-        let batch = try #require(try await store.nextAckBatch(world.stream, limit: 10, now: world.now) { "k" })
+        let batch = try #require(
+            try await store.acknowledgements.nextBatch(world.stream, limit: 10, now: world.now) { "k" }
+        )
         #expect(batch.ids.count == 3)
-        let done = try await store.completeAck(batch, now: world.now)
+        let done = try await store.acknowledgements.complete(batch, now: world.now)
         #expect(done == AckCompletion.expected(3, .advanced(to: world.id(3))))
-        #expect(try await store.nextAckBatch(world.stream, limit: 10, now: world.now) { "k2" } == nil)
+        #expect(try await store.acknowledgements.nextBatch(world.stream, limit: 10, now: world.now) { "k2" } == nil)
         try await world.expectBalanced(store)
     }
 
     @Test func cyclesStoreTimesWindowAndHistory() async throws {
         let store = try await world.open()
         let cycle = CycleRecord.make(world, .unchanged)
-        try await store.finishCycle(cycle)
-        try await store.setRequestWindow([1, 2, 3], of: World.alice, spentAt: world.now)
+        try await store.polls.finishCycle(cycle)
+        try await store.polls.setRequestWindow([1, 2, 3], of: World.alice, spentAt: world.now)
         #expect(try await reasons().isEmpty)
         var failed = CycleRecord.make(world, .failed)
         failed.successAt = nil
         failed.nextRun = nil
         failed.reason = FailureReason(.timeout)
         failed.finishedAt = world.now + .seconds(9)
-        try await store.finishCycle(failed)
+        try await store.polls.finishCycle(failed)
         #expect(try await reasons() == ["timeout"])
-        let state = try await store.pollState(world.stream, maxUndelivered: 1)
+        let state = try await store.polls.state(world.stream, maxUndelivered: 1)
         #expect(state.lastSuccess == world.now)
         #expect(state.nextRun == world.now + .seconds(900))
-        #expect(try await store.requestWindow(of: World.alice) == [1, 2, 3])
+        #expect(try await store.polls.requestWindow(of: World.alice) == [1, 2, 3])
         for seconds in [90, 60] {
             let wait = NotBefore(until: world.now + .seconds(seconds), since: world.now)
-            try await store.setNotBefore(wait, server: World.server)
-            let stored = try await store.serverState(World.server)
+            try await store.servers.setNotBefore(wait, server: World.server)
+            let stored = try await store.servers.state(World.server)
             #expect(stored.notBefore == wait.until)
             #expect(stored.notBeforeSet == world.now)
         }
@@ -230,9 +244,9 @@ import Testing
         for (cause, now) in [(FailureReason.Cause.dns, world.now), (.tls, world.now - .seconds(3600))] {
             var cycle = CycleRecord.make(world, .failed)
             (cycle.reason, cycle.finishedAt) = (FailureReason(cause), now)
-            try await store.finishCycle(cycle)
+            try await store.polls.finishCycle(cycle)
         }
-        let snapshot = try await store.snapshot([world.stream])
+        let snapshot = try await store.status.snapshot([world.stream])
         #expect(snapshot.streams[world.stream]?.lastReason == FailureReason(.tls))
     }
 
@@ -247,58 +261,58 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         try await world.deliverAll(store)
-        #expect(try await store.nextAckBatch(world.stream, limit: 2, now: world.now) { "key" } != nil)
+        #expect(try await store.acknowledgements.nextBatch(world.stream, limit: 2, now: world.now) { "key" } != nil)
         try await world.commit(store, world.changes(4...9))
-        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 5, now: world.now) > 0)
-        #expect(try await store.hasIdentifiers(otherThan: .ulid, server: World.server) == false)
-        #expect(try await store.hasIdentifiers(otherThan: .timestamped, server: World.server))
+        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 5, now: world.now) > 0)
+        #expect(try await store.servers.hasIdentifiers(otherThan: .ulid, server: World.server) == false)
+        #expect(try await store.servers.hasIdentifiers(otherThan: .timestamped, server: World.server))
         // No dialect is stored, but the cursor has another kind.
-        #expect(try await store.rememberDialect(.canonical, of: World.server, now: world.now))
-        #expect(try await store.nextAckBatch(world.stream, limit: 2, now: world.now) { "key" } == nil)
+        #expect(try await store.servers.rememberDialect(.canonical, of: World.server, now: world.now))
+        #expect(try await store.acknowledgements.nextBatch(world.stream, limit: 2, now: world.now) { "key" } == nil)
         let counts = try await store.outboxCounts()
         #expect(counts[.evicted] == 0)
         #expect(counts[.delivered] == 0)
         #expect((counts[.pending] ?? 0) > 0)
-        #expect(try await store.ledger(world.stream).acknowledged == 3)
+        #expect(try await store.status.ledger(world.stream).acknowledged == 3)
         try await world.expectBalanced(store)
     }
 
     @Test func aNewDialectStartsStreamsAgain() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
-        #expect(try await store.rememberDialect(.endorser, of: World.server, now: world.now) == false)
-        try await store.rememberAcknowledges(false, server: World.server)
-        #expect(try await store.rememberDialect(.endorser, of: World.server, now: world.now) == false)
-        #expect(try await store.serverState(World.server).acknowledges == false)
-        #expect(try await store.pollState(world.stream, maxUndelivered: 1).fetchCursor == world.id(3))
-        #expect(try await store.rememberDialect(.canonical, of: World.server, now: world.now))
-        #expect(try await store.pollState(world.stream, maxUndelivered: 1).fetchCursor == nil)
-        #expect(try await store.serverState(World.server).dialect == .canonical)
-        #expect(try await store.serverState(World.server).acknowledges == nil)
+        #expect(try await store.servers.rememberDialect(.endorser, of: World.server, now: world.now) == false)
+        try await store.servers.rememberAcknowledges(false, server: World.server)
+        #expect(try await store.servers.rememberDialect(.endorser, of: World.server, now: world.now) == false)
+        #expect(try await store.servers.state(World.server).acknowledges == false)
+        #expect(try await store.polls.state(world.stream, maxUndelivered: 1).fetchCursor == world.id(3))
+        #expect(try await store.servers.rememberDialect(.canonical, of: World.server, now: world.now))
+        #expect(try await store.polls.state(world.stream, maxUndelivered: 1).fetchCursor == nil)
+        #expect(try await store.servers.state(World.server).dialect == .canonical)
+        #expect(try await store.servers.state(World.server).acknowledges == nil)
     }
 
     @Test func aServerWithOnlyAStoredWaitIsUnderstood() async throws {
         let store = try await world.open()
-        try await store.setNotBefore(NotBefore(until: world.now, since: nil), server: World.server)
+        try await store.servers.setNotBefore(NotBefore(until: world.now, since: nil), server: World.server)
         #expect(try await world.commit(store, world.changes(1...3))?.inserted == 3)
     }
 
     /// One poll detects the new dialect while another reads a page of the former one.
     @Test func aPageOfTheFormerDialectIsNotStored() async throws {
         let store = try await world.open()
-        _ = try await store.rememberDialect(.endorser, of: World.server, now: world.now)
+        _ = try await store.servers.rememberDialect(.endorser, of: World.server, now: world.now)
         try await world.commit(store, world.changes(1...3))
-        let generation = try await store.activeIdentity().generation
-        _ = try await store.rememberDialect(.canonical, of: World.server, now: world.now)
+        let generation = try await store.identity.active().generation
+        _ = try await store.servers.rememberDialect(.canonical, of: World.server, now: world.now)
         #expect(try await world.commit(store, world.changes(4...5)) == nil)
-        let isFinished = try await store.finishBootstrap(
+        let isFinished = try await store.polls.finishBootstrap(
             world.stream,
             generation: generation,
             top: world.id(5),
             now: world.now
         )
         #expect(!isFinished)
-        let state = try await store.pollState(world.stream, maxUndelivered: 1000)
+        let state = try await store.polls.state(world.stream, maxUndelivered: 1000)
         #expect(state.fetchCursor == nil && !state.bootstrapped && state.openRows == 3)
         try await world.expectBalanced(store)
     }
@@ -306,19 +320,19 @@ import Testing
     @Test(arguments: ["stars", "preferences", "neither"])
     func aPageIsStoredOnlyForUnchangedInterests(_ changed: String) async throws {
         let store = try await world.open()
-        _ = try await store.setStars(["plan"], of: World.alice, server: World.server, now: world.now)
-        let interests = try await store.interests(of: World.alice)
-        let generation = try await store.activeIdentity().generation
+        _ = try await store.stars.set(["plan"], of: World.alice, server: World.server, now: world.now)
+        let interests = try await store.stars.interests(of: World.alice)
+        let generation = try await store.identity.active().generation
         switch changed {
-        case "stars": _ = try await store.addStars(["other"], of: World.alice, server: World.server, now: world.now)
+        case "stars": _ = try await store.stars.add(["other"], of: World.alice, server: World.server, now: world.now)
         case "preferences":
-            _ = try await store.setStarsOptedOut(true, of: World.alice, server: World.server, now: world.now)
+            _ = try await store.stars.setOptedOut(true, of: World.alice, server: World.server, now: world.now)
         default: break
         }
         let isSame = changed == "neither"
         let counts = try await world.commit(store, world.changes(1...2)) { $0.expectedInterests = interests }
         #expect((counts != nil) == isSame)
-        let isFinished = try await store.finishBootstrap(
+        let isFinished = try await store.polls.finishBootstrap(
             world.stream,
             generation: generation,
             interests: interests,
@@ -326,13 +340,13 @@ import Testing
             now: world.now
         )
         #expect(isFinished == isSame)
-        #expect(try await store.outbox(OutboxFilter()).count == (isSame ? 2 : 0))
+        #expect(try await store.outbox.list(OutboxFilter()).count == (isSame ? 2 : 0))
     }
 
     @Test func starsDoNotAffectOtherPolls() async throws {
         let store = try await world.open { $0.starredPolls = [] }
-        let interests = try await store.interests(of: World.alice)
-        _ = try await store.addStars(["other"], of: World.alice, server: World.server, now: world.now)
+        let interests = try await store.stars.interests(of: World.alice)
+        _ = try await store.stars.add(["other"], of: World.alice, server: World.server, now: world.now)
         #expect(try await world.commit(store, world.changes(1...2)) { $0.expectedInterests = interests } != nil)
     }
 }

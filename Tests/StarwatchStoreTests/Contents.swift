@@ -37,7 +37,7 @@ extension World {
     func fill(_ store: Store) async throws {
         let (alice, server) = (Self.alice, Self.server)
         let plans = (0..<4).map { Canary.plan + "\($0)" }
-        _ = try await store.setStars(Array(plans.prefix(2)), of: alice, server: server, now: now)
+        _ = try await store.stars.set(Array(plans.prefix(2)), of: alice, server: server, now: now)
         let changes = (0..<4).map { Change(id: id($0), plan: plans[$0 % 2], name: Canary.name + "\($0)") }
         try await commit(store, changes) { page in
             for (index, change) in changes.enumerated() {
@@ -46,7 +46,7 @@ extension World {
                 }
             }
         }
-        _ = try await store.claim(
+        _ = try await store.deliveries.claim(
             stream,
             now: now,
             limit: 2,
@@ -64,9 +64,9 @@ extension World {
             )
             return (outgoing, Shortlink(Contents.shortlink))
         }
-        try await store.appendFeed("ntf_feed", payload: Array(Canary.feed.utf8), keep: 100, now: now)
-        let generation = try await store.activeIdentity().generation
-        _ = try await store.finishPrefetch(
+        try await store.feed.append("ntf_feed", payload: Array(Canary.feed.utf8), keep: 100, now: now)
+        let generation = try await store.identity.active().generation
+        _ = try await store.digests.finishPrefetch(
             .fetched(payload: #"{"text":"\#(Canary.content)"}"#, etag: nil),
             slot: "slot",
             source: "source",
@@ -89,7 +89,7 @@ extension World {
                 )
             )
         ]
-        _ = try await store.apply(digests, of: alice, generation: generation, server: server, now: now)
+        _ = try await store.digests.apply(digests, of: alice, generation: generation, server: server, now: now)
     }
 }
 
@@ -111,21 +111,21 @@ struct Contents: Equatable {
     var watermark: JWTID?
 
     init(_ store: Store, _ world: World) async throws {
-        identity = try await store.activeIdentity().did
-        stars = try await store.stars(of: World.alice)
-        names = try await store.planNames(of: World.alice, server: World.server)
-        rows = try await store.outbox(OutboxFilter())
-        let stored = try await store.notifications(limit: 100)
+        identity = try await store.identity.active().did
+        stars = try await store.stars.list(of: World.alice)
+        names = try await store.stars.planNames(of: World.alice, server: World.server)
+        rows = try await store.outbox.list(OutboxFilter())
+        let stored = try await store.notifications.list(limit: 100)
         titles = stored.map { $0.title + $0.body }
         payloads = stored.map(\.payload)
         if let shortlink = Shortlink(Self.shortlink) {
-            targets = try await store.shortlink(shortlink, now: world.now)?.targets.map(\.plan)
+            targets = try await store.notifications.shortlink(shortlink, now: world.now)?.targets.map(\.plan)
         }
-        feed = try await store.feed(after: 0, limit: 100).map(\.payload)
-        content = try await store.digestContent(source: "source", account: World.alice)?.payload
-        digests = try await store.digestState(of: World.alice, since: world.now).rows.map(\.token)
+        feed = try await store.feed.list(after: 0, limit: 100).map(\.payload)
+        content = try await store.digests.content(source: "source", account: World.alice)?.payload
+        digests = try await store.digests.state(of: World.alice, since: world.now).rows.map(\.token)
         notifications = []
-        watermark = try await store.watermark(world.stream)
+        watermark = try await store.acknowledgements.watermark(world.stream)
     }
 }
 

@@ -29,7 +29,7 @@ import Testing
         }
         #expect(chmod(world.path, 0o600) == 0)
         let store = try await world.open()
-        #expect(try await store.activeIdentity().did == World.alice)
+        #expect(try await store.identity.active().did == World.alice)
     }
 
     @Test func aDatabaseWithMigrationsOfItsOwnIsForeignAndStaysUnchanged() async throws {
@@ -68,11 +68,11 @@ import Testing
         await #expect(throws: StoreError.busy) { try await world.commit(store, world.changes(1...3)) }
         #expect(store.health.failure == .busy)
         // Reading works all the time and proves nothing.
-        _ = try await store.activeIdentity()
-        await #expect(throws: StoreError.busy) { try await store.probe() }
+        _ = try await store.identity.active()
+        await #expect(throws: StoreError.busy) { try await store.status.probe() }
         #expect(store.health.failure == .busy)
         try await other.writeWithoutTransaction { db in try db.execute(sql: "COMMIT") }
-        try await store.probe()
+        try await store.status.probe()
         #expect(store.health.failure == nil)
     }
 
@@ -82,11 +82,11 @@ import Testing
         store.health.failed(.full)
         let log = URL(filePath: world.path + "-wal")
         let before = try Data(contentsOf: log)
-        let identity = try await store.activeIdentity()
-        try await store.probe()
+        let identity = try await store.identity.active()
+        try await store.status.probe()
         #expect(store.health.failure == nil)
         #expect(try Data(contentsOf: log) != before)
-        #expect(try await store.activeIdentity() == identity)
+        #expect(try await store.identity.active() == identity)
     }
 
     /// The older schema versions, each as a `sqlite3` dump of a used database.
@@ -100,21 +100,21 @@ import Testing
         }
         #expect(chmod(world.path, 0o600) == 0)
         let store = try await world.open()
-        let did = try #require(try await store.activeIdentity().did)
+        let did = try #require(try await store.identity.active().did)
         let server = try await DatabaseQueue(path: world.path).read { db in
             try String.fetchOne(db, sql: "SELECT server FROM streams")
         }
         let stream = StreamKey(account: did, server: try #require(server), poll: PollName("starred_projects")!)
         #expect(try await store.outboxCounts()[.pending] == 2)
-        let ledger = try await store.ledger(stream)
+        let ledger = try await store.status.ledger(stream)
         #expect(ledger.new == 5 && ledger.acknowledged == 3)
-        #expect(try await store.ledgerTotals() == ledger)
-        let imbalances = try await store.snapshot([]).imbalance
+        #expect(try await store.status.ledgerTotals() == ledger)
+        let imbalances = try await store.status.snapshot([]).imbalance
         #expect(imbalances.fetched == 0 && imbalances.new == 0)
-        #expect(try await store.pollState(stream, maxUndelivered: 1000).watermark != nil)
+        #expect(try await store.polls.state(stream, maxUndelivered: 1000).watermark != nil)
         #expect(try await world.integrityCheck().isEmpty)
         // The used rate limit: two requests.
-        #expect(try await store.requestWindow(of: did)?.starts(with: [2, 0, 0, 0, 0, 0, 0, 0]) == true)
+        #expect(try await store.polls.requestWindow(of: did)?.starts(with: [2, 0, 0, 0, 0, 0, 0, 0]) == true)
         // The schema now equals that of a new database.
         let fresh = World()
         try await fresh.open().close()

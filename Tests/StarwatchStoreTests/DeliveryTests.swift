@@ -13,8 +13,8 @@ import Testing
         #expect(try await store.outboxCounts()[.claimed] == 3)
         #expect(try await record(store, notification.tickets[0], .ok) == .waiting)
         #expect(try await record(store, notification.tickets[1], .ok) == .delivered(world.changes(1...3).map(\.id)))
-        #expect(try await store.ledger(world.stream).delivered == 3)
-        #expect(try await store.snapshot([world.stream]).streams[world.stream]?.lastNotifiedAt == world.now)
+        #expect(try await store.status.ledger(world.stream).delivered == 3)
+        #expect(try await store.status.snapshot([world.stream]).streams[world.stream]?.lastNotifiedAt == world.now)
         try await world.expectBalanced(store)
     }
 
@@ -23,11 +23,11 @@ import Testing
         try await world.commit(store!, world.changes(1...3))
         let notification = try #require(try await world.claim(store!, sinks: ["a", "b"]))
         _ = try await record(store!, notification.tickets[0], .ok)
-        #expect(try await store!.openNotifications(now: world.now, leaseUntil: world.now).isEmpty)
+        #expect(try await store!.deliveries.reclaim(now: world.now, leaseUntil: world.now).isEmpty)
         await store?.close()
         store = nil
         store = try await world.open()
-        let open = try await store!.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60))
+        let open = try await store!.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(60))
         #expect(open.map(\.id) == [notification.id])
         #expect(open[0].outgoing == notification.outgoing)
         #expect(open[0].tickets.map(\.sink) == ["b"])
@@ -41,8 +41,8 @@ import Testing
         try await world.commit(store, world.changes(1...1))
         let first = try #require(try await world.claim(store, lease: .seconds(10)))
         world.now = world.now + .seconds(10)
-        #expect(try await store.nextDeliveryAt() == world.now)
-        let second = try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(10))
+        #expect(try await store.deliveries.nextAt() == world.now)
+        let second = try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(10))
         #expect(try await record(store, first.tickets[0], .rejected(nextAttemptAt: world.now)) == .stale)
         #expect(try await record(store, second[0].tickets[0], .ok) == .delivered([world.id(1)]))
         #expect(try await record(store, second[0].tickets[0], .ok) == .stale)
@@ -55,19 +55,19 @@ import Testing
         for attempt in 1...2 {
             let next = world.now + .seconds(attempt)
             #expect(try await record(store, ticket, .rejected(nextAttemptAt: next)) == .waiting)
-            #expect(try await store.openNotifications(now: world.now, leaseUntil: next).isEmpty)
+            #expect(try await store.deliveries.reclaim(now: world.now, leaseUntil: next).isEmpty)
             world.now = next
-            let open = try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(9))
+            let open = try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(9))
             ticket = try #require(open.first).tickets[0]
             #expect(ticket.rejections == attempt)
         }
         let ids = world.changes(1...2).map(\.id)
         #expect(try await record(store, ticket, .rejected(nextAttemptAt: world.now)) == .dead(ids))
-        #expect(try await store.ledger(world.stream).dead == 2)
-        #expect(try await store.snapshot([]).ages.oldestDead == world.now)
-        let rows = try await store.outbox(OutboxFilter())
+        #expect(try await store.status.ledger(world.stream).dead == 2)
+        #expect(try await store.status.snapshot([]).ages.oldestDead == world.now)
+        let rows = try await store.outbox.list(OutboxFilter())
         #expect(rows.map(\.retryCount) == [3, 3])
-        let detail = try await store.outboxRow(rows[0].id)
+        let detail = try await store.outbox.row(rows[0].id)
         #expect(detail?.deliveries.map(\.attempts) == [3])
         #expect(detail?.deliveries.map(\.state) == [.rejected])
         try await world.expectBalanced(store)
@@ -80,7 +80,7 @@ import Testing
         for _ in 1...10 {
             #expect(try await record(store, ticket, .unavailable(nextAttemptAt: world.now)) == .waiting)
             ticket = try #require(
-                try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(9)).first
+                try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(9)).first
             ).tickets[0]
         }
         #expect(ticket.rejections == 0)
@@ -93,7 +93,7 @@ import Testing
         try await world.commit(store, world.changes(1...2))
         let notification = try #require(try await world.claim(store, sinks: ["a", "b", "c"]))
         _ = try await record(store, notification.tickets[0], .ok)
-        _ = try await store.recordDelivery(
+        _ = try await store.deliveries.record(
             notification.tickets[1],
             .rejected(nextAttemptAt: world.now),
             now: world.now,
@@ -105,7 +105,7 @@ import Testing
     private func dead(_ store: Store) async throws -> [Int64] {
         var filter = OutboxFilter()
         filter.states = [.dead]
-        return try await store.outbox(filter).map(\.id)
+        return try await store.outbox.list(filter).map(\.id)
     }
 
     @Test func anAcceptingSinkDoesNotCompensateForARejectingOne() async throws {
@@ -117,9 +117,9 @@ import Testing
         // Retries one of the two rows; both were announced together.
         let row = try #require(try await dead(store).first)
         world.now = world.now + .seconds(60)
-        #expect(try await store.retry([row], sinks: ["a", "b", "c"], now: world.now, make: renewed) == 2)
+        #expect(try await store.outbox.retry([row], sinks: ["a", "b", "c"], now: world.now, make: renewed) == 2)
         try await world.expectBalanced(store)
-        let open = try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60))
+        let open = try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(60))
         #expect(open.map(\.id) == ["ntf_1"])
         let tickets = open.flatMap(\.tickets)
         #expect(tickets.map(\.sink) == ["b"])
@@ -132,9 +132,9 @@ import Testing
     @Test func rowsRejectedOnlyByAFormerSinkAreDeliveredByARetry() async throws {
         let store = try await world.open()
         _ = try await rejectedByOne(store)
-        #expect(try await store.retry(try await dead(store), sinks: ["a"], now: world.now, make: renewed) == 2)
+        #expect(try await store.outbox.retry(try await dead(store), sinks: ["a"], now: world.now, make: renewed) == 2)
         #expect(try await store.outboxCounts()[.delivered] == 2)
-        #expect(try await store.nextDeliveryAt() == nil)
+        #expect(try await store.deliveries.nextAt() == nil)
         try await world.expectBalanced(store)
     }
 
@@ -162,9 +162,11 @@ import Testing
         let notification = try #require(try await world.claim(store, sinks: ["a", "old"]))
         _ = try await record(store, notification.tickets[0], .ok)
         #expect(
-            try await store.retainSinks(["a"], now: world.now) == [.delivered(world.changes(1...2).map(\.id))]
+            try await store.deliveries.retainSinks(["a"], now: world.now) == [
+                .delivered(world.changes(1...2).map(\.id))
+            ]
         )
-        #expect(try await store.nextDeliveryAt() == nil)
+        #expect(try await store.deliveries.nextAt() == nil)
     }
 
     @Test func claimsFollowPriorityThenAgeThenIdentifier() async throws {
@@ -178,7 +180,7 @@ import Testing
         }
         let witness = Witness()
         let expected = world.changes([9, 3, 5]).map(\.id)
-        _ = try await store.claim(
+        _ = try await store.deliveries.claim(
             world.stream,
             now: world.now,
             limit: 3,
@@ -190,7 +192,7 @@ import Testing
             return (.made("ntf_o", count: rows.count), nil)
         }
         #expect(witness["made"] == 1)
-        #expect(try await store.dueSummary(world.stream).count == 1)
+        #expect(try await store.deliveries.dueSummary(world.stream).count == 1)
     }
 
     @Test func deadRowsCanBeRetriedAndDiscarded() async throws {
@@ -199,12 +201,12 @@ import Testing
         try await world.killAll(store)
         var filter = OutboxFilter()
         filter.states = [.dead]
-        let dead = try await store.outbox(filter).map(\.id)
+        let dead = try await store.outbox.list(filter).map(\.id)
         #expect(dead.count == 3)
-        #expect(try await store.retry([dead[0], 999], sinks: ["log"], now: world.now, make: renewed) == 1)
-        #expect(try await store.discard([dead[1]], now: world.now, make: renewed) == 1)
-        #expect(try await store.discard([dead[1]], now: world.now, make: renewed) == 0)
-        let ledger = try await store.ledger(world.stream)
+        #expect(try await store.outbox.retry([dead[0], 999], sinks: ["log"], now: world.now, make: renewed) == 1)
+        #expect(try await store.outbox.discard([dead[1]], now: world.now, make: renewed) == 1)
+        #expect(try await store.outbox.discard([dead[1]], now: world.now, make: renewed) == 0)
+        let ledger = try await store.status.ledger(world.stream)
         #expect(ledger.dead == 1)
         #expect(ledger.cancelled == 1)
         #expect(try await store.outboxCounts()[.pending] == 1)
@@ -220,6 +222,6 @@ import Testing
     ) async throws
         -> DeliveryResult
     {
-        try await store.recordDelivery(ticket, outcome, now: world.now, maxRetries: 3)
+        try await store.deliveries.record(ticket, outcome, now: world.now, maxRetries: 3)
     }
 }

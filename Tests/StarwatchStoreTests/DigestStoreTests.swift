@@ -26,8 +26,8 @@ import Testing
     ) async throws -> Int? {
         var changes = DigestChanges()
         edit(&changes)
-        let current = try await store.activeIdentity().generation
-        return try await store.apply(
+        let current = try await store.identity.active().generation
+        return try await store.digests.apply(
             changes,
             of: World.alice,
             generation: generation ?? current,
@@ -43,7 +43,7 @@ import Testing
         _ = try await apply(store) { changes in
             changes.fired = [.init(occurrence: occurrence(1), sinks: ["log"], runID: "run")]
         }
-        let open = try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60))
+        let open = try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(60))
         #expect(open.map(\.id) == ["ntf_first"] && open.map(\.outgoing.body) == ["new"])
         // Fires once; its text is fixed from then on.
         _ = try await apply(store) { changes in
@@ -52,20 +52,20 @@ import Testing
             changes.dropped = [occurrence(1)]
         }
         let later = world.now + .seconds(61)
-        #expect(try await store.openNotifications(now: later, leaseUntil: later).map(\.outgoing.body) == ["new"])
-        #expect(try await store.digestState(of: World.alice, since: world.now).rows.map(\.token) == ["ntf_first"])
+        #expect(try await store.deliveries.reclaim(now: later, leaseUntil: later).map(\.outgoing.body) == ["new"])
+        #expect(try await store.digests.state(of: World.alice, since: world.now).rows.map(\.token) == ["ntf_first"])
     }
 
     @Test func nothingIsStoredForAnotherIdentityOrGeneration() async throws {
         let store = try await world.open()
-        let former = try await store.activeIdentity().generation
+        let former = try await store.identity.active().generation
         _ = try await apply(store) { $0.armed = [arming(1, token: "ntf_1")] }
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
-        #expect(try await store.digestState(of: World.alice, since: world.now).rows.isEmpty)
-        #expect(try await store.digestState(of: World.alice, since: world.now).armedThrough.isEmpty)
-        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
+        #expect(try await store.digests.state(of: World.alice, since: world.now).rows.isEmpty)
+        #expect(try await store.digests.state(of: World.alice, since: world.now).armedThrough.isEmpty)
+        _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
         #expect(try await apply(store, generation: former) { $0.armed = [arming(1, token: "ntf_2")] } == nil)
-        let stored = try await store.finishPrefetch(
+        let stored = try await store.digests.finishPrefetch(
             .fetched(payload: "{}", etag: nil),
             slot: "s",
             source: "s",
@@ -75,17 +75,17 @@ import Testing
             now: world.now
         )
         #expect(stored == nil)
-        #expect(try await store.digestContent(source: "s", account: World.alice) == nil)
+        #expect(try await store.digests.content(source: "s", account: World.alice) == nil)
     }
 
     private func fetched(_ payload: String, _ store: Store, at time: Timestamp) async throws {
-        _ = try await store.finishPrefetch(
+        _ = try await store.digests.finishPrefetch(
             .fetched(payload: payload, etag: nil),
             slot: "daily",
             source: "url",
             occurrence: nil,
             of: World.alice,
-            generation: try await store.activeIdentity().generation,
+            generation: try await store.identity.active().generation,
             now: time
         )
     }
@@ -94,17 +94,17 @@ import Testing
         let store = try await world.open()
         try await fetched("1", store, at: world.now + .days(1))
         try await fetched("2", store, at: world.now)
-        #expect(try await store.digestContent(source: "url", account: World.alice)?.payload == "2")
-        _ = try await store.finishPrefetch(
+        #expect(try await store.digests.content(source: "url", account: World.alice)?.payload == "2")
+        _ = try await store.digests.finishPrefetch(
             .notModified,
             slot: "daily",
             source: "url",
             occurrence: nil,
             of: World.alice,
-            generation: try await store.activeIdentity().generation,
+            generation: try await store.identity.active().generation,
             now: world.now + .seconds(1)
         )
-        let content = try await store.digestContent(source: "url", account: World.alice)
+        let content = try await store.digests.content(source: "url", account: World.alice)
         #expect(content?.validatedAt == world.now + .seconds(1))
     }
 
@@ -112,7 +112,7 @@ import Testing
         let store = try await world.open()
         let event = EventDraft(kind: .configUpdated, payload: "{}")
         func remember(_ json: String, _ event: EventDraft?) async throws -> Int? {
-            try await store.storeDigestConfiguration(json, telling: event, now: world.now)
+            try await store.digests.storeConfiguration(json, telling: event, now: world.now)
         }
         #expect(try await remember("[1]", event) == nil)
         #expect(try await remember("[1]", event) == nil)
@@ -122,7 +122,7 @@ import Testing
         #expect(try await remember("[2]", event) == 0)
         #expect(try await remember("[2]", event) == nil)
         #expect(try await remember("[3]", nil) == nil)
-        #expect(try await store.eventCount() == 1)
+        #expect(try await store.events.count() == 1)
     }
 
     @Test(.enabled(if: World.isClear)) func onlyTheNewestContentIsKept() async throws {
@@ -136,35 +136,35 @@ import Testing
 
     @Test func eventsWithoutACallbackAndOldEventsAreDropped() async throws {
         let store = try await world.open()
-        _ = try await store.enqueue(
+        _ = try await store.events.enqueue(
             [EventDraft(kind: .delivery, payload: "{}"), EventDraft(kind: .error, payload: "{}")],
             now: world.now
         )
-        try await store.retainEvents([.error, .heartbeat])
-        let kinds = try await store.dueEvents(Set(CallbackKind.allCases), now: world.now).map(\.kind)
+        try await store.events.retain([.error, .heartbeat])
+        let kinds = try await store.events.due(Set(CallbackKind.allCases), now: world.now).map(\.kind)
         #expect(kinds == [.error])
-        #expect(try await store.dropOldEvents(now: world.now + .days(14)) == 0)
-        #expect(try await store.dropOldEvents(now: world.now + .days(14) + .seconds(1)) == 1)
-        try await store.retainEvents([])
-        #expect(try await store.eventCount() == 0)
+        #expect(try await store.events.dropOld(now: world.now + .days(14)) == 0)
+        #expect(try await store.events.dropOld(now: world.now + .days(14) + .seconds(1)) == 1)
+        try await store.events.retain([])
+        #expect(try await store.events.count() == 0)
     }
 
     @Test func theEventQueueIsBoundedInNumberAndAge() async throws {
         let store = try await world.open()
         func draft(_ kind: CallbackKind = .delivery) -> EventDraft { EventDraft(kind: kind, payload: "{}") }
         for _ in 0..<10 {
-            #expect(try await store.enqueue(Array(repeating: draft(), count: 100), now: world.now) == 0)
+            #expect(try await store.events.enqueue(Array(repeating: draft(), count: 100), now: world.now) == 0)
         }
-        #expect(try await store.enqueue([draft(), draft()], now: world.now) == 2)
-        #expect(try await store.eventCount() == 1000)
-        #expect(try await store.dueEvents([.delivery], now: world.now).first?.id == 3)
+        #expect(try await store.events.enqueue([draft(), draft()], now: world.now) == 2)
+        #expect(try await store.events.count() == 1000)
+        #expect(try await store.events.due([.delivery], now: world.now).first?.id == 3)
         let later = world.now + .seconds(15 * 86_400)
-        #expect(try await store.enqueue([draft()], now: later) == 1000)
+        #expect(try await store.events.enqueue([draft()], now: later) == 1000)
         // Only the newest heartbeat is kept.
-        _ = try await store.enqueue([draft(.heartbeat)], now: later)
-        _ = try await store.enqueue([draft(.heartbeat)], now: later)
-        #expect(try await store.eventCount() == 2)
-        #expect(try await store.dueEvents([.error], now: later).isEmpty)
+        _ = try await store.events.enqueue([draft(.heartbeat)], now: later)
+        _ = try await store.events.enqueue([draft(.heartbeat)], now: later)
+        #expect(try await store.events.count() == 2)
+        #expect(try await store.events.due([.error], now: later).isEmpty)
     }
 
     /// Operations on digests change neither the outbox, the ledger, acknowledgements nor watermarks.
@@ -186,13 +186,13 @@ import Testing
                 }
             case 3:
                 let lease = world.now + .seconds(5)
-                for open in try await store.openNotifications(now: world.now, leaseUntil: lease)
+                for open in try await store.deliveries.reclaim(now: world.now, leaseUntil: lease)
                 where open.stream.poll == PollName(Self.daily) {
                     for ticket in open.tickets {
                         let outcomes: [DeliveryOutcome] = [
                             .ok, .gone, .rejected(nextAttemptAt: world.now), .unavailable(nextAttemptAt: world.now),
                         ]
-                        _ = try await store.recordDelivery(
+                        _ = try await store.deliveries.record(
                             ticket,
                             outcomes.randomElement(using: &random)!,
                             now: world.now,
@@ -201,8 +201,8 @@ import Testing
                     }
                 }
             case 4:
-                for row in try await store.digestState(of: World.alice, since: world.now - .days(1)).rows {
-                    try await store.giveUpDigest(row.token, now: world.now)
+                for row in try await store.digests.state(of: World.alice, since: world.now - .days(1)).rows {
+                    try await store.digests.giveUp(row.token, now: world.now)
                 }
             case 5:
                 _ = try await apply(store) { $0.ended = [.init(occurrence: occurrence(hour), status: .shown)] }

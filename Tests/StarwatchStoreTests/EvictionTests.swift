@@ -14,12 +14,12 @@ import Testing
             world.now = world.now + .seconds(1)
             try await world.commit(store, [world.change(n)])
         }
-        #expect(try await store.evict(policy, server: World.server, maxUndelivered: 12, now: world.now) == 0)
-        #expect(try await store.evict(policy, server: World.server, maxUndelivered: 11, now: world.now) == 3)
+        #expect(try await store.outbox.evict(policy, server: World.server, maxUndelivered: 12, now: world.now) == 0)
+        #expect(try await store.outbox.evict(policy, server: World.server, maxUndelivered: 11, now: world.now) == 3)
         var filter = OutboxFilter()
         filter.states = [.evicted]
-        #expect(try await store.outbox(filter).map(\.change.id) == gone.map { world.id($0) })
-        #expect(try await store.ledger(world.stream).evicted == 3)
+        #expect(try await store.outbox.list(filter).map(\.change.id) == gone.map { world.id($0) })
+        #expect(try await store.status.ledger(world.stream).evicted == 3)
         try await world.expectBalanced(store)
     }
 
@@ -30,10 +30,10 @@ import Testing
         for stream in [otherServer, formerPoll] { try await world.commit(store, world.changes(1...4), stream: stream) }
         world.now = world.now + .seconds(1)
         try await world.commit(store, world.changes(11...14))
-        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now) == 4)
+        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now) == 4)
         var filter = OutboxFilter()
         filter.states = [.evicted]
-        #expect(try await store.outbox(filter).allSatisfy { $0.stream == world.stream })
+        #expect(try await store.outbox.list(filter).allSatisfy { $0.stream == world.stream })
     }
 
     /// The server now sends those changes with other identifiers.
@@ -41,19 +41,19 @@ import Testing
     func rowsOfTheFormerDialectAreNotEvicted(_ former: Dialect, _ dialect: Dialect) async throws {
         let store = try await world.open()
         for spoken in [former, dialect] {
-            _ = try await store.rememberDialect(spoken, of: World.server, now: world.now)
+            _ = try await store.servers.rememberDialect(spoken, of: World.server, now: world.now)
             let changes = (1...6).map {
                 Change(id: .floor(spoken.idKind, at: world.now + .seconds($0)), plan: "plan \($0)", name: nil)
             }
             try await world.commit(store, changes)
             world.now = world.now + .seconds(1)
         }
-        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 11, now: world.now) == 3)
-        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 2, now: world.now) == 3)
+        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 11, now: world.now) == 3)
+        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 2, now: world.now) == 3)
         var filter = OutboxFilter()
         filter.states = [.evicted]
-        #expect(try await store.outbox(filter).allSatisfy { $0.change.id.kind == dialect.idKind })
-        #expect(try await store.pollState(world.stream, maxUndelivered: 1).fetchCursor?.kind == dialect.idKind)
+        #expect(try await store.outbox.list(filter).allSatisfy { $0.change.id.kind == dialect.idKind })
+        #expect(try await store.polls.state(world.stream, maxUndelivered: 1).fetchCursor?.kind == dialect.idKind)
         try await world.expectBalanced(store)
     }
 
@@ -62,21 +62,21 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, world.changes(1...12))
         try await world.killAll(store)
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
-        let generation = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
+        let generation = try await store.identity.set(World.alice, server: World.server, now: world.now)
             .identity.generation
-        let dead = try await store.outbox(OutboxFilter()).map(\.id)
-        #expect(try await store.retry(dead, sinks: ["log"], now: world.now, make: renewed) == 12)
-        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 2, now: world.now) == 0)
+        let dead = try await store.outbox.list(OutboxFilter()).map(\.id)
+        #expect(try await store.outbox.retry(dead, sinks: ["log"], now: world.now, make: renewed) == 12)
+        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 2, now: world.now) == 0)
 
         let top = world.id(20)
-        _ = try await store.finishBootstrap(world.stream, generation: generation, top: top, now: world.now)
+        _ = try await store.polls.finishBootstrap(world.stream, generation: generation, top: top, now: world.now)
         try await world.deliverAll(store)
-        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        _ = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
         try await world.commit(store, [world.change(21)])
         try await world.deliverAll(store, id: "ntf_next")
-        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
-        let state = try await store.pollState(world.stream, maxUndelivered: 1000)
+        _ = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
+        let state = try await store.polls.state(world.stream, maxUndelivered: 1000)
         #expect(state.fetchCursor == world.id(21) && state.watermark == world.id(21))
         try await world.expectBalanced(store)
     }
@@ -85,25 +85,25 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, world.changes(1...5)) { $0.priority = 5 }
         try await world.commit(store, world.changes(6...10))
-        _ = try await store.evict(.priority, server: World.server, maxUndelivered: 9, now: world.now)
+        _ = try await store.outbox.evict(.priority, server: World.server, maxUndelivered: 9, now: world.now)
         var filter = OutboxFilter()
         filter.states = [.evicted]
-        #expect(try await store.outbox(filter).map(\.change.id) == [world.id(6), world.id(7)])
+        #expect(try await store.outbox.list(filter).map(\.change.id) == [world.id(6), world.id(7)])
     }
 
     @Test func tombstonesHoldCursorAndWatermarkUntilFetchedAgain() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...10))
-        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now) == 2)
-        let cursor = try #require(try await store.pollState(world.stream, maxUndelivered: 9).fetchCursor)
+        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now) == 2)
+        let cursor = try #require(try await store.polls.state(world.stream, maxUndelivered: 9).fetchCursor)
         #expect(cursor.precedes(world.id(1)) == true)
         try await world.deliverAll(store)
         #expect(
-            try await store.acknowledgeLocally(world.stream, now: world.now)
+            try await store.acknowledgements.completeLocally(world.stream, now: world.now)
                 == AckCompletion(acknowledged: 8, watermark: .unchanged)
         )
         try await world.commit(store, []) { $0.cursor = .advance(to: world.id(10)) }
-        #expect(try await store.pollState(world.stream, maxUndelivered: 9).fetchCursor == cursor)
+        #expect(try await store.polls.state(world.stream, maxUndelivered: 9).fetchCursor == cursor)
         let counts = try #require(try await world.commit(store, world.changes(1...10), room: 1))
         #expect(counts.refetched == 1)
         #expect(counts.outOfRoom)
@@ -112,17 +112,17 @@ import Testing
         #expect(rest.refetched == 1)
         #expect(rest.inserted == 0)
         #expect(rest.fetchCursor == world.id(10))
-        #expect(try await store.outbox(OutboxFilter()).first?.change.name == "name 1")
+        #expect(try await store.outbox.list(OutboxFilter()).first?.change.name == "name 1")
         try await world.deliverAll(store, id: "ntf_again")
-        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
-        #expect(try await store.watermark(world.stream) == world.id(10))
+        _ = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
+        #expect(try await store.acknowledgements.watermark(world.stream) == world.id(10))
         try await world.expectBalanced(store)
     }
 
     @Test func tombstonesThatTheServerNoLongerSendsAreSettled() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...10))
-        _ = try await store.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now)
+        _ = try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now)
         let walkStart = world.now + .seconds(1)
         let counts = try #require(
             try await world.commit(store, world.changes(2...11)) {
@@ -140,7 +140,7 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, world.changes(1...10))
         let walkStart = world.now
-        _ = try await store.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now)
+        _ = try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now)
         let counts = try await world.commit(store, []) {
             $0.completed = .init(after: nil, through: world.id(11), startedAt: walkStart)
         }
@@ -154,18 +154,23 @@ import Testing
         try await world.killAll(store)
         try await world.commit(store, world.changes(4...6))
         try await world.deliverAll(store)
-        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
-        #expect(try await store.watermark(world.stream) == world.id(6))
+        _ = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
+        #expect(try await store.acknowledgements.watermark(world.stream) == world.id(6))
         var dead = OutboxFilter()
         dead.states = [.dead]
         world.now = world.now + .days(8)
-        _ = try await store.retention(RetentionPolicy(), now: world.now)
-        _ = try await store.retry(try await store.outbox(dead).map(\.id), sinks: [], now: world.now, make: renewed)
+        _ = try await store.retention.apply(RetentionPolicy(), now: world.now)
+        _ = try await store.outbox.retry(
+            try await store.outbox.list(dead).map(\.id),
+            sinks: [],
+            now: world.now,
+            make: renewed
+        )
         try await world.commit(store, world.changes(7...12))
-        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 8, now: world.now) == 2)
+        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 8, now: world.now) == 2)
         var evicted = OutboxFilter()
         evicted.states = [.evicted]
-        #expect(try await store.outbox(evicted).map(\.change.id) == [world.id(7), world.id(8)])
+        #expect(try await store.outbox.list(evicted).map(\.change.id) == [world.id(7), world.id(8)])
         try await world.expectBalanced(store)
     }
 }

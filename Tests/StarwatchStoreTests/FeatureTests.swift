@@ -9,11 +9,13 @@ import Testing
     static let carol = DID("did:ethr:0xcarol")!
 
     private func introduce(_ store: Store) async throws -> Int? {
-        try await store.introduce(feature: "stars", now: world.now) { "ntf_\(UInt64.random(in: 0 ... .max))" }
+        try await store.notifications.introduce(feature: "stars", now: world.now) {
+            "ntf_\(UInt64.random(in: 0 ... .max))"
+        }
     }
 
     private func announce(_ notice: FeatureNotice, _ store: Store) async throws {
-        try await store.announce(
+        try await store.notifications.announce(
             notice,
             on: world.stream,
             .made(notice.token, count: 1),
@@ -29,7 +31,7 @@ import Testing
     }
 
     private func prefer(_ json: String, of account: DID, _ store: Store) async throws {
-        try await store.setNotificationPreferences(json, of: account, server: World.server, now: world.now)
+        try await store.identity.setNotificationPreferences(json, of: account, server: World.server, now: world.now)
     }
 
     @Test func accountsWithPreferencesAndNoStarsGetOneNotice() async throws {
@@ -37,26 +39,26 @@ import Testing
         try await prefer(#"{"sound": true}"#, of: World.alice, store)
         #expect(try await introduce(store) == 1)
         #expect(try await introduce(store) == nil)
-        let notice = try #require(try await store.openNotices(of: World.alice).first)
+        let notice = try #require(try await store.notifications.openNotices(of: World.alice).first)
         #expect(notice.feature == "stars" && notice.createdAt == world.now)
         try await announce(notice, store)
-        #expect(try await store.openNotices(of: World.alice).isEmpty)
+        #expect(try await store.notifications.openNotices(of: World.alice).isEmpty)
         // Also after a restart, and for an account created later.
         await store.close()
         let next = try await world.open()
         try await prefer(#"{"sound": true}"#, of: World.bob, next)
         #expect(try await introduce(next) == nil)
-        #expect(try await next.openNotices(of: World.bob).isEmpty)
+        #expect(try await next.notifications.openNotices(of: World.bob).isEmpty)
     }
 
     @Test func otherAccountsGetNoNotice() async throws {
         let store = try await world.open()
         try await prefer(#"{"starredProjects": false}"#, of: World.bob, store)
         try await prefer(#"{"sound": true}"#, of: Self.carol, store)
-        _ = try await store.setStars(["plan"], of: Self.carol, server: World.server, now: world.now)
+        _ = try await store.stars.set(["plan"], of: Self.carol, server: World.server, now: world.now)
         #expect(try await introduce(store) == 0)
         for account in [World.alice, World.bob, Self.carol] {
-            #expect(try await store.openNotices(of: account).isEmpty)
+            #expect(try await store.notifications.openNotices(of: account).isEmpty)
         }
     }
 
@@ -67,7 +69,7 @@ import Testing
             try await store.swapWatermark(world.stream, expected: nil, new: world.id(7), now: world.now)
         )
         #expect(try await introduce(store) == 1)
-        #expect(try await store.watermark(world.stream) == world.id(7))
+        #expect(try await store.acknowledgements.watermark(world.stream) == world.id(7))
         let mirrored = try await DatabaseQueue(path: world.path).read { db in
             try String.fetchOne(db, sql: "SELECT lastAckedStarredPlanChangesJwtId FROM settings")
         }
@@ -80,9 +82,9 @@ import Testing
         try await prefer(#"{"sound": true}"#, of: World.bob, store)
         // Two notices cannot have one id. The second insert fails after the first was written.
         await #expect(throws: StoreError.self) {
-            try await store.introduce(feature: "stars", now: world.now) { "ntf_same" }
+            try await store.notifications.introduce(feature: "stars", now: world.now) { "ntf_same" }
         }
-        #expect(try await store.openNotices(of: World.alice).isEmpty)
+        #expect(try await store.notifications.openNotices(of: World.alice).isEmpty)
         #expect(try await introduce(store) == 2)
     }
 
@@ -91,15 +93,15 @@ import Testing
         try await prefer(#"{"sound": true}"#, of: World.alice, store)
         try await prefer(#"{"sound": true}"#, of: World.bob, store)
         #expect(try await introduce(store) == 2)
-        try await announce(#require(try await store.openNotices(of: World.alice).first), store)
-        _ = try await store.retention(RetentionPolicy(), now: world.now + .days(31))
+        try await announce(#require(try await store.notifications.openNotices(of: World.alice).first), store)
+        _ = try await store.retention.apply(RetentionPolicy(), now: world.now + .days(31))
         #expect(try await notices() == 2, "it is still to be delivered")
-        let open = try await store.openNotifications(now: world.now, leaseUntil: world.now)
-        _ = try await store.recordDelivery(#require(open.first?.tickets.first), .ok, now: world.now, maxRetries: 3)
-        _ = try await store.retention(RetentionPolicy(), now: world.now + .days(31))
+        let open = try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now)
+        _ = try await store.deliveries.record(#require(open.first?.tickets.first), .ok, now: world.now, maxRetries: 3)
+        _ = try await store.retention.apply(RetentionPolicy(), now: world.now + .days(31))
         #expect(try await notices() == 1)
         try await prefer("{}", of: World.bob, store)
-        _ = try await store.retention(RetentionPolicy(), now: world.now + .days(731))
+        _ = try await store.retention.apply(RetentionPolicy(), now: world.now + .days(731))
         #expect(try await notices() == 0)
     }
 
@@ -107,13 +109,13 @@ import Testing
         let store = try await world.open()
         try await prefer(#"{"sound": true}"#, of: World.alice, store)
         _ = try await introduce(store)
-        let notice = try #require(try await store.openNotices(of: World.alice).first)
+        let notice = try #require(try await store.notifications.openNotices(of: World.alice).first)
         try await announce(notice, store)
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
-        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
-        #expect(try await store.openNotices(of: World.alice) == [notice])
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
+        #expect(try await store.notifications.openNotices(of: World.alice) == [notice])
         try await announce(notice, store)
-        #expect(try await store.notification(notice.token)?.state == .open)
+        #expect(try await store.notifications.find(notice.token)?.state == .open)
     }
 
     // MARK: - Opting out
@@ -121,25 +123,25 @@ import Testing
     @Test func optingOutWorksWithNullPreferences() async throws {
         let store = try await world.open()
         try await prefer("null", of: World.alice, store)
-        _ = try await store.setStarsOptedOut(true, of: World.alice, server: World.server, now: world.now)
-        #expect(try await store.interests(of: World.alice).preferences == #"{"starredProjects":false}"#)
+        _ = try await store.stars.setOptedOut(true, of: World.alice, server: World.server, now: world.now)
+        #expect(try await store.stars.interests(of: World.alice).preferences == #"{"starredProjects":false}"#)
     }
 
     @Test func optingOutSuppressesPendingRowsAndKeepsStarsAndPreferences() async throws {
         let store = try await world.open()
         try await prefer(#"{"sound": true, "starred_projects": true}"#, of: World.alice, store)
-        _ = try await store.setStars(["plan"], of: World.alice, server: World.server, now: world.now)
+        _ = try await store.stars.set(["plan"], of: World.alice, server: World.server, now: world.now)
         try await world.commit(store, world.changes(1...3))
-        let stars = try await store.setStarsOptedOut(true, of: World.alice, server: World.server, now: world.now)
+        let stars = try await store.stars.setOptedOut(true, of: World.alice, server: World.server, now: world.now)
         #expect(stars == ["plan"])
-        #expect(try await store.ledger(world.stream).suppressed == 3)
+        #expect(try await store.status.ledger(world.stream).suppressed == 3)
         #expect(try await store.outboxCounts()[.pending, default: 0] == 0)
-        #expect(try await store.snapshot([]).imbalance.new == 0)
-        let preferences = try await store.interests(of: World.alice).preferences
+        #expect(try await store.status.snapshot([]).imbalance.new == 0)
+        let preferences = try await store.stars.interests(of: World.alice).preferences
         #expect(preferences == #"{"sound":true,"starredProjects":false}"#)
-        _ = try await store.setStarsOptedOut(false, of: World.alice, server: World.server, now: world.now)
+        _ = try await store.stars.setOptedOut(false, of: World.alice, server: World.server, now: world.now)
         #expect(
-            try await store.interests(of: World.alice).preferences == #"{"sound":true,"starredProjects":true}"#
+            try await store.stars.interests(of: World.alice).preferences == #"{"sound":true,"starredProjects":true}"#
         )
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
     private func append(_ store: Store, _ tokens: String..., keep: Int = 100) async throws {
         for token in tokens {
-            try await store.appendFeed(token, payload: Array(token.utf8), keep: keep, now: world.now)
+            try await store.feed.append(token, payload: Array(token.utf8), keep: keep, now: world.now)
         }
     }
 
@@ -16,26 +16,26 @@ import Testing
     @Test func notificationsAreKeptOnceAndTheOldestAreDropped() async throws {
         let store = try await world.open()
         try await append(store, "a", "b", "a", "c", "d", "d", keep: 3)
-        let rows = try await store.feed(before: nil, limit: 10)
+        let rows = try await store.feed.list(before: nil, limit: 10)
         #expect(tokens(rows) == ["d", "c", "b"])
         #expect(rows.map(\.sequence) == [4, 3, 2])
         #expect(rows[0].storedAt == world.now)
-        #expect(tokens(try await store.feed(before: 4, limit: 1)) == ["c"])
-        #expect(tokens(try await store.feed(after: 2, limit: 10)) == ["c", "d"])
-        #expect(tokens(try await store.feed(after: 0, limit: 2)) == ["b", "c"])
+        #expect(tokens(try await store.feed.list(before: 4, limit: 1)) == ["c"])
+        #expect(tokens(try await store.feed.list(after: 2, limit: 10)) == ["c", "d"])
+        #expect(tokens(try await store.feed.list(after: 0, limit: 2)) == ["b", "c"])
     }
 
     @Test func sequencesRiseAcrossRestartsAndWhenEmpty() async throws {
         var store: Store? = try await world.open()
-        #expect(try await store!.latestFeedSequence() == 0)
+        #expect(try await store!.feed.latestSequence() == 0)
         try await append(store!, "a", "b")
-        try await store!.trimFeed(keep: 0)
+        try await store!.feed.trim(keep: 0)
         await store!.close()
         store = nil
         store = try await world.open()
-        #expect(try await store!.latestFeedSequence() == 2)
+        #expect(try await store!.feed.latestSequence() == 2)
         try await append(store!, "c")
-        #expect(try await store!.feed(before: nil, limit: 10).map(\.sequence) == [3])
+        #expect(try await store!.feed.list(before: nil, limit: 10).map(\.sequence) == [3])
     }
 
     @Test func aChangeOfIdentityEmptiesTheFeedForGood() async throws {
@@ -43,13 +43,13 @@ import Testing
         try await append(store, "ntf_0")
         try await world.commit(store, world.changes(1...1))
         let notification = try #require(try await world.claim(store))
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
-        #expect(try await store.feed(before: nil, limit: 10).isEmpty)
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
+        #expect(try await store.feed.list(before: nil, limit: 10).isEmpty)
         try await append(store, notification.id)
-        #expect(try await store.feed(before: nil, limit: 10).isEmpty)
-        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        #expect(try await store.feed.list(before: nil, limit: 10).isEmpty)
+        _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
         try await append(store, notification.id)
-        #expect(tokens(try await store.feed(before: nil, limit: 10)) == [notification.id])
+        #expect(tokens(try await store.feed.list(before: nil, limit: 10)) == [notification.id])
     }
 
     @Test func retentionDeletesRowsOlderThanAMonth() async throws {
@@ -57,7 +57,7 @@ import Testing
         try await append(store, "a")
         world.now = world.now + .days(1)
         try await append(store, "b")
-        _ = try await store.retention(RetentionPolicy(), now: world.now + .days(29) + .seconds(1))
-        #expect(tokens(try await store.feed(before: nil, limit: 10)) == ["b"])
+        _ = try await store.retention.apply(RetentionPolicy(), now: world.now + .days(29) + .seconds(1))
+        #expect(tokens(try await store.feed.list(before: nil, limit: 10)) == ["b"])
     }
 }

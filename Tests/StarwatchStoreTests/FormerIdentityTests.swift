@@ -23,7 +23,7 @@ import Testing
 
     private static let steps: [Step] = [
         Step(name: "finishBootstrap", isBound: true) { store, stream, now, round in
-            _ = try await store.finishBootstrap(
+            _ = try await store.polls.finishBootstrap(
                 stream,
                 generation: round.state!.generation,
                 top: JWTID.floor(.ulid, at: now - .seconds(100)),
@@ -42,10 +42,10 @@ import Testing
                 now: now
             )
             page.cursor = .followItems(upTo: nil)
-            _ = try await store.commit(page: page)
+            _ = try await store.outbox.commit(page: page)
         },
         Step(name: "claim", isBound: false) { store, stream, now, round in
-            round.notification = try await store.claim(
+            round.notification = try await store.deliveries.claim(
                 stream,
                 now: now,
                 limit: 100,
@@ -54,22 +54,22 @@ import Testing
             ) { rows, _ in (.made("ntf", count: rows.count), nil) }.first
         },
         Step(name: "recordDelivery", isBound: true) { store, _, now, round in
-            _ = try await store.recordDelivery(round.notification!.tickets[0], .ok, now: now, maxRetries: 3)
+            _ = try await store.deliveries.record(round.notification!.tickets[0], .ok, now: now, maxRetries: 3)
         },
         Step(name: "nextAckBatch", isBound: false) { store, stream, now, round in
-            round.batch = try await store.nextAckBatch(stream, limit: 2, now: now) { "key" }
+            round.batch = try await store.acknowledgements.nextBatch(stream, limit: 2, now: now) { "key" }
         },
         Step(name: "deferAck", isBound: true) { store, _, now, round in
-            try await store.deferAck(round.batch!, until: now, newKey: nil)
+            try await store.acknowledgements.postpone(round.batch!, until: now, newKey: nil)
         },
         Step(name: "completeAck", isBound: true) { store, _, now, round in
-            _ = try await store.completeAck(round.batch!, now: now)
+            _ = try await store.acknowledgements.complete(round.batch!, now: now)
         },
         Step(name: "acknowledgeLocally", isBound: false) { store, stream, now, _ in
-            _ = try await store.acknowledgeLocally(stream, now: now)
+            _ = try await store.acknowledgements.completeLocally(stream, now: now)
         },
         Step(name: "advanceWatermark", isBound: false) { store, stream, now, _ in
-            _ = try await store.advanceWatermark(stream, now: now)
+            _ = try await store.acknowledgements.advanceWatermark(stream, now: now)
         },
     ]
 
@@ -92,13 +92,13 @@ import Testing
         guard step.isBound || !isBackAgain else { return }
         let world = World()
         let store = try await world.open()
-        _ = try await store.setStars(["plan"], of: World.alice, server: World.server, now: world.now)
+        _ = try await store.stars.set(["plan"], of: World.alice, server: World.server, now: world.now)
         var round = Round()
-        round.state = try await store.pollState(world.stream, maxUndelivered: 100)
+        round.state = try await store.polls.state(world.stream, maxUndelivered: 100)
         for earlier in Self.steps[..<index] { try await earlier.run(store, world.stream, world.now, &round) }
 
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
-        if isBackAgain { _ = try await store.setIdentity(World.alice, server: World.server, now: world.now) }
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
+        if isBackAgain { _ = try await store.identity.set(World.alice, server: World.server, now: world.now) }
         let before = try dump(world.path)
         try await step.run(store, world.stream, world.now + .seconds(1), &round)
         #expect(try dump(world.path) == before, "\(step.name)")
@@ -111,7 +111,7 @@ import Testing
         let world = World()
         let store = try await world.open()
         var round = Round()
-        round.state = try await store.pollState(world.stream, maxUndelivered: 100)
+        round.state = try await store.polls.state(world.stream, maxUndelivered: 100)
         for earlier in Self.steps[..<index] { try await earlier.run(store, world.stream, world.now, &round) }
         let before = try dump(world.path)
         try await Self.steps[index].run(store, world.stream, world.now + .seconds(1), &round)
@@ -123,31 +123,31 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         try await world.deliverAll(store)
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
-        #expect(try await store.nextAckBatch(world.stream, limit: 9, now: world.now) { "key" } == nil)
-        #expect(try await store.acknowledgeLocally(world.stream, now: world.now).acknowledged == 0)
-        #expect(try await store.advanceWatermark(world.stream, now: world.now) == .unchanged)
-        #expect(try await store.watermark(world.stream) == nil)
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
+        #expect(try await store.acknowledgements.nextBatch(world.stream, limit: 9, now: world.now) { "key" } == nil)
+        #expect(try await store.acknowledgements.completeLocally(world.stream, now: world.now).acknowledged == 0)
+        #expect(try await store.acknowledgements.advanceWatermark(world.stream, now: world.now) == .unchanged)
+        #expect(try await store.acknowledgements.watermark(world.stream) == nil)
         #expect(try await store.outboxCounts()[.delivered] == 3)
     }
 
     @Test func archivedStarsReturnOnlyOnRequestAndToTheirOwner() async throws {
         let world = World()
         let store = try await world.open()
-        _ = try await store.setStars(["a", "b"], of: World.alice, server: World.server, now: world.now)
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
-        #expect(try await store.restoreStars(of: World.bob, server: World.server, now: world.now).isEmpty)
-        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
-        #expect(try await store.stars(of: World.alice).isEmpty)
-        _ = try await store.setStars(["c", "a"], of: World.alice, server: World.server, now: world.now)
-        let restored = try await store.restoreStars(of: World.alice, server: World.server, now: world.now)
+        _ = try await store.stars.set(["a", "b"], of: World.alice, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
+        #expect(try await store.stars.restore(of: World.bob, server: World.server, now: world.now).isEmpty)
+        _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
+        #expect(try await store.stars.list(of: World.alice).isEmpty)
+        _ = try await store.stars.set(["c", "a"], of: World.alice, server: World.server, now: world.now)
+        let restored = try await store.stars.restore(of: World.alice, server: World.server, now: world.now)
         #expect(restored == ["c", "a", "b"])
-        let again = try await store.restoreStars(of: World.alice, server: World.server, now: world.now)
+        let again = try await store.stars.restore(of: World.alice, server: World.server, now: world.now)
         #expect(again == ["c", "a", "b"])
 
-        _ = try await store.retention(RetentionPolicy(), now: world.now + .days(30))
-        #expect(try await store.archivedStars(of: World.alice).count == 1)
-        _ = try await store.retention(RetentionPolicy(), now: world.now + .days(31))
-        #expect(try await store.archivedStars(of: World.alice).isEmpty)
+        _ = try await store.retention.apply(RetentionPolicy(), now: world.now + .days(30))
+        #expect(try await store.stars.archived(of: World.alice).count == 1)
+        _ = try await store.retention.apply(RetentionPolicy(), now: world.now + .days(31))
+        #expect(try await store.stars.archived(of: World.alice).isEmpty)
     }
 }

@@ -7,7 +7,7 @@ import Testing
     let world = World()
 
     private func settle(_ store: Store) async throws {
-        try await store.settleFutureTimes(
+        try await store.deliveries.settleFutureTimes(
             now: world.now,
             local: world.now,
             lease: .seconds(120),
@@ -19,7 +19,7 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, world.changes(1...2))
         let open = try #require(try await world.claim(store))
-        _ = try await store.recordDelivery(
+        _ = try await store.deliveries.record(
             open.tickets[0],
             .unavailable(nextAttemptAt: world.now + .seconds(40)),
             now: world.now,
@@ -27,11 +27,11 @@ import Testing
         )
         world.now = world.now - .days(1)
         try await settle(store)
-        #expect(try await store.nextDeliveryAt() == world.now + .seconds(40))
+        #expect(try await store.deliveries.nextAt() == world.now + .seconds(40))
         // A second call changes nothing.
         world.now = world.now + .seconds(10)
         try await settle(store)
-        #expect(try await store.nextDeliveryAt() == world.now + .seconds(30))
+        #expect(try await store.deliveries.nextAt() == world.now + .seconds(30))
     }
 
     @Test func aLeaseKeepsItsLength() async throws {
@@ -40,7 +40,7 @@ import Testing
         _ = try await world.claim(store)
         world.now = world.now - .days(1)
         try await settle(store)
-        #expect(try await store.nextDeliveryAt() == world.now + .seconds(120))
+        #expect(try await store.deliveries.nextAt() == world.now + .seconds(120))
     }
 
     @Test func rowsAndTheLastNotificationMoveToNow() async throws {
@@ -50,7 +50,7 @@ import Testing
         try await world.commit(store, world.changes(2...2))
         world.now = world.now - .days(1)
         try await settle(store)
-        let due = try await store.dueSummary(world.stream)
+        let due = try await store.deliveries.dueSummary(world.stream)
         #expect(due.oldestCreatedAt == world.now)
         #expect(due.lastNotifiedAt == world.now)
     }
@@ -65,21 +65,21 @@ import Testing
             outcome: .failed
         )
         cycle.successAt = world.now
-        try await store.finishCycle(cycle)
+        try await store.polls.finishCycle(cycle)
         let local = world.now - .days(30)
         // The server's clock says nothing of them.
-        try await store.settleFutureTimes(now: world.now, local: local, lease: .zero, longestWait: .zero)
-        let stream = try await store.snapshot([world.stream]).streams[world.stream]
+        try await store.deliveries.settleFutureTimes(now: world.now, local: local, lease: .zero, longestWait: .zero)
+        let stream = try await store.status.snapshot([world.stream]).streams[world.stream]
         #expect(stream?.lastSuccess == local)
         #expect(stream?.lastAttempt == local)
-        let run = try await store.runStory("run").cycle
+        let run = try await store.stories.run("run").cycle
         #expect(run?.startedAt == local && run?.finishedAt == local)
     }
 
     @Test func theNextWalkSettlesAnEvictedRowThatTheServerLacks() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
-        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 2, now: world.now) > 0)
+        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 2, now: world.now) > 0)
         world.now = world.now - .days(1)
         try await settle(store)
         world.now = world.now + .seconds(60)
@@ -94,10 +94,12 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, world.changes(1...2))
         try await world.deliverAll(store)
-        let batch = try #require(try await store.nextAckBatch(world.stream, limit: 9, now: world.now) { "key" })
-        try await store.deferAck(batch, until: world.now + .seconds(2))
+        let batch = try #require(
+            try await store.acknowledgements.nextBatch(world.stream, limit: 9, now: world.now) { "key" }
+        )
+        try await store.acknowledgements.postpone(batch, until: world.now + .seconds(2))
         world.now = world.now - .days(1)
         try await settle(store)
-        #expect(try await store.nextAckAt(world.stream) == world.now + .seconds(75))
+        #expect(try await store.acknowledgements.nextAt(world.stream) == world.now + .seconds(75))
     }
 }

@@ -19,8 +19,8 @@ import Testing
         try await fresh.open().close()
         #expect(try world.schema() == fresh.schema())
         let store = try await world.open { $0.owner = .host }
-        #expect(try await store.activeIdentity().did != nil)
-        #expect(try await store.installation().instanceID.wholeMatch(of: /[0-9a-f]{32}/) != nil)
+        #expect(try await store.identity.active().did != nil)
+        #expect(try await store.identity.installation().instanceID.wholeMatch(of: /[0-9a-f]{32}/) != nil)
         #expect(try await world.integrityCheck().isEmpty)
         try await world.commit(store, world.changes(1...3))
         await store.close()

@@ -9,27 +9,27 @@ import Testing
 
     @Test func aChangeCancelsOpenRowsAndResetsTheNewIdentity() async throws {
         let store = try await world.open()
-        _ = try await store.setStars(["plan"], of: World.alice, server: World.server, now: world.now)
+        _ = try await store.stars.set(["plan"], of: World.alice, server: World.server, now: world.now)
         try await world.commit(store, world.changes(1...4))
         let claimed = try #require(try await world.claim(store, limit: 2))
-        let change = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        let change = try await store.identity.set(World.bob, server: World.server, now: world.now)
         #expect(change.changed)
         #expect(change.cancelledRows == 4)
         #expect(change.identity.generation == 2)
-        #expect(try await store.recordDelivery(claimed.tickets[0], .ok, now: world.now, maxRetries: 3) == .stale)
-        #expect(try await store.openNotifications(now: world.now + .days(1), leaseUntil: world.now).isEmpty)
-        #expect(try await store.ledger(world.stream).cancelled == 4)
-        #expect(try await store.stars(of: World.alice).isEmpty)
-        #expect(try await store.archivedStars(of: World.alice).map(\.stars) == [["plan"]])
+        #expect(try await store.deliveries.record(claimed.tickets[0], .ok, now: world.now, maxRetries: 3) == .stale)
+        #expect(try await store.deliveries.reclaim(now: world.now + .days(1), leaseUntil: world.now).isEmpty)
+        #expect(try await store.status.ledger(world.stream).cancelled == 4)
+        #expect(try await store.stars.list(of: World.alice).isEmpty)
+        #expect(try await store.stars.archived(of: World.alice).map(\.stars) == [["plan"]])
         try await world.expectBalanced(store)
     }
 
     @Test func aRemovedAccountIsDeletedAfterThirtyDaysUnlessItReturns() async throws {
         let store = try await world.open()
-        _ = try await store.setStars(["plan"], of: World.alice, server: World.server, now: world.now)
+        _ = try await store.stars.set(["plan"], of: World.alice, server: World.server, now: world.now)
         try await world.commit(store, world.changes(1...4))
         try await world.deliverAll(store)
-        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        _ = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
         try await world.commit(store, world.changes(5...6))
         // Of the year 2100, so that they do not expire by themselves.
         try await DatabaseQueue(path: world.path).writeWithoutTransaction { db in
@@ -44,29 +44,29 @@ import Testing
             )
         }
         #expect(try filled(Self.tablesOfStreams) == Self.tablesOfStreams)
-        #expect(try await store.removeAccount(World.alice, now: world.now) == .active)
-        #expect(try await store.removeAccount(World.bob, now: world.now) == .unknown)
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
-        try await store.setNotificationPreferences(
+        #expect(try await store.identity.removeAccount(World.alice, now: world.now) == .active)
+        #expect(try await store.identity.removeAccount(World.bob, now: world.now) == .unknown)
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
+        try await store.identity.setNotificationPreferences(
             #"{"starredProjects": false}"#,
             of: World.alice,
             server: World.server,
             now: world.now
         )
-        #expect(try await store.removeAccount(World.alice, now: world.now) == .removed(at: world.now))
+        #expect(try await store.identity.removeAccount(World.alice, now: world.now) == .removed(at: world.now))
         let later = world.now + .days(1)
-        #expect(try await store.removeAccount(World.alice, now: later) == .removed(at: world.now))
+        #expect(try await store.identity.removeAccount(World.alice, now: later) == .removed(at: world.now))
 
         // Returning removes the mark.
-        _ = try await store.setIdentity(World.alice, server: World.server, now: later)
-        _ = try await store.setIdentity(World.bob, server: World.server, now: later)
-        #expect(try await store.retention(RetentionPolicy(), now: world.now + .days(40)).settings == 0)
-        #expect(try await store.removeAccount(World.alice, now: later) == .removed(at: later))
-        #expect(try await store.retention(RetentionPolicy(), now: later + .days(30)).settings == 0)
-        #expect(try await store.retention(RetentionPolicy(), now: later + .seconds(1) + .days(30)).settings == 1)
-        #expect(try await store.interests(of: World.alice).preferences == "{}")
-        #expect(try await store.removeAccount(World.alice, now: later) == .unknown)
-        #expect(try await store.activeIdentity().did == World.bob)
+        _ = try await store.identity.set(World.alice, server: World.server, now: later)
+        _ = try await store.identity.set(World.bob, server: World.server, now: later)
+        #expect(try await store.retention.apply(RetentionPolicy(), now: world.now + .days(40)).settings == 0)
+        #expect(try await store.identity.removeAccount(World.alice, now: later) == .removed(at: later))
+        #expect(try await store.retention.apply(RetentionPolicy(), now: later + .days(30)).settings == 0)
+        #expect(try await store.retention.apply(RetentionPolicy(), now: later + .seconds(1) + .days(30)).settings == 1)
+        #expect(try await store.stars.interests(of: World.alice).preferences == "{}")
+        #expect(try await store.identity.removeAccount(World.alice, now: later) == .unknown)
+        #expect(try await store.identity.active().did == World.bob)
         #expect(try await world.integrityCheck().isEmpty)
         #expect(try mentions(of: World.alice) == [])
         #expect(try filled(Self.tablesOfStreams) == [])
@@ -86,14 +86,14 @@ import Testing
     @Test(.enabled(if: World.isClear)) func aRemovedAccountRestoredByAHostStays() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...4))
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
-        #expect(try await store.removeAccount(World.alice, now: world.now) == .removed(at: world.now))
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
+        #expect(try await store.identity.removeAccount(World.alice, now: world.now) == .removed(at: world.now))
         try await DatabaseQueue(path: world.path).writeWithoutTransaction { db in
             try db.execute(sql: "UPDATE active_identity SET activeDid = ?", arguments: [World.alice.rawValue])
         }
-        #expect(try await store.retention(RetentionPolicy(), now: world.now + .days(10)).settings == 0)
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
-        #expect(try await store.retention(RetentionPolicy(), now: world.now + .days(40)).settings == 0)
+        #expect(try await store.retention.apply(RetentionPolicy(), now: world.now + .days(10)).settings == 0)
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
+        #expect(try await store.retention.apply(RetentionPolicy(), now: world.now + .days(40)).settings == 0)
     }
 
     /// The streams are deleted although the transaction failed after its commit.
@@ -109,19 +109,19 @@ import Testing
             if isLast { throw .io(detail: "late") }
         }
         let store = try Store(options)
-        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
         try await world.commit(store, world.changes(1...4))
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
-        #expect(try await store.removeAccount(World.alice, now: world.now) == .removed(at: world.now))
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
+        #expect(try await store.identity.removeAccount(World.alice, now: world.now) == .removed(at: world.now))
         var hasFailed = true
         var access = 0
         while hasFailed {
             access += 1
             countdown.withLock { $0 = access }
-            hasFailed = (try? await store.retention(RetentionPolicy(), now: world.now + .days(40))) == nil
+            hasFailed = (try? await store.retention.apply(RetentionPolicy(), now: world.now + .days(40))) == nil
         }
         countdown.withLock { $0 = nil }
-        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
         try await world.commit(store, world.changes(1...4))
         #expect(try await world.integrityCheck().isEmpty)
     }
@@ -143,18 +143,18 @@ import Testing
 
     @Test func aReturningIdentityStartsAgain() async throws {
         let store = try await world.open()
-        let state = try await store.pollState(world.stream, maxUndelivered: 10)
+        let state = try await store.polls.state(world.stream, maxUndelivered: 10)
         #expect(
-            try await store.finishBootstrap(
+            try await store.polls.finishBootstrap(
                 world.stream,
                 generation: state.generation,
                 top: world.id(1),
                 now: world.now
             )
         )
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
-        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
-        let after = try await store.pollState(world.stream, maxUndelivered: 10)
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
+        let after = try await store.polls.state(world.stream, maxUndelivered: 10)
         #expect(after.generation == 3)
         #expect(after.watermark == nil)
         #expect(after.fetchCursor == nil)
@@ -165,8 +165,8 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         _ = try #require(try await world.claim(store, limit: 1))
-        _ = try await store.setIdentity(nil, server: World.server, now: world.now)
-        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now + .seconds(60))
+        _ = try await store.identity.set(nil, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.alice, server: World.server, now: world.now + .seconds(60))
         world.now = world.now + .seconds(60)
         let full = try #require(try await world.commit(store, world.changes(1...3), room: 2))
         #expect(full.refetched == 2 && full.inserted == 0 && full.outOfRoom)
@@ -174,8 +174,8 @@ import Testing
         let rest = try #require(try await world.commit(store, world.changes(3...3)))
         #expect(rest.refetched == 1)
         #expect(try await store.outboxCounts()[.pending] == 3)
-        #expect(try await store.ledger(world.stream).cancelled == 0)
-        #expect(try await store.snapshot([world.stream]).ages.oldestPending == world.now)
+        #expect(try await store.status.ledger(world.stream).cancelled == 0)
+        #expect(try await store.status.snapshot([world.stream]).ages.oldestPending == world.now)
         try await world.expectBalanced(store)
         #expect(try await world.claim(store, id: "ntf_2")?.outgoing.count == 3)
     }
@@ -184,9 +184,9 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, world.changes(1...1))
         let claimed = try #require(try await world.claim(store, sinks: ["fast", "slow"]))
-        _ = try await store.recordDelivery(claimed.tickets[0], .ok, now: world.now, maxRetries: 3)
-        _ = try await store.setIdentity(nil, server: World.server, now: world.now)
-        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        _ = try await store.deliveries.record(claimed.tickets[0], .ok, now: world.now, maxRetries: 3)
+        _ = try await store.identity.set(nil, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
         let counts = try #require(try await world.commit(store, world.changes(1...1)))
         #expect(counts.reopened == 0 && counts.duplicates == 1)
     }
@@ -194,19 +194,19 @@ import Testing
     @Test func rowsSkippedByTheBootstrapStayCancelled() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...2))
-        _ = try await store.setIdentity(nil, server: World.server, now: world.now)
-        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
-        let state = try await store.pollState(world.stream, maxUndelivered: 10)
+        _ = try await store.identity.set(nil, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
+        let state = try await store.polls.state(world.stream, maxUndelivered: 10)
         try await world.commit(store, [world.change(2)]) { $0.disposition = .bootstrap }
         #expect(
-            try await store.finishBootstrap(
+            try await store.polls.finishBootstrap(
                 world.stream,
                 generation: state.generation,
                 top: world.id(2),
                 now: world.now
             )
         )
-        #expect(try await store.pollState(world.stream, maxUndelivered: 10).known == [world.id(1), world.id(2)])
+        #expect(try await store.polls.state(world.stream, maxUndelivered: 10).known == [world.id(1), world.id(2)])
         let counts = try #require(try await world.commit(store, world.changes(2...3)))
         #expect(counts.reopened == 0 && counts.inserted == 1)
         try await world.expectBalanced(store)
@@ -215,27 +215,27 @@ import Testing
     @Test func theOverlapAnnouncesRowsThatWereCancelled() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
-        _ = try await store.setIdentity(nil, server: World.server, now: world.now)
-        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        _ = try await store.identity.set(nil, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
         let counts = try #require(try await world.commit(store, [world.change(1), world.change(3)]))
         #expect(counts.reopened == 2)
-        #expect(try await store.pollState(world.stream, maxUndelivered: 10).known == [world.id(1), world.id(3)])
+        #expect(try await store.polls.state(world.stream, maxUndelivered: 10).known == [world.id(1), world.id(3)])
     }
 
     @Test func discardedRowsStayDiscardedOnTheReturn() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...1))
         let claimed = try #require(try await world.claim(store))
-        _ = try await store.recordDelivery(
+        _ = try await store.deliveries.record(
             claimed.tickets[0],
             .rejected(nextAttemptAt: world.now),
             now: world.now,
             maxRetries: 0
         )
-        let dead = try await store.deadRows(poll: nil, isActiveOnly: true)
-        #expect(try await store.discard(dead, now: world.now, make: renewed) == 1)
-        _ = try await store.setIdentity(nil, server: World.server, now: world.now)
-        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        let dead = try await store.outbox.dead(poll: nil, isActiveOnly: true)
+        #expect(try await store.outbox.discard(dead, now: world.now, make: renewed) == 1)
+        _ = try await store.identity.set(nil, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
         let counts = try #require(try await world.commit(store, world.changes(1...1)))
         #expect(counts.refetched == 0 && counts.duplicates == 1)
         #expect(try await store.outboxCounts()[.pending] == 0)
@@ -245,7 +245,7 @@ import Testing
     @Test func sameIdentityIsNoChange() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...2))
-        let change = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        let change = try await store.identity.set(World.alice, server: World.server, now: world.now)
         #expect(!change.changed)
         #expect(change.identity.generation == 1)
         #expect(try await store.outboxCounts()[.pending] == 2)
@@ -253,9 +253,9 @@ import Testing
 
     @Test func pollOfAFormerIdentityWritesNothing() async throws {
         let store = try await world.open()
-        let generation = try await store.activeIdentity().generation
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
-        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        let generation = try await store.identity.active().generation
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
         let page = PageCommit(
             stream: world.stream,
             expectedGeneration: generation,
@@ -264,72 +264,77 @@ import Testing
             room: 10,
             now: world.now
         )
-        #expect(try await store.commit(page: page) == .stale)
+        #expect(try await store.outbox.commit(page: page) == .stale)
         #expect(
-            try await store.finishBootstrap(world.stream, generation: generation, top: world.id(1), now: world.now)
+            try await store.polls.finishBootstrap(
+                world.stream,
+                generation: generation,
+                top: world.id(1),
+                now: world.now
+            )
                 == false
         )
-        #expect(try await store.ledger(world.stream) == Ledger())
-        #expect(try await store.watermark(world.stream) == nil)
+        #expect(try await store.status.ledger(world.stream) == Ledger())
+        #expect(try await store.acknowledgements.watermark(world.stream) == nil)
     }
 
     @Test func signedOutStaysSignedOutAfterReopening() async throws {
         var store: Store? = try await world.open()
-        _ = try await store!.setIdentity(nil, server: World.server, now: world.now)
+        _ = try await store!.identity.set(nil, server: World.server, now: world.now)
         await store?.close()
         store = nil
         store = try await world.open()
-        let identity = try await store!.activeIdentity()
+        let identity = try await store!.identity.active()
         #expect(identity.did == nil)
         #expect(identity.generation == 2)
-        #expect(try await store!.pollState(world.stream, maxUndelivered: 10).isActive == false)
+        #expect(try await store!.polls.state(world.stream, maxUndelivered: 10).isActive == false)
     }
 
     @Test func configuredStarsAreStoredOnce() async throws {
         let store = try await world.open()
         #expect(
-            try await store.seedStarsIfEmpty(["a", "b"], of: World.alice, server: World.server, now: world.now)
+            try await store.stars.seedIfEmpty(["a", "b"], of: World.alice, server: World.server, now: world.now)
                 == ["a", "b"]
         )
-        _ = try await store.setStars([], of: World.alice, server: World.server, now: world.now)
+        _ = try await store.stars.set([], of: World.alice, server: World.server, now: world.now)
         #expect(
-            try await store.seedStarsIfEmpty(["a"], of: World.alice, server: World.server, now: world.now).isEmpty
+            try await store.stars.seedIfEmpty(["a"], of: World.alice, server: World.server, now: world.now).isEmpty
         )
     }
 
     @Test func starsKeepTheirOrderAndAreUnique() async throws {
         let store = try await world.open()
-        _ = try await store.addStars(["b", "a", "b"], of: World.alice, server: World.server, now: world.now)
-        let added = try await store.addStars(["c\"", "a"], of: World.alice, server: World.server, now: world.now)
+        _ = try await store.stars.add(["b", "a", "b"], of: World.alice, server: World.server, now: world.now)
+        let added = try await store.stars.add(["c\"", "a"], of: World.alice, server: World.server, now: world.now)
         #expect(added == ["b", "a", "c\""])
-        let removed = try await store.removeStars(["a", "x"], of: World.alice, server: World.server, now: world.now)
+        let removed = try await store.stars.remove(["a", "x"], of: World.alice, server: World.server, now: world.now)
         #expect(removed == ["b", "c\""])
     }
 
     @Test func unstarringSuppressesPendingRowsOnly() async throws {
         let store = try await world.open()
-        _ = try await store.setStars(["a", "b"], of: World.alice, server: World.server, now: world.now)
+        _ = try await store.stars.set(["a", "b"], of: World.alice, server: World.server, now: world.now)
         try await world.commit(
             store,
             [world.change(1, plan: "a"), world.change(2, plan: "b"), world.change(3, plan: "a")]
         )
-        _ = try await store.removeStars(["a"], of: World.alice, server: World.server, now: world.now)
+        _ = try await store.stars.remove(["a"], of: World.alice, server: World.server, now: world.now)
         #expect(try await store.outboxCounts()[.pending] == 1)
-        #expect(try await store.ledger(world.stream).suppressed == 2)
-        let batch = try await store.nextAckBatch(world.stream, limit: 100, now: world.now) { "key" }
+        #expect(try await store.status.ledger(world.stream).suppressed == 2)
+        let batch = try await store.acknowledgements.nextBatch(world.stream, limit: 100, now: world.now) { "key" }
         #expect(batch?.ids == [world.id(1), world.id(3)])
         try await world.expectBalanced(store)
     }
 
     @Test func preferencesAreKept() async throws {
         let store = try await world.open()
-        #expect(try await store.interests(of: World.bob).preferences == "{}")
-        try await store.setNotificationPreferences(
+        #expect(try await store.stars.interests(of: World.bob).preferences == "{}")
+        try await store.identity.setNotificationPreferences(
             #"{"starredProjects":false}"#,
             of: World.bob,
             server: World.server,
             now: world.now
         )
-        #expect(try await store.interests(of: World.bob).preferences == #"{"starredProjects":false}"#)
+        #expect(try await store.stars.interests(of: World.bob).preferences == #"{"starredProjects":false}"#)
     }
 }

@@ -53,7 +53,7 @@ private struct RandomRun {
                 store = nil
                 store = try await open()
             }
-            let before = try await store!.watermark(world.stream)
+            let before = try await store!.acknowledgements.watermark(world.stream)
             let mayFall = try await operation(store!)
             try await check(store!, step, before, mayFall)
         }
@@ -70,25 +70,32 @@ private struct RandomRun {
         case 5...7: try await claim(store)
         case 8...11: try await deliver(store)
         case 12:
-            tickets += try await store.openNotifications(
+            tickets += try await store.deliveries.reclaim(
                 now: world.now,
                 leaseUntil: world.now + .seconds(5)
             ).flatMap(\.tickets)
         case 13, 14:
             let limit = Int.random(in: 1...20, using: &random)
             let key = "key-\(UInt64.random(in: 0...UInt64.max, using: &random))"
-            if let batch = try await store.nextAckBatch(world.stream, limit: limit, now: world.now, newKey: { key }) {
+            if let batch = try await store.acknowledgements.nextBatch(
+                world.stream,
+                limit: limit,
+                now: world.now,
+                newKey: { key }
+            ) {
                 if Bool.random(using: &random) {
-                    _ = try await store.completeAck(batch, now: world.now)
+                    _ = try await store.acknowledgements.complete(batch, now: world.now)
                 } else {
-                    try await store.deferAck(batch, until: world.now + .seconds(1))
+                    try await store.acknowledgements.postpone(batch, until: world.now + .seconds(1))
                 }
             }
         case 15:
-            if Bool.random(using: &random) { _ = try await store.acknowledgeLocally(world.stream, now: world.now) }
+            if Bool.random(using: &random) {
+                _ = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
+            }
         case 16:
             let policy = EvictionPolicy.allCases.randomElement(using: &random)!
-            _ = try await store.evict(
+            _ = try await store.outbox.evict(
                 policy,
                 server: World.server,
                 maxUndelivered: Int.random(in: 5...Self.cap, using: &random),
@@ -99,26 +106,26 @@ private struct RandomRun {
             // Claimed rows are discarded too, and ignored by a retry.
             filter.states = Int.random(in: 0..<4, using: &random) == 0 ? [.dead, .claimed] : [.dead]
             filter.includesUndelivered = true
-            let dead = try await store.outbox(filter).map(\.id).filter { _ in Bool.random(using: &random) }
+            let dead = try await store.outbox.list(filter).map(\.id).filter { _ in Bool.random(using: &random) }
             if Bool.random(using: &random) {
                 let sinks = [["x"], ["x", "y"]].randomElement(using: &random)!
-                _ = try await store.retry(dead, sinks: sinks, now: world.now, make: renewed)
+                _ = try await store.outbox.retry(dead, sinks: sinks, now: world.now, make: renewed)
             } else {
-                _ = try await store.discard(dead, now: world.now, make: renewed)
+                _ = try await store.outbox.discard(dead, now: world.now, make: renewed)
             }
         case 18:
-            _ = try await store.setStars(["a", "b", "c"], of: World.alice, server: World.server, now: world.now)
-            _ = try await store.removeStars(
+            _ = try await store.stars.set(["a", "b", "c"], of: World.alice, server: World.server, now: world.now)
+            _ = try await store.stars.remove(
                 [["a", "b", "c"].randomElement(using: &random)!],
                 of: World.alice,
                 server: World.server,
                 now: world.now
             )
-            _ = try await store.advanceWatermark(world.stream, now: world.now)
+            _ = try await store.acknowledgements.advanceWatermark(world.stream, now: world.now)
         default:
             guard Int.random(in: 0..<12, using: &random) == 0 else { return false }
-            _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
-            _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+            _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
+            _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
             return true
         }
         return false
@@ -126,7 +133,7 @@ private struct RandomRun {
 
     private mutating func poll(_ store: Store) async throws {
         top += Int.random(in: 0...6, using: &random)
-        let state = try await store.pollState(world.stream, maxUndelivered: Self.cap)
+        let state = try await store.polls.state(world.stream, maxUndelivered: Self.cap)
         #expect(state.openRows + state.room >= Self.cap)
         // Everything above the cursor, and the two items at and below it: the overlap.
         let cursor = state.fetchCursor.map { Int($0.timestamp.wholeSeconds - 1_767_000_000) } ?? 0
@@ -147,7 +154,7 @@ private struct RandomRun {
             page.cursor = .advance(to: world.id(top))
         }
         page.rejectedCount = Int.random(in: 0...1, using: &random)
-        let result = try await store.commit(page: page)
+        let result = try await store.outbox.commit(page: page)
         #expect((result == .stale) == stale)
     }
 
@@ -178,7 +185,7 @@ private struct RandomRun {
                     ? .unavailable(nextAttemptAt: world.now + .seconds(2)) : .givenUp(isAttempt: true)
             default: .gone
             }
-        let result = try await store.recordDelivery(ticket, outcome, now: world.now, maxRetries: 2)
+        let result = try await store.deliveries.record(ticket, outcome, now: world.now, maxRetries: 2)
         if case .delivered(let ids) = result {
             for id in ids { delivered[id, default: 0] += 1 }
         }
@@ -189,16 +196,16 @@ private struct RandomRun {
         let counts = try await store.outboxCounts()
         #expect(counts[.pending]! + counts[.claimed]! <= Self.cap + 60, "step \(step)")
         // The remembered snapshot equals the stored state.
-        let remembered = store.rememberedSnapshot([world.stream])
-        let read = try await store.snapshot([world.stream])
+        let remembered = store.status.rememberedSnapshot([world.stream])
+        let read = try await store.status.snapshot([world.stream])
         #expect(remembered == nil || remembered == read, "step \(step)")
-        #expect(store.rememberedSnapshot([world.stream]) == read, "step \(step)")
+        #expect(store.status.rememberedSnapshot([world.stream]) == read, "step \(step)")
         var open = OutboxFilter()
         open.states = Set(counts.keys)
         open.limit = 100_000
-        let rows = Dictionary(grouping: try await store.outbox(open), by: \.state).mapValues(\.count)
+        let rows = Dictionary(grouping: try await store.outbox.list(open), by: \.state).mapValues(\.count)
         #expect(counts.filter { $0.value > 0 } == rows, "step \(step)")
-        let after = try await store.watermark(world.stream)
+        let after = try await store.acknowledgements.watermark(world.stream)
         if mayFall {
             #expect(after == nil)
             return
@@ -209,36 +216,36 @@ private struct RandomRun {
         var filter = OutboxFilter()
         filter.states = Set(OutboxState.allCases.filter { !$0.isTerminal })
         filter.limit = 10_000
-        for row in try await store.outbox(filter) {
+        for row in try await store.outbox.list(filter) {
             #expect(watermark.precedes(row.change.id) == true, "passed an open row at step \(step)")
         }
-        let cursor = try await store.pollState(world.stream, maxUndelivered: 1).fetchCursor
+        let cursor = try await store.polls.state(world.stream, maxUndelivered: 1).fetchCursor
         #expect(cursor.map { $0.precedes(watermark) == false } == true)
     }
 
     private mutating func drain(_ store: Store) async throws {
         for round in 0..<8 {
             world.now = world.now + .seconds(10)
-            let state = try await store.pollState(world.stream, maxUndelivered: 10_000)
+            let state = try await store.polls.state(world.stream, maxUndelivered: 10_000)
             _ = try await world.commit(
                 store,
                 (0...top).map { world.change($0, plan: ["a", "b", "c"][$0 % 3]) },
                 room: state.room
             )
             for open in try await world.claimAll(store, id: "ntf_drain\(round)") {
-                _ = try await store.recordDelivery(open.tickets[0], .ok, now: world.now, maxRetries: 3)
+                _ = try await store.deliveries.record(open.tickets[0], .ok, now: world.now, maxRetries: 3)
             }
-            for open in try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(5)) {
+            for open in try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(5)) {
                 for ticket in open.tickets {
-                    _ = try await store.recordDelivery(ticket, .ok, now: world.now, maxRetries: 3)
+                    _ = try await store.deliveries.record(ticket, .ok, now: world.now, maxRetries: 3)
                 }
             }
-            _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+            _ = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
         }
         let counts = try await store.outboxCounts()
         #expect(counts[.pending] == 0 && counts[.claimed] == 0 && counts[.delivered] == 0 && counts[.evicted] == 0)
-        #expect(try await store.watermark(world.stream) == world.id(top))
-        #expect(try await store.outbox(.all).count == top + 1, "every change of the server has its row")
+        #expect(try await store.acknowledgements.watermark(world.stream) == world.id(top))
+        #expect(try await store.outbox.list(.all).count == top + 1, "every change of the server has its row")
         try await world.expectBalanced(store)
     }
 }

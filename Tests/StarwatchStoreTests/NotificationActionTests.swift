@@ -11,7 +11,7 @@ import Testing
     @discardableResult
     private func announce(_ store: Store, id: String = first) async throws -> OpenNotification {
         let (stream, now) = (world.stream, world.now)
-        let open = try await store.claim(
+        let open = try await store.deliveries.claim(
             stream,
             now: now,
             limit: 1000,
@@ -33,7 +33,7 @@ import Testing
     }
 
     private func act(_ store: Store, _ action: NotificationAction, on id: String = first) async throws -> ActionResult {
-        try await store.act(action, on: id, sinks: ["log", "hook"], now: world.now)
+        try await store.notifications.act(action, on: id, sinks: ["log", "hook"], now: world.now)
     }
 
     @Test func actionsAreStoredOnceWithTheirTime() async throws {
@@ -48,10 +48,10 @@ import Testing
         let then = world.now
         world.now = world.now + .seconds(10)
         #expect(try await act(store, .markRead) == .already(record))
-        let stored = try #require(try await store.notification(Self.first))
+        let stored = try #require(try await store.notifications.find(Self.first))
         #expect(stored.actions == [record])
         #expect(stored.actions[0].doneAt == then)
-        #expect(try await store.jwts(of: stored) == (1...3).map(world.id))
+        #expect(try await store.notifications.jwts(of: stored) == (1...3).map(world.id))
     }
 
     @Test func onlyOfferedActionsAreAccepted() async throws {
@@ -60,28 +60,28 @@ import Testing
         try await announce(store)
         #expect(try await act(store, .viewProject) == .notOffered)
         #expect(try await act(store, .dismiss, on: "ntf_unknown") == .unknown)
-        #expect(try await store.act(.snooze, on: Self.first, sinks: [], now: world.now) == .noSinks)
-        #expect(try await store.notification(Self.first)?.actions == [])
+        #expect(try await store.notifications.act(.snooze, on: Self.first, sinks: [], now: world.now) == .noSinks)
+        #expect(try await store.notifications.find(Self.first)?.actions == [])
     }
 
     @Test func aSnoozeRepeatsTheNotificationAnHourLaterWithANewID() async throws {
         var store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         let open = try await announce(store)
-        _ = try await store.recordDelivery(open.tickets[0], .ok, now: world.now, maxRetries: 3)
+        _ = try await store.deliveries.record(open.tickets[0], .ok, now: world.now, maxRetries: 3)
         guard case .done(let record) = try await act(store, .snooze), let id = record.repetition else {
             Issue.record("it was not done")
             return
         }
         #expect(id == "ntf_0000000000000000000000000000000a")
         #expect(try await act(store, .snooze) == .already(record))
-        #expect(try await store.nextDeliveryAt() == world.now + .seconds(3600))
+        #expect(try await store.deliveries.nextAt() == world.now + .seconds(3600))
         world.now = world.now + .seconds(3599)
-        #expect(try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60)).isEmpty)
+        #expect(try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(60)).isEmpty)
         await store.close()
         store = try await world.open()
         world.now = world.now + .seconds(1)
-        let due = try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60))
+        let due = try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(60))
         #expect(due.map(\.id) == [id])
         #expect(due.first?.tickets.map(\.sink) == ["hook", "log"])
         let message = try #require(NotificationMessage(json: due.first?.outgoing.payload ?? []))
@@ -96,7 +96,7 @@ import Testing
             return
         }
         #expect(again.repetition == "ntf_0000000000000000000000000000000b")
-        #expect(try await store.notification(#require(again.repetition))?.repeats == Self.first)
+        #expect(try await store.notifications.find(#require(again.repetition))?.repeats == Self.first)
     }
 
     /// Retention can have deleted an earlier repetition, so counting repetitions does not give a free id.
@@ -104,7 +104,7 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         let open = try await announce(store)
-        for ticket in open.tickets { _ = try await store.recordDelivery(ticket, .ok, now: world.now, maxRetries: 3) }
+        for ticket in open.tickets { _ = try await store.deliveries.record(ticket, .ok, now: world.now, maxRetries: 3) }
         var last = Self.first
         for number in 1...3 {
             guard case .done(let record) = try await act(store, .snooze, on: last), let id = record.repetition else {
@@ -113,12 +113,12 @@ import Testing
             }
             last = id
             world.now = world.now + .seconds(number == 1 ? 3600 : 31 * 86_400)
-            for due in try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60)) {
+            for due in try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(60)) {
                 for ticket in due.tickets {
-                    _ = try await store.recordDelivery(ticket, .ok, now: world.now, maxRetries: 3)
+                    _ = try await store.deliveries.record(ticket, .ok, now: world.now, maxRetries: 3)
                 }
             }
-            _ = try await store.retention(RetentionPolicy(), now: world.now)
+            _ = try await store.retention.apply(RetentionPolicy(), now: world.now)
         }
         #expect(last == "ntf_0000000000000000000000000000000c")
     }
@@ -127,30 +127,30 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
         let open = try await announce(store)
-        _ = try await store.recordDelivery(open.tickets[0], .ok, now: world.now, maxRetries: 3)
+        _ = try await store.deliveries.record(open.tickets[0], .ok, now: world.now, maxRetries: 3)
         guard case .done(let record) = try await act(store, .snooze), let id = record.repetition else {
             Issue.record("it was not done")
             return
         }
-        #expect(try await store.retainSinks(["new"], now: world.now).isEmpty)
-        #expect(try await store.notification(id)?.state == .open)
-        try await store.readdress(to: [], now: world.now)
-        #expect(try await store.nextDeliveryAt() == nil)
-        try await store.readdress(to: ["new"], now: world.now)
-        #expect(try await store.nextDeliveryAt() == world.now + .seconds(3600))
+        #expect(try await store.deliveries.retainSinks(["new"], now: world.now).isEmpty)
+        #expect(try await store.notifications.find(id)?.state == .open)
+        try await store.deliveries.readdress(to: [], now: world.now)
+        #expect(try await store.deliveries.nextAt() == nil)
+        try await store.deliveries.readdress(to: ["new"], now: world.now)
+        #expect(try await store.deliveries.nextAt() == world.now + .seconds(3600))
         world.now = world.now + .seconds(3600)
         // The new sink asks for a wait. It is asked again after the next start.
         for outcome in [DeliveryOutcome.gone, .ok] {
-            try await store.readdress(to: ["new"], now: world.now)
-            let due = try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60))
+            try await store.deliveries.readdress(to: ["new"], now: world.now)
+            let due = try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(60))
             #expect(due.map(\.id) == [id])
             let ticket = try #require(due.first?.tickets.first)
             #expect(ticket.sink == "new" && due.first?.tickets.count == 1)
-            _ = try await store.recordDelivery(ticket, outcome, now: world.now, maxRetries: 3)
+            _ = try await store.deliveries.record(ticket, outcome, now: world.now, maxRetries: 3)
         }
-        #expect(try await store.notification(id)?.state == .delivered)
-        try await store.readdress(to: ["other"], now: world.now)
-        #expect(try await store.nextDeliveryAt() == nil)
+        #expect(try await store.notifications.find(id)?.state == .delivered)
+        try await store.deliveries.readdress(to: ["other"], now: world.now)
+        #expect(try await store.deliveries.nextAt() == nil)
         try await world.expectBalanced(store)
     }
 
@@ -159,12 +159,12 @@ import Testing
         try await world.commit(store, world.changes(1...3))
         try await announce(store)
         _ = try await act(store, .snooze)
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
-        #expect(try await store.nextDeliveryAt() == nil)
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
+        #expect(try await store.deliveries.nextAt() == nil)
         #expect(try await act(store, .dismiss) == .unknown)
-        #expect(try await store.notifications(limit: 10).isEmpty)
-        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
-        #expect(try await store.notifications(limit: 10).map(\.state) == [.cancelled, .cancelled])
+        #expect(try await store.notifications.list(limit: 10).isEmpty)
+        _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
+        #expect(try await store.notifications.list(limit: 10).map(\.state) == [.cancelled, .cancelled])
     }
 
     @Test func aClockSetBackDoesNotExtendASnooze() async throws {
@@ -173,8 +173,13 @@ import Testing
         try await announce(store)
         _ = try await act(store, .snooze)
         let back = world.now - .seconds(86_400)
-        try await store.settleFutureTimes(now: back, local: back, lease: .seconds(120), longestWait: .seconds(75))
-        #expect(try await store.openNotifications(now: back + .seconds(3600), leaseUntil: back).count == 2)
+        try await store.deliveries.settleFutureTimes(
+            now: back,
+            local: back,
+            lease: .seconds(120),
+            longestWait: .seconds(75)
+        )
+        #expect(try await store.deliveries.reclaim(now: back + .seconds(3600), leaseUntil: back).count == 2)
     }
 
     @Test func theListHasTheNewestFirstAndHasPages() async throws {
@@ -183,9 +188,9 @@ import Testing
             try await world.commit(store, [world.change(n)])
             try await announce(store, id: "ntf_\(n)")
         }
-        let page = try await store.notifications(limit: 2)
+        let page = try await store.notifications.list(limit: 2)
         #expect(page.map(\.id) == ["ntf_5", "ntf_4"])
-        #expect(try await store.notifications(limit: 2, before: page[1].row).map(\.id) == ["ntf_3", "ntf_2"])
+        #expect(try await store.notifications.list(limit: 2, before: page[1].row).map(\.id) == ["ntf_3", "ntf_2"])
     }
 
     /// For any actions in any order between any deliveries: rows, ledger, batches and watermark equal those of a store
@@ -209,7 +214,7 @@ import Testing
                 let outcome: DeliveryOutcome =
                     fate == 0
                     ? .ok : fate == 1 ? .rejected(nextAttemptAt: world.now) : .unavailable(nextAttemptAt: world.now)
-                _ = try await store.recordDelivery(open.tickets[0], outcome, now: world.now, maxRetries: 1)
+                _ = try await store.deliveries.record(open.tickets[0], outcome, now: world.now, maxRetries: 1)
             }
             known.append(id)
             for _ in 0..<acts {
@@ -221,17 +226,17 @@ import Testing
             for tests in [acted, left] { tests.world.now = tests.world.now + .seconds(3600) }
             for (tests, store) in zip([acted, left], stores) {
                 let now = tests.world.now
-                for open in try await store.openNotifications(now: now, leaseUntil: now) {
-                    let isRepetition = try await store.notification(open.id)?.repeats != nil
+                for open in try await store.deliveries.reclaim(now: now, leaseUntil: now) {
+                    let isRepetition = try await store.notifications.find(open.id)?.repeats != nil
                     for ticket in open.tickets {
                         let outcome: DeliveryOutcome =
                             isRepetition && round % 2 == 0 ? .rejected(nextAttemptAt: now) : .ok
-                        _ = try await store.recordDelivery(ticket, outcome, now: now, maxRetries: 1)
+                        _ = try await store.deliveries.record(ticket, outcome, now: now, maxRetries: 1)
                     }
                 }
                 if acknowledges {
                     let stream = tests.world.stream
-                    _ = try await store.acknowledgeLocally(stream, now: now)
+                    _ = try await store.acknowledgements.completeLocally(stream, now: now)
                 }
             }
             #expect(try await acted.picture(stores[0]) == left.picture(stores[1]), "round \(round)")
@@ -249,14 +254,14 @@ import Testing
     private func picture(_ store: Store) async throws -> Picture {
         var filter = OutboxFilter()
         filter.limit = 10_000
-        let rows = try await store.outbox(filter).map { row in
+        let rows = try await store.outbox.list(filter).map { row in
             "\(row.id) \(row.change.id.rawValue) \(row.state) \(row.retryCount) \(row.notificationID ?? "-") "
                 + "\(row.deliveredAt?.iso8601 ?? "-") \(row.acknowledgedAt?.iso8601 ?? "-")"
         }
         return Picture(
             rows: rows,
-            ledger: try await store.ledger(world.stream),
-            watermark: try await store.watermark(world.stream)
+            ledger: try await store.status.ledger(world.stream),
+            watermark: try await store.acknowledgements.watermark(world.stream)
         )
     }
 }

@@ -17,13 +17,13 @@ import Testing
             #expect(info.st_mode & 0o777 == 0o600, "\(suffix)")
         }
         #expect(try await world.integrityCheck().isEmpty)
-        #expect(store.fileSizes().freeDisk > 0)
+        #expect(store.status.fileSizes().freeDisk > 0)
     }
 
     @Test func aSecondAgentIsRejectedUntilTheFirstCloses() async throws {
         var store: Store? = try await world.open()
         #expect(throws: StoreError.alreadyOpen) { try Store(world.options()) }
-        _ = try await store?.activeIdentity()
+        _ = try await store?.identity.active()
         await store?.close()
         store = nil
         try await world.open().close()
@@ -104,7 +104,7 @@ import Testing
     @Test(.enabled(if: World.isClear)) func hostOwnedDatabaseOfAKnownVersionOpens() async throws {
         try await world.open().close()
         let store = try await world.open { $0.owner = .host }
-        #expect(try await store.activeIdentity().did == World.alice)
+        #expect(try await store.identity.active().did == World.alice)
     }
 
     @Test func aForeignDatabaseIsRejected() throws {
@@ -157,11 +157,11 @@ import Testing
 
     @Test func theInstallationSurvivesReopening() async throws {
         var store: Store? = try await world.open()
-        let first = try await store?.installation()
+        let first = try await store?.identity.installation()
         await store?.close()
         store = nil
         store = try await world.open()
-        let second = try await store?.installation()
+        let second = try await store?.identity.installation()
         #expect(first == second)
         #expect(first?.key.count == 32)
         #expect(first?.instanceID.count == 32)
@@ -210,13 +210,13 @@ import Testing
         store = nil
         let pages = try raw { db in try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0 }
         store = try await world.open { $0.maxPages = pages + 2 }
-        let before = try await store!.ledger(world.stream)
+        let before = try await store!.status.ledger(world.stream)
         let error = await #expect(throws: StoreError.self) {
             try await world.commit(store!, world.changes(11...2000), room: 5000)
         }
         #expect(error == .full)
         #expect(error?.description.contains("free space") == true)
-        #expect(try await store!.ledger(world.stream) == before)
+        #expect(try await store!.status.ledger(world.stream) == before)
         #expect(try await store!.outboxCounts()[.pending] == 10)
         await store?.close()
         store = nil
@@ -255,7 +255,7 @@ import Testing
         let left = world.directory + "/left.db"
         try Data(contentsOf: URL(filePath: copy)).write(to: URL(filePath: left))
         chmod(left, 0o600)
-        #expect(try await Store(StoreOptions(path: left)).ledger(world.stream).fetched == 3)
+        #expect(try await Store(StoreOptions(path: left)).status.ledger(world.stream).fetched == 3)
         await next.close()
         await crashed.close()
     }

@@ -19,7 +19,7 @@ import Testing
 
     private func used() async throws -> Store {
         let store = try open()
-        _ = try await store.seedIdentityIfEmpty(World.alice, server: World.server, now: world.now)
+        _ = try await store.identity.seedIfEmpty(World.alice, server: World.server, now: world.now)
         try await world.commit(store, world.changes(1...500))
         return store
     }
@@ -52,15 +52,15 @@ import Testing
     @Test func aDatabaseThatWasClosedIsNotCheckedAgain() async throws {
         try await used().close()
         let store = try open()
-        #expect(store.pageCheckPhase == .unneeded)
+        #expect(store.status.pageCheckPhase == .unneeded)
     }
 
     @Test func aDatabaseThatWasNotClosedIsChecked() async throws {
         let store = try await used()
-        #expect(try open(copied()).pageCheckPhase == .running)
+        #expect(try open(copied()).status.pageCheckPhase == .running)
         // With an empty log too, as after a checkpoint before the end.
-        try await store.checkpoint()
-        #expect(try open(copied(without: ["-wal"])).pageCheckPhase == .running)
+        try await store.status.checkpoint()
+        #expect(try open(copied(without: ["-wal"])).status.pageCheckPhase == .running)
     }
 
     /// A kill, or a power failure, leaves it so.
@@ -76,7 +76,7 @@ import Testing
 
     @Test func aRestoredCopyIsCheckedThoughTheOriginalWasClosed() async throws {
         try await used().close()
-        #expect(try open(copied()).pageCheckPhase == .running)
+        #expect(try open(copied()).status.pageCheckPhase == .running)
     }
 
     @Test func aDatabaseThatAnotherProgramChangedIsChecked() async throws {
@@ -84,37 +84,37 @@ import Testing
         let queue = try DatabaseQueue(path: world.path)
         try await queue.write { try $0.execute(sql: "UPDATE active_identity SET generation = generation + 1") }
         try queue.close()
-        #expect(try open().pageCheckPhase == .running)
+        #expect(try open().status.pageCheckPhase == .running)
     }
 
     @Test func afterACheckWithoutDamageTheNextStartNeedsNone() async throws {
         try await used().close()
         #expect(chmod(world.path, 0o400) == 0 && chmod(world.path, 0o600) == 0)
         let store = try open()
-        #expect(store.pageCheckPhase == .running)
-        try await store.checkPages()
-        #expect(store.pageCheckPhase == .passed)
+        #expect(store.status.pageCheckPhase == .running)
+        try await store.status.checkPages()
+        #expect(store.status.pageCheckPhase == .passed)
         await store.close()
-        #expect(try open().pageCheckPhase == .unneeded)
+        #expect(try open().status.pageCheckPhase == .unneeded)
     }
 
     @Test func withoutTheCheckTheNextStartNeedsIt() async throws {
         try await used().close()
         #expect(chmod(world.path, 0o400) == 0 && chmod(world.path, 0o600) == 0)
         try await open().close()
-        #expect(try open().pageCheckPhase == .running)
+        #expect(try open().status.pageCheckPhase == .running)
     }
 
     @Test func workGoesOnWhileThePagesAreChecked() async throws {
         try await used().close()
         #expect(chmod(world.path, 0o400) == 0 && chmod(world.path, 0o600) == 0)
         let store = try open()
-        async let check: Void = store.checkPages()
+        async let check: Void = store.status.checkPages()
         try await world.commit(store, world.changes(501...600))
         // Emptying the log waits for no check, which begins again.
-        try await store.checkpoint()
+        try await store.status.checkpoint()
         try await check
-        #expect(store.pageCheckPhase == .passed)
+        #expect(store.status.pageCheckPhase == .passed)
         #expect(try await store.outboxCounts()[.pending] == 600)
     }
 
@@ -124,12 +124,12 @@ import Testing
         try await used().close()
         try damage(table)
         let store = try open()
-        let error = try #require(await #expect(throws: StoreError.self) { try await store.checkPages() })
+        let error = try #require(await #expect(throws: StoreError.self) { try await store.status.checkPages() })
         #expect(error.kind == .corrupt)
-        #expect(store.pageCheckPhase == .damaged)
+        #expect(store.status.pageCheckPhase == .damaged)
         #expect(store.health.failure == .corrupt)
         await #expect(throws: error) { try await world.commit(store, world.changes(501...502)) }
-        await #expect(throws: error) { try await store.probe() }
+        await #expect(throws: error) { try await store.status.probe() }
         await store.close()
         let before = try Data(contentsOf: URL(filePath: world.path))
         let next = #expect(throws: StoreError.self) { try open() }
@@ -175,6 +175,6 @@ import Testing
         options.owner = .host
         options.checksLater = true
         options.pagesCheckedAtOnce = 0
-        #expect(try Store(options).pageCheckPhase == .running)
+        #expect(try Store(options).status.pageCheckPhase == .running)
     }
 }

@@ -43,7 +43,7 @@ import Testing
     {
         var filter = QuarantineFilter()
         change(&filter)
-        return try await store.quarantine(filter)
+        return try await store.quarantine.list(filter)
     }
 
     @Test func anItemIsOneRowHoweverOftenItComes() async throws {
@@ -59,7 +59,7 @@ import Testing
         #expect(item.times == 2 && item.page == 3 && item.runID == "run" && item.violation == .schema)
         #expect(item.createdAt == first && item.seenAt == world.now)
         #expect(item.issues.map(\.description) == ["$.data[1].plan.handleId: missing"])
-        #expect(try await store.snapshot([world.stream]).quarantined == 3)
+        #expect(try await store.status.snapshot([world.stream]).quarantined == 3)
         try await world.expectBalanced(store)
     }
 
@@ -77,14 +77,14 @@ import Testing
         let store = try await world.open()
         try await commit(store, [plan(1), plan(2)])
         let id = try #require(try await list(store).last?.id)
-        #expect(try await store.discardQuarantined([id, 99], poll: nil, now: world.now) == 1)
-        #expect(try await store.discardQuarantined([id], poll: nil, now: world.now) == 0)
+        #expect(try await store.quarantine.discard([id, 99], poll: nil, now: world.now) == 1)
+        #expect(try await store.quarantine.discard([id], poll: nil, now: world.now) == 0)
         #expect(try await commit(store, [plan(1), plan(2)]).isEmpty)
         #expect(try await list(store).map(\.jwtID) == [world.id(2)])
-        #expect(try await store.snapshot([]).quarantined == 1)
-        #expect(try await store.discardQuarantined(nil, poll: PollName("other"), now: world.now) == 0)
-        #expect(try await store.discardQuarantined(nil, poll: world.stream.poll, now: world.now) == 1)
-        #expect(try await store.snapshot([]).quarantined == 0)
+        #expect(try await store.status.snapshot([]).quarantined == 1)
+        #expect(try await store.quarantine.discard(nil, poll: PollName("other"), now: world.now) == 0)
+        #expect(try await store.quarantine.discard(nil, poll: world.stream.poll, now: world.now) == 1)
+        #expect(try await store.status.snapshot([]).quarantined == 0)
     }
 
     @Test func anItemThatTheServerRepairsLeavesTheQuarantine() async throws {
@@ -99,7 +99,7 @@ import Testing
         // No page has more than 1,000 items.
         try await commit(store, (1...800).map(plan))
         try await commit(store, (801...1500).map(plan))
-        #expect(try await store.snapshot([]).quarantined == 1000)
+        #expect(try await store.status.snapshot([]).quarantined == 1000)
         let page = try await list(store) { $0.limit = 2 }
         #expect(page.map(\.jwtID) == [world.id(1500), world.id(1499)])
         let next = try await list(store) { ($0.limit, $0.before) = (1, page[1].id) }
@@ -112,15 +112,15 @@ import Testing
         try await commit(store, [plan(1), plan(2)])
         world.now = world.now + .days(20)
         try await commit(store, [plan(2)])
-        _ = try await store.retention(RetentionPolicy(), now: world.now + .days(11))
+        _ = try await store.retention.apply(RetentionPolicy(), now: world.now + .days(11))
         #expect(try await list(store).map(\.jwtID) == [world.id(2)])
     }
 
     @Test func anotherIdentitysItemsDoNotCount() async throws {
         let store = try await world.open()
         try await commit(store, [plan(1)])
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
-        #expect(try await store.snapshot([]).quarantined == 0)
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
+        #expect(try await store.status.snapshot([]).quarantined == 0)
         #expect(try await list(store).count == 1)
     }
 }

@@ -19,7 +19,7 @@ import Testing
         id: String = "ntf_1"
     ) async throws -> [OpenNotification] {
         let (stream, now) = (world.stream, world.now)
-        return try await store.claim(
+        return try await store.deliveries.claim(
             stream,
             now: now,
             limit: limit,
@@ -55,7 +55,7 @@ import Testing
         _ outcome: DeliveryOutcome
     ) async throws -> DeliveryResult {
         let ticket = try #require(notification.tickets.first { $0.sink == sink })
-        return try await store.recordDelivery(ticket, outcome, now: world.now, maxRetries: 1)
+        return try await store.deliveries.record(ticket, outcome, now: world.now, maxRetries: 1)
     }
 
     private func refused(_ store: Store, _ notification: OpenNotification, _ sink: String) async throws {
@@ -63,7 +63,7 @@ import Testing
     }
 
     private func due(_ store: Store) async throws -> [OpenNotification] {
-        try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60))
+        try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(60))
     }
 
     private func message(_ notification: OpenNotification) throws -> NotificationMessage {
@@ -77,7 +77,7 @@ import Testing
     private func ids(_ range: some Sequence<Int>) -> [String] { range.map { world.id($0).rawValue } }
 
     private func letters(_ store: Store) async throws -> [Int64] {
-        try await store.deadRows(poll: nil, isActiveOnly: true)
+        try await store.outbox.dead(poll: nil, isActiveOnly: true)
     }
 
     // MARK: - Large groups
@@ -95,7 +95,7 @@ import Testing
             let named = try listed(notification).compactMap { JWTID($0) }
             #expect(try await record(store, notification, "b", .ok) == .delivered(named))
         }
-        #expect(try await store.ledger(world.stream).delivered == 250)
+        #expect(try await store.status.ledger(world.stream).delivered == 250)
         try await world.expectBalanced(store)
     }
 
@@ -103,10 +103,10 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, world.changes(1...250))
         _ = try await announce(store, limit: 200)
-        #expect(try await store.dueSummary(world.stream).lastNotifiedAt == nil)
+        #expect(try await store.deliveries.dueSummary(world.stream).lastNotifiedAt == nil)
         #expect(try await announce(store, limit: 200, id: "ntf_2").count == 1)
         try await world.commit(store, world.changes(300...300))
-        #expect(try await store.dueSummary(world.stream).lastNotifiedAt == world.now)
+        #expect(try await store.deliveries.dueSummary(world.stream).lastNotifiedAt == world.now)
     }
 
     @Test func aCrashAfterTheClaimLosesNoPart() async throws {
@@ -159,8 +159,8 @@ import Testing
         let former = try await formerNotification(try await world.open())
         let store = try await world.open()
         _ = try await record(store, former, "a", .ok)
-        #expect(try await store.releaseUnlisted(now: world.now, make: renewed) == 150)
-        #expect(try await store.releaseUnlisted(now: world.now, make: renewed) == 0)
+        #expect(try await store.deliveries.releaseUnlisted(now: world.now, make: renewed) == 150)
+        #expect(try await store.deliveries.releaseUnlisted(now: world.now, make: renewed) == 0)
 
         let kept = try #require(try await due(store).first)
         #expect(kept.id == "ntf_1_1" && kept.tickets.map(\.sink) == ["b"])
@@ -181,7 +181,8 @@ import Testing
         try await refused(store, former, "b")
         #expect(try await store.outboxCounts()[.dead] == 250)
         #expect(
-            try await store.retry(try await letters(store), sinks: ["a", "b"], now: world.now, make: renewed) == 250
+            try await store.outbox.retry(try await letters(store), sinks: ["a", "b"], now: world.now, make: renewed)
+                == 250
         )
         let kept = try #require(try await due(store).first)
         #expect(try listed(kept) == ids(1...100) && kept.tickets.map(\.sink) == ["b"])
@@ -197,9 +198,10 @@ import Testing
         let open = try await announce(store)[0]
         _ = try await record(store, open, "a", .ok)
         try await refused(store, open, "b")
-        #expect(try await store.discard([try await letters(store)[1]], now: world.now, make: renewed) == 1)
+        #expect(try await store.outbox.discard([try await letters(store)[1]], now: world.now, make: renewed) == 1)
         #expect(
-            try await store.retry(try await letters(store), sinks: ["a", "b"], now: world.now, make: renewed) == 2
+            try await store.outbox.retry(try await letters(store), sinks: ["a", "b"], now: world.now, make: renewed)
+                == 2
         )
         let again = try #require(try await due(store).first)
         #expect(again.id == open.id && again.tickets.map(\.sink) == ["b"])
@@ -211,7 +213,7 @@ import Testing
         #expect(message.deepLink == DeepLink.updates(try #require(LinkedJWTs([world.id(1), world.id(3)]))).url)
         #expect(message.createdAt == (try self.message(open)).createdAt && message.runID == open.runID)
         #expect(try await record(store, again, "b", .ok) == .delivered([world.id(1), world.id(3)]))
-        #expect(try await store.ledger(world.stream).cancelled == 1)
+        #expect(try await store.status.ledger(world.stream).cancelled == 1)
         try await world.expectBalanced(store)
     }
 
@@ -221,15 +223,15 @@ import Testing
         let open = try await announce(store)[0]
         _ = try await record(store, open, "a", .ok)
         _ = try await record(store, open, "b", .unavailable(nextAttemptAt: world.now))
-        #expect(!store.isOutdated(open))
-        #expect(try await store.discard([1], now: world.now, make: renewed) == 1)
-        #expect(store.isOutdated(open))
-        let current = try #require(try await store.current(open))
+        #expect(!store.deliveries.isOutdated(open))
+        #expect(try await store.outbox.discard([1], now: world.now, make: renewed) == 1)
+        #expect(store.deliveries.isOutdated(open))
+        let current = try #require(try await store.deliveries.current(open))
         #expect(current.group == .single && current.body == "name 2 has been updated")
         #expect(try await due(store).map(\.outgoing) == [current])
-        #expect(try await store.notification(open.id)?.title == "Project Update")
-        #expect(try await store.discard([2], now: world.now, make: renewed) == 1)
-        #expect(try await store.current(open) == nil)
+        #expect(try await store.notifications.find(open.id)?.title == "Project Update")
+        #expect(try await store.outbox.discard([2], now: world.now, make: renewed) == 1)
+        #expect(try await store.deliveries.current(open) == nil)
         #expect(try await due(store).isEmpty)
         try await world.expectBalanced(store)
     }
@@ -239,24 +241,29 @@ import Testing
         try await world.commit(store, world.changes(1...3))
         let open = try await announce(store, sinks: ["log", "hook"])[0]
         _ = try await record(store, open, "log", .ok)
-        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
+        _ = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
         try await refused(store, open, "hook")
         let undelivered = try await letters(store)
         #expect(undelivered.count == 3)
-        #expect(try await store.discard([undelivered[0]], now: world.now, make: renewed) == 1)
-        #expect(try await store.discard([undelivered[0]], now: world.now, make: renewed) == 0)
+        #expect(try await store.outbox.discard([undelivered[0]], now: world.now, make: renewed) == 1)
+        #expect(try await store.outbox.discard([undelivered[0]], now: world.now, make: renewed) == 0)
         #expect(try await letters(store) == Array(undelivered.dropFirst()))
-        #expect(try await store.outboxRow(undelivered[0])?.row.undeliveredTo == [])
+        #expect(try await store.outbox.row(undelivered[0])?.row.undeliveredTo == [])
         #expect(
-            try await store.retry(try await letters(store), sinks: ["log", "hook"], now: world.now, make: renewed) == 2
+            try await store.outbox.retry(
+                try await letters(store),
+                sinks: ["log", "hook"],
+                now: world.now,
+                make: renewed
+            ) == 2
         )
         let again = try #require(try await due(store).first)
         #expect(try listed(again) == ids(2...3) && again.tickets.map(\.sink) == ["hook"])
         try await refused(store, again, "hook")
 
-        #expect(try await store.discard(try await letters(store), now: world.now, make: renewed) == 2)
+        #expect(try await store.outbox.discard(try await letters(store), now: world.now, make: renewed) == 2)
         #expect(try await letters(store) == [])
-        #expect(try await store.snapshot([world.stream]).undelivered == 0)
+        #expect(try await store.status.snapshot([world.stream]).undelivered == 0)
         try await world.expectBalanced(store)
     }
 
@@ -266,9 +273,9 @@ import Testing
         let open = try await announce(store, sinks: ["log", "hook"])[0]
         try await refused(store, open, "log")
         _ = try await record(store, open, "hook", .unavailable(nextAttemptAt: world.now))
-        #expect(try await store.discard(try await letters(store), now: world.now, make: renewed) == 2)
+        #expect(try await store.outbox.discard(try await letters(store), now: world.now, make: renewed) == 2)
         #expect(try await due(store).isEmpty)
-        #expect(try await store.nextDeliveryAt() == nil)
+        #expect(try await store.deliveries.nextAt() == nil)
         try await world.expectBalanced(store)
     }
 
@@ -278,15 +285,15 @@ import Testing
         let open = try await announce(store)[0]
         _ = try await record(store, open, "a", .ok)
         try await refused(store, open, "b")
-        _ = try await store.act(.snooze, on: open.id, sinks: ["a", "b"], now: world.now)
+        _ = try await store.notifications.act(.snooze, on: open.id, sinks: ["a", "b"], now: world.now)
         let dead = try await letters(store)
-        _ = try await store.discard([dead[0]], now: world.now, make: renewed)
+        _ = try await store.outbox.discard([dead[0]], now: world.now, make: renewed)
         world.now = world.now + NotificationAction.snoozeDuration
         let repetition = try #require(try await due(store).first { $0.id != open.id })
         #expect(try listed(repetition) == ids([2]))
         #expect(try message(repetition).repeats == open.id && message(repetition).id == repetition.id)
-        _ = try await store.discard([dead[1]], now: world.now, make: renewed)
-        #expect(try await store.nextDeliveryAt() == nil)
+        _ = try await store.outbox.discard([dead[1]], now: world.now, make: renewed)
+        #expect(try await store.deliveries.nextAt() == nil)
     }
 
     /// A sink can have the first part already, so the parts would contradict each other.
@@ -295,9 +302,9 @@ import Testing
         try await world.commit(store, world.changes(1...250))
         let open = try await announce(store)
         try #require(open.count == 3)
-        _ = try await store.discard([101, 102], now: world.now, make: renewed)
-        #expect(try await store.current(open[0]) == open[0].outgoing)
-        let second = try #require(try await store.current(open[1]))
+        _ = try await store.outbox.discard([101, 102], now: world.now, make: renewed)
+        #expect(try await store.deliveries.current(open[0]) == open[0].outgoing)
+        let second = try #require(try await store.deliveries.current(open[1]))
         let message = try #require(NotificationMessage(json: second.payload))
         #expect(message.place == NotificationPart(number: 2, of: 3, total: 250))
         #expect(message.count == 98)

@@ -19,7 +19,7 @@ struct SealingTests {
     /// Opens a store with `alice` signed in.
     private func open(_ key: MasterKey?) async throws -> Store {
         let store = try Store(options(key))
-        _ = try await store.seedIdentityIfEmpty(World.alice, server: World.server, now: world.now)
+        _ = try await store.identity.seedIfEmpty(World.alice, server: World.server, now: world.now)
         return store
     }
 
@@ -79,7 +79,7 @@ struct SealingTests {
             var options = world.options()
             options.masterKey = key
             var store = try Store(options)
-            _ = try await store.seedIdentityIfEmpty(World.alice, server: World.server, now: world.now)
+            _ = try await store.identity.seedIfEmpty(World.alice, server: World.server, now: world.now)
             try await world.fill(store)
             await store.close()
             store = try Store(options)
@@ -95,15 +95,15 @@ struct SealingTests {
         var store = try await open(nil)
         try await world.fill(store)
         let before = try await Contents(store, world)
-        let installation = try await store.installation()
-        #expect(try await store.encrypt(with: master) > 10)
+        let installation = try await store.identity.installation()
+        #expect(try await store.keys.encrypt(with: master) > 10)
         #expect(try world.canaries().isEmpty)
         await store.close()
         #expect(try world.canaries().isEmpty)
         store = try Store(options(master))
         #expect(try await Contents(store, world) == before)
-        #expect(try await store.installation() == installation)
-        try await #expect(store.verifyEncryption().failed == 0)
+        #expect(try await store.identity.installation() == installation)
+        try await #expect(store.keys.verify().failed == 0)
         #expect(try await world.integrityCheck().isEmpty)
     }
 
@@ -111,14 +111,14 @@ struct SealingTests {
         var store = try await open(master)
         try await world.fill(store)
         var before = try await Contents(store, world)
-        let installation = try await store.installation()
-        _ = try await store.decrypt()
+        let installation = try await store.identity.installation()
+        _ = try await store.keys.decrypt()
         await store.close()
         store = try Store(options(nil))
         // Their tokens were stored only as keyed hashes.
         before.targets = nil
         #expect(try await Contents(store, world) == before)
-        #expect(try await store.installation() == installation)
+        #expect(try await store.identity.installation() == installation)
         #expect(try await world.integrityCheck().isEmpty)
     }
 
@@ -129,14 +129,14 @@ struct SealingTests {
             if operation == .edit, moment == .begun, failure.isDue { throw .full }
         }
         let store = try Store(options)
-        _ = try await store.seedIdentityIfEmpty(World.alice, server: World.server, now: world.now)
+        _ = try await store.identity.seedIfEmpty(World.alice, server: World.server, now: world.now)
         try await world.fill(store)
         let before = try await Contents(store, world)
         failure.isDue = true
-        await #expect(throws: StoreError.full) { try await store.encrypt(with: master) }
+        await #expect(throws: StoreError.full) { try await store.keys.encrypt(with: master) }
         failure.isDue = false
         #expect(try await Contents(store, world) == before)
-        #expect(try await store.encrypt(with: master) > 10)
+        #expect(try await store.keys.encrypt(with: master) > 10)
         #expect(try await Contents(store, world) == before)
     }
 
@@ -165,8 +165,8 @@ struct SealingTests {
         try await world.fill(store)
         let before = try await Contents(store, world)
         let next = MasterKey()
-        try await store.changeMasterKey(to: next)
-        #expect(try await store.keyReport().masterKey == next.id)
+        try await store.keys.changeMasterKey(to: next)
+        #expect(try await store.keys.report().masterKey == next.id)
         #expect(try await Contents(store, world) == before)
         await store.close()
         #expect(throws: StoreError.sealed(.otherMasterKey(found: next.id, given: master.id))) {
@@ -181,35 +181,35 @@ struct SealingTests {
         let store = try await open(master)
         try await world.fill(store)
         let before = try await Contents(store, world)
-        let former = Set(try await store.keyReport().dataKeys.map(\.id))
-        #expect(try await store.replaceDataKeys() == former.count)
+        let former = Set(try await store.keys.report().dataKeys.map(\.id))
+        #expect(try await store.keys.replaceDataKeys() == former.count)
         var last = 0.0
-        var step = try await store.reseal(limit: limit)
+        var step = try await store.keys.reseal(limit: limit)
         while !step.isFinished {
             #expect(step.progress >= last)
             last = step.progress
             #expect(try await Contents(store, world) == before)
-            step = try await store.reseal(limit: limit)
+            step = try await store.keys.reseal(limit: limit)
         }
-        let now = try await store.keyReport().dataKeys
+        let now = try await store.keys.report().dataKeys
         #expect(now.allSatisfy { $0.isActive })
         #expect(former.isDisjoint(with: now.map(\.id)))
         #expect(try await Contents(store, world) == before)
-        try await #expect(store.verifyEncryption().failed == 0)
+        try await #expect(store.keys.verify().failed == 0)
     }
 
     @Test func replacingDataKeysGoesOnAfterARestart() async throws {
         var store = try await open(master)
         try await world.fill(store)
         let before = try await Contents(store, world)
-        let former = Set(try await store.keyReport().dataKeys.map(\.id))
-        _ = try await store.replaceDataKeys()
-        for _ in 0..<3 { _ = try await store.reseal(limit: 2) }
+        let former = Set(try await store.keys.report().dataKeys.map(\.id))
+        _ = try await store.keys.replaceDataKeys()
+        for _ in 0..<3 { _ = try await store.keys.reseal(limit: 2) }
         await store.close()
         store = try Store(options(master))
         #expect(try await Contents(store, world) == before)
-        while try await !store.reseal(limit: 2).isFinished {}
-        #expect(former.isDisjoint(with: try await store.keyReport().dataKeys.map(\.id)))
+        while try await !store.keys.reseal(limit: 2).isFinished {}
+        #expect(former.isDisjoint(with: try await store.keys.report().dataKeys.map(\.id)))
         #expect(try await Contents(store, world) == before)
         await store.close()
         store = try Store(options(master))
@@ -218,29 +218,29 @@ struct SealingTests {
 
     @Test func aKeyIsReplacedBeforeItsNoncesCouldRepeat() async throws {
         var store = try await open(master)
-        let former = Set(try await store.keyReport().dataKeys.map(\.id))
+        let former = Set(try await store.keys.report().dataKeys.map(\.id))
         await store.close()
         try await DatabaseQueue(path: world.path).write { db in
-            try db.execute(sql: "UPDATE data_keys SET uses = ?", arguments: [Session.largestUse - 1])
+            try db.execute(sql: "UPDATE data_keys SET uses = ?", arguments: [DataKeyRows.largestUse - 1])
         }
         store = try Store(options(master))
         try await world.fill(store)
-        let keys = try await store.keyReport().dataKeys
+        let keys = try await store.keys.report().dataKeys
         #expect(keys.contains { former.contains($0.id) && !$0.isActive })
         #expect(keys.contains { !former.contains($0.id) && $0.isActive })
-        while try await !store.reseal().isFinished {}
-        #expect(former.isDisjoint(with: try await store.keyReport().dataKeys.map(\.id)))
+        while try await !store.keys.reseal().isFinished {}
+        #expect(former.isDisjoint(with: try await store.keys.report().dataKeys.map(\.id)))
     }
 
     @Test func theUsesOfAKeyAreNeverCountedTooLow() async throws {
         var store = try await open(master)
         try await world.fill(store)
-        let first = try await store.keyReport().dataKeys.map(\.uses)
+        let first = try await store.keys.report().dataKeys.map(\.uses)
         #expect(first.allSatisfy { $0 >= 65_536 })
         await store.close()
         store = try Store(options(master))
-        _ = try await store.addStars(["another"], of: World.alice, server: World.server, now: world.now)
-        #expect(try await store.keyReport().dataKeys.map(\.uses).max() == 2 * 65_536)
+        _ = try await store.stars.add(["another"], of: World.alice, server: World.server, now: world.now)
+        #expect(try await store.keys.report().dataKeys.map(\.uses).max() == 2 * 65_536)
     }
 
     // MARK: - Tampering
@@ -258,14 +258,14 @@ struct SealingTests {
             var options = world.options()
             options.masterKey = master
             var store = try Store(options)
-            _ = try await store.seedIdentityIfEmpty(World.alice, server: World.server, now: world.now)
+            _ = try await store.identity.seedIfEmpty(World.alice, server: World.server, now: world.now)
             try await world.fill(store)
             await store.close()
             try await DatabaseQueue(path: world.path).write { db in try db.execute(sql: edit) }
             store = try Store(options)
-            let names = try await store.outbox(OutboxFilter()).map(\.change.name)
+            let names = try await store.outbox.list(OutboxFilter()).map(\.change.name)
             #expect(names.count { $0 == "(unreadable)" } >= 3, "\(edit)")
-            let report = try await store.verifyEncryption()
+            let report = try await store.keys.verify()
             #expect(report.failed >= 3, "\(edit)")
             #expect(report.faults.allSatisfy { $0.column == "notification_outbox.name" }, "\(edit)")
         }
@@ -277,19 +277,19 @@ struct SealingTests {
         try await DatabaseQueue(path: world.path).write { db in
             try db.execute(sql: "UPDATE notifications SET body = substr(body, 1, length(body) - 9) || 'AAAAAAA=\"'")
         }
-        let former = Set(try await store.keyReport().dataKeys.map(\.id))
-        _ = try await store.replaceDataKeys()
-        while try await !store.reseal(limit: 2).isFinished {}
-        let retiring = try await store.keyReport().dataKeys.filter { !$0.isActive }
+        let former = Set(try await store.keys.report().dataKeys.map(\.id))
+        _ = try await store.keys.replaceDataKeys()
+        while try await !store.keys.reseal(limit: 2).isFinished {}
+        let retiring = try await store.keys.report().dataKeys.filter { !$0.isActive }
         #expect(retiring.count == 1 && former.isSuperset(of: retiring.map(\.id)))
-        #expect(try await store.reseal().rows == 0)
-        #expect(try await store.verifyEncryption().faults.map(\.column) == ["notifications.body"])
+        #expect(try await store.keys.reseal().rows == 0)
+        #expect(try await store.keys.verify().faults.map(\.column) == ["notifications.body"])
     }
 
     @Test func anAccountWithoutItsIdentityIsFoundAndHarmsNoOther() async throws {
         var store = try await open(master)
         try await world.fill(store)
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
         await store.close()
         try await DatabaseQueue(path: world.path).write { db in
             try db.execute(
@@ -297,14 +297,14 @@ struct SealingTests {
             )
         }
         store = try Store(options(master))
-        #expect(try await store.activeIdentity().did == World.bob)
-        #expect(try await store.verifyEncryption().faults.contains { $0.column == "streams.account" })
+        #expect(try await store.identity.active().did == World.bob)
+        #expect(try await store.keys.verify().faults.contains { $0.column == "streams.account" })
     }
 
     @Test func anotherServerResetsTheMirrorOfTheWatermark() async throws {
         let store = try await open(master)
         try await world.fill(store)
-        _ = try await store.seedIdentityIfEmpty(World.alice, server: "https://other.example", now: world.now)
+        _ = try await store.identity.seedIfEmpty(World.alice, server: "https://other.example", now: world.now)
         let servers = try await DatabaseQueue(path: world.path).read { db in
             try String.fetchAll(db, sql: "SELECT apiServer FROM settings")
         }
@@ -319,8 +319,8 @@ struct SealingTests {
             try db.execute(sql: "UPDATE data_keys SET account = NULL WHERE purpose = 'data'")
         }
         let again = try Store(options(master))
-        await #expect(throws: StoreError.sealed(.damaged)) { try await again.activeIdentity() }
-        #expect(try await again.verifyEncryption().failed > 0)
+        await #expect(throws: StoreError.sealed(.damaged)) { try await again.identity.active() }
+        #expect(try await again.keys.verify().failed > 0)
     }
 
     /// A program that reads the database keeps the former pages in the log.
@@ -328,7 +328,7 @@ struct SealingTests {
         var options = options(nil)
         options.busyTimeout = .milliseconds(1)
         var store = try Store(options)
-        _ = try await store.seedIdentityIfEmpty(World.alice, server: World.server, now: world.now)
+        _ = try await store.identity.seedIfEmpty(World.alice, server: World.server, now: world.now)
         try await world.fill(store)
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
@@ -336,13 +336,13 @@ struct SealingTests {
         try await reader.writeWithoutTransaction { db in
             try db.execute(sql: "BEGIN; SELECT * FROM settings")
         }
-        await #expect(throws: StoreError.sealed(.notCleaned)) { try await store.encrypt(with: master) }
+        await #expect(throws: StoreError.sealed(.notCleaned)) { try await store.keys.encrypt(with: master) }
         #expect(try !world.canaries().isEmpty)
         await store.close()
         try reader.close()
         store = try Store(self.options(master))
         #expect(try world.canaries().isEmpty)
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
         await store.close()
         options.masterKey = master
         store = try Store(options)
@@ -350,7 +350,7 @@ struct SealingTests {
         try await other.writeWithoutTransaction { db in
             try db.execute(sql: "BEGIN; SELECT * FROM settings")
         }
-        #expect(try await store.eraseAccount(World.alice) == .erased(isPurged: false))
+        #expect(try await store.identity.eraseAccount(World.alice) == .erased(isPurged: false))
         try other.close()
     }
 
@@ -360,16 +360,16 @@ struct SealingTests {
     func anErasedIdentityLeavesNothing(isEncrypted: Bool) async throws {
         let store = try await open(isEncrypted ? master : nil)
         try await world.fill(store)
-        #expect(try await store.eraseAccount(World.alice) == .active)
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
-        let keys = try await store.keyReport().dataKeys
-        #expect(try await store.eraseAccount(World.alice) == .erased(isPurged: true))
-        #expect(try await store.eraseAccount(World.alice) == .unknown)
+        #expect(try await store.identity.eraseAccount(World.alice) == .active)
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
+        let keys = try await store.keys.report().dataKeys
+        #expect(try await store.identity.eraseAccount(World.alice) == .erased(isPurged: true))
+        #expect(try await store.identity.eraseAccount(World.alice) == .unknown)
         #expect(try world.canaries().isEmpty)
-        let left = try await store.keyReport().dataKeys
+        let left = try await store.keys.report().dataKeys
         #expect(left.allSatisfy { $0.account != World.alice })
         #expect(keys.isEmpty || left.count < keys.count)
-        #expect(try await store.stars(of: World.alice).isEmpty)
+        #expect(try await store.stars.list(of: World.alice).isEmpty)
         await store.close()
         #expect(try world.canaries().isEmpty)
     }

@@ -7,7 +7,7 @@ import Testing
     let link = Shortlink("0123456789abcdef")!
 
     private func claim(_ store: Store, _ shortlink: Shortlink?) async throws -> OpenNotification? {
-        try await store.claim(
+        try await store.deliveries.claim(
             world.stream,
             now: world.now,
             limit: 100,
@@ -22,14 +22,14 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, world.changes(1...7))
         _ = try await claim(store, link)
-        let found = try #require(try await store.shortlink(link, now: world.now))
+        let found = try #require(try await store.notifications.shortlink(link, now: world.now))
         #expect(found.targets.map(\.jwt) == (1...7).map(world.id))
         #expect(Set(found.targets.map(\.plan)) == ["plan"])
         #expect(found.poll == world.stream.poll)
         #expect(found.expiresAt == world.now + .seconds(86_400))
-        #expect(try await store.shortlink(link, now: world.now + .seconds(86_399)) != nil)
-        #expect(try await store.shortlink(link, now: world.now + .seconds(86_400)) == nil)
-        #expect(try await store.shortlink(#require(Shortlink("other")), now: world.now) == nil)
+        #expect(try await store.notifications.shortlink(link, now: world.now + .seconds(86_399)) != nil)
+        #expect(try await store.notifications.shortlink(link, now: world.now + .seconds(86_400)) == nil)
+        #expect(try await store.notifications.shortlink(#require(Shortlink("other")), now: world.now) == nil)
     }
 
     @Test func itSurvivesRestartsAndRetries() async throws {
@@ -37,30 +37,30 @@ import Testing
         try await world.commit(store, world.changes(1...7))
         let open = try #require(try await claim(store, link))
         let outcome = DeliveryOutcome.unavailable(nextAttemptAt: world.now)
-        _ = try await store.recordDelivery(open.tickets[0], outcome, now: world.now, maxRetries: 3)
+        _ = try await store.deliveries.record(open.tickets[0], outcome, now: world.now, maxRetries: 3)
         await store.close()
         store = try await world.open()
-        #expect(try await store.shortlink(link, now: world.now)?.targets.count == 7)
+        #expect(try await store.notifications.shortlink(link, now: world.now)?.targets.count == 7)
     }
 
     @Test func retentionDeletesExpiredLinks() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...7))
         _ = try await claim(store, link)
-        #expect(try await store.retention(RetentionPolicy(), now: world.now).shortlinks == 0)
+        #expect(try await store.retention.apply(RetentionPolicy(), now: world.now).shortlinks == 0)
         let later = world.now + .seconds(86_400)
-        #expect(try await store.retention(RetentionPolicy(), now: later).shortlinks == 1)
-        #expect(try await store.shortlink(link, now: world.now) == nil)
+        #expect(try await store.retention.apply(RetentionPolicy(), now: later).shortlinks == 1)
+        #expect(try await store.notifications.shortlink(link, now: world.now) == nil)
     }
 
     @Test func anotherIdentityCannotResolveIt() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...7))
         _ = try await claim(store, link)
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
-        #expect(try await store.shortlink(link, now: world.now) == nil)
-        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
-        #expect(try await store.shortlink(link, now: world.now) == nil)
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
+        #expect(try await store.notifications.shortlink(link, now: world.now) == nil)
+        _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
+        #expect(try await store.notifications.shortlink(link, now: world.now) == nil)
     }
 
     @Test func aNotificationThatIsNotStoredLeavesNoLink() async throws {
@@ -71,6 +71,6 @@ import Testing
         // A second notification with the same id fails, and its shortlink is not stored.
         let other = try #require(Shortlink("fedcba9876543210"))
         await #expect(throws: StoreError.self) { try await claim(store, other) }
-        #expect(try await store.shortlink(other, now: world.now) == nil)
+        #expect(try await store.notifications.shortlink(other, now: world.now) == nil)
     }
 }

@@ -15,7 +15,7 @@ import Testing
     /// The changed fields of every pending row, by JWT ID.
     private func changed(_ store: Store) async throws -> [JWTID: [String: FieldChange]] {
         let (stream, now) = (world.stream, world.now)
-        let open = try await store.claim(
+        let open = try await store.deliveries.claim(
             stream,
             now: now,
             limit: 100,
@@ -103,9 +103,9 @@ import Testing
 
     @Test func unstarringDeletesTheSnapshot() async throws {
         let store = try await world.open()
-        _ = try await store.setStars(["plan"], of: World.alice, server: World.server, now: world.now)
+        _ = try await store.stars.set(["plan"], of: World.alice, server: World.server, now: world.now)
         try await commit(store, 1, name: "A")
-        _ = try await store.setStars([], of: World.alice, server: World.server, now: world.now)
+        _ = try await store.stars.set([], of: World.alice, server: World.server, now: world.now)
         try await commit(store, 2, name: "B")
         #expect(try await changed(store).isEmpty)
     }
@@ -113,7 +113,7 @@ import Testing
     @Test func optingOutDeletesEverySnapshot() async throws {
         let store = try await world.open()
         try await commit(store, 1, name: "A")
-        _ = try await store.setStarsOptedOut(true, of: World.alice, server: World.server, now: world.now)
+        _ = try await store.stars.setOptedOut(true, of: World.alice, server: World.server, now: world.now)
         try await commit(store, 2, name: "B")
         #expect(try await changed(store).isEmpty)
     }
@@ -121,8 +121,8 @@ import Testing
     @Test func aChangeOfIdentityDeletesEverySnapshot() async throws {
         let store = try await world.open()
         try await commit(store, 1, name: "A")
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
-        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
         try await commit(store, 2, name: "B")
         #expect(try await changed(store).isEmpty)
     }

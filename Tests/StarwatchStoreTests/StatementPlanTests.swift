@@ -60,25 +60,27 @@ import Testing
     private func wayOfAChange(_ store: Store) async throws {
         try await world.commit(store, world.changes(1...3))
         try await world.commit(store, world.changes(3...4))
-        _ = try await store.dueSummary(world.stream)
+        _ = try await store.deliveries.dueSummary(world.stream)
         let open = try #require(try await world.claim(store, sinks: ["a", "b"]))
-        _ = try await store.nextDeliveryAt()
-        _ = try await store.recordDelivery(open.tickets[0], .ok, now: world.now, maxRetries: 3)
-        _ = try await store.recordDelivery(
+        _ = try await store.deliveries.nextAt()
+        _ = try await store.deliveries.record(open.tickets[0], .ok, now: world.now, maxRetries: 3)
+        _ = try await store.deliveries.record(
             open.tickets[1],
             .unavailable(nextAttemptAt: world.now),
             now: world.now,
             maxRetries: 3
         )
-        let again = try await store.openNotifications(now: world.now, leaseUntil: world.now)
+        let again = try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now)
         let ticket = try #require(again.first?.tickets.first)
-        _ = try await store.recordDelivery(ticket, .ok, now: world.now, maxRetries: 3)
-        let batch = try #require(try await store.nextAckBatch(world.stream, limit: 9, now: world.now) { "key" })
-        _ = try await store.nextAckAt(world.stream)
-        #expect(try await store.completeAck(batch, now: world.now).acknowledged == 4)
-        _ = try await store.advanceWatermark(world.stream, now: world.now)
-        try await store.finishCycle(CycleRecord.make(world, .changed))
-        _ = try await store.snapshot([world.stream])
+        _ = try await store.deliveries.record(ticket, .ok, now: world.now, maxRetries: 3)
+        let batch = try #require(
+            try await store.acknowledgements.nextBatch(world.stream, limit: 9, now: world.now) { "key" }
+        )
+        _ = try await store.acknowledgements.nextAt(world.stream)
+        #expect(try await store.acknowledgements.complete(batch, now: world.now).acknowledged == 4)
+        _ = try await store.acknowledgements.advanceWatermark(world.stream, now: world.now)
+        try await store.polls.finishCycle(CycleRecord.make(world, .changed))
+        _ = try await store.status.snapshot([world.stream])
     }
 
     @Test func noStatementOfAChangeReadsAGrowingTableFromEndToEnd() async throws {

@@ -28,10 +28,10 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, world.changes(1...2)) { $0.origin = origin(1) }
         try await world.commit(store, world.changes(2...3)) { $0.origin = origin(2) }
-        #expect(try await store.changeStory(1)?.page == origin(1))
-        #expect(try await store.changeStory(2)?.page == origin(1))
-        let last = try #require(try await store.rows(of: world.id(3)).first)
-        #expect(try await store.changeStory(last)?.page == origin(2))
+        #expect(try await store.stories.change(1)?.page == origin(1))
+        #expect(try await store.stories.change(2)?.page == origin(1))
+        let last = try #require(try await store.stories.rows(of: world.id(3)).first)
+        #expect(try await store.stories.change(last)?.page == origin(2))
         #expect(try count("page_fetches") == 2)
     }
 
@@ -45,20 +45,20 @@ import Testing
     @Test func anExpiredPagesNumberIsNotUsedAgain() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...1)) { $0.origin = origin(1) }
-        let counts = try await store.retention(RetentionPolicy(), now: world.now + .days(31))
+        let counts = try await store.retention.apply(RetentionPolicy(), now: world.now + .days(31))
         #expect(counts.history == 1)
         try await world.commit(store, world.changes(2...2)) { $0.origin = origin(2) }
-        #expect(try await store.changeStory(1)?.page == nil)
-        #expect(try await store.changeStory(2)?.page == origin(2))
+        #expect(try await store.stories.change(1)?.page == nil)
+        #expect(try await store.stories.change(2)?.page == origin(2))
     }
 
     @Test func aRefetchedChangeHasItsNewPage() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...10)) { $0.origin = origin(1) }
-        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now) == 2)
+        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now) == 2)
         try await world.commit(store, world.changes(1...2)) { $0.origin = origin(2) }
-        #expect(try await store.changeStory(1)?.page == origin(2))
-        #expect(try await store.changeStory(3)?.page == origin(1))
+        #expect(try await store.stories.change(1)?.page == origin(2))
+        #expect(try await store.stories.change(3)?.page == origin(1))
     }
 
     @Test func everyAnswerOfASinkIsKeptInItsOrder() async throws {
@@ -67,7 +67,7 @@ import Testing
         let ticket = try #require(try await world.claim(store)).tickets[0]
         let started = world.now
         world.now = world.now + .milliseconds(9)
-        _ = try await store.recordDelivery(
+        _ = try await store.deliveries.record(
             ticket,
             .rejected(nextAttemptAt: world.now + .seconds(1)),
             attempt: DeliveryAttempt(.rejected, reason: "No.", startedAt: started),
@@ -75,19 +75,19 @@ import Testing
             maxRetries: 3
         )
         world.now = world.now + .seconds(1)
-        let again = try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60))
+        let again = try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(60))
         let second = try #require(again.first).tickets[0]
         // A postponement is no attempt.
-        _ = try await store.recordDelivery(second, .postponed(until: world.now), now: world.now, maxRetries: 3)
-        let third = try await store.openNotifications(now: world.now, leaseUntil: world.now + .seconds(60))
-        _ = try await store.recordDelivery(
+        _ = try await store.deliveries.record(second, .postponed(until: world.now), now: world.now, maxRetries: 3)
+        let third = try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(60))
+        _ = try await store.deliveries.record(
             try #require(third.first).tickets[0],
             .ok,
             attempt: DeliveryAttempt(.ok, reason: nil, startedAt: world.now),
             now: world.now,
             maxRetries: 3
         )
-        let story = try #require(try await store.changeStory(1)?.notification)
+        let story = try #require(try await store.stories.change(1)?.notification)
         try #require(story.attempts.map(\.attempt.answer) == [.rejected, .ok])
         #expect(story.attempts.map(\.number) == [1, 2])
         #expect(story.attempts[0].attempt.reason == "No.")
@@ -95,7 +95,7 @@ import Testing
         #expect(story.attempts[0].nextAttemptAt == started + .milliseconds(1009))
         #expect(story.attempts[1].nextAttemptAt == nil)
         // Attempts of a lost lease are not the notification's.
-        let stale = try await store.recordDelivery(
+        let stale = try await store.deliveries.record(
             ticket,
             .ok,
             attempt: DeliveryAttempt(.ok, reason: nil, startedAt: world.now),
@@ -104,7 +104,7 @@ import Testing
         )
         #expect(stale == .stale)
         #expect(try count("delivery_attempts") == 2)
-        #expect(try await store.retention(RetentionPolicy(), now: world.now + .days(15)).deliveries == 3)
+        #expect(try await store.retention.apply(RetentionPolicy(), now: world.now + .days(15)).deliveries == 3)
         #expect(try count("delivery_attempts") == 0)
     }
 
@@ -112,7 +112,7 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, world.changes(1...1))
         let ticket = try #require(try await world.claim(store)).tickets[0]
-        _ = try await store.recordDelivery(
+        _ = try await store.deliveries.record(
             ticket,
             .ok,
             attempt: DeliveryAttempt(.ok, reason: nil, startedAt: world.now),
@@ -126,9 +126,8 @@ import Testing
                         result, reason, next_attempt_at FROM delivery_attempts, json_each('[1, 2, 3, 4]')
                     """
             )
-            #expect(
-                try Session(database: db, vault: Vault(newKey: { [] }, now: { World().now })).trimAttempts(keep: 3) == 2
-            )
+            let context = SessionContext(StoreOptions(path: ""), Vault(newKey: { [] }, now: { World().now }))
+            #expect(try Session(database: db, context: context).deliveries.trimAttempts(keep: 3) == 2)
             #expect(try Int.fetchAll(db, sql: "SELECT number FROM delivery_attempts ORDER BY number") == [3, 4, 5])
         }
     }
@@ -139,23 +138,23 @@ import Testing
         let start = world.now
         try await world.deliverAll(store)
         let batch = try #require(
-            try await store.nextAckBatch(world.stream, limit: 2, now: world.now) { "key" }
+            try await store.acknowledgements.nextBatch(world.stream, limit: 2, now: world.now) { "key" }
         )
         #expect(batch.runID == "run")
         world.now = start + .seconds(5)
-        _ = try await store.completeAck(batch, requestID: "request-9", now: world.now)
-        let first = try #require(try await store.changeStory(1))
+        _ = try await store.acknowledgements.complete(batch, requestID: "request-9", now: world.now)
+        let first = try #require(try await store.stories.change(1))
         #expect(first.watermark.isPast)
         #expect(first.watermark.passedAt == start + .seconds(5))
         #expect(first.ackRequestID == "request-9")
-        let third = try #require(try await store.changeStory(3))
+        let third = try #require(try await store.stories.change(3))
         #expect(!third.watermark.isPast)
         #expect(third.watermark.passedAt == nil)
         world.now = start + .seconds(9)
-        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
-        #expect(try await store.changeStory(3)?.watermark.passedAt == start + .seconds(9))
-        #expect(try await store.changeStory(3)?.ackRequestID == nil)
-        #expect(try await store.changeStory(1)?.watermark.passedAt == start + .seconds(5))
+        _ = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
+        #expect(try await store.stories.change(3)?.watermark.passedAt == start + .seconds(9))
+        #expect(try await store.stories.change(3)?.ackRequestID == nil)
+        #expect(try await store.stories.change(1)?.watermark.passedAt == start + .seconds(5))
     }
 
     @Test func anOpenRowBelowHoldsTheWatermark() async throws {
@@ -164,8 +163,8 @@ import Testing
         _ = try await world.claim(store)
         try await world.commit(store, world.changes(2...2))
         try await world.deliverAll(store)
-        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
-        let story = try #require(try await store.changeStory(2))
+        _ = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
+        let story = try #require(try await store.stories.change(2))
         #expect(story.row.state == .acknowledged)
         #expect(!story.watermark.isPast)
         #expect(story.watermark.blockingRow == 1)
@@ -175,12 +174,12 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, world.changes(1...2)) { $0.origin = origin(1) }
         _ = try await world.claim(store)
-        let run = try await store.runStory("run")
+        let run = try await store.stories.run("run")
         #expect(run.pages == [origin(1)])
         #expect(run.rows.map(\.id) == [1, 2])
         #expect(run.notifications == ["ntf_1"])
         #expect(run.stream == world.stream)
-        #expect(try await store.runStory("run_other").isEmpty)
+        #expect(try await store.stories.run("run_other").isEmpty)
     }
 
     @Test(.enabled(if: World.isClear)) func aSinkOfVersion2HasBeenDueSinceItsNotificationsCreation() async throws {
@@ -215,6 +214,6 @@ import Testing
         }
         #expect(chmod(world.path, 0o600) == 0)
         let migrated = try await world.open()
-        #expect(try await migrated.logs(LogFilter()).map(\.entry.level) == [.info, .warn, .error])
+        #expect(try await migrated.logs.list(LogFilter()).map(\.entry.level) == [.info, .warn, .error])
     }
 }

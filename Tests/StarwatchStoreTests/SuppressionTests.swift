@@ -21,7 +21,7 @@ import Testing
     private func rows(_ stream: StreamKey, _ store: Store) async throws -> [OutboxRow] {
         var filter = OutboxFilter()
         filter.poll = stream.poll
-        return try await store.outbox(filter)
+        return try await store.outbox.list(filter)
     }
 
     private func states(_ store: Store) async throws -> [OutboxState] {
@@ -37,12 +37,12 @@ import Testing
         #expect(row.state == .suppressed && row.reason == .announced)
         #expect(row.announcedBy == world.stream.poll.rawValue)
         #expect(try await rows(world.stream, store)[0].reason == nil)
-        let ledger = try await store.ledger(second)
+        let ledger = try await store.status.ledger(second)
         #expect(ledger.fetched == 1 && ledger.new == 1 && ledger.suppressed == 1)
         try await world.expectBalanced(store)
         // It is acknowledged, and the watermark passes it.
-        _ = try await store.acknowledgeLocally(second, now: world.now)
-        #expect(try await store.watermark(second) == world.id(1))
+        _ = try await store.acknowledgements.completeLocally(second, now: world.now)
+        #expect(try await store.acknowledgements.watermark(second) == world.id(1))
         try await world.expectBalanced(store)
     }
 
@@ -52,7 +52,7 @@ import Testing
         try await see(world.stream, store)
         try await see(second, store)
         func batch() async throws -> AckBatch? {
-            try await store.nextAckBatch(second, limit: 100, now: world.now) { "key" }
+            try await store.acknowledgements.nextBatch(second, limit: 100, now: world.now) { "key" }
         }
         #expect(try await batch() == nil)
         try await world.deliverAll(store)
@@ -69,9 +69,15 @@ import Testing
         case "dead", "discarded": try await world.killAll(store)
         default: break
         }
-        if state == "acknowledged" { _ = try await store.acknowledgeLocally(world.stream, now: world.now) }
+        if state == "acknowledged" {
+            _ = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
+        }
         if state == "discarded" {
-            _ = try await store.discard(try await rows(world.stream, store).map(\.id), now: world.now, make: renewed)
+            _ = try await store.outbox.discard(
+                try await rows(world.stream, store).map(\.id),
+                now: world.now,
+                make: renewed
+            )
         }
         try await see(second, store)
         #expect(try await rows(second, store).map(\.state) == [.suppressed])
@@ -93,7 +99,7 @@ import Testing
     @Test func anEvictedRowThatTheOtherPollAnnouncedIsFinishedWhenItComesBack() async throws {
         let store = try await open()
         try await see(world.stream, store)
-        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 0, now: world.now) == 1)
+        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 0, now: world.now) == 1)
         try await see(second, store)
         #expect(try await states(store) == [.evicted, .pending])
         // Even without room, because it needs none.
@@ -107,7 +113,7 @@ import Testing
         let store = try await open()
         try await see(world.stream, store)
         try await see(second, store)
-        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 0, now: world.now) == 1)
+        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 0, now: world.now) == 1)
         #expect(try await states(store) == [.evicted, .suppressed])
         #expect(try await see(world.stream, store)?.refetched == 1)
         #expect(try await states(store) == [.pending, .suppressed])
@@ -118,8 +124,8 @@ import Testing
         let store = try await open()
         try await see(world.stream, store)
         try await see(second, store)
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
-        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
         for stream in [second, world.stream, second] { try await see(stream, store) }
         #expect(try await states(store).sorted { $0.rawValue < $1.rawValue } == [.pending, .suppressed])
         try await world.expectBalanced(store)
@@ -132,7 +138,7 @@ import Testing
         #expect(try await see(elsewhere, store)?.suppressed == 0)
         let counts = try await world.commit(store, [world.change(1)], stream: second)
         #expect(counts?.suppressed == 0)
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
         let bob = StreamKey(account: World.bob, server: World.server, poll: second.poll)
         #expect(try await see(bob, store)?.suppressed == 0)
     }

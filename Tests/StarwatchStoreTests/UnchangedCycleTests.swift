@@ -9,16 +9,16 @@ import Testing
     let world = World()
 
     private func remembered(_ store: Store, cap: Int = 1000) -> PollState? {
-        store.rememberedPollState(world.stream, maxUndelivered: cap)
+        store.polls.rememberedState(world.stream, maxUndelivered: cap)
     }
 
     @Test func aReadStateIsRememberedForTheSameLimit() async throws {
         let store = try await world.open()
         #expect(remembered(store) == nil)
-        let state = try await store.pollState(world.stream, maxUndelivered: 1000)
+        let state = try await store.polls.state(world.stream, maxUndelivered: 1000)
         #expect(remembered(store) == state)
         #expect(remembered(store, cap: 999) == nil)
-        _ = try await store.snapshot([world.stream])
+        _ = try await store.status.snapshot([world.stream])
         #expect(remembered(store) == state)
     }
 
@@ -28,27 +28,28 @@ import Testing
         try await world.commit(store, world.changes(1...3))
         let notification = kind == "delivery" ? try await world.claim(store) : nil
         if kind == "acknowledgement" { try await world.deliverAll(store) }
-        _ = try await store.pollState(world.stream, maxUndelivered: 1000)
+        _ = try await store.polls.state(world.stream, maxUndelivered: 1000)
         try #require(remembered(store) != nil)
         switch kind {
         case "commit": try await world.commit(store, world.changes(4...4))
         case "claim": _ = try await world.claim(store)
         case "delivery":
             let ticket = try #require(notification?.tickets.first)
-            _ = try await store.recordDelivery(ticket, .ok, now: world.now, maxRetries: 3)
-        case "acknowledgement": _ = try await store.acknowledgeLocally(world.stream, now: world.now)
-        case "eviction": _ = try await store.evict(.fifo, server: World.server, maxUndelivered: 1, now: world.now)
-        default: _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+            _ = try await store.deliveries.record(ticket, .ok, now: world.now, maxRetries: 3)
+        case "acknowledgement": _ = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
+        case "eviction":
+            _ = try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 1, now: world.now)
+        default: _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
         }
         #expect(remembered(store) == nil)
-        let state = try await store.pollState(world.stream, maxUndelivered: 1000)
+        let state = try await store.polls.state(world.stream, maxUndelivered: 1000)
         #expect(remembered(store) == state)
     }
 
     @Test(.enabled(if: World.isClear)) func aHostsDatabaseIsAlwaysRead() async throws {
         try await world.open().close()
         let store = try await world.open { $0.owner = .host }
-        _ = try await store.pollState(world.stream, maxUndelivered: 1000)
+        _ = try await store.polls.state(world.stream, maxUndelivered: 1000)
         #expect(remembered(store) == nil)
     }
 
@@ -60,10 +61,10 @@ import Testing
             cycle.stream = stream
             cycle.successAt = world.now + .seconds(1)
             cycle.nextRun = world.now + .seconds(60)
-            store.recordUnchanged(cycle)
+            store.polls.recordUnchanged(cycle)
         }
         for stream in [world.stream, other] {
-            let state = try await store.pollState(stream, maxUndelivered: 1000)
+            let state = try await store.polls.state(stream, maxUndelivered: 1000)
             #expect(state.lastSuccess == world.now + .seconds(1))
             #expect(state.nextRun == world.now + .seconds(60))
         }
@@ -78,19 +79,19 @@ import Testing
         }
         var cycle = CycleRecord.make(world, .unchanged)
         cycle.nextRun = world.now + .seconds(60)
-        store.recordUnchanged(cycle)
+        store.polls.recordUnchanged(cycle)
         for second in 1...5 {
             cycle.successAt = world.now + .seconds(Double(second))
             cycle.nextRun = nil
-            store.recordUnchanged(cycle)
+            store.polls.recordUnchanged(cycle)
         }
-        await store.whenIdle()
+        await store.untilIdle()
         #expect(queue.held.withLock(\.count) == 1)
         #expect(witness["finish_cycle"] == 0)
         queue.release()
-        await store.whenIdle()
+        await store.untilIdle()
         #expect(witness["finish_cycle"] == 1)
-        let state = try await store.pollState(world.stream, maxUndelivered: 1000)
+        let state = try await store.polls.state(world.stream, maxUndelivered: 1000)
         #expect(state.lastSuccess == world.now + .seconds(5))
         #expect(state.nextRun == world.now + .seconds(60))
         #expect(witness["finish_cycle"] == 1)
@@ -99,12 +100,15 @@ import Testing
 
     @Test func aSnapshotShowsRecordedCycles() async throws {
         let store = try await world.open { $0.queue = HeldQueue() }
-        _ = try await store.snapshot([world.stream])
+        _ = try await store.status.snapshot([world.stream])
         var cycle = CycleRecord.make(world, .unchanged)
         cycle.successAt = world.now + .seconds(1)
-        store.recordUnchanged(cycle)
-        #expect(store.rememberedSnapshot([world.stream]) == nil)
-        #expect(try await store.snapshot([world.stream]).streams[world.stream]?.lastSuccess == world.now + .seconds(1))
+        store.polls.recordUnchanged(cycle)
+        #expect(store.status.rememberedSnapshot([world.stream]) == nil)
+        #expect(
+            try await store.status.snapshot([world.stream]).streams[world.stream]?.lastSuccess == world.now
+                + .seconds(1)
+        )
         await store.close()
     }
 
@@ -112,9 +116,9 @@ import Testing
         let store = try await world.open { $0.queue = HeldQueue() }
         var cycle = CycleRecord.make(world, .unchanged)
         cycle.successAt = world.now + .seconds(1)
-        store.recordUnchanged(cycle)
+        store.polls.recordUnchanged(cycle)
         await store.close()
-        let state = try await world.open().pollState(world.stream, maxUndelivered: 1000)
+        let state = try await world.open().polls.state(world.stream, maxUndelivered: 1000)
         #expect(state.lastSuccess == world.now + .seconds(1))
     }
 
@@ -127,16 +131,16 @@ import Testing
                 if operation == .finishCycle, moment == .begun, witness["missed"] == 0 { throw .busy }
             }
         }
-        _ = try await store.pollState(world.stream, maxUndelivered: 1000)
+        _ = try await store.polls.state(world.stream, maxUndelivered: 1000)
         var cycle = CycleRecord.make(world, .unchanged)
         cycle.nextRun = world.now + .seconds(60)
-        store.recordUnchanged(cycle)
-        _ = try await store.activeIdentity()
+        store.polls.recordUnchanged(cycle)
+        _ = try await store.identity.active()
         #expect(witness["missed"] == 1)
         cycle.successAt = world.now + .seconds(5)
         cycle.nextRun = nil
-        store.recordUnchanged(cycle)
-        let state = try await store.pollState(world.stream, maxUndelivered: 1000)
+        store.polls.recordUnchanged(cycle)
+        let state = try await store.polls.state(world.stream, maxUndelivered: 1000)
         #expect(state.lastSuccess == world.now + .seconds(5))
         #expect(state.nextRun == world.now + .seconds(60))
         await store.close()
@@ -150,9 +154,9 @@ import Testing
             options.observer = witness
         }
         await store.close()
-        store.recordUnchanged(CycleRecord.make(world, .unchanged))
+        store.polls.recordUnchanged(CycleRecord.make(world, .unchanged))
         queue.release()
-        await store.whenIdle()
+        await store.untilIdle()
         #expect(witness["missed"] == 1)
     }
 }
@@ -185,5 +189,7 @@ private final class HeldQueue: StoreQueue {
 
 extension Store {
     /// Returns after all earlier work.
-    fileprivate func whenIdle() async { await withCheckedContinuation { done in whenIdle { done.resume() } } }
+    fileprivate func untilIdle() async {
+        await withCheckedContinuation { done in status.whenIdle { done.resume() } }
+    }
 }

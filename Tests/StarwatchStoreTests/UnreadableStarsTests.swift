@@ -9,7 +9,7 @@ import Testing
 
     private func open(_ json: String) async throws -> Store {
         let store = try await world.open()
-        _ = try await store.setStars(["a"], of: World.alice, server: World.server, now: world.now)
+        _ = try await store.stars.set(["a"], of: World.alice, server: World.server, now: world.now)
         try await write("UPDATE settings SET starredPlanHandleIds = '\(json)'")
         return store
     }
@@ -29,30 +29,30 @@ import Testing
     @Test(.enabled(if: World.isClear), arguments: [#"{"plans":["a"]}"#, "[1]", "7", "null", #"["a",null]"#])
     func theyAreEmptyAndNobodyOverwritesThem(json: String) async throws {
         let store = try await open(json)
-        let interests = try await store.interests(of: World.alice)
+        let interests = try await store.stars.interests(of: World.alice)
         #expect(interests.stars.isEmpty && interests.areStarsUnreadable)
-        #expect(try await store.stars(of: World.alice).isEmpty)
+        #expect(try await store.stars.list(of: World.alice).isEmpty)
         // The configured plans seed only stars that were never written.
         try await write("UPDATE settings SET starsSeeded = 0")
-        let seeded = try await store.seedStarsIfEmpty(
+        let seeded = try await store.stars.seedIfEmpty(
             ["b"],
             of: World.alice,
             server: World.server,
             now: world.now
         )
         #expect(seeded.isEmpty)
-        _ = try await store.setStarsOptedOut(true, of: World.alice, server: World.server, now: world.now)
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
-        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
+        _ = try await store.stars.setOptedOut(true, of: World.alice, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
         #expect(try await stored == json)
         try await world.commit(store, [world.change(1)])
     }
 
     @Test(.enabled(if: World.isClear)) func settingTheStarsMendsThem() async throws {
         let store = try await open("7")
-        let change = try await store.setStars(["b"], of: World.alice, server: World.server, now: world.now)
+        let change = try await store.stars.set(["b"], of: World.alice, server: World.server, now: world.now)
         #expect(change == ["b"])
-        let interests = try await store.interests(of: World.alice)
+        let interests = try await store.stars.interests(of: World.alice)
         #expect(interests.stars == ["b"] && !interests.areStarsUnreadable)
     }
 }

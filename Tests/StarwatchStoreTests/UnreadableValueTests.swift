@@ -15,7 +15,7 @@ struct UnreadableValueTests {
         var options = world.options()
         options.masterKey = master
         let store = try Store(options)
-        _ = try await store.seedIdentityIfEmpty(World.alice, server: World.server, now: world.now)
+        _ = try await store.identity.seedIfEmpty(World.alice, server: World.server, now: world.now)
         return store
     }
 
@@ -55,29 +55,29 @@ struct UnreadableValueTests {
         // It is the oldest one, and takes nobody's place.
         let open = try #require(try await world.claim(store, limit: 3))
         #expect(open.outgoing.count == 3)
-        _ = try await store.recordDelivery(open.tickets[0], .ok, now: world.now, maxRetries: 3)
+        _ = try await store.deliveries.record(open.tickets[0], .ok, now: world.now, maxRetries: 3)
         #expect(try await store.outboxCounts()[.delivered] == 3)
         try await world.expectBalanced(store)
         #expect(store.health.failure == nil)
-        #expect(store.unreadable.exchange(0, ordering: .relaxed) == 1)
+        #expect(store.deliveries.takeUnreadable() == 1)
 
         var filter = OutboxFilter()
         filter.states = [.dead]
-        let dead = try await store.outbox(filter)
+        let dead = try await store.outbox.list(filter)
         #expect(dead.map(\.reason) == [.unreadable] && dead[0].change.id == world.id(1))
         #expect((column == .outboxPlan ? dead[0].change.plan : dead[0].change.name) == "(unreadable)")
-        #expect(try await store.outbox(OutboxFilter()).count == 4)
-        #expect(try await store.changeStory(dead[0].id)?.row.reason == .unreadable)
-        #expect(try await store.unreadableRows(among: dead.map(\.id)) == dead.map(\.id))
-        #expect(try await store.retry(dead.map(\.id), sinks: ["log"], now: world.now, make: renewed) == 0)
-        #expect(try await store.discard(dead.map(\.id), now: world.now, make: renewed) == 1)
+        #expect(try await store.outbox.list(OutboxFilter()).count == 4)
+        #expect(try await store.stories.change(dead[0].id)?.row.reason == .unreadable)
+        #expect(try await store.outbox.unreadable(among: dead.map(\.id)) == dead.map(\.id))
+        #expect(try await store.outbox.retry(dead.map(\.id), sinks: ["log"], now: world.now, make: renewed) == 0)
+        #expect(try await store.outbox.discard(dead.map(\.id), now: world.now, make: renewed) == 1)
         // The overlap brings it again. A discarded row is not one that went with its identity.
         try await world.commit(store, world.changes(1...4))
         #expect(try await store.outboxCounts()[.pending] ?? 0 == 0)
         filter.states = [.cancelled]
-        #expect(try await store.outbox(filter).map(\.reason) == [.discarded])
-        _ = try await store.acknowledgeLocally(world.stream, now: world.now)
-        #expect(try await store.watermark(world.stream) == world.id(4))
+        #expect(try await store.outbox.list(filter).map(\.reason) == [.discarded])
+        _ = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
+        #expect(try await store.acknowledgements.watermark(world.stream) == world.id(4))
         try await world.expectBalanced(store)
     }
 
@@ -102,9 +102,9 @@ struct UnreadableValueTests {
         try await DatabaseQueue(path: world.path).write { db in
             try db.execute(sql: "UPDATE notification_outbox SET name = ?", arguments: [value])
         }
-        let ids = try await store.outbox(OutboxFilter()).map(\.id)
-        #expect(try await store.retry(ids, sinks: ["log"], now: world.now, make: renewed) == 1)
-        #expect(try await store.outbox(OutboxFilter()).map(\.reason) == [nil])
+        let ids = try await store.outbox.list(OutboxFilter()).map(\.id)
+        #expect(try await store.outbox.retry(ids, sinks: ["log"], now: world.now, make: renewed) == 1)
+        #expect(try await store.outbox.list(OutboxFilter()).map(\.reason) == [nil])
         #expect(try await world.deliverAll(store) == 1)
         try await world.expectBalanced(store)
     }
@@ -129,20 +129,20 @@ struct UnreadableValueTests {
         try await commit(1)
         try await flip(.snapshotFields)
         try await flip(.snapshotPlan)
-        #expect(try await store.planNames(of: World.alice, server: World.server).isEmpty)
+        #expect(try await store.stars.planNames(of: World.alice, server: World.server).isEmpty)
         try await commit(2)
-        #expect(try await store.planNames(of: World.alice, server: World.server) == ["plan": "name 2"])
-        #expect(try await store.verifyEncryption().failed == 0)
+        #expect(try await store.stars.planNames(of: World.alice, server: World.server) == ["plan": "name 2"])
+        #expect(try await store.keys.verify().failed == 0)
     }
 
     @Test func aTombstoneThatDoesNotOpenIsHealedByTheServersAnswer() async throws {
         let store = try await open()
         try await world.commit(store, world.changes(1...10))
-        #expect(try await store.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now) > 0)
+        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now) > 0)
         try await flip(.outboxPlan, where: "state = 'evicted'")
         try await world.commit(store, world.changes(1...10))
         #expect(try await world.deliverAll(store) == 10)
-        #expect(try await store.verifyEncryption().failed == 0)
+        #expect(try await store.keys.verify().failed == 0)
     }
 
     // MARK: - Notifications
@@ -155,11 +155,11 @@ struct UnreadableValueTests {
         _ = try await world.claim(store, limit: 1, sinks: ["a"], id: "ntf_2")
         try await flip(column)
         let later = world.now + .seconds(61)
-        let due = try await store.openNotifications(now: later, leaseUntil: later + .seconds(60))
+        let due = try await store.deliveries.reclaim(now: later, leaseUntil: later + .seconds(60))
         #expect(due.map(\.id) == ["ntf_2"])
         #expect(try await store.outboxCounts()[.pending] == 2)
         #expect(try await world.claim(store, sinks: ["a", "b"], id: "ntf_3")?.outgoing.count == 2)
-        let stored = try await store.notifications(limit: 10)
+        let stored = try await store.notifications.list(limit: 10)
         #expect(stored.map(\.state) == [.open, .open, .released])
         #expect(stored.map(\.title).count { $0 == "(unreadable)" } == (column == .notificationTitle ? 1 : 0))
         try await world.expectBalanced(store)
@@ -169,24 +169,29 @@ struct UnreadableValueTests {
         let store = try await open()
         try await world.commit(store, world.changes(1...2))
         let open = try #require(try await world.claim(store, sinks: ["a", "b"]))
-        _ = try await store.recordDelivery(open.tickets[0], .ok, now: world.now, maxRetries: 3)
+        _ = try await store.deliveries.record(open.tickets[0], .ok, now: world.now, maxRetries: 3)
         try await flip(.notificationPayload)
         let later = world.now + .seconds(61)
-        #expect(try await store.openNotifications(now: later, leaseUntil: later).isEmpty)
-        #expect(try await store.outbox(OutboxFilter()).map(\.reason) == [.unreadable, .unreadable])
-        #expect(try await store.nextDeliveryAt() == nil)
+        #expect(try await store.deliveries.reclaim(now: later, leaseUntil: later).isEmpty)
+        #expect(try await store.outbox.list(OutboxFilter()).map(\.reason) == [.unreadable, .unreadable])
+        #expect(try await store.deliveries.nextAt() == nil)
         try await world.expectBalanced(store)
     }
 
     @Test func aStalenessNoticeWhoseTextDoesNotOpenIsRaisedAgain() async throws {
         let store = try await open()
         for id in ["ntf_1", "ntf_2"] {
-            try await store.raiseStalenessNotice(world.stream, .made(id, count: 1), sinks: ["a"], now: world.now)
-            #expect(try await store.stalenessNotice(world.stream)?.id == id)
+            try await store.notifications.raiseStalenessNotice(
+                world.stream,
+                .made(id, count: 1),
+                sinks: ["a"],
+                now: world.now
+            )
+            #expect(try await store.notifications.stalenessNotice(world.stream)?.id == id)
             guard id == "ntf_1" else { continue }
             try await flip(.notificationBody)
-            #expect(try await store.openNotifications(now: world.now, leaseUntil: world.now).isEmpty)
-            #expect(try await store.stalenessNotice(world.stream) == nil)
+            #expect(try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now).isEmpty)
+            #expect(try await store.notifications.stalenessNotice(world.stream) == nil)
         }
     }
 
@@ -195,20 +200,20 @@ struct UnreadableValueTests {
         let store = try await open()
         try await world.fill(store)
         try await flip(column)
-        let state = try await store.digestState(of: World.alice, since: world.now)
+        let state = try await store.digests.state(of: World.alice, since: world.now)
         #expect(state.rows.map(\.row.arming) == [nil])
         var changes = DigestChanges()
         changes.fired = state.rows.map { .init(occurrence: $0.row.occurrence, sinks: ["log"], runID: "run") }
-        let generation = try await store.activeIdentity().generation
-        _ = try await store.apply(
+        let generation = try await store.identity.active().generation
+        _ = try await store.digests.apply(
             changes,
             of: World.alice,
             generation: generation,
             server: World.server,
             now: world.now
         )
-        #expect(try await store.digestState(of: World.alice, since: world.now).rows.map(\.row.isFired) == [false])
-        #expect(try await store.verifyEncryption().failed == 0)
+        #expect(try await store.digests.state(of: World.alice, since: world.now).rows.map(\.row.isFired) == [false])
+        #expect(try await store.keys.verify().failed == 0)
     }
 
     // MARK: - Everything else
@@ -224,12 +229,12 @@ struct UnreadableValueTests {
         let contents = try await Contents(store, world)
         #expect(contents.rows.count == 4)
         #expect(contents.titles.count == 1)
-        _ = try await store.snapshot([world.stream])
-        _ = try await store.interests(of: World.alice)
-        _ = try await store.setStarsOptedOut(false, of: World.alice, server: World.server, now: world.now)
+        _ = try await store.status.snapshot([world.stream])
+        _ = try await store.stars.interests(of: World.alice)
+        _ = try await store.stars.setOptedOut(false, of: World.alice, server: World.server, now: world.now)
         try await world.commit(store, [world.change(9)])
         let later = world.now + .seconds(61)
-        let due = try await store.openNotifications(now: later, leaseUntil: later + .seconds(60))
+        let due = try await store.deliveries.reclaim(now: later, leaseUntil: later + .seconds(60))
         let new = try await world.claim(store, limit: 1000, id: "ntf_new")
         // Every change but at most one is announced.
         let announced = due.reduce(0) { $0 + $1.outgoing.count } + (new?.outgoing.count ?? 0)
@@ -237,42 +242,42 @@ struct UnreadableValueTests {
         try await world.expectBalanced(store)
         #expect(store.health.failure == nil)
 
-        _ = try await store.replaceDataKeys()
-        while try await !store.reseal().isFinished {}
-        #expect(await store.resealProgress == nil)
-        let failed = try await store.verifyEncryption().failed
-        let lost = try await store.decrypt().lost
+        _ = try await store.keys.replaceDataKeys()
+        while try await !store.keys.reseal().isFinished {}
+        #expect(await store.keys.resealProgress == nil)
+        let failed = try await store.keys.verify().failed
+        let lost = try await store.keys.decrypt().lost
         #expect(lost.values.reduce(0, +) == (column == .shortlinkTargets ? 0 : failed))
         #expect(failed == 0 || column == .shortlinkTargets || lost == [column.rawValue: 1])
         await store.close()
         var options = world.options()
         options.masterKey = nil
         store = try Store(options)
-        #expect(try await store.outbox(OutboxFilter()).count == 5)
+        #expect(try await store.outbox.list(OutboxFilter()).count == 5)
         try await world.expectBalanced(store)
         #expect(try await world.integrityCheck().isEmpty)
     }
 
     @Test func starsThatDoNotOpenAreUnreadableUntilTheyAreSet() async throws {
         let store = try await open()
-        _ = try await store.setStars(["a"], of: World.alice, server: World.server, now: world.now)
+        _ = try await store.stars.set(["a"], of: World.alice, server: World.server, now: world.now)
         try await flip(.stars)
-        let interests = try await store.interests(of: World.alice)
+        let interests = try await store.stars.interests(of: World.alice)
         #expect(interests.stars.isEmpty && interests.areStarsUnreadable)
-        _ = try await store.seedStarsIfEmpty(["b"], of: World.alice, server: World.server, now: world.now)
-        #expect(try await store.interests(of: World.alice).areStarsUnreadable)
-        _ = try await store.setStars(["c"], of: World.alice, server: World.server, now: world.now)
-        #expect(try await store.interests(of: World.alice).stars == ["c"])
+        _ = try await store.stars.seedIfEmpty(["b"], of: World.alice, server: World.server, now: world.now)
+        #expect(try await store.stars.interests(of: World.alice).areStarsUnreadable)
+        _ = try await store.stars.set(["c"], of: World.alice, server: World.server, now: world.now)
+        #expect(try await store.stars.interests(of: World.alice).stars == ["c"])
     }
 
     @Test func archivedStarsThatDoNotOpenAreNone() async throws {
         let store = try await open()
-        _ = try await store.setStars(["a"], of: World.alice, server: World.server, now: world.now)
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        _ = try await store.stars.set(["a"], of: World.alice, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
         try await flip(.archivedStars)
-        #expect(try await store.archivedStars(of: World.alice).map(\.stars) == [[]])
-        _ = try await store.setIdentity(World.alice, server: World.server, now: world.now)
-        #expect(try await store.restoreStars(of: World.alice, server: World.server, now: world.now).isEmpty)
+        #expect(try await store.stars.archived(of: World.alice).map(\.stars) == [[]])
+        _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
+        #expect(try await store.stars.restore(of: World.alice, server: World.server, now: world.now).isEmpty)
     }
 
     @Test func theConfiguredIdentityHealsOneThatDoesNotOpen() async throws {
@@ -281,29 +286,29 @@ struct UnreadableValueTests {
         await store.close()
         try await flip(.did)
         store = try await open()
-        #expect(try await store.activeIdentity().did == World.alice)
-        #expect(try await store.verifyEncryption().failed == 0)
-        #expect(try await store.outbox(OutboxFilter()).allSatisfy { $0.stream == world.stream })
+        #expect(try await store.identity.active().did == World.alice)
+        #expect(try await store.keys.verify().failed == 0)
+        #expect(try await store.outbox.list(OutboxFilter()).allSatisfy { $0.stream == world.stream })
     }
 
     @Test func rowsOfAnIdentityThatDoesNotOpenAreListedAndDiscarded() async throws {
         var store = try await open()
         try await world.commit(store, world.changes(1...2))
         try await world.killAll(store)
-        _ = try await store.setIdentity(World.bob, server: World.server, now: world.now)
+        _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
         await store.close()
         try await flip(.did, where: "account IN (SELECT account FROM streams)")
         var options = world.options()
         options.masterKey = master
         store = try Store(options)
-        let rows = try await store.outbox(OutboxFilter())
+        let rows = try await store.outbox.list(OutboxFilter())
         #expect(rows.count == 2)
-        _ = try await store.snapshot([world.stream])
-        #expect(try await store.discard(rows.map(\.id), now: world.now, make: renewed) == 2)
-        let result = try await store.decrypt()
+        _ = try await store.status.snapshot([world.stream])
+        #expect(try await store.outbox.discard(rows.map(\.id), now: world.now, make: renewed) == 2)
+        let result = try await store.keys.decrypt()
         #expect(result.lost == ["sealed_accounts.did": 1])
-        #expect(try await store.outbox(OutboxFilter()).count == 2)
-        #expect(try await store.activeIdentity().did == World.bob)
+        #expect(try await store.outbox.list(OutboxFilter()).count == 2)
+        #expect(try await store.identity.active().did == World.bob)
     }
 
     // MARK: - Decryption
@@ -312,16 +317,16 @@ struct UnreadableValueTests {
         var store = try await open()
         try await world.commit(store, world.changes(1...3))
         try await flip(.outboxName)
-        #expect(try await store.decrypt().lost == ["notification_outbox.name": 1])
+        #expect(try await store.keys.decrypt().lost == ["notification_outbox.name": 1])
         await store.close()
         var options = world.options()
         options.masterKey = nil
         store = try Store(options)
         #expect(try await world.deliverAll(store) == 2)
-        let rows = try await store.outbox(OutboxFilter())
+        let rows = try await store.outbox.list(OutboxFilter())
         #expect(rows.map(\.reason) == [.unreadable, nil, nil])
-        #expect(try await store.retry([rows[0].id], sinks: ["log"], now: world.now, make: renewed) == 0)
-        #expect(try await store.discard([rows[0].id], now: world.now, make: renewed) == 1)
+        #expect(try await store.outbox.retry([rows[0].id], sinks: ["log"], now: world.now, make: renewed) == 0)
+        #expect(try await store.outbox.discard([rows[0].id], now: world.now, make: renewed) == 1)
         try await world.expectBalanced(store)
     }
 
@@ -329,17 +334,17 @@ struct UnreadableValueTests {
 
     @Test func aRotationBetweenAFetchAndItsCommitCancelsNothing() async throws {
         let store = try await open()
-        _ = try await store.setStars(["plan", "b"], of: World.alice, server: World.server, now: world.now)
-        let interests = try await store.interests(of: World.alice)
+        _ = try await store.stars.set(["plan", "b"], of: World.alice, server: World.server, now: world.now)
+        let interests = try await store.stars.interests(of: World.alice)
         for n in 1...3 {
-            _ = try await store.replaceDataKeys()
-            while try await !store.reseal().isFinished {}
-            #expect(try await store.interests(of: World.alice) == interests)
+            _ = try await store.keys.replaceDataKeys()
+            while try await !store.keys.reseal().isFinished {}
+            #expect(try await store.stars.interests(of: World.alice) == interests)
             let counts = try await world.commit(store, [world.change(n)]) { $0.expectedInterests = interests }
             #expect(counts?.inserted == 1)
         }
-        let generation = try await store.activeIdentity().generation
-        let isFinished = try await store.finishBootstrap(
+        let generation = try await store.identity.active().generation
+        let isFinished = try await store.polls.finishBootstrap(
             world.stream,
             generation: generation,
             interests: interests,
@@ -348,7 +353,7 @@ struct UnreadableValueTests {
         )
         #expect(isFinished)
         // A change of the stars still counts.
-        _ = try await store.setStars(["b", "plan"], of: World.alice, server: World.server, now: world.now)
+        _ = try await store.stars.set(["b", "plan"], of: World.alice, server: World.server, now: world.now)
         #expect(try await world.commit(store, [world.change(4)]) { $0.expectedInterests = interests } == nil)
     }
 
@@ -359,7 +364,7 @@ struct UnreadableValueTests {
         store.health.ended(.delivery, failed: true)
         store.health.ended(.acknowledgement, failed: false)
         store.health.ended(.poll(world.stream.poll), failed: false)
-        try await store.probe(writes: true)
+        try await store.status.probe(writes: true)
         try await world.commit(store, [world.change(1)])
         #expect(store.health.failsSomePart)
         store.health.ended(.delivery, failed: false)

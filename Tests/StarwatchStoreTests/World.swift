@@ -43,7 +43,7 @@ final class World {
         var options = options()
         change(&options)
         let store = try Store(options)
-        _ = try await store.seedIdentityIfEmpty(Self.alice, server: Self.server, now: now)
+        _ = try await store.identity.seedIfEmpty(Self.alice, server: Self.server, now: now)
         return store
     }
 
@@ -65,7 +65,7 @@ final class World {
         _ edit: (inout PageCommit) -> Void = { _ in }
     ) async throws -> PageCommitCounts? {
         let stream = stream ?? self.stream
-        let state = try await store.pollState(stream, maxUndelivered: 1000)
+        let state = try await store.polls.state(stream, maxUndelivered: 1000)
         var page = PageCommit(
             stream: stream,
             expectedGeneration: state.generation,
@@ -76,7 +76,7 @@ final class World {
         )
         page.cursor = .followItems(upTo: nil)
         edit(&page)
-        guard case .committed(let counts) = try await store.commit(page: page) else { return nil }
+        guard case .committed(let counts) = try await store.outbox.commit(page: page) else { return nil }
         return counts
     }
 
@@ -101,7 +101,7 @@ final class World {
         id: String = "ntf_1",
         lease: Duration = .seconds(60)
     ) async throws -> [OpenNotification] {
-        try await store.claim(
+        try await store.deliveries.claim(
             stream,
             now: now,
             limit: limit,
@@ -118,7 +118,7 @@ final class World {
     func deliverAll(_ store: Store, id: String = "ntf_all") async throws -> Int {
         var count = 0
         for notification in try await claimAll(store, id: id) {
-            let result = try await store.recordDelivery(notification.tickets[0], .ok, now: now, maxRetries: 3)
+            let result = try await store.deliveries.record(notification.tickets[0], .ok, now: now, maxRetries: 3)
             if case .delivered(let ids) = result { count += ids.count }
         }
         return count
@@ -127,7 +127,7 @@ final class World {
     /// Makes all pending rows dead.
     func killAll(_ store: Store, id: String = "ntf_dead") async throws {
         for notification in try await claimAll(store, id: id) {
-            _ = try await store.recordDelivery(
+            _ = try await store.deliveries.record(
                 notification.tickets[0],
                 .rejected(nextAttemptAt: now),
                 now: now,
@@ -137,7 +137,7 @@ final class World {
     }
 
     func expectBalanced(_ store: Store, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        let imbalance = try await store.snapshot([]).imbalance
+        let imbalance = try await store.status.snapshot([]).imbalance
         #expect(imbalance == LedgerImbalance(), sourceLocation: sourceLocation)
     }
 
@@ -165,7 +165,9 @@ final class World {
 
 extension Store {
     /// The number of rows by state, for dead rows and all open states. Every state has an entry.
-    func outboxCounts() async throws(StoreError) -> [OutboxState: Int] { try snapshot([]).rows }
+    func outboxCounts() async throws(StoreError) -> [OutboxState: Int] {
+        try await status.snapshot([]).rows
+    }
 
     /// Moves the watermark without looking at the rows.
     func swapWatermark(
@@ -174,7 +176,7 @@ extension Store {
         new: JWTID,
         now: Timestamp
     ) throws(StoreError) -> Bool {
-        try write(.watermark) { db in try swap(stream, expected: expected, new: new, db, now) }
+        try write(.watermark) { db in try db.watermark(of: stream).swap(expected: expected, new: new, now) }
     }
 }
 

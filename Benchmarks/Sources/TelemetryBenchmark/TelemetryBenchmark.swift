@@ -124,15 +124,15 @@ struct Scrape: AsyncParsableCommand {
             server: agent.runtime.account.server,
             poll: options.polls[0].name
         )
-        let generation = try await agent.store.activeIdentity().generation
+        let generation = try await agent.store.identity.active().generation
         for start in stride(from: 0, to: rows, by: 1_000) {
             let page = page(of: start..<min(start + 1_000, rows), in: stream, generation: generation)
-            _ = try await agent.store.commit(page: page)
+            _ = try await agent.store.outbox.commit(page: page)
         }
         try await measure("with \(rows) rows") { try await scrape(agent) }
         var next = rows
         try await measure("after a change, with \(rows) rows") {
-            _ = try await agent.store.commit(page: page(of: next..<next + 1, in: stream, generation: generation))
+            _ = try await agent.store.outbox.commit(page: page(of: next..<next + 1, in: stream, generation: generation))
             next += 1
             return try await scrape(agent)
         }

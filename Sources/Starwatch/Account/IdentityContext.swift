@@ -86,9 +86,9 @@ package final class IdentityContext: Sendable {
     package func current() async throws(StoreError) -> Snapshot {
         if !isShared, let snapshot = cached.withLock({ $0 }) { return snapshot }
         let epoch = epoch.load(ordering: .acquiring)
-        var snapshot = Snapshot(identity: try await store.activeIdentity())
+        var snapshot = Snapshot(identity: try await store.identity.active())
         if let did = snapshot.identity.did {
-            let interests = try await store.interests(of: did)
+            let interests = try await store.stars.interests(of: did)
             snapshot.interests = interests
             snapshot.optedOut = Self.optedOut(interests.preferences)
         }

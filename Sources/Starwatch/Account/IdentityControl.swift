@@ -17,7 +17,7 @@ struct IdentityControl: Sendable {
     /// Starts the work for a new identity.
     let startWork: @Sendable () async -> Void
 
-    func current() async throws -> IdentityReport { report(try await store.activeIdentity()) }
+    func current() async throws -> IdentityReport { report(try await store.identity.active()) }
 
     /// Changes the identity. Cycles of the previous one are cancelled and cannot store anything.
     func set(_ did: DID?) async throws -> IdentityReport {
@@ -27,7 +27,7 @@ struct IdentityControl: Sendable {
             }
         }
         do {
-            let change = try await store.setIdentity(did, server: account.server, now: environment.clock.now)
+            let change = try await store.identity.set(did, server: account.server, now: environment.clock.now)
             if change.changed {
                 account.identity.invalidate()
                 await endWork()
@@ -54,7 +54,7 @@ struct IdentityControl: Sendable {
     }
 
     func remove(_ did: DID) async throws -> IdentityRemovalReport {
-        switch try await store.removeAccount(did, now: environment.clock.now) {
+        switch try await store.identity.removeAccount(did, now: environment.clock.now) {
         case .removed(let time):
             return IdentityRemovalReport(keptUntil: (time + RetentionPolicy().removed).iso8601)
         case .active: throw Self.isActive
@@ -63,7 +63,7 @@ struct IdentityControl: Sendable {
     }
 
     func erase(_ did: DID) async throws -> IdentityErasureReport {
-        switch try await store.eraseAccount(did) {
+        switch try await store.identity.eraseAccount(did) {
         case .erased(let isPurged):
             await account.api.requester.gates.noteErased(did)
             environment.logger.log(.identityErased, [.identity: "\(pseudonym.hash(did))"])
@@ -93,7 +93,7 @@ extension Store {
     ///
     /// - Throws: ``ControlError`` if there is none.
     nonisolated func signedIn() async throws -> DID {
-        if let did = try await activeIdentity().did { return did }
+        if let did = try await identity.active().did { return did }
         throw ControlError(.conflict, "No identity is active; set one with starwatch identity set DID.")
     }
 }

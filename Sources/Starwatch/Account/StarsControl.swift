@@ -14,9 +14,9 @@ struct StarsControl: Sendable {
 
     func listing() async throws -> StarsListing {
         let did = try await store.signedIn()
-        let stars = try await store.stars(of: did)
+        let stars = try await store.stars.list(of: did)
         let starred = Set(stars)
-        let names = try await store.planNames(of: did, server: account.server)
+        let names = try await store.stars.planNames(of: did, server: account.server)
             .merging(names) { $1 }
             .filter { starred.contains($0.key) }
         return StarsListing(planIDs: stars, names: names)
@@ -36,19 +36,19 @@ struct StarsControl: Sendable {
         let (server, now) = (account.server, clock.now)
         let stars =
             switch change.operation {
-            case .set: try await store.setStars(change.planIDs, of: did, server: server, now: now)
-            case .add: try await store.addStars(change.planIDs, of: did, server: server, now: now)
-            case .remove: try await store.removeStars(change.planIDs, of: did, server: server, now: now)
+            case .set: try await store.stars.set(change.planIDs, of: did, server: server, now: now)
+            case .add: try await store.stars.add(change.planIDs, of: did, server: server, now: now)
+            case .remove: try await store.stars.remove(change.planIDs, of: did, server: server, now: now)
             case .optOut, .optIn:
-                try await store.setStarsOptedOut(change.operation == .optOut, of: did, server: server, now: now)
-            case .restore: try await store.restoreStars(of: did, server: server, now: now)
+                try await store.stars.setOptedOut(change.operation == .optOut, of: did, server: server, now: now)
+            case .restore: try await store.stars.restore(of: did, server: server, now: now)
             }
         wakes.acknowledge.raise()
         return stars
     }
 
     func archived() async throws -> [ArchivedStarsReport] {
-        try await store.archivedStars(of: try await store.signedIn()).map {
+        try await store.stars.archived(of: try await store.signedIn()).map {
             ArchivedStarsReport(archivedAt: $0.archivedAt.iso8601, planIDs: $0.stars)
         }
     }
@@ -58,7 +58,7 @@ struct StarsControl: Sendable {
     private func check(_ change: StarsChange, of did: DID) async throws {
         try checkCount(change.planIDs.count)
         guard [.add, .remove, .restore].contains(change.operation) else { return }
-        let interests = try await store.interests(of: did)
+        let interests = try await store.stars.interests(of: did)
         if interests.areStarsUnreadable {
             throw ControlError(
                 .conflict,

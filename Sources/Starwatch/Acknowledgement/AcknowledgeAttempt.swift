@@ -141,7 +141,11 @@ struct AcknowledgeAttempt {
         }
         if answer.isSuccess(of: batch.ids.count) {
             let already = UInt64(min(max(answer.alreadyAcknowledged ?? 0, 0), batch.ids.count))
-            let completion = try await service.store.completeAck(batch, requestID: trace?.id, now: service.now)
+            let completion = try await service.store.acknowledgements.complete(
+                batch,
+                requestID: trace?.id,
+                now: service.now
+            )
             if completion.acknowledged > 0 {
                 results[.already].increment(by: already)
                 results[.ok].increment(by: count - already)
@@ -161,7 +165,7 @@ struct AcknowledgeAttempt {
         )
         guard isGivenUp else { return .refused }
         // Without the request, because the server did not take it.
-        let completion = try await service.store.completeAck(batch, now: service.now)
+        let completion = try await service.store.acknowledgements.complete(batch, now: service.now)
         return .done(.done(acknowledged: 0, completion.watermark))
     }
 
@@ -179,9 +183,9 @@ struct AcknowledgeAttempt {
         let delay = retry.backoff.delay(afterFailures: batch.attempts + 1, random: service.environment.random())
         let next = max(retry.resume, service.now + delay)
         if retry.isRefused, batch.ids.count > 1, batch.refusals + 1 >= Self.triesBeforeHalving {
-            try await service.store.halveAck(batch, until: next, newKey: RandomID.uuid())
+            try await service.store.acknowledgements.halve(batch, until: next, newKey: RandomID.uuid())
         } else {
-            try await service.store.deferAck(
+            try await service.store.acknowledgements.postpone(
                 batch,
                 until: next,
                 isRefused: retry.isRefused,

@@ -58,17 +58,17 @@ package final class AcknowledgeService: Worker {
     /// Acknowledges everything that can be acknowledged now.
     package func work(_ pass: inout Pass) async throws(StoreError) {
         // Acknowledged changes cannot be fetched again, so damage must be found before.
-        guard store.pageCheckPhase != .running else { return pass.tryAgain(at: now + .seconds(1)) }
+        guard store.status.pageCheckPhase != .running else { return pass.tryAgain(at: now + .seconds(1)) }
         guard let did = try await account.identity.current().identity.did else { return countFailure(of: pass) }
         let configured = polls.map { StreamKey(account: did, server: account.server, poll: $0.name) }
         for (poll, stream) in zip(polls, configured) {
             try await acknowledge(stream, of: poll, &pass)
             // Dead and discarded rows let the watermark move too.
-            count(try await store.advanceWatermark(stream, now: now), of: poll, &pass)
+            count(try await store.acknowledgements.advanceWatermark(stream, now: now), of: poll, &pass)
         }
         countFailure(of: pass)
         // The agent sends no requests for a poll that is no longer configured. Its rows are done once they are delivered.
-        for stream in try await store.streams(of: did, with: .delivered, except: configured) {
+        for stream in try await store.deliveries.streams(of: did, with: .delivered, except: configured) {
             _ = try await acknowledgeLocally(stream, &pass)
         }
     }
@@ -95,20 +95,20 @@ package final class AcknowledgeService: Worker {
                 }
                 return count(completion.watermark, of: poll, &pass)
             }
-            let batch = try await store.nextAckBatch(
+            let batch = try await store.acknowledgements.nextBatch(
                 stream,
                 limit: min(options.batchSize, limit),
                 now: now,
                 newKey: { RandomID.uuid() }
             )
             guard let batch else {
-                guard let next = try await store.nextAckAt(stream) else { return }
+                guard let next = try await store.acknowledgements.nextAt(stream) else { return }
                 pass.leavesBatch = true
                 return pass.tryAgain(at: next)
             }
             // The batch was created under a larger limit than the current one.
             guard batch.ids.count <= limit else {
-                try await store.halveAck(batch, until: now, newKey: RandomID.uuid())
+                try await store.acknowledgements.halve(batch, until: now, newKey: RandomID.uuid())
                 continue
             }
             let attempt = AcknowledgeAttempt(batch: batch, dialect: dialect ?? .canonical, service: self)
@@ -141,7 +141,7 @@ package final class AcknowledgeService: Worker {
     }
 
     private func acknowledgeLocally(_ stream: StreamKey, _ pass: inout Pass) async throws(StoreError) -> AckCompletion {
-        let completion = try await store.acknowledgeLocally(stream, now: now)
+        let completion = try await store.acknowledgements.completeLocally(stream, now: now)
         metrics.outbox.acknowledgements[.local].increment(by: UInt64(completion.acknowledged))
         pass.acknowledged += completion.acknowledged
         return completion

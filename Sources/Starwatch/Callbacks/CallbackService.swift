@@ -38,10 +38,10 @@ package final class CallbackService: Worker {
 
     /// Sends each due event once to each of its receivers.
     package func work(_ pass: inout Pass) async throws(StoreError) {
-        metrics.callbacks.count([], dropped: try await store.dropOldEvents(now: now), logger)
+        metrics.callbacks.count([], dropped: try await store.events.dropOld(now: now), logger)
         try await enqueueHeartbeat()
         for receiver in receivers { try await drain(receiver, &pass) }
-        metrics.callbacks.waiting.set(Double(try await store.eventCount()))
+        metrics.callbacks.waiting.set(Double(try await store.events.count()))
     }
 
     private func enqueueHeartbeat() async throws(StoreError) {
@@ -49,29 +49,29 @@ package final class CallbackService: Worker {
         let did = try await account.identity.current().identity.did
         guard let event = writer.draft(.heartbeat, account: did, now: now) else { return }
         let interval = writer.options.heartbeatInterval
-        guard let dropped = try await store.enqueueHeartbeat(event, every: interval, now: now) else { return }
+        guard let dropped = try await store.events.enqueueHeartbeat(event, every: interval, now: now) else { return }
         metrics.callbacks.count([event], dropped: dropped, logger)
     }
 
     private func drain(_ receiver: CallbackReceiver, _ pass: inout Pass) async throws(StoreError) {
-        for event in try await store.dueEvents(receiver.kinds, now: now) {
+        for event in try await store.events.due(receiver.kinds, now: now) {
             guard !Task.isCancelled else { return }
             if let until = receiver.waitUntil(at: now) { return pass.tryAgain(at: until) }
             let result = await receiver.send(event, time: time)
             switch result.answer {
             case .ok:
-                try await store.removeEvent(event.id)
+                try await store.events.remove(event.id)
                 metrics.callbacks.events[event.kind, .sent].increment()
                 pass.sent += 1
             case .rejected, .gone:
                 let wait = Self.refused.delay(afterFailures: event.attempts + 1)
-                try await store.postponeEvent(event.id, until: now + wait)
+                try await store.events.postpone(event.id, until: now + wait)
                 metrics.callbacks.events[event.kind, .refused].increment()
                 log(.callbackRefused, "The callback's receiver refused the event.", of: event, after: result)
             case .unavailable, .timeout:
                 guard !Task.isCancelled else { return }
                 // This event may be the cause of the failure, so the next pass sends the others first.
-                try await store.postponeEvent(event.id, until: now)
+                try await store.events.postpone(event.id, until: now)
                 metrics.callbacks.events[event.kind, .unavailable].increment()
                 log(.callbackUnavailable, result.sentence, of: event, after: result)
                 if let next = receiver.nextTry { pass.tryAgain(at: next) }

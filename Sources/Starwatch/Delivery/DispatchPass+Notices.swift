@@ -8,7 +8,7 @@ extension DispatchPass {
     /// Each notice already has its id, so a crash cannot create two notifications from one notice.
     func announceFeatures() async throws(StoreError) {
         guard !sinks.isEmpty else { return }
-        for notice in try await store.openNotices(of: account) {
+        for notice in try await store.notifications.openNotices(of: account) {
             guard let feature = FeatureNotification(rawValue: notice.feature), let poll = PollName(notice.feature)
             else { continue }
             let message = NotificationMessage(
@@ -18,7 +18,7 @@ extension DispatchPass {
                 messages: service.renderer.messages,
                 createdAt: notice.createdAt
             )
-            try await store.announce(
+            try await store.notifications.announce(
                 notice,
                 on: StreamKey(account: account, server: service.account.server, poll: poll),
                 OutgoingNotification(message),
@@ -31,14 +31,14 @@ extension DispatchPass {
     /// Notifies the user once when a poll is stale, and takes the notification back when the poll recovers (R-NOT-14).
     func announceStaleness() async throws(StoreError) {
         let streams = service.polls.map(stream)
-        let known = store.rememberedSnapshot(streams)
+        let known = store.status.rememberedSnapshot(streams)
         let snapshot: StoreSnapshot
-        if let known { snapshot = known } else { snapshot = try await store.snapshot(streams) }
+        if let known { snapshot = known } else { snapshot = try await store.status.snapshot(streams) }
         // Ages are measured by the local clock: a server's clock that jumps must not make data look fresh.
         let (now, local) = (service.now, service.time.now)
         for (poll, stream) in zip(service.polls, streams) {
             let success = (snapshot.streams[stream]?.lastSuccess).map { min($0, local) }
-            let notice = try await store.stalenessNotice(stream)
+            let notice = try await store.notifications.stalenessNotice(stream)
             let isStale: Bool
             if !current.expects(poll.kind) {
                 isStale = false
@@ -62,9 +62,9 @@ extension DispatchPass {
             let outgoing = OutgoingNotification(message)
             if let notice {
                 let takers = sinks.filter { notice.takenBy.contains($0.name) && $0.sink.takesBack }.map(\.name)
-                try await store.clearStalenessNotice(stream, outgoing, sinks: takers, now: now)
+                try await store.notifications.clearStalenessNotice(stream, outgoing, sinks: takers, now: now)
             } else if !sinks.isEmpty {
-                try await store.raiseStalenessNotice(stream, outgoing, sinks: sinkNames, now: now)
+                try await store.notifications.raiseStalenessNotice(stream, outgoing, sinks: sinkNames, now: now)
             }
         }
     }

@@ -41,8 +41,8 @@ struct DispatchPass {
     /// Leases the open notifications that a sink is due for.
     mutating func collect() async throws(StoreError) {
         let now = service.now
-        try await store.readdress(to: sinkNames, now: now)
-        open = try await store.openNotifications(now: now, leaseUntil: now + DispatchService.lease)
+        try await store.deliveries.readdress(to: sinkNames, now: now)
+        open = try await store.deliveries.reclaim(now: now, leaseUntil: now + DispatchService.lease)
     }
 
     /// Moves the rows that are due into notifications.
@@ -50,13 +50,13 @@ struct DispatchPass {
         let configured = service.polls.map(stream)
         for (poll, stream) in zip(service.polls, configured) { try await claim(stream, of: poll) }
         // Rows of polls and servers that are no longer configured.
-        for stream in try await store.streams(of: account, with: .pending, except: configured) {
+        for stream in try await store.deliveries.streams(of: account, with: .pending, except: configured) {
             try await claim(stream, of: nil)
         }
     }
 
     private mutating func claim(_ stream: StreamKey, of poll: Poll?) async throws(StoreError) {
-        let due = try await store.dueSummary(stream)
+        let due = try await store.deliveries.dueSummary(stream)
         guard !sinks.isEmpty, due.count > 0 else { return }
         let now = service.now
         switch GroupingDecision.decide(
@@ -72,7 +72,7 @@ struct DispatchPass {
         case .notify: break
         }
         let renderer = service.renderer
-        let notifications = try await store.claim(
+        let notifications = try await store.deliveries.claim(
             stream,
             now: now,
             limit: DispatchService.rowsPerPass,
@@ -145,7 +145,7 @@ struct DispatchPass {
 
     /// Wakes the workers that continue, and logs the rows and notifications that were set aside because they do not open.
     func wakeOthers() {
-        let unreadable = store.unreadable.exchange(0, ordering: .relaxed)
+        let unreadable = store.deliveries.takeUnreadable()
         if unreadable > 0 { service.logger.log(.outboxUnreadable, [.count: .number(unreadable)]) }
         // Unreadable ones no longer hold back the watermark, nor the end of their digest.
         if unreadable > 0 || result.delivered > 0 || result.dead > 0 { service.wakes.acknowledge.raise() }
@@ -154,7 +154,7 @@ struct DispatchPass {
 
     /// Finds the next due delivery.
     mutating func findNext() async throws(StoreError) {
-        guard let next = try await store.nextDeliveryAt() else { return }
+        guard let next = try await store.deliveries.nextAt() else { return }
         result.next = min(result.next ?? next, next)
     }
 }

@@ -91,7 +91,7 @@ package final class DispatchService: Worker {
         let mustSettle = latest.withLock { $0.map { now < $0.server || local < $0.local } ?? true }
         // A failed transaction is retried at the next pass.
         if mustSettle {
-            try await store.settleFutureTimes(
+            try await store.deliveries.settleFutureTimes(
                 now: now,
                 local: local,
                 lease: Self.lease,

@@ -13,7 +13,7 @@ struct NotificationControl: Sendable {
 
     func list(_ query: NotificationQuery) async throws -> [NotificationEntry] {
         try ControlError.check(limit: query.limit, upTo: NotificationQuery.listLimit)
-        return try await store.notifications(limit: query.limit, before: query.before).map {
+        return try await store.notifications.list(limit: query.limit, before: query.before).map {
             var entry = NotificationEntry($0)
             entry.deliveries = nil
             return entry
@@ -28,7 +28,7 @@ struct NotificationControl: Sendable {
         let sinks = sinks.filter { !$0.isDisabled }.map(\.name)
         let record: ActionRecord
         var isNew = false
-        switch try await store.act(action, on: id, sinks: sinks, now: clock.now) {
+        switch try await store.notifications.act(action, on: id, sinks: sinks, now: clock.now) {
         case .unknown: throw Self.noSuchNotification
         case .notOffered: throw ControlError(.conflict, "The notification does not offer this action.")
         case .noSinks: throw ControlError(.conflict, "No sink takes notifications; see starwatch status.")
@@ -48,7 +48,7 @@ struct NotificationControl: Sendable {
     }
 
     func shortlink(_ shortlink: Shortlink) async throws -> ShortlinkReport {
-        guard let found = try await store.shortlink(shortlink, now: clock.now) else {
+        guard let found = try await store.notifications.shortlink(shortlink, now: clock.now) else {
             throw ControlError(
                 .notFound,
                 "The shortlink is not known, or past its 24 hours; open \(DeepLink.notifications.url) in its place."
@@ -89,7 +89,7 @@ struct NotificationControl: Sendable {
     )
 
     private func notification(_ id: String) async throws -> StoredNotification {
-        if let found = try await store.notification(id) { return found }
+        if let found = try await store.notifications.find(id) { return found }
         throw Self.noSuchNotification
     }
 
@@ -97,7 +97,7 @@ struct NotificationControl: Sendable {
     private func handle(_ action: NotificationAction, _ notification: StoredNotification) async throws {
         guard let actions = handler.actions, let message = NotificationMessage(json: notification.payload)
         else { return }
-        let stored = try await store.jwts(of: notification)
+        let stored = try await store.notifications.jwts(of: notification)
         // The message still contains expired rows, up to its limit.
         let ids = stored.isEmpty ? message.changes.map(\.jwtID) : stored.map(\.rawValue)
         switch action {

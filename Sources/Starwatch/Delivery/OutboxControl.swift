@@ -24,18 +24,18 @@ struct OutboxControl: Sendable {
             filter.includesUndelivered = state == .dead
         }
         filter.poll = try query.poll.map(name)
-        return try await store.outbox(filter).map { OutboxEntry($0) }
+        return try await store.outbox.list(filter).map { OutboxEntry($0) }
     }
 
     func show(_ id: Int64) async throws -> OutboxEntry {
-        if let detail = try await store.outboxRow(id) {
+        if let detail = try await store.outbox.row(id) {
             return OutboxEntry(detail.row, deliveries: detail.deliveries.map(OutboxEntry.Delivery.init))
         }
         throw ControlError(.notFound, "There is no row with that id; starwatch outbox list shows them.")
     }
 
     func retry(_ ids: [Int64]) async throws -> Int {
-        let active = try await store.activeIdentity().did
+        let active = try await store.identity.active().did
         try await check(ids, to: "retried", in: [.dead]) { row in
             guard row.stream.account != active else { return }
             throw ControlError(
@@ -43,7 +43,7 @@ struct OutboxControl: Sendable {
                 "Row \(row.id) is of another identity, and nothing was changed; see starwatch identity set."
             )
         }
-        if let row = try await store.unreadableRows(among: ids).first {
+        if let row = try await store.outbox.unreadable(among: ids).first {
             throw ControlError(
                 .conflict,
                 """
@@ -68,13 +68,13 @@ struct OutboxControl: Sendable {
         switch state {
         case .dead: return try await discardRows(try await deadRows(poll, isActiveOnly: false))
         case .claimed:
-            return try await discardRows(try await store.claimedRows(poll: try poll.map(name)))
+            return try await discardRows(try await store.outbox.claimed(poll: try poll.map(name)))
         }
     }
 
     private func makePending(_ ids: [Int64]) async throws -> Int {
         let renderer = dispatcher.renderer
-        let count = try await store.retry(
+        let count = try await store.outbox.retry(
             ids,
             sinks: dispatcher.sinks.map(\.name),
             now: dispatcher.clock.now,
@@ -90,7 +90,7 @@ struct OutboxControl: Sendable {
 
     private func discardRows(_ ids: [Int64]) async throws -> Int {
         let renderer = dispatcher.renderer
-        let count = try await store.discard(ids, now: dispatcher.clock.now, make: { renderer.renewed($0) })
+        let count = try await store.outbox.discard(ids, now: dispatcher.clock.now, make: { renderer.renewed($0) })
         // Discarded rows no longer hold back the watermark.
         if count > 0 { wakes.acknowledge.raise() }
         return count
@@ -105,7 +105,7 @@ struct OutboxControl: Sendable {
         also check: (OutboxRow) throws -> Void = { _ in }
     ) async throws {
         for id in ids {
-            guard let row = try await store.outboxRow(id)?.row else {
+            guard let row = try await store.outbox.row(id)?.row else {
                 throw ControlError(
                     .notFound,
                     "There is no row \(id), and nothing was changed; starwatch outbox list shows what there is."
@@ -127,7 +127,7 @@ struct OutboxControl: Sendable {
     }
 
     private func deadRows(_ poll: String?, isActiveOnly: Bool) async throws -> [Int64] {
-        try await store.deadRows(poll: try poll.map(name), isActiveOnly: isActiveOnly)
+        try await store.outbox.dead(poll: try poll.map(name), isActiveOnly: isActiveOnly)
     }
 
     private func name(_ poll: String) throws -> PollName { try dispatcher.polls.named(poll).name }

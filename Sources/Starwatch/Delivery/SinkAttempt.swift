@@ -48,9 +48,9 @@ struct SinkAttempt {
 
     /// The notification to send now; `nil` if there is none, because an operator discarded its rows since the pass began.
     private func current() async -> OutgoingNotification? {
-        guard service.store.isOutdated(notification) else { return notification.outgoing }
+        guard service.store.deliveries.isOutdated(notification) else { return notification.outgoing }
         do {
-            return try await service.store.current(notification)
+            return try await service.store.deliveries.current(notification)
         } catch {
             service.logger.log(.dispatchStoreFailed, [.error: "\(error.description)"])
             return nil
@@ -104,7 +104,7 @@ struct SinkAttempt {
         reason: FailureReason? = nil
     ) async throws(StoreError) -> DeliveryResult {
         let now = service.now
-        let result = try await service.store.recordDelivery(
+        let result = try await service.store.deliveries.record(
             ticket,
             outcome,
             attempt: attempt,

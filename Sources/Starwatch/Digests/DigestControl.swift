@@ -11,12 +11,12 @@ struct DigestControl: Sendable {
 
     func list() async throws -> [DigestReport] {
         let now = time.now
-        let account = try await store.activeIdentity().did
+        let account = try await store.identity.active().did
         let rows = try await rows(of: account, since: now - .days(1)) ?? []
         var reports: [DigestReport] = []
         for digest in service?.digests ?? [] {
             var content: StoredContent?
-            if let account { content = try await store.digestContent(source: digest.source, account: account) }
+            if let account { content = try await store.digests.content(source: digest.source, account: account) }
             reports.append(DigestReport(digest, rows: rows, content: content, now: now))
         }
         return reports
@@ -53,7 +53,7 @@ struct DigestControl: Sendable {
         let (service, digest) = try named(name)
         let account = try await store.signedIn()
         let outcome = try await service.fetchNow(digest)
-        let content = try await store.digestContent(source: digest.source, account: account)
+        let content = try await store.digests.content(source: digest.source, account: account)
         guard let outcome else {
             throw ControlError(.failed, "The content could not be stored; the log has the reason.")
         }
@@ -77,7 +77,7 @@ struct DigestControl: Sendable {
                 notificationID: id,
                 text: text.kind.rawValue,
                 contentAt: text.contentAt?.iso8601,
-                state: try await store.notification(id)?.state.rawValue
+                state: try await store.notifications.find(id)?.state.rawValue
                     ?? StoredNotification.State.cancelled.rawValue
             )
         }
@@ -85,7 +85,7 @@ struct DigestControl: Sendable {
 
     private func rows(of account: DID?, since time: Timestamp) async throws(StoreError) -> [DigestState.Row]? {
         guard let account else { return nil }
-        return try await store.digestState(of: account, since: time).rows
+        return try await store.digests.state(of: account, since: time).rows
     }
 
     private func named(_ name: String) throws(ControlError) -> (DigestService, Digest) {

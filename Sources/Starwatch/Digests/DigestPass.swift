@@ -24,7 +24,7 @@ struct DigestPass {
         generation = active.generation
         now = service.now
         plans = service.digests.map(\.plan)
-        state = try await service.store.digestState(of: did, since: now - .days(1))
+        state = try await service.store.digests.state(of: did, since: now - .days(1))
     }
 
     /// Withdraws from the sinks the digests that are too old.
@@ -34,15 +34,15 @@ struct DigestPass {
             guard let digest = service.digests.first(where: { $0.name == row.row.occurrence.digest }),
                 DigestChangeMaker.isTooOld(row, ttl: digest.options.longestAge, now: now)
             else { continue }
-            try await service.store.giveUpDigest(row.token, now: service.clock.now)
+            try await service.store.digests.giveUp(row.token, now: service.clock.now)
             isAny = true
         }
-        if isAny { state = try await service.store.digestState(of: account, since: now - .days(1)) }
+        if isAny { state = try await service.store.digests.state(of: account, since: now - .days(1)) }
     }
 
     mutating func readContents() async throws(StoreError) {
         for digest in service.digests {
-            contents[digest.name] = try await service.store.digestContent(source: digest.source, account: account)
+            contents[digest.name] = try await service.store.digests.content(source: digest.source, account: account)
         }
     }
 

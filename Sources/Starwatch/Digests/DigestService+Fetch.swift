@@ -19,7 +19,7 @@ extension DigestService {
 
     private func fetch(_ fetch: Pass.Fetch, of digest: Digest, runID: String) async -> DigestPrefetchOutcome? {
         do throws(StoreError) {
-            let stored = try await store.digestContent(source: digest.source, account: fetch.account)
+            let stored = try await store.digests.content(source: digest.source, account: fetch.account)
             let (outcome, result) = await tools.fetcher.fetch(digest, for: fetch, stored: stored)
             metrics.digests.prefetches[outcome].increment()
             let now = time.now
@@ -46,7 +46,7 @@ extension DigestService {
                 }
             }
             guard outcome != .cancelled else { return outcome }
-            let dropped = try await store.finishPrefetch(
+            let dropped = try await store.digests.finishPrefetch(
                 result,
                 slot: fetch.occurrence?.slot ?? digest.name.rawValue,
                 source: digest.source,

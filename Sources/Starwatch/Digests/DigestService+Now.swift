@@ -41,8 +41,8 @@ extension DigestService {
         let names = sinks.filter { !$0.isDisabled && digest.options.sinks?.contains($0.name) ?? true }.map(\.name)
         guard !names.isEmpty else { return .noSink }
         let now = time.now
-        let state = try await store.digestState(of: did, since: now - .seconds(1))
-        let content = try await store.digestContent(source: digest.source, account: did)
+        let state = try await store.digests.state(of: did, since: now - .seconds(1))
+        let content = try await store.digests.content(source: digest.source, account: did)
         // Each manual showing needs a unique time, which identifies it.
         var moment = now
         let taken = Set(state.rows.map(\.row.occurrence))

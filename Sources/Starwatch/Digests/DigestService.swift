@@ -95,7 +95,7 @@ package final class DigestService: Worker {
 
     /// Stores changes. Returns the number of dropped events, or `nil` if the identity has changed.
     func apply(_ changes: DigestChanges, of account: DID, generation: Int) async throws(StoreError) -> Int? {
-        let dropped = try await store.apply(
+        let dropped = try await store.digests.apply(
             changes,
             of: account,
             generation: generation,

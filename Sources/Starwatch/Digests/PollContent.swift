@@ -63,7 +63,7 @@ package struct PollContent: Sendable {
         do throws(StoreError) {
             // Rows carry the time of the server's clock.
             let since = since + (environment.clock.now - environment.time.now)
-            let (changes, last) = try await store.changesFound(in: stream, after: row, since: since)
+            let (changes, last) = try await store.digests.changesFound(in: stream, after: row, since: since)
             return .changes(Changes(changes, hostNames: names), through: last)
         } catch {
             return .failure(.unreachable)

@@ -33,7 +33,7 @@ final class Feed: Sendable {
             return .unavailable(SinkFailure("The feed is not open yet.", .database))
         }
         do {
-            try await store.appendFeed(notification.id, payload: notification.payload, keep: keep, now: time.now)
+            try await store.feed.append(notification.id, payload: notification.payload, keep: keep, now: time.now)
         } catch {
             return .unavailable(SinkFailure("The feed cannot be stored.", .database))
         }
@@ -43,7 +43,7 @@ final class Feed: Sendable {
 
     func list(_ query: NotificationQuery) async throws(StoreError) -> [FeedEntry] {
         guard let store else { return [] }
-        return try await store.feed(before: query.before, limit: query.limit).compactMap(FeedEntry.init)
+        return try await store.feed.list(before: query.before, limit: query.limit).compactMap(FeedEntry.init)
     }
 
     /// - Parameter sequence: The last sequence the reader has; `nil` for new notifications only. A sequence beyond the
@@ -51,12 +51,12 @@ final class Feed: Sendable {
     /// - Returns: `nil` if there are too many readers.
     func follow(after sequence: Int64?) async throws(StoreError) -> FeedReader? {
         guard let store else { return nil }
-        let latest = try await store.latestFeedSequence()
+        let latest = try await store.feed.latestSequence()
         let reader = FeedReader(
             after: sequence.map { $0 <= latest ? max(0, $0) : 0 } ?? latest,
             heartbeat: Self.heartbeat,
             time: time,
-            read: { after, limit throws(StoreError) in try await store.feed(after: after, limit: limit) },
+            read: { after, limit throws(StoreError) in try await store.feed.list(after: after, limit: limit) },
             onEnd: { [weak self] in self?.remove($0) }
         )
         return state.withLock { state in

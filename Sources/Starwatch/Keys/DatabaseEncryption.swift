@@ -47,7 +47,9 @@ package enum DatabaseEncryption {
             guard error == .sealed(.notEncrypted) else { throw AgentError(.configuration, sentence(error)) }
         }
         store.masterKey = nil
-        let rows = try await convert(store, source) { store throws(StoreError) in try await store.encrypt(with: key) }
+        let rows = try await convert(store, source) { store throws(StoreError) in
+            try await store.keys.encrypt(with: key)
+        }
         return Report(result: .encrypted, rows: rows)
     }
 
@@ -61,7 +63,7 @@ package enum DatabaseEncryption {
         store.optionalSinks = Set(options.delivery.sinks.filter { !$0.isRequired }.map(\.name))
         store.masterKey = try await masterKey(source)
         let result = try await convert(store, source) { store throws(StoreError) in
-            try await store.decrypt(isForced: isForced)
+            try await store.keys.decrypt(isForced: isForced)
         }
         return Report(result: .decrypted, rows: result.rows, lost: result.lost.isEmpty ? nil : result.lost)
     }

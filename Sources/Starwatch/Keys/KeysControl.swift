@@ -11,7 +11,7 @@ struct KeysControl: Sendable {
     let logger: Logger
 
     func rotateDataKeys() async throws -> KeysReport {
-        let count = try await store.encrypted { () throws(StoreError) in try await store.replaceDataKeys() }
+        let count = try await store.encrypted { () throws(StoreError) in try await store.keys.replaceDataKeys() }
         logger.log(.keysRotated, [.kind: "data", .count: .number(count)])
         return try await report()
     }
@@ -20,13 +20,13 @@ struct KeysControl: Sendable {
         guard let key = MasterKey(text: Array(text.utf8)) else {
             throw ControlError(.invalid, "The key must be 32 bytes in base64.")
         }
-        try await store.encrypted { () throws(StoreError) in try await store.changeMasterKey(to: key) }
+        try await store.encrypted { () throws(StoreError) in try await store.keys.changeMasterKey(to: key) }
         logger.log(.keysRotated, [.kind: "master", .count: .number(1)])
         return try await report()
     }
 
     func verify() async throws -> KeyVerification {
-        let report = try await store.encrypted { () throws(StoreError) in try await store.verifyEncryption() }
+        let report = try await store.encrypted { () throws(StoreError) in try await store.keys.verify() }
         return KeyVerification(
             opened: report.opened,
             failed: report.failed,
@@ -35,7 +35,7 @@ struct KeysControl: Sendable {
     }
 
     func report() async throws -> KeysReport {
-        let report = try await store.keyReport()
+        let report = try await store.keys.report()
         return KeysReport(
             encrypted: report.masterKey != nil,
             masterKey: report.masterKey.flatMap { id in
@@ -58,7 +58,7 @@ struct KeysControl: Sendable {
 extension Store {
     /// Does what needs an encrypted database.
     nonisolated func encrypted<Result>(_ work: () async throws(StoreError) -> Result) async throws -> Result {
-        guard await isEncrypted else {
+        guard await keys.isEncrypted else {
             throw ControlError(
                 .conflict,
                 "The database is not encrypted; 'starwatch keys init' and 'keys encrypt-database' change that."

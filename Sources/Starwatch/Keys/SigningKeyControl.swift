@@ -42,7 +42,7 @@ struct SigningKeyControl: Sendable {
     func revoke(_ revocation: SigningKeyRevocation) async throws -> SigningKeyReport {
         let isForced = revocation.force == true
         let ending = try await changingKeys {
-            try await store.revokeSigningKey(revocation.kid, isForced: isForced, now: environment.clock.now)
+            try await store.keys.revokeSigningKey(revocation.kid, isForced: isForced, now: environment.clock.now)
         }
         switch ending {
         case .revoked: environment.logger.log(.keysRevoked, [.count: .number(1)])
@@ -77,7 +77,7 @@ struct SigningKeyControl: Sendable {
         let key = SigningKey(kid: name, algorithm: algorithm, secret: secret, createdAt: environment.clock.now)
         let result = try await changingKeys {
             try await store.encrypted { () throws(StoreError) in
-                try await store.addSigningKey(key, of: did, grace: grace)
+                try await store.keys.addSigningKey(key, of: did, grace: grace)
             }
         }
         switch result {
@@ -122,7 +122,7 @@ struct SigningKeyControl: Sendable {
     }
 
     private func report(ofSigningKey kid: String) async throws -> SigningKeyReport {
-        let stored = try await store.keyReport().signingKeys
+        let stored = try await store.keys.report().signingKeys
         guard let key = stored.first(where: { $0.kid == kid }) else {
             throw ControlError(.conflict, "The key was deleted meanwhile, with its identity.")
         }
@@ -144,8 +144,8 @@ struct SigningKeyAge: Sendable {
     /// Publishes the age. An age that cannot be read stays what it was.
     func publish() async {
         if auth.storedKeys {
-            guard let did = try? await store.activeIdentity().did else { return metrics.keyCreated.set(0) }
-            guard let keys = try? await store.signingKeys(of: did) else { return }
+            guard let did = try? await store.identity.active().did else { return metrics.keyCreated.set(0) }
+            guard let keys = try? await store.keys.signingKeys(of: did) else { return }
             let newest = keys.first { $0.endsAt == nil && $0.algorithm == auth.signingAlgorithm }
             metrics.keyCreated.set(newest?.createdAt.seconds ?? 0)
         } else if let file = auth.keyFile ?? auth.secretFile,

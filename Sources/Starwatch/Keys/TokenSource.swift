@@ -117,6 +117,8 @@ final class StoredSigningKeys: SigningKeySource {
 
     func keys(of account: DID) async throws(TokenError) -> [SigningKey] {
         guard let store = store.withLock({ $0 }) else { return [] }
-        do throws(StoreError) { return try await store.signingKeys(of: account) } catch { throw .signingKeysUnreadable }
+        do throws(StoreError) { return try await store.keys.signingKeys(of: account) } catch {
+            throw .signingKeysUnreadable
+        }
     }
 }

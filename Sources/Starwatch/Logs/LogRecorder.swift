@@ -39,7 +39,7 @@ package final class LogRecorder: StarwatchTelemetry.LogSink {
             return held
         }
         guard !entries.isEmpty else { return }
-        try? await store.appendLogs(entries)
+        try? await store.logs.append(entries)
     }
 }
 

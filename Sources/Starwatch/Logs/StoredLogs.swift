@@ -23,7 +23,7 @@ struct StoredLogs: Sendable {
         }
         // The last seconds are still in memory.
         await recorder.flush(to: store)
-        return try await store.logs(filter).map(LogLine.init)
+        return try await store.logs.list(filter).map(LogLine.init)
     }
 }
 

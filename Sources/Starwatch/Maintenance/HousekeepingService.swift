@@ -55,7 +55,7 @@ package final class HousekeepingService: Service {
             let start = self.time.monotonic
             var (nextReport, nextSample, nextWork) = (start, start, start + Self.interval)
             // Nobody encrypts the database of a running agent.
-            let isEncrypted = await self.store.isEncrypted
+            let isEncrypted = await self.store.keys.isEncrypted
             var nextCleanup = start + min(Self.firstCleanup, self.outbox.cleanupInterval)
             while !Task.isCancelled {
                 let isWell = self.store.health.failure == nil
@@ -79,8 +79,8 @@ package final class HousekeepingService: Service {
                 await self.recorder.flush(to: self.store)
                 if self.time.monotonic >= nextSample {
                     // A missing sample makes a total cover more than a day, which is no failure.
-                    try? await self.store.sampleLedger(now: self.clock.now)
-                    nextSample = self.time.monotonic + Store.sampleInterval
+                    try? await self.store.status.sampleLedger(now: self.clock.now)
+                    nextSample = self.time.monotonic + StoreStatus.sampleInterval
                 }
                 var isEncrypting = false
                 if isEncrypted {
@@ -88,7 +88,7 @@ package final class HousekeepingService: Service {
                     await self.endSigningKeys()
                 }
                 // Nothing is deleted before the pages are known to be sound.
-                if self.time.monotonic >= nextCleanup, self.store.pageCheckPhase != .running {
+                if self.time.monotonic >= nextCleanup, self.store.status.pageCheckPhase != .running {
                     // A failed one is tried again soon, because the agent is degraded until one succeeds.
                     let isDone = await self.pass()
                     let wait =
@@ -113,7 +113,7 @@ package final class HousekeepingService: Service {
         let end = time.monotonic + .seconds(5)
         do {
             while !Task.isCancelled, time.monotonic < end {
-                let step = try await store.reseal()
+                let step = try await store.keys.reseal()
                 rows += step.rows
                 environment.metrics.reencryption.set(step.progress)
                 store.health.ended(.keys, failed: false)
@@ -133,7 +133,7 @@ package final class HousekeepingService: Service {
         // A machine can start with a clock that is years ahead.
         guard clock.isConfirmed else { return }
         do {
-            let count = try await store.endSigningKeys(now: min(clock.now, time.now))
+            let count = try await store.keys.endSigningKeys(now: min(clock.now, time.now))
             if count > 0 { logger.log(.keysRevoked, [.count: .number(count)]) }
         } catch {
             logger.log(.keysStoreFailed, [.error: "\(error)"])
@@ -152,7 +152,7 @@ package final class HousekeepingService: Service {
         do {
             // The earlier clock counts, so that a server whose clock runs ahead does not cause dead letters to be
             // deleted.
-            let counts = try await store.retention(policy, now: min(clock.now, time.now))
+            let counts = try await store.retention.apply(policy, now: min(clock.now, time.now))
             if counts.outbox > 0 { logger.log(.retentionCleaned, [.rowCount: .number(counts.outbox)]) }
             store.health.ended(.retention, failed: false)
             return true

@@ -15,7 +15,7 @@ struct PageCheckService: Service {
     func run() async throws {
         logger.log(.storageCheck, [.state: "\(PageCheckPhase.running.name)"])
         let error = await check()
-        metrics.storageCheck.set(Double(store.pageCheckPhase.rawValue))
+        metrics.storageCheck.set(Double(store.status.pageCheckPhase.rawValue))
         switch error {
         case nil: logger.log(.storageCheck, [.state: "\(PageCheckPhase.passed.name)"])
         case .corrupt(let detail)?:
@@ -31,7 +31,7 @@ struct PageCheckService: Service {
     private func check() async -> StoreError? {
         await cancelWhenGracefulShutdown {
             do throws(StoreError) {
-                try await store.checkPages()
+                try await store.status.checkPages()
                 return nil
             } catch {
                 return error

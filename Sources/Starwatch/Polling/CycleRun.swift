@@ -270,12 +270,12 @@ struct CycleRun {
         let outcome: PageCommitResult
         do throws(StoreError) {
             outcome = try await Trace.span(.commit) { span throws(StoreError) in
-                guard let span else { return try await cycle.store.commit(page: commit) }
+                guard let span else { return try await cycle.store.outbox.commit(page: commit) }
                 span.set(.poll, cycle.poll.name)
                 span.set(.runID, run: cycle.runID)
                 span.set(.count, commit.changes.count)
                 do throws(StoreError) {
-                    let result = try await cycle.store.commit(page: commit)
+                    let result = try await cycle.store.outbox.commit(page: commit)
                     if case .committed(let counts) = result { span.set(.new, counts.inserted) }
                     return result
                 } catch {
@@ -328,7 +328,7 @@ struct CycleRun {
         var isCurrent = true
         do throws(StoreError) {
             if isBootstrap {
-                isCurrent = try await cycle.store.finishBootstrap(
+                isCurrent = try await cycle.store.polls.finishBootstrap(
                     stream,
                     generation: state.generation,
                     interests: snapshot.interests,
@@ -428,9 +428,9 @@ struct CycleRun {
             record.refusedPages = 0
         }
         if outcome == .unchanged, record.refusedPages == nil {
-            cycle.store.recordUnchanged(record)
+            cycle.store.polls.recordUnchanged(record)
         } else {
-            do throws(StoreError) { try await cycle.store.finishCycle(record) } catch {
+            do throws(StoreError) { try await cycle.store.polls.finishCycle(record) } catch {
                 log(.pollStoreFailed, [.error: "\(error.description)"])
             }
         }

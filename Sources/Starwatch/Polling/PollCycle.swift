@@ -105,7 +105,7 @@ package final class PollCycle: Sendable {
         do throws(StoreError) {
             let snapshot = try await identity.current()
             guard let stream = stream(of: snapshot) else { return Result(skip: .noIdentity) }
-            let state = try await store.pollState(stream, maxUndelivered: outbox.maxUndelivered)
+            let state = try await store.polls.state(stream, maxUndelivered: outbox.maxUndelivered)
             if let skipped = await skip(snapshot, state: state) { return skipped }
             var result = Result()
             do throws(Stop) {
@@ -184,24 +184,24 @@ package final class PollCycle: Sendable {
         guard let stream, let nextRun, nextRun != former else { return }
         var record = CycleRecord(stream: stream, runID: runID, startedAt: nil, finishedAt: time.now, outcome: nil)
         record.nextRun = nextRun
-        store.recordUnchanged(record)
+        store.polls.recordUnchanged(record)
     }
 
     /// Reads the state that the cycle needs. If the outbox exceeds its limit, for example after the limit was lowered,
     /// rows are evicted first.
     func readState(_ stream: StreamKey) async throws(StoreError) -> PollState {
         // Most polls have written nothing since their last cycle, so the remembered state is current.
-        if let state = store.rememberedPollState(stream, maxUndelivered: outbox.maxUndelivered) { return state }
-        let state = try await store.pollState(stream, maxUndelivered: outbox.maxUndelivered)
+        if let state = store.polls.rememberedState(stream, maxUndelivered: outbox.maxUndelivered) { return state }
+        let state = try await store.polls.state(stream, maxUndelivered: outbox.maxUndelivered)
         guard state.openRows > outbox.maxUndelivered else { return state }
-        let evicted = try await store.evict(
+        let evicted = try await store.outbox.evict(
             outbox.eviction,
             server: stream.server,
             maxUndelivered: outbox.maxUndelivered,
             now: clock.now
         )
         if evicted > 0 { log(.outboxEvicted, [.rowCount: .number(evicted)]) }
-        return try await store.pollState(stream, maxUndelivered: outbox.maxUndelivered)
+        return try await store.polls.state(stream, maxUndelivered: outbox.maxUndelivered)
     }
 
     /// Logs an event of this cycle.

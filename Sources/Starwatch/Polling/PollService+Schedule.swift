@@ -58,7 +58,7 @@ extension PollService {
     private func storedState(of poll: Poll) async throws(StoreError) -> PollState? {
         let account = shared.account
         guard let did = try await account.identity.current().identity.did else { return nil }
-        return try await shared.store.pollState(
+        return try await shared.store.polls.state(
             StreamKey(account: did, server: account.server, poll: poll.name),
             maxUndelivered: shared.outbox.maxUndelivered
         )

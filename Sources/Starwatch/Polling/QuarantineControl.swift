@@ -12,16 +12,16 @@ struct QuarantineControl: Sendable {
         var filter = QuarantineFilter()
         (filter.limit, filter.before) = (query.limit, query.before)
         filter.poll = try query.poll.map { try polls.named($0).name }
-        return try await store.quarantine(filter).map { QuarantineEntry($0) }
+        return try await store.quarantine.list(filter).map { QuarantineEntry($0) }
     }
 
     func discard(_ ids: [Int64]) async throws -> Int {
-        try await store.discardQuarantined(ids, poll: nil, now: clock.now)
+        try await store.quarantine.discard(ids, poll: nil, now: clock.now)
     }
 
     /// - Parameter poll: The poll whose items are discarded; `nil` means every poll.
     func discardAll(poll: String?) async throws -> Int {
-        try await store.discardQuarantined(nil, poll: try poll.map { try polls.named($0).name }, now: clock.now)
+        try await store.quarantine.discard(nil, poll: try poll.map { try polls.named($0).name }, now: clock.now)
     }
 }
 

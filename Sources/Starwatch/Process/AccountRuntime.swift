@@ -74,7 +74,7 @@ package final class AccountRuntime: Sendable {
     /// - Throws: ``StoreError/busy`` also if the store does not respond in time.
     func snapshot() async throws(StoreError) -> StoreSnapshot {
         guard await process.store.answersInTime() else { throw .busy }
-        return try await process.store.snapshot(try await streams())
+        return try await process.store.status.snapshot(try await streams())
     }
 
     func streams() async throws(StoreError) -> [StreamKey] {
@@ -138,7 +138,7 @@ private struct AccountRuntimeMaker {
     func activate(_ account: Account) async throws(AgentError) -> DID? {
         let active: DID?
         do throws(StoreError) {
-            active = try await store.activeIdentity().did
+            active = try await store.identity.active().did
             try await account.gate.restore(now: environment.time.now)
         } catch {
             throw AgentError(.failed, error.description)

@@ -167,7 +167,9 @@ extension Agent {
 
     package func notReady() async -> [String] { await topics.health.notReady() }
 
-    package var databaseCheck: String? { store.pageCheckPhase == .unneeded ? nil : store.pageCheckPhase.name }
+    package var databaseCheck: String? {
+        store.status.pageCheckPhase == .unneeded ? nil : store.status.pageCheckPhase.name
+    }
 
     package func isHealthy() async -> Bool { await topics.health.isHealthy() }
 

@@ -11,7 +11,7 @@ extension Agent {
     ///
     /// - Throws: ``AgentError`` of kind `failed` when the database fails.
     public func activeIdentity() async throws(AgentError) -> DID? {
-        try await failing { try await store.activeIdentity().did }
+        try await failing { try await store.identity.active().did }
     }
 
     /// Changes the active identity; `nil` signs out.

@@ -166,7 +166,7 @@ public final class Agent: Sendable {
         var services = serving.services
         if isEmbedded { reloader.refuse() } else { services.append(reloader) }
         services += workers(supervisor: supervisor) + [process.pollManager]
-        if store.pageCheckPhase == .running {
+        if store.status.pageCheckPhase == .running {
             services.append(PageCheckService(store: store, metrics: metrics, logger: logger))
         }
         services.append(
@@ -223,7 +223,7 @@ public final class Agent: Sendable {
                     return await self.topics.health.report(to: supervisor) { await self.status() }
                 }
                 // Probes only a failed store; users of a working one notice its failure themselves.
-                if self.store.health.failure != nil { try? await self.store.probe() }
+                if self.store.health.failure != nil { try? await self.store.status.probe() }
                 _ = await self.status()
             },
             healthInterval: supervisor?.progressInterval

@@ -40,12 +40,12 @@ enum AgentDatabase {
     {
         let account: DID?
         do throws(StoreError) {
-            try await store.probe(writes: true)
-            account = try await store.activeIdentity().did
+            try await store.status.probe(writes: true)
+            account = try await store.identity.active().did
         } catch {
             throw AgentError(.failed, error.description)
         }
-        let id = await store.masterKeyID
+        let id = await store.keys.masterKeyID
         let source = MasterKeySource(options: options.security, time: time)
         guard try await source.read(for: id)?.id == id else {
             throw AgentError(.failed, "The database does not open with the master key of the new configuration.")

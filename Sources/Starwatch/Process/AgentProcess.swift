@@ -54,9 +54,9 @@ package final class AgentProcess: Sendable {
         feed = parts.feed
         signingKeys = parts.signingKeys
         store = try await AgentDatabase.open(options, log: log, time: time, change: dependencies.store)
-        isClear = await !store.isEncrypted
+        isClear = await !store.keys.isEncrypted
         metrics.storageEncrypted.set(isClear ? 0 : 1)
-        metrics.storageCheck.set(Double(store.pageCheckPhase.rawValue))
+        metrics.storageCheck.set(Double(store.status.pageCheckPhase.rawValue))
         let installation = try await Self.prepare(
             store,
             options,
@@ -112,32 +112,32 @@ package final class AgentProcess: Sendable {
         now: Timestamp
     ) async throws(AgentError) -> Installation {
         do throws(StoreError) {
-            let installation = try await store.installation()
+            let installation = try await store.identity.installation()
             // Runs before the configured identity is seeded, because a new account needs no introduction.
-            _ = try await store.introduce(
+            _ = try await store.notifications.introduce(
                 feature: FeatureNotification.starredProjects.rawValue,
                 now: now,
                 token: RandomID.notificationID
             )
-            let active = try await store.seedIdentityIfEmpty(options.initialIdentity, server: server, now: now)
+            let active = try await store.identity.seedIfEmpty(options.initialIdentity, server: server, now: now)
             if let did = active.did {
                 let plans = options.polls.flatMap { $0.kind == .starredProjects ? $0.planIDs : [] }
-                _ = try await store.seedStarsIfEmpty(plans, of: did, server: server, now: now)
+                _ = try await store.stars.seedIfEmpty(plans, of: did, server: server, now: now)
             }
             let renderer = NotificationRenderer(polls: options.polls, options: options.delivery)
             // Before `retainSinks`, which can deliver the rows of a notification.
-            _ = try await store.releaseUnlisted(now: now, make: { renderer.renewed($0) })
-            _ = try await store.retainSinks(Set(options.delivery.sinks.map(\.name) + hostSinks), now: now)
+            _ = try await store.deliveries.releaseUnlisted(now: now, make: { renderer.renewed($0) })
+            _ = try await store.deliveries.retainSinks(Set(options.delivery.sinks.map(\.name) + hostSinks), now: now)
             // Deletes notifications that can no longer be read.
-            try await store.trimFeed(keep: options.delivery.feedKeep ?? 0)
-            _ = try await store.evict(
+            try await store.feed.trim(keep: options.delivery.feedKeep ?? 0)
+            _ = try await store.outbox.evict(
                 options.outbox.eviction,
                 server: server,
                 maxUndelivered: options.outbox.maxUndelivered,
                 now: now
             )
             // Before the first scrape, which would take zeros for a reset.
-            metrics.publish(totals: try await store.ledgerTotals())
+            metrics.publish(totals: try await store.status.ledgerTotals())
             return installation
         } catch {
             throw AgentError(.failed, error.description)
@@ -207,13 +207,13 @@ package final class AgentProcess: Sendable {
     ) async throws(AgentError) {
         do throws(StoreError) {
             // Texts armed for removed digests must not be shown.
-            try await store.retainDigests(Set(digests.map(\.name)))
+            try await store.digests.retain(Set(digests.map(\.name)))
             // Old events must not be sent to callbacks that are configured again later.
-            try await store.retainEvents(CallbackKind.allCases.filter { options.callbacks.receiver(of: $0) != nil })
+            try await store.events.retain(CallbackKind.allCases.filter { options.callbacks.receiver(of: $0) != nil })
             let json = DigestConfiguration.json(options.digests)
             let now = environment.time.now
             let event = writer.draft(.configUpdated, account: account, config: json, now: now)
-            let dropped = try await store.storeDigestConfiguration(json, telling: event, now: now)
+            let dropped = try await store.digests.storeConfiguration(json, telling: event, now: now)
             if let event, let dropped {
                 environment.metrics.callbacks.count([event], dropped: dropped, environment.logger)
             }

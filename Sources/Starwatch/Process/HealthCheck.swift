@@ -40,7 +40,7 @@ struct HealthCheck: Sendable {
         do throws(StoreError) {
             guard store.health.failure == nil else { throw .busy }
             if !isAnswering, await !store.answersInTime() { throw .busy }
-            if try await store.activeIdentity().did == nil { reasons.append("signed_out") }
+            if try await store.identity.active().did == nil { reasons.append("signed_out") }
         } catch {
             reasons.append("store_unavailable")
         }
@@ -52,7 +52,7 @@ struct HealthCheck: Sendable {
     /// - Parameter status: The agent's status.
     func report(to supervisor: Supervisor, _ status: () async -> AgentStatus) async {
         // An error is also a response. A restart of the agent would not fix the disk.
-        try? await store.probe()
+        try? await store.status.probe()
         process.progress.mark(.store, at: now)
         if await isHealthy() { supervisor.progress() }
         let headline = await status().headline
@@ -76,7 +76,7 @@ extension Store {
     nonisolated func answersInTime() async -> Bool {
         guard !health.isBusy(longerThan: Self.patience) else { return false }
         let answer = Promise<Bool>()
-        whenIdle { answer.fulfil(true) }
+        status.whenIdle { answer.fulfil(true) }
         return await withTaskGroup(of: Bool.self) { group in
             group.addTask { await answer.value() ?? false }
             // Uses the real clock, because nothing advances a simulated one here.

@@ -47,14 +47,14 @@ struct MetricsReporter: Sendable {
         metrics.clock.tokenExpiry.set(await runtime.account.api.tokens.expiry?.seconds ?? 0)
         metrics.clock.poolRemaining.set(Double(await runtime.account.api.tokens.poolRemaining ?? 0))
         for sink in process.sinks { metrics.outbox.sinkDisabled[sink.label].set(sink.isDisabled) }
-        let files = store.fileSizes()
+        let files = store.status.fileSizes()
         metrics.storeBytes[.database].set(Double(files.database))
         metrics.storeBytes[.wal].set(Double(files.wal))
         metrics.storeBytes[.freeDisk].set(Double(files.freeDisk))
         guard !store.health.isBusy(longerThan: Store.patience), let streams = try? await runtime.streams() else {
             return
         }
-        var known = store.rememberedSnapshot(streams)
+        var known = store.status.rememberedSnapshot(streams)
         if known == nil { known = try? await runtime.snapshot() }
         guard let snapshot = known else { return }
         publish(snapshot)

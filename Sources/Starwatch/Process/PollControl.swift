@@ -43,10 +43,10 @@ struct PollControl: Sendable {
     /// was ahead, does not count.
     private func hasSucceeded(_ poll: Poll, within time: Duration) async throws -> Bool {
         let process = runtime.process
-        guard let did = try await process.store.activeIdentity().did else { return false }
+        guard let did = try await process.store.identity.active().did else { return false }
         let stream = StreamKey(account: did, server: runtime.account.server, poll: poll.name)
         let limit = runtime.options.outbox.maxUndelivered
-        guard let success = try await process.store.pollState(stream, maxUndelivered: limit).lastSuccess else {
+        guard let success = try await process.store.polls.state(stream, maxUndelivered: limit).lastSuccess else {
             return false
         }
         let age = process.environment.time.now - success

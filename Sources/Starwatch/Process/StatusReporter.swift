@@ -49,7 +49,7 @@ struct StatusReporter: Sendable {
             status.identity = snapshot.identity.did.map(process.pseudonym.hash)
             fill(&status.outbox, from: snapshot, now: now)
             status.outbox.waiting = waiting(in: snapshot, for: sinks)
-            status.outbox.lastDay = lastDay(try await process.store.ledgerOfLastDay(now: clock.now))
+            status.outbox.lastDay = lastDay(try await process.store.status.ledgerOfLastDay(now: clock.now))
             status.outbox.oldestDue = runtime.dispatcher.oldestDue(in: snapshot).map { past($0, now).iso8601 }
             let current = try await runtime.account.identity.current()
             facts.isSignedOut =
@@ -62,8 +62,8 @@ struct StatusReporter: Sendable {
             }
             status.digests = try await digests.status(of: snapshot.identity.did)
             status.storage = AgentStatus.Storage(
-                encrypted: await process.store.isEncrypted,
-                reencryption: await process.store.resealProgress
+                encrypted: await process.store.keys.isEncrypted,
+                reencryption: await process.store.keys.resealProgress
             )
             facts.canReadStore = process.store.health.failure == nil
         } catch {

@@ -23,27 +23,27 @@ struct StoryFinder: Sendable {
 
     private func story(of id: String) async throws(StoreError) -> Story? {
         if id.hasPrefix("run_") {
-            let run = try await store.runStory(id)
+            let run = try await store.stories.run(id)
             guard !run.isEmpty else { return nil }
             let open = run.rows.first { !$0.state.isTerminal }
-            let first: ChangeStory? = if let open { try await store.changeStory(open.id) } else { nil }
+            let first: ChangeStory? = if let open { try await store.stories.change(open.id) } else { nil }
             return await stories().run(id, run, firstOpen: first)
         }
         if id.hasPrefix("ntf_") {
-            if let notification = try await store.notificationStory(id) {
+            if let notification = try await store.stories.notification(id) {
                 return await stories().notification(notification)
             }
-            return try await store.armedDigest(id).map { StoryBuilder.digest(id, $0, pseudonym) }
+            return try await store.stories.armedDigest(id).map { StoryBuilder.digest(id, $0, pseudonym) }
         }
         var rows: [Int64] = []
         if let row = Int64(id) {
             rows = [row]
         } else if let change = JWTID(id) {
-            rows = try await store.rows(of: change)
+            rows = try await store.stories.rows(of: change)
         } else if id.hasPrefix(ChangeHash.prefix), let change = try await change(ofHash: id) {
-            rows = try await store.rows(of: change)
+            rows = try await store.stories.rows(of: change)
         }
-        guard let row = rows.first, let change = try await store.changeStory(row) else { return nil }
+        guard let row = rows.first, let change = try await store.stories.change(row) else { return nil }
         return await stories().change(change, otherRows: Array(rows.dropFirst()))
     }
 
@@ -51,7 +51,7 @@ struct StoryFinder: Sendable {
     private func change(ofHash hash: String) async throws(StoreError) -> JWTID? {
         var before: Int64?
         while true {
-            let rows = try await store.changes(before: before, limit: 2000)
+            let rows = try await store.stories.changes(before: before, limit: 2000)
             if let found = rows.first(where: { changeHash.hash($0.change) == hash }) { return found.change }
             guard let last = rows.last else { return nil }
             before = last.id

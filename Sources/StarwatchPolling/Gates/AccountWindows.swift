@@ -51,7 +51,7 @@ final class AccountWindows {
     /// Reads the stored window of a previous run.
     func load(_ key: Key, now: Timestamp) async throws(StoreError) -> Window {
         var stored: [UInt8]?
-        if case .account(let account) = key { stored = try await store?.requestWindow(of: account) }
+        if case .account(let account) = key { stored = try await store?.polls.requestWindow(of: account) }
         // Another request of the account can have loaded it, and can already have gone.
         if let window = windows[key] { return window }
         let window = Window(AccountWindow(limits: limits, stored: stored, now: now))
@@ -90,7 +90,7 @@ final class AccountWindows {
         var failure: StoreError?
         if let state = windows[key]?.value.startWrite(now: now, isLast: isEnding) {
             do throws(StoreError) {
-                try await store.setRequestWindow(state.bytes, of: account, spentAt: now, isKnown: isKnown)
+                try await store.polls.setRequestWindow(state.bytes, of: account, spentAt: now, isKnown: isKnown)
                 windows[key]?.value.end(state)
             } catch {
                 failure = error

@@ -56,7 +56,7 @@ extension Gate {
     /// Stores that the server took an acknowledgement.
     package func learnAcknowledges() async throws(StoreError) {
         guard known.state.acknowledges != true else { return }
-        try await store?.rememberAcknowledges(true, server: server)
+        try await store?.servers.rememberAcknowledges(true, server: server)
         known.state.acknowledges = true
     }
 
@@ -68,13 +68,13 @@ extension Gate {
         guard let fixedDialect = known.fixedDialect, let store, known.state.dialect != fixedDialect else { return }
         var isAnother = known.state.dialect != nil
         if !isAnother {
-            isAnother = try await store.hasIdentifiers(otherThan: fixedDialect.idKind, server: server)
+            isAnother = try await store.servers.hasIdentifiers(otherThan: fixedDialect.idKind, server: server)
         }
         if isAnother { _ = try await remember(fixedDialect, now: now) }
     }
 
     private func remember(_ dialect: Dialect, now: Timestamp) async throws(StoreError) -> Bool {
-        let isAfresh = try await store?.rememberDialect(dialect, of: server, now: now) ?? false
+        let isAfresh = try await store?.servers.rememberDialect(dialect, of: server, now: now) ?? false
         if known.state.dialect != dialect { (known.state.acknowledges, known.endpointMissed) = (nil, nil) }
         known.state.dialect = dialect
         return isAfresh

@@ -90,7 +90,7 @@ package actor Gate {
     private func readWait(from store: Store, now: Timestamp) async throws(StoreError) {
         guard !restoration.hasWait else { return }
         let before = restoration.jumps
-        let learned = try await store.serverState(server)
+        let learned = try await store.servers.state(server)
         restoration.hasWait = true
         known.state = learned
         wait.restore(learned, now: now - before)

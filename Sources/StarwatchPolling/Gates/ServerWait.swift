@@ -54,7 +54,7 @@ final class ServerWait {
         isCorrected = false
         while let store, !isStored {
             let wait = notBefore
-            guard (try? await store.setNotBefore(wait, server: server)) != nil else { return }
+            guard (try? await store.servers.setNotBefore(wait, server: server)) != nil else { return }
             // The wait can have changed during the write.
             isStored = wait == notBefore
         }

@@ -141,8 +141,8 @@ public actor PollManager: Service {
         if let problem = Self.problem(with: poll.request) { throw problem }
         var stored = StoredSchedule(configuration: poll.timing.json)
         do throws(StoreError) {
-            try await store?.addHostSchedule(id.rawValue, configuration: poll.timing.json, now: time.now)
-            stored = try await store?.hostSchedule(id.rawValue) ?? stored
+            try await store?.host.addSchedule(id.rawValue, configuration: poll.timing.json, now: time.now)
+            stored = try await store?.host.schedule(id.rawValue) ?? stored
         } catch {
             throw Self.notScheduled(error.description)
         }
@@ -169,7 +169,7 @@ public actor PollManager: Service {
     ///   deleted.
     public func cancel(_ id: ScheduleID) async throws(PollError) {
         entries.removeValue(forKey: id)?.isCancelled.raise()
-        do throws(StoreError) { try await store?.removeHostSchedule(id.rawValue) } catch {
+        do throws(StoreError) { try await store?.host.removeSchedule(id.rawValue) } catch {
             throw Self.notScheduled(error.description)
         }
     }

@@ -165,6 +165,6 @@ final class ScheduleEntry: ScheduledWork {
     private func save() async {
         let stored = state.withLock(\.stored)
         // If this write fails, the next run stores it; until then it is kept in memory.
-        try? await shared.store?.saveHostSchedule(stored, id: id.rawValue, now: shared.time.now)
+        try? await shared.store?.host.saveSchedule(stored, id: id.rawValue, now: shared.time.now)
     }
 }

@@ -47,13 +47,13 @@ public struct SQLiteStorage: StorageAdapter {
 
     /// - Throws: ``PollError`` when the database fails.
     public func watermark(of key: String) async throws -> String? {
-        do { return try await store.hostWatermark(key) } catch { throw PollError(error) }
+        do { return try await store.host.watermark(key) } catch { throw PollError(error) }
     }
 
     /// - Throws: As ``watermark(of:)``.
     public func advance(_ key: String, from expected: String?, to new: String) async throws -> Bool {
         do {
-            return try await store.advanceHostWatermark(key, from: expected, to: new, now: time.now)
+            return try await store.host.advanceWatermark(key, from: expected, to: new, now: time.now)
         } catch {
             throw PollError(error)
         }

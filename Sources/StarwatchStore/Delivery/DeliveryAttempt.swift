@@ -25,7 +25,7 @@ package struct StoredAttempt: Sendable, Hashable {
     package let nextAttemptAt: Timestamp?
 }
 
-extension Session {
+extension DeliveryRows {
     /// Stores an attempt. A notification that was sent anew after its deliveries expired counts from 1 again.
     ///
     /// - Parameter nextAt: The planned time of the next attempt; `nil` for none.
@@ -36,7 +36,7 @@ extension Session {
         now: Timestamp,
         nextAt: Timestamp?
     ) throws {
-        try run(
+        try db.run(
             """
             INSERT OR REPLACE INTO delivery_attempts
                 (notification_id, sink, number, started_at, finished_at, result, reason, next_attempt_at)
@@ -51,7 +51,7 @@ extension Session {
 
     /// The attempts of a notification, in their order.
     func attempts(of notification: Int64) throws -> [StoredAttempt] {
-        try all(
+        try db.all(
             """
             SELECT sink, number, started_at, finished_at, result, reason, next_attempt_at FROM delivery_attempts
             WHERE notification_id = ? ORDER BY finished_at, sink, number
@@ -74,7 +74,7 @@ extension Session {
 
     /// Deletes the oldest attempts beyond `limit`.
     func trimAttempts(keep limit: Int) throws -> Int {
-        try changed(
+        try db.changed(
             """
             DELETE FROM delivery_attempts WHERE finished_at <
                 (SELECT finished_at FROM delivery_attempts ORDER BY finished_at DESC LIMIT 1 OFFSET ?)

@@ -20,7 +20,7 @@ package struct DeliveryTicket: Sendable, Hashable {
 package struct OpenNotification: Sendable, Hashable, Identifiable {
     package let outgoing: OutgoingNotification
     package let stream: StreamKey
-    /// ``Store/renewals`` when it was read.
+    /// ``StoreMemory/renewals`` when it was read.
     let renewals: Int
     /// One ticket for every due sink, leased to the caller.
     package let tickets: [DeliveryTicket]

@@ -31,41 +31,54 @@ package struct OutboxRow: Sendable, Hashable, Identifiable {
     package var announcedBy: String?
 }
 
-extension Session {
+/// The rows of the outbox, in one access.
+struct OutboxRows {
+    let db: Session
+
     /// The change in an outbox row, from the columns `jwt_id`, `plan_id`, `name` and `is_offer`.
     ///
     /// - Throws: ``StoreError/sealed(_:)`` if a value does not open.
     func change(_ row: SQLRow, of stream: Int64) throws -> Change {
         let id: JWTID = try row["jwt_id"]
-        let place = Self.outboxRow(stream, id)
+        let place = place(stream, id)
         return Change(
             id: id,
-            plan: try opened(row["plan_id"], .outboxPlan, row: place),
-            name: try opened(row["name"], .outboxName, row: place),
+            plan: try db.opened(row["plan_id"], .outboxPlan, row: place),
+            name: try db.opened(row["name"], .outboxName, row: place),
             isOffer: try row["is_offer"]
         )
     }
 
     /// The same for a person to look at: ``Unreadable/text`` takes the place of values that do not open.
-    fileprivate func visibleChange(_ row: SQLRow, of stream: Int64) throws -> Change {
+    func visibleChange(_ row: SQLRow, of stream: Int64) throws -> Change {
         let id: JWTID = try row["jwt_id"]
-        let place = Self.outboxRow(stream, id)
+        let place = place(stream, id)
         return Change(
             id: id,
-            plan: try ifReadable { try opened(row["plan_id"], .outboxPlan, row: place) as String } ?? Unreadable.text,
-            name: try ifReadable { try opened(row["name"], .outboxName, row: place) as String? } ?? Unreadable.text,
+            plan: try ifReadable { try db.opened(row["plan_id"], .outboxPlan, row: place) as String }
+                ?? Unreadable.text,
+            name: try ifReadable { try db.opened(row["name"], .outboxName, row: place) as String? } ?? Unreadable.text,
             isOffer: try row["is_offer"]
         )
     }
 
     /// The stream for a person to look at. An account that does not open is ``Unreadable/account``.
-    fileprivate func visibleStream(_ row: SQLRow) throws -> StreamKey {
-        try ifReadable { try stream(row) }
+    func visibleStream(_ row: SQLRow) throws -> StreamKey {
+        try ifReadable { try db.stream(row) }
             ?? StreamKey(account: Unreadable.account, server: try row["server"], poll: try row["poll"])
     }
 
     /// The text that binds the values of an outbox row to it.
-    static func outboxRow(_ stream: Int64, _ id: JWTID) -> String { "\(stream)/\(id.rawValue)" }
+    func place(_ stream: Int64, _ id: JWTID) -> String { "\(stream)/\(id.rawValue)" }
+
+    /// The fields that differed from the plan's snapshot when the row was stored, from their stored form.
+    func changedFields(_ stored: String?, of stream: Int64, _ id: JWTID) throws -> [String: FieldChange]? {
+        guard let text = try db.opened(stored, .outboxChanges, row: place(stream, id)) else { return nil }
+        guard let fields = try? JSONDecoder().decode([String: FieldChange].self, from: Data(text.utf8)) else {
+            throw StoreError.damaged
+        }
+        return fields
+    }
 }
 
 /// A row and its state at every sink.
@@ -114,8 +127,8 @@ extension OutboxRow {
     /// Reads ``columns``.
     init(_ row: SQLRow, _ db: Session) throws {
         id = try row["id"]
-        stream = try db.visibleStream(row)
-        change = try db.visibleChange(row, of: row["stream_id"])
+        stream = try db.outbox.visibleStream(row)
+        change = try db.outbox.visibleChange(row, of: row["stream_id"])
         state = try row["state"]
         reason = (try row["reason"] as String?).flatMap(RowReason.init(rawValue:))
         priority = try row["priority"]
@@ -128,16 +141,5 @@ extension OutboxRow {
         runID = try row["run_id"]
         announcedBy = try row["announced_by"]
         undeliveredTo = (try row["undelivered_to"] as String? ?? "").split(separator: ",").map(String.init).sorted()
-    }
-}
-
-extension Session {
-    /// The fields that differed from the plan's snapshot when the row was stored, from their stored form.
-    func changedFields(_ stored: String?, of stream: Int64, _ id: JWTID) throws -> [String: FieldChange]? {
-        guard let text = try opened(stored, .outboxChanges, row: Self.outboxRow(stream, id)) else { return nil }
-        guard let fields = try? JSONDecoder().decode([String: FieldChange].self, from: Data(text.utf8)) else {
-            throw StoreError.damaged
-        }
-        return fields
     }
 }

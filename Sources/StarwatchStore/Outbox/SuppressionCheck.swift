@@ -16,7 +16,7 @@ struct SuppressionCheck {
     mutating func reason(for change: FetchedChange, _ db: Session) throws -> RowReason? {
         if change.isOwn { return .own }
         for other in try streams(db) {
-            if try db.announces(change.id, in: other) { return .announced }
+            if try db.outbox.announces(change.id, in: other) { return .announced }
         }
         return nil
     }
@@ -36,10 +36,10 @@ struct SuppressionCheck {
     }
 }
 
-extension Session {
+extension OutboxRows {
     /// Whether a stream has a row that announces a change.
-    fileprivate func announces(_ change: JWTID, in stream: Int64) throws -> Bool {
-        let found = try row(
+    func announces(_ change: JWTID, in stream: Int64) throws -> Bool {
+        let found = try db.row(
             """
             SELECT state, notification_id IS NOT NULL OR reason IS NOT NULL AS is_decided FROM notification_outbox
             WHERE stream_id = ? AND jwt_id = ?
@@ -53,7 +53,7 @@ extension Session {
 
     /// Ends a row that waits for delivery or room without an announcement.
     func suppress(_ change: JWTID, of stream: Int64, _ reason: RowReason, _ now: Timestamp) throws {
-        try run(
+        try db.run(
             """
             UPDATE notification_outbox SET state = 'suppressed', reason = ?, finished_at = ?
             WHERE stream_id = ? AND jwt_id = ?

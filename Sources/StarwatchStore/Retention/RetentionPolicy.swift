@@ -29,6 +29,80 @@ package struct RetentionPolicy: Sendable, Hashable {
     }
 }
 
+extension RetentionPolicy {
+    /// A statement that deletes the rows of one table that are older than `age`.
+    struct Expiry: Sendable {
+        let statement: String
+        let age: Duration
+        let count: any WritableKeyPath<RetentionCounts, Int> & Sendable
+
+        init(_ statement: String, _ age: Duration, _ count: any WritableKeyPath<RetentionCounts, Int> & Sendable) {
+            (self.statement, self.age, self.count) = (statement, age, count)
+        }
+    }
+
+    var expiries: [Expiry] {
+        // A staleness notice must be withdrawn from the sinks that have it, however late.
+        let standing = "(SELECT notification_id FROM staleness_notices)"
+        return [
+            Expiry(
+                // The row of one sink must stay while another sink is due or can be retried. A sink's dead letter stays
+                // with its notification.
+                """
+                DELETE FROM deliveries WHERE state <> 'pending' AND updated_at < ?
+                    AND notification_id NOT IN (SELECT notification_id FROM deliveries WHERE \(Schema.isLost))
+                    AND notification_id NOT IN (SELECT id FROM notifications WHERE state IN ('open', 'dead'))
+                    AND notification_id NOT IN \(standing)
+                """,
+                deliveries,
+                \.deliveries
+            ),
+            Expiry(
+                """
+                DELETE FROM notifications WHERE state NOT IN ('open', 'dead') AND finished_at < ?
+                    AND id NOT IN \(standing)
+                    AND id IN (SELECT notification_id FROM deliveries WHERE \(Schema.isLost))
+                """,
+                dead,
+                \.notifications
+            ),
+            Expiry(
+                """
+                DELETE FROM notifications WHERE state <> 'open' AND finished_at < ? AND id NOT IN \(standing)
+                    AND (state = 'dead' OR id NOT IN (SELECT notification_id FROM deliveries WHERE \(Schema.isLost)))
+                    AND (state <> 'dead' OR NOT EXISTS (SELECT 1 FROM notification_outbox o
+                        WHERE o.state = 'dead' AND o.stream_id = notifications.stream_id
+                            AND o.notification_id = notifications.id))
+                """,
+                history,
+                \.notifications
+            ),
+            Expiry(
+                """
+                DELETE FROM feature_notices WHERE finished_at < ?
+                    AND token NOT IN (SELECT token FROM notifications WHERE state = 'open')
+                """,
+                history,
+                \.notifications
+            ),
+            Expiry("DELETE FROM feed WHERE created_at < ?", history, \.notifications),
+            Expiry("DELETE FROM shortlinks WHERE expires_at <= ?", .zero, \.shortlinks),
+            Expiry("DELETE FROM quarantine WHERE seen_at < ?", quarantine, \.history),
+            Expiry("DELETE FROM history WHERE finished_at < ?", history, \.history),
+            Expiry("DELETE FROM notif_contents WHERE coalesce(validated_at, fetched_at) < ?", deliveries, \.slots),
+            Expiry("DELETE FROM notif_deliveries WHERE fire_at < ?", deliveries, \.slots),
+            Expiry("DELETE FROM log_entries WHERE level >= 2 AND created_at < ?", errorLogs, \.logs),
+            Expiry("DELETE FROM delivery_attempts WHERE finished_at < ?", deliveries, \.deliveries),
+            Expiry("DELETE FROM page_fetches WHERE answered_at < ?", history, \.history),
+            Expiry("DELETE FROM watermark_moves WHERE moved_at < ?", history, \.history),
+            Expiry("DELETE FROM starred_archive WHERE archived_at < ?", archivedStars, \.archivedStars),
+            Expiry("DELETE FROM poll_schedules WHERE updated_at < ?", watermarks, \.watermarks),
+            // A window matters for a minute only.
+            Expiry("DELETE FROM request_windows WHERE spent_at < ?", .days(1), \.windows),
+        ]
+    }
+}
+
 /// The numbers of deleted rows.
 package struct RetentionCounts: Sendable, Hashable {
     package internal(set) var outbox = 0

@@ -11,10 +11,10 @@ extension Schema {
         let newest = supported.upperBound
         switch version {
         case 0:
-            let steps = [migratorTable, tables, firstRows, installation, migratorRows]
+            let steps = [migratorTable, Tables.all, firstRows, installation, migratorRows]
             return "PRAGMA journal_mode = WAL;\n" + transaction(of: steps)
         case 1..<newest:
-            let later = changes.filter { $0.version > version }
+            let later = Migrations.all.filter { $0.version > version }
             return transaction(of: later.map { $0.statements + migratorRow(of: $0.version) })
         case newest: return ""
         default: return nil

@@ -5,11 +5,29 @@ package enum Schema {
     /// The versions that a store works with. The agent migrates older ones.
     package static let supported = 8...8
 
-    /// The migrations, and the version that each leads to.
-    static let changes: [(version: Int, statements: String)] = [
-        (2, version2), (3, version3), (4, version4), (5, version5), (6, version6), (7, version7),
-        (8, version8),
-    ]
+    /// The rows of a new database, but for its installation.
+    static let firstRows = """
+        INSERT INTO active_identity (id) VALUES (1);
+        INSERT INTO ledger_totals VALUES (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+        INSERT INTO ledger_samples VALUES (0, 0, 0, 0, 0);
+
+        """
+
+    /// The condition of `idx_outbox_open`, for queries that name several states.
+    static let isOpen =
+        "(state = 'pending' OR state = 'claimed' OR state = 'delivered' OR state = 'dead' OR state = 'evicted')"
+
+    /// The condition of rows that were cancelled with an identity that has returned. The server sends them again, and
+    /// no sink has them. Rows that an operator discarded or a sink accepted still have a notification. Rows skipped by
+    /// the bootstrap after the return are not above the watermark.
+    static let isOpenAgain = """
+        (state = 'cancelled' AND notification_id IS NULL AND reason IS NULL AND jwt_id > coalesce((SELECT w.watermark
+            FROM streams s JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll
+            WHERE s.id = notification_outbox.stream_id), ''))
+        """
+
+    /// The condition of `idx_deliveries_lost`.
+    static let isLost = "state IN ('rejected', 'given_up')"
 
     /// Creates the tables or migrates them to the newest version; for a host's database, checks the version.
     ///
@@ -68,7 +86,7 @@ package enum Schema {
     private static func create(_ database: DatabaseQueue) throws {
         try database.write { db in
             if try !db.tableExists("grdb_migrations") { try db.execute(sql: migratorTable) }
-            try db.execute(sql: tables + firstRows + migratorRows)
+            try db.execute(sql: Tables.all + firstRows + migratorRows)
             var generator = SystemRandomNumberGenerator()
             let key = (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) }
             let instance = (0..<16).map { _ in
@@ -85,7 +103,7 @@ package enum Schema {
 
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        for (version, statements) in changes {
+        for (version, statements) in Migrations.all {
             migrator.registerMigration("v\(version)") { db in
                 try db.execute(sql: statements)
                 try db.execute(sql: "PRAGMA user_version = \(version)")

@@ -21,29 +21,24 @@ enum Sealing {
     }
 
     /// Opens the keys of the database, or makes them if it is new.
-    ///
-    /// - Parameter newKey: Returns the 32 bytes of a new key.
-    static func open(
-        _ database: DatabaseQueue,
-        _ master: MasterKey?,
-        newKey: @escaping @Sendable () -> [UInt8],
-        now: @escaping @Sendable () -> Timestamp
-    ) throws -> Vault {
-        let vault = Vault(newKey: newKey, now: now)
-        guard let master else { return vault }
+    static func open(_ database: DatabaseQueue, _ options: StoreOptions) throws -> SessionContext {
+        let vault = Vault(newKey: options.newKey, now: options.now)
+        let context = SessionContext(options, vault)
+        guard let master = options.masterKey else { return context }
         let state = try database.write { db in
             let state = try String.fetchOne(db, sql: "SELECT state FROM sealing")
+            let session = Session(database: db, context: context)
             if state != nil {
-                try vault.load(Session(database: db, vault: vault), master)
+                try vault.load(session, master)
             } else {
                 // A new key, because the one that the migration wrote is still in the write-ahead log.
-                try vault.create(Session(database: db, vault: vault), master, installation: Data(newKey()))
+                try vault.create(session, master, installation: Data(options.newKey()))
                 try db.execute(sql: "UPDATE installation SET installation_key = zeroblob(32)")
             }
             return state
         }
         if state == "cleaning" { try clean(database) }
-        return vault
+        return context
     }
 
     /// Rewrites the file after its encryption, so that no cleartext is left in free pages and in the write-ahead log.

@@ -8,11 +8,13 @@ import StarwatchCore
 /// takes 47 % more CPU time (`Benchmarks/poll backlog`, 2 cores AMD EPYC).
 struct Session {
     private let database: Database
-    let vault: Vault
+    let context: SessionContext
 
-    init(database: Database, vault: Vault) {
-        (self.database, self.vault) = (database, vault)
+    init(database: Database, context: SessionContext) {
+        (self.database, self.context) = (database, context)
     }
+
+    var vault: Vault { context.vault }
 
     // MARK: - Changes
 
@@ -94,6 +96,18 @@ struct Session {
     func checkpointAll() throws -> Bool { try database.checkpointAll() }
 
     func checkPages() throws { try database.checkPages() }
+}
+
+extension SessionContext {
+    /// Runs the work of one access.
+    func run<T>(_ body: (Session) throws -> T, on db: Database) throws -> T {
+        let session = Session(database: db, context: self)
+        try vault.refresh(session)
+        let result = try body(session)
+        // Not in a `defer`: after an error the connection can be closed, and SQLite must not be asked.
+        changedRows = db.totalChangesCount
+        return result
+    }
 }
 
 /// A prepared statement.

@@ -13,7 +13,7 @@ final class Vault {
         /// The stored form of the account; `nil` for values of no account.
         let account: String?
         let isActive: Bool
-        /// How often the key can still be used before ``Session/reserve(_:)`` must count again.
+        /// How often the key can still be used before ``DataKeyRows/reserve(_:)`` must count again.
         var reserved = 0
     }
 
@@ -152,8 +152,8 @@ final class Vault {
         ring = Ring(lookup: SymmetricKey(data: newKey()), installation: SymmetricKey(data: installation))
         adopt(master)
         guard let ring else { return }
-        _ = try add(ring.lookup, Purpose.lookup, nil, db)
-        _ = try add(ring.installation, Purpose.installation, nil, db)
+        _ = try add(ring.lookup, as: Purpose.lookup, of: nil, db)
+        _ = try add(ring.installation, as: Purpose.installation, of: nil, db)
     }
 
     /// Removes the keys, in the caller's transaction.
@@ -168,13 +168,13 @@ final class Vault {
     /// - Returns: Its id.
     func addDataKey(of account: String?, _ db: Session) throws -> Int64 {
         let key = SymmetricKey(data: newKey())
-        let id = try add(key, Purpose.data, account, db)
+        let id = try add(key, as: Purpose.data, of: account, db)
         ring?.keys[id] = DataKey(key: key, account: account, isActive: true)
         ring?.active[account] = id
         return id
     }
 
-    private func add(_ key: SymmetricKey, _ purpose: String, _ account: String?, _ db: Session) throws -> Int64 {
+    private func add(_ key: SymmetricKey, as purpose: String, of account: String?, _ db: Session) throws -> Int64 {
         guard let master else { throw StoreError.sealed(.damaged) }
         let id = try db.inserted(
             """
@@ -196,10 +196,7 @@ final class Vault {
         for stored in try storedKeys(db) {
             // A damaged key opens nothing with another master key either.
             guard let key = try? master.unwrap(stored.wrapped, stored.context) else { continue }
-            try db.run(
-                "UPDATE data_keys SET wrapped = ? WHERE id = ?",
-                [try new.wrap(key, stored.context), stored.id]
-            )
+            try db.run("UPDATE data_keys SET wrapped = ? WHERE id = ?", [try new.wrap(key, stored.context), stored.id])
         }
         try db.run("UPDATE sealing SET master_key = ?, changed_at = ?", [new.id, now().milliseconds])
         adopt(new)

@@ -26,12 +26,12 @@ extension Interests: Hashable {
     }
 }
 
-extension Store {
+extension StoreStars {
     /// The interests of `account`.
-    package func interests(of account: DID) throws(StoreError) -> Interests {
-        try direct(.read) { db in
-            let row = try db.interests(of: account)
-            let stars = try db.decodedStars(row?.stars, of: account)
+    package func interests(of account: DID) async throws(StoreError) -> Interests {
+        try await store.direct(.read) { db in
+            let row = try db.stars.interests(of: account)
+            let stars = try db.stars.decoded(row?.stars, of: account)
             return Interests(
                 stars: stars ?? [],
                 areStarsUnreadable: stars == nil,
@@ -42,7 +42,12 @@ extension Store {
     }
 }
 
-extension Session {
+extension StarRows {
+    /// Whether the account's interest in the stream is the same as when `interests` was read.
+    func isWanted(_ stream: StreamKey, _ interests: Interests?) throws -> Bool {
+        try holds(interests, of: stream.account, stars: db.context.options.starredPolls.contains(stream.poll))
+    }
+
     /// Whether an account's interests are still `interests`; always true for `nil`.
     ///
     /// - Parameter stars: Whether to compare the stars, beside the preferences.
@@ -52,20 +57,20 @@ extension Session {
         guard row?.preferences ?? "{}" == interests.preferences else { return false }
         guard stars, row?.stars != interests.storedStars else { return true }
         // The same stars can be encrypted anew, so another stored form alone is no change.
-        let now = try decodedStars(row?.stars, of: account)
+        let now = try decoded(row?.stars, of: account)
         return (now ?? []) == interests.stars && (now == nil) == interests.areStarsUnreadable
     }
 
     /// The stars of a stored form; `nil` if they are unreadable.
-    func decodedStars(_ stored: String?, of account: DID) throws -> [String]? {
+    func decoded(_ stored: String?, of account: DID) throws -> [String]? {
         guard let stored else { return [] }
-        return try ifReadable { try opened(stored, .stars, row: key(account)) as String }.flatMap(decodeStars)
+        return try ifReadable { try db.opened(stored, .stars, row: db.key(account)) as String }.flatMap(decodeStars)
     }
 
-    fileprivate func interests(of account: DID) throws -> (stars: String, preferences: String)? {
-        try row(
+    func interests(of account: DID) throws -> (stars: String, preferences: String)? {
+        try db.row(
             "SELECT starredPlanHandleIds, notificationPreferences FROM settings WHERE accountDid = ?",
-            [key(account)]
+            [db.key(account)]
         ).map { (try $0["starredPlanHandleIds"], try $0["notificationPreferences"]) }
     }
 }

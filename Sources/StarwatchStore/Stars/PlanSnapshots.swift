@@ -70,12 +70,7 @@ struct PlanSnapshots {
                 """,
                 [
                     account, stream.server, id, snapshot.jwt.rawValue,
-                    try db.sealed(
-                        details.stored,
-                        .snapshotFields,
-                        of: account,
-                        row: Self.row(stream.server, id)
-                    ),
+                    try db.sealed(details.stored, .snapshotFields, of: account, row: Self.row(stream.server, id)),
                     db.vault.isSealed
                         ? try db.sealed(plan, .snapshotPlan, of: account, row: Self.row(stream.server, id)) : nil,
                 ]

@@ -94,43 +94,11 @@ package enum PageCheckPhase: Int, Sendable, CaseIterable {
     package var name: String { "\(self)" }
 }
 
-extension Store {
-    package nonisolated var pageCheckPhase: PageCheckPhase { pageCheck.phase }
-
-    /// Checks all pages if that was left for later, while other work goes on.
-    ///
-    /// After damage every access throws ``StoreError/corrupt(detail:)``, and the next start checks all pages first.
-    ///
-    /// - Throws: ``StoreError/corrupt(detail:)`` for damage, any other error if the check was not possible.
-    package nonisolated func checkPages() async throws(StoreError) {
-        guard pageCheck.phase == .running else { return }
-        do {
-            try await pageCheck.run()
-            pageCheck.phase = .passed
-        } catch {
-            let error = StoreError(error)
-            guard case .corrupt = error else {
-                pageCheck.phase = .ended
-                throw error
-            }
-            await condemn(error)
-            throw error
-        }
-    }
-
-    /// Refuses all further work.
-    private func condemn(_ damage: StoreError) {
-        self.damage = damage
-        pageCheck.phase = .damaged
-        health.failed(.corrupt)
-        options.observer?.failed(.corrupt)
-        try? lock.write(note: EndMark.damaged)
-    }
-
+extension PageCheck {
     /// The note about the closed database.
-    var endMark: String {
-        if health.failure == .corrupt { return EndMark.damaged }
-        guard options.owner == .agent, [.unneeded, .passed].contains(pageCheck.phase) else { return "" }
+    func endMark(of options: StoreOptions, _ failure: StoreErrorKind?) -> String {
+        if failure == .corrupt { return EndMark.damaged }
+        guard options.owner == .agent, [.unneeded, .passed].contains(phase) else { return "" }
         return EndMark.sound(path: options.path) ?? ""
     }
 }

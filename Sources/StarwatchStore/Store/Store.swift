@@ -1,46 +1,27 @@
 import GRDB
 import StarwatchCore
-package import Synchronization
+import Synchronization
 
 /// The database of one agent: settings, outbox, deliveries, watermarks, ledger.
 ///
-/// Uses one connection and short transactions. Every method is one transaction unless it says otherwise. It throws
-/// ``StoreError``, and a call that throws has changed nothing. Cancellation has no effect: a transaction that has begun
-/// is finished. Times are arguments. Callers see no SQL.
+/// Uses one connection and short transactions. Callers reach its rows by topic, such as ``outbox``. Cancellation has no
+/// effect: a transaction that has begun is finished. Times are arguments. Callers see no SQL.
 package actor Store {
     nonisolated let executor: any StoreQueue
     package nonisolated let health = StoreHealth()
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     nonisolated let options: StoreOptions
+    nonisolated let memory = StoreMemory()
     let database: DatabaseQueue
-    let vault: Vault
-    /// The pass that encrypts values of retiring keys again; `nil` if it has not begun.
-    var resealPass: ResealPass?
-    /// Retiring keys of values that do not open. No pass begins for them again before a restart.
-    var stuckKeys: Set<Int64> = []
+    let context: SessionContext
     let lock: FileLock
     nonisolated let pageCheck: PageCheck
-    /// The damage that a check has found; `nil` for none.
-    var damage: StoreError?
     /// The row ids of streams. Only retention deletes rows of `streams`, and it clears this cache.
     ///
     /// Without it each step of a change begins a transaction more, and an unchanged cycle takes 4 % more instructions
     /// (`Benchmarks/poll cycles` under callgrind).
     var streamIDs: [StreamKey: Int64] = [:]
-    let starredPolls: Set<PollName>
-    private var changes: [OutboxChange: Int] = [:]
-    /// The rows and notifications that the current access has set aside because they do not open.
-    var newlyUnreadable = 0
-    /// The number of rows and notifications set aside since the dispatcher last took it.
-    package nonisolated let unreadable = Atomic<Int>(0)
-    /// The number of rows that this connection has changed. If a call does not change it, cached reads stay valid.
-    private var changedRows = 0
-    nonisolated let pollMemory = PollMemory()
-    nonisolated let snapshotMemory = SnapshotMemory()
-    nonisolated let unchanged = UnchangedCycles()
-    /// The number of transactions that changed or closed stored notifications for an operator.
-    nonisolated let renewals = Atomic(0)
 
     /// Opens the database. Creates and migrates it if the agent owns it.
     ///
@@ -51,7 +32,6 @@ package actor Store {
     package init(_ options: StoreOptions) throws(StoreError) {
         self.options = options
         executor = options.queue ?? StoreExecutor()
-        self.starredPolls = options.starredPolls
         let start = ContinuousClock.now
         do {
             switch options.owner {
@@ -60,17 +40,17 @@ package actor Store {
             }
             lock = try FileLock(path: options.path + ".lock")
             let hasLog = DatabaseFile.bytes(path: options.path + "-wal") > 0
-            database = try DatabaseQueue(path: options.path, configuration: Self.configuration(options))
+            database = try DatabaseQueue(path: options.path, configuration: options.configuration)
             let isSound = try Schema.open(
                 database,
                 owner: options.owner,
                 masterKey: options.masterKey,
-                checks: Self.scope(options, lock.note() ?? ""),
+                checks: options.scope(lock.note() ?? ""),
                 // The note must be gone before the first write: a crash can leave a file that fits it by chance.
                 beforeWriting: { [lock] in try lock.write(note: "") }
             )
             pageCheck = PageCheck(path: options.path, isSound ? .unneeded : .running)
-            vault = try Sealing.open(database, options.masterKey, newKey: options.newKey, now: options.now)
+            context = try Sealing.open(database, options)
             // Moves the log of a crashed process into the database, so that it survives a power loss. Without room it
             // stays there.
             if hasLog, options.owner == .agent {
@@ -87,20 +67,124 @@ package actor Store {
         options.observer?.ended(.open, after: ContinuousClock.now - start)
     }
 
-    private static func scope(_ options: StoreOptions, _ note: String) -> PageCheckScope {
-        // A host can end without the agent's notice.
-        if options.owner == .agent, !note.isEmpty, note == EndMark.sound(path: options.path) { return .none }
-        guard options.checksLater, note != EndMark.damaged else { return .all }
-        return .deciding(atOnce: options.pagesCheckedAtOnce)
+    /// Closes the database, so that another agent can open it. Later calls throw ``StoreError/io(detail:)``.
+    package func close() {
+        storeUnchanged()
+        pageCheck.stop()
+        try? database.close()
+        // After the database is on the disk. Without the note the next start checks all pages.
+        try? lock.write(note: pageCheck.endMark(of: options, health.failure))
+        lock.release()
     }
 
-    private static func configuration(_ options: StoreOptions) -> Configuration {
+    // MARK: - Access
+
+    /// Runs one immediate transaction.
+    func write<T: Sendable>(
+        _ operation: StoreOperation,
+        _ body: @Sendable (Session) throws -> T
+    ) throws(StoreError) -> T {
+        try access(operation) { try database.write { db in try context.run(body, on: db) } }
+    }
+
+    /// Runs statements that are each their own transaction: reads, or a single write.
+    func direct<T: Sendable>(
+        _ operation: StoreOperation,
+        _ body: @Sendable (Session) throws -> T
+    ) throws(StoreError) -> T {
+        try access(operation) { try database.writeWithoutTransaction { db in try context.run(body, on: db) } }
+    }
+
+    /// Runs one immediate transaction with the row id of a stream.
+    func write<T: Sendable>(
+        _ operation: StoreOperation,
+        of stream: StreamKey,
+        _ body: @Sendable (Session, Int64) throws -> T
+    ) throws(StoreError) -> T {
+        let id = try streamID(stream)
+        return try write(operation) { db in try body(db, id) }
+    }
+
+    /// Runs statements that are each their own transaction, with the row id of a stream.
+    func direct<T: Sendable>(
+        _ operation: StoreOperation,
+        of stream: StreamKey,
+        _ body: @Sendable (Session, Int64) throws -> T
+    ) throws(StoreError) -> T {
+        let id = try streamID(stream)
+        return try direct(operation) { db in try body(db, id) }
+    }
+
+    /// Runs several accesses without other work in between.
+    func perform<T: Sendable, E: Error>(_ work: @Sendable (isolated Store) throws(E) -> T) throws(E) -> T {
+        try work(self)
+    }
+
+    private func access<T>(_ operation: StoreOperation, _ body: () throws -> T) throws(StoreError) -> T {
+        if let damage = context.damage { throw damage }
+        // First, so that this access sees them, and they need no write of their own later.
+        storeUnchanged()
+        let start = ContinuousClock.now
+        let before = context.changedRows
+        var hasFailed = false
+        health.begin(at: start)
+        defer {
+            health.end()
+            // The failed transaction can have created streams that do not exist now.
+            if hasFailed { streamIDs.removeAll() }
+            // Also after an error, because a commit can reach the disk before it fails.
+            if hasFailed || context.changedRows != before {
+                if operation.changesPollState { memory.polls.forget() }
+                if operation.changesSnapshot { memory.snapshots.forget() }
+            }
+        }
+        let result: T
+        do {
+            try options.interrupt?(operation, .begun)
+            result = try body()
+            try options.interrupt?(operation, .ended)
+        } catch {
+            hasFailed = true
+            context.failed()
+            let error = StoreError(error)
+            // The damage of one value is not the database's. A part that fails by it says so itself.
+            if !error.isOfOneValue { health.failed(error.kind) }
+            options.observer?.failed(error.kind)
+            throw error
+        }
+        options.observer?.ended(operation, after: ContinuousClock.now - start)
+        let unreadable = context.committed()
+        if unreadable > 0 { memory.unreadable.add(unreadable, ordering: .relaxed) }
+        return result
+    }
+
+    /// The row id of a stream. Creates the stream and its ledger at first use.
+    func streamID(_ stream: StreamKey) throws(StoreError) -> Int64 {
+        if let id = streamIDs[stream] { return id }
+        let id = try write(.read) { db in try db.streams.id(of: stream) }
+        streamIDs[stream] = id
+        return id
+    }
+}
+
+extension StoreOptions {
+    /// The pages to check before the database is used.
+    ///
+    /// - Parameter note: The note of the last end.
+    func scope(_ note: String) -> PageCheckScope {
+        // A host can end without the agent's notice.
+        if owner == .agent, !note.isEmpty, note == EndMark.sound(path: path) { return .none }
+        guard checksLater, note != EndMark.damaged else { return .all }
+        return .deciding(atOnce: pagesCheckedAtOnce)
+    }
+
+    var configuration: Configuration {
         var configuration = Configuration()
         configuration.label = "starwatch"
         configuration.foreignKeysEnabled = true
-        configuration.busyMode = .timeout(options.busyTimeout.inSeconds)
+        configuration.busyMode = .timeout(busyTimeout.inSeconds)
         configuration.readonly = false
-        let maxPages = options.maxPages
+        let maxPages = maxPages
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA synchronous = NORMAL")
             try db.execute(sql: "PRAGMA secure_delete = ON")
@@ -112,110 +196,5 @@ package actor Store {
             if let maxPages { try db.execute(sql: "PRAGMA max_page_count = \(maxPages)") }
         }
         return configuration
-    }
-
-    /// Closes the database, so that another agent can open it. Later calls throw ``StoreError/io(detail:)``.
-    package func close() {
-        storeUnchanged()
-        pageCheck.stop()
-        try? database.close()
-        // After the database is on the disk. Without the note the next start checks all pages.
-        try? lock.write(note: endMark)
-        lock.release()
-    }
-
-    // MARK: - Access
-
-    /// Runs one immediate transaction.
-    func write<T>(_ operation: StoreOperation, _ body: (Session) throws -> T) throws(StoreError) -> T {
-        try access(operation) { try database.write { db in try counted(db, body) } }
-    }
-
-    /// Runs statements that are each their own transaction: reads, or a single write.
-    func direct<T>(_ operation: StoreOperation, _ body: (Session) throws -> T) throws(StoreError) -> T {
-        try access(operation) { try database.writeWithoutTransaction { db in try counted(db, body) } }
-    }
-
-    private func counted<T>(_ db: Database, _ body: (Session) throws -> T) throws -> T {
-        let session = Session(database: db, vault: vault)
-        try vault.refresh(session)
-        let result = try body(session)
-        // Not in a `defer`: after an error the connection can be closed, and SQLite must not be asked.
-        changedRows = db.totalChangesCount
-        return result
-    }
-
-    private func access<T>(_ operation: StoreOperation, _ body: () throws -> T) throws(StoreError) -> T {
-        if let damage { throw damage }
-        // First, so that this access sees them, and they need no write of their own later.
-        storeUnchanged()
-        let start = ContinuousClock.now
-        let before = changedRows
-        var hasFailed = false
-        health.begin(at: start)
-        defer {
-            health.end()
-            // The failed transaction can have created streams that do not exist now.
-            if hasFailed { streamIDs.removeAll() }
-            // Also after an error, because a commit can reach the disk before it fails.
-            if hasFailed || changedRows != before {
-                if operation.changesPollState {
-                    pollMemory.forget()
-                }
-                if operation.changesSnapshot { snapshotMemory.forget() }
-            }
-        }
-        let result: T
-        do {
-            try options.interrupt?(operation, .begun)
-            result = try body()
-            try options.interrupt?(operation, .ended)
-        } catch {
-            hasFailed = true
-            vault.failed()
-            resealPass = nil
-            changes.removeAll(keepingCapacity: true)
-            newlyUnreadable = 0
-            let error = StoreError(error)
-            // The damage of one value is not the database's. A part that fails by it says so itself.
-            if !error.isOfOneValue { health.failed(error.kind) }
-            options.observer?.failed(error.kind)
-            throw error
-        }
-        options.observer?.ended(operation, after: ContinuousClock.now - start)
-        if !changes.isEmpty {
-            options.observer?.changed(changes)
-            changes.removeAll(keepingCapacity: true)
-        }
-        if newlyUnreadable > 0 {
-            unreadable.add(newlyUnreadable, ordering: .relaxed)
-            newlyUnreadable = 0
-        }
-        return result
-    }
-
-    /// Counts a change of outbox rows. ``StoreObserver/changed(_:)`` reports it after the commit.
-    func record(_ change: OutboxChange, _ count: Int) {
-        if count > 0 { changes[change, default: 0] += count }
-    }
-
-    // MARK: - Streams
-
-    /// The row id of a stream. Creates the stream and its ledger at first use.
-    func streamID(_ stream: StreamKey) throws(StoreError) -> Int64 {
-        if let id = streamIDs[stream] { return id }
-        let id: Int64 = try write(.read) { db in
-            let key: SQLArguments = [db.key(stream.account), stream.server, stream.poll.rawValue]
-            if let id: Int64 = try db.value("SELECT id FROM streams WHERE account = ? AND server = ? AND poll = ?", key)
-            {
-                return id
-            }
-            try db.enrol(stream.account)
-            let id = try db.inserted("INSERT INTO streams (account, server, poll) VALUES (?, ?, ?) RETURNING id", key)
-            try db.run("INSERT INTO ledger (stream_id) VALUES (?)", [id])
-            return id
-        }
-        streamIDs[stream] = id
-        return id
     }
 }

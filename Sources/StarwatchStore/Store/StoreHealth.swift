@@ -47,26 +47,3 @@ package final class StoreHealth: Sendable {
 
     func recovered() { lastFailure.withLock { $0 = nil } }
 }
-
-extension Store {
-    /// Checks the database with a small read. After an error it checks with a write, and after damage it also checks
-    /// all pages. If that succeeds, ``health`` is good again.
-    ///
-    /// - Parameter writes: Whether to write even if the store is healthy.
-    package func probe(writes: Bool = false) throws(StoreError) {
-        let failure = health.failure
-        guard writes || failure != nil else {
-            return try direct(.read) { db in _ = try db.integer("SELECT id FROM active_identity") }
-        }
-        try write(.read) { db in
-            if failure == .corrupt { try db.checkPages() }
-            // SQLite does not write a row whose values do not change, so the value changes in between.
-            try db.run("UPDATE active_identity SET generation = generation + 1")
-            try db.run("UPDATE active_identity SET generation = generation - 1")
-        }
-        health.recovered()
-    }
-
-    /// Calls `answer` after all earlier work; never if the store is blocked.
-    package nonisolated func whenIdle(_ answer: @escaping @Sendable () -> Void) { executor.run(answer) }
-}

@@ -73,7 +73,7 @@ import Testing
 
     @Test func noRequestGoesThroughAHalfRestoredGate() async throws {
         let start = ManualClock.start
-        _ = try await store.rememberDialect(.endorser, of: server, now: start)
+        _ = try await store.servers.rememberDialect(.endorser, of: server, now: start)
         await store.close()
         let held = HeldStore()
         let other = try held.open(folder.path("starwatch.db"))
@@ -90,7 +90,7 @@ import Testing
 
     @Test func aRestorationThatFailedHalfwayIsCompletedByTheNextRequest() async throws {
         let start = ManualClock.start
-        _ = try await store.rememberDialect(.endorser, of: server, now: start)
+        _ = try await store.servers.rememberDialect(.endorser, of: server, now: start)
         await store.close()
         let fault = StoreFault()
         var options = StoreOptions(path: folder.path("starwatch.db"))
@@ -101,7 +101,7 @@ import Testing
         await #expect(throws: StoreError.self) { try await gate.restore(now: start) }
         fault.fail()
         try await gate.restore(now: start)
-        #expect(try await other.serverState(server).dialect == .canonical)
+        #expect(try await other.servers.state(server).dialect == .canonical)
         await other.close()
     }
 

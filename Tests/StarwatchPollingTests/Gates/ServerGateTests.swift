@@ -67,7 +67,7 @@ import Testing
             options.observer = self
             let store = try Store(options)
             let stream = StreamKey(account: TestAccount.key, server: server, poll: PollName("starred_projects")!)
-            _ = try await store.pollState(stream, maxUndelivered: 1)
+            _ = try await store.polls.state(stream, maxUndelivered: 1)
             return store
         }
     }
@@ -82,12 +82,12 @@ import Testing
                 group.addTask {
                     #expect((try? await gate.pass(account: TestAccount.key, now: ManualClock.start)) == .go)
                     let gone = counts.sent.add(1, ordering: .relaxed).newValue
-                    let stored = try? await store.requestWindow(of: TestAccount.key)
+                    let stored = try? await store.polls.requestWindow(of: TestAccount.key)
                     #expect(stored.map { Self.spent($0) >= gone } == true)
                 }
             }
         }
-        let stored = try await store.requestWindow(of: TestAccount.key)
+        let stored = try await store.polls.requestWindow(of: TestAccount.key)
         #expect(stored.map { (100...105).contains(Self.spent($0)) } == true)
         #expect((1..<50).contains(counts.writes.load(ordering: .relaxed)))
         await store.close()
@@ -159,7 +159,7 @@ import Testing
 
     @Test func whatAClockThatWasAheadHasSpentShortensNoLaterWait() async throws {
         let stream = StreamKey(account: TestAccount.key, server: server, poll: PollName("starred_projects")!)
-        _ = try await store.pollState(stream, maxUndelivered: 1)
+        _ = try await store.polls.state(stream, maxUndelivered: 1)
         let start = ManualClock.start
         #expect(try await makeGate().pass(account: TestAccount.key, now: start + .seconds(86_400)) == .go)
         let second = makeGate()
@@ -371,9 +371,9 @@ import Testing
         let start = ManualClock.start
         let gate = makeGate()
         await gate.ended(account: nil, budget: ServerBudget(remaining: 50, resetAfter: .seconds(900)), now: start)
-        #expect(try await store.serverState(server).notBefore == nil)
+        #expect(try await store.servers.state(server).notBefore == nil)
         await gate.ended(account: nil, budget: ServerBudget(remaining: 0, resetAfter: .seconds(300)), now: start)
-        #expect(try await store.serverState(server).notBefore == start + .seconds(300))
+        #expect(try await store.servers.state(server).notBefore == start + .seconds(300))
         let next = makeGate()
         try await next.restore(now: start)
         let admission = try await next.pass(account: TestAccount.key, now: start)

@@ -51,22 +51,25 @@ import Testing
         let gate = makeGate(on: store)
         await gate.hold(until: start + .seconds(300), now: start)
         await gate.end(nil, now: start)
-        #expect(try await store.serverState(server).notBefore == nil)
+        #expect(try await store.servers.state(server).notBefore == nil)
         await gate.end(nil, now: start)
-        #expect(try await store.serverState(server).notBefore == start + .seconds(300))
+        #expect(try await store.servers.state(server).notBefore == start + .seconds(300))
         // The same, where the wait moves with a clock that is set.
         fault.strikeAgain()
         await gate.shift(by: .seconds(3600))
-        #expect(try await store.serverState(server).notBefore == start + .seconds(300))
+        #expect(try await store.servers.state(server).notBefore == start + .seconds(300))
         for _ in 0..<2 { await gate.end(nil, now: start + .seconds(3600)) }
-        #expect(try await store.serverState(server).notBefore == start + .seconds(3900))
-        #expect(try await store.serverState(server).notBeforeSet == start + .seconds(3600))
+        #expect(try await store.servers.state(server).notBefore == start + .seconds(3900))
+        #expect(try await store.servers.state(server).notBeforeSet == start + .seconds(3600))
         await store.close()
     }
 
     @Test func aStoredWaitOfYearsIsCappedToo() async throws {
         let start = ManualClock.start
-        try await store.setNotBefore(NotBefore(until: start + .seconds(999_999_999), since: start), server: server)
+        try await store.servers.setNotBefore(
+            NotBefore(until: start + .seconds(999_999_999), since: start),
+            server: server
+        )
         let gate = makeGate()
         try await gate.restore(now: start)
         #expect(await gate.heldUntil(now: start) == start + .seconds(7 * 86_400))
@@ -93,7 +96,7 @@ import Testing
         let start = ManualClock.start
         let wait = NotBefore(until: start + .seconds(600), since: start)
         let elsewhere = "http://127.0.0.2"
-        try await store.setNotBefore(wait, server: elsewhere)
+        try await store.servers.setNotBefore(wait, server: elsewhere)
         let own = makeGate(on: store)
         let other = Gate(origin: elsewhere, requestsPerMinute: 10, store: store)
         fault.fail(.read, .finishCycle)
@@ -108,7 +111,7 @@ import Testing
     /// A wait of before the clock was set, to a server that is gone to only after it.
     @Test func anotherServersWaitIsMovedByAClockThatWasSetBefore() async throws {
         let start = ManualClock.start
-        try await store.setNotBefore(NotBefore(until: start + .seconds(600), since: start), server: server)
+        try await store.servers.setNotBefore(NotBefore(until: start + .seconds(600), since: start), server: server)
         let gate = Gate(origin: server, requestsPerMinute: 10, store: store, jumps: .seconds(3600))
         #expect(try await gate.admit(now: start + .seconds(3660)) == start + .seconds(4200))
         #expect(try await gate.admit(now: start + .seconds(4200)) == nil)
@@ -128,7 +131,7 @@ import Testing
     /// The same, for the way to another server, which is not gone before the clock is set.
     @Test func aClockThatIsSetBackDoesNotReviveAnotherServersWait() async throws {
         let start = ManualClock.start
-        try await store.setNotBefore(NotBefore(until: start, since: start), server: server)
+        try await store.servers.setNotBefore(NotBefore(until: start, since: start), server: server)
         let gate = Gate(origin: server, requestsPerMinute: 10, store: store)
         await gate.shift(by: .seconds(-7200))
         #expect(try await gate.admit(now: start + .seconds(-7200 + 61)) == nil)
@@ -150,9 +153,9 @@ import Testing
         let other = Gate(origin: server, requestsPerMinute: 10, store: store)
         #expect(try await other.admit(now: start + .seconds(1)) == start + .seconds(301))
         // Until it is over it may be the clock of now that is wrong.
-        #expect(try await store.serverState(server).notBefore == ahead + .seconds(300))
+        #expect(try await store.servers.state(server).notBefore == ahead + .seconds(300))
         #expect(try await other.admit(now: start + .seconds(301)) == nil)
-        #expect(try await store.serverState(server).notBefore == start + .seconds(301))
+        #expect(try await store.servers.state(server).notBefore == start + .seconds(301))
         await makeGate().hold(until: start + .seconds(900), now: start)
         let last = makeGate()
         try await last.restore(now: start + .seconds(60))
@@ -165,7 +168,7 @@ import Testing
         let start = ManualClock.start
         let ahead = start + .seconds(7200)
         let wait = NotBefore(until: ahead + .seconds(300), since: ahead)
-        try await store.setNotBefore(wait, server: server)
+        try await store.servers.setNotBefore(wait, server: server)
         let gate = Gate(origin: server, requestsPerMinute: 10, store: store)
         await gate.shift(by: .seconds(-3600))
         let until = start + .seconds(301 - 3600)
@@ -178,7 +181,7 @@ import Testing
     /// It was over when the agent started, and would lie in the future of the next one.
     @Test func aClockThatIsSetBackDoesNotReviveAWait() async throws {
         let start = ManualClock.start
-        try await store.setNotBefore(NotBefore(until: start, since: start), server: server)
+        try await store.servers.setNotBefore(NotBefore(until: start, since: start), server: server)
         let gate = makeGate()
         try await gate.restore(now: start + .seconds(60))
         await gate.shift(by: .seconds(-7200))

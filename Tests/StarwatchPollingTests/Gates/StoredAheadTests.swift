@@ -12,10 +12,10 @@ import Testing
         let start = ManualClock.start
         let gate = try await gateOfKnownAccount(requests: 100)
         #expect(try await gate.pass(account: TestAccount.key, now: start) == .go)
-        _ = try await store.retention(RetentionPolicy(), now: start + .days(2))
-        #expect(try await store.requestWindow(of: TestAccount.key) == nil)
+        _ = try await store.retention.apply(RetentionPolicy(), now: start + .days(2))
+        #expect(try await store.polls.requestWindow(of: TestAccount.key) == nil)
         #expect(try await gate.pass(account: TestAccount.key, now: start + .days(2)) == .go)
-        #expect(try await store.requestWindow(of: TestAccount.key) != nil)
+        #expect(try await store.polls.requestWindow(of: TestAccount.key) != nil)
         await store.close()
     }
 
@@ -23,11 +23,11 @@ import Testing
         let start = ManualClock.start
         let gate = try await gateOfKnownAccount(requests: 100)
         #expect(try await gate.pass(account: TestAccount.key, now: start) == .go)
-        #expect(try await store.requestWindow(of: TestAccount.key) != nil)
-        _ = try await store.retention(RetentionPolicy(), now: start + .days(2))
+        #expect(try await store.polls.requestWindow(of: TestAccount.key) != nil)
+        _ = try await store.retention.apply(RetentionPolicy(), now: start + .days(2))
         await gate.shift(by: .seconds(5), now: start + .seconds(5))
         await gate.storeEnds(now: start + .seconds(6))
-        #expect(try await store.requestWindow(of: TestAccount.key) == nil)
+        #expect(try await store.polls.requestWindow(of: TestAccount.key) == nil)
         await store.close()
     }
 
@@ -54,7 +54,7 @@ import Testing
     /// A gate, with an account in the store: others have no window there.
     private func gateOfKnownAccount(requests: Int) async throws -> Gate {
         let stream = StreamKey(account: TestAccount.key, server: server, poll: PollName("starred_projects")!)
-        _ = try await store.pollState(stream, maxUndelivered: 1)
+        _ = try await store.polls.state(stream, maxUndelivered: 1)
         return makeGate(requests: requests)
     }
 }

@@ -81,7 +81,7 @@ import Testing
     @Test func anIdentityIsRemovedOnlyWhenItHasLeft() async throws {
         try await World.with(.canonical) { world in
             let agent = try await world.agent()
-            let did = try #require(try await agent.store.activeIdentity().did)
+            let did = try #require(try await agent.store.identity.active().did)
             let active = await #expect(throws: ControlError.self) { try await agent.removeIdentity(did) }
             #expect(active?.kind == .conflict)
             _ = try await agent.setIdentity(nil)
@@ -101,7 +101,7 @@ import Testing
             world.mock.publish(count: 3)
             #expect(await agent.runtime.pollService.pass(agent.starred, runID: "run").new == 3)
             let stars = try await agent.stars()
-            let did = try #require(try await agent.store.activeIdentity().did)
+            let did = try #require(try await agent.store.identity.active().did)
             _ = try await agent.setIdentity(nil)
             _ = try await agent.setIdentity(did)
             _ = try await agent.changeStars(StarsChange(operation: .set, planIDs: stars))

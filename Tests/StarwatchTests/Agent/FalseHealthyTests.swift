@@ -172,7 +172,7 @@ import Testing
             #expect(result.skip == .noToken)
             #expect(world.mock.requestCount(of: kind == .offersToMe ? .offersToMe : .offersToMyProjects) == 0)
             let stream = StreamKey(account: world.did, server: agent.server, poll: agent.polls[1].name)
-            let state = try await agent.store.pollState(stream, maxUndelivered: 1000)
+            let state = try await agent.store.polls.state(stream, maxUndelivered: 1000)
             #expect(!state.bootstrapped && state.fetchCursor == nil && state.watermark == nil)
             #expect(await agent.status().headline == "Poll offers has no token")
         }

@@ -37,7 +37,7 @@ import Testing
         try await withRunningAgent { world, agent in
             #expect(await agent.isHealthy())
             let isFree = DispatchSemaphore(value: 0)
-            agent.store.whenIdle { isFree.wait() }
+            agent.store.status.whenIdle { isFree.wait() }
             world.clock.advance(by: .seconds(50))
             #expect(await agent.isHealthy())
             world.clock.advance(by: .seconds(20))
@@ -101,7 +101,7 @@ import Testing
         try await withRunningAgent { world, agent in
             let file = DatabaseOnDisk(path: world.folder.path("starwatch.db"))
             let (errors, corrupt) = ("starwatch_store_errors_total", ["kind": "corrupt"])
-            try await agent.store.checkpoint()
+            try await agent.store.status.checkpoint()
             let damage = try file.damage("starred_archive")
             try file.makeStale()
             #expect(await agent.notReady() == [])

@@ -98,7 +98,7 @@ import Testing
             while world.clock.slept.count == sleeps { await Task.yield() }
             await world.clock.run(until: ManualClock.start + .seconds(52))
             await world.clock.sleepers(atLeast: 1)
-            #expect(try await agent.store.logs(LogFilter()).contains { $0.entry.line == "the line" })
+            #expect(try await agent.store.logs.list(LogFilter()).contains { $0.entry.line == "the line" })
             task.cancel()
             try await task.value
         }

@@ -15,8 +15,8 @@ import Testing
     init() async throws {
         folder = try TestFolder()
         store = try Store(StoreOptions(path: folder.path("starwatch.db")))
-        _ = try await store.seedIdentityIfEmpty(World.key, server: server, now: now)
-        _ = try await store.setStars(["a"], of: World.key, server: server, now: now)
+        _ = try await store.identity.seedIfEmpty(World.key, server: server, now: now)
+        _ = try await store.stars.set(["a"], of: World.key, server: server, now: now)
     }
 
     @Test func whatIsCachedStaysUntilItIsInvalidated() async throws {
@@ -24,7 +24,7 @@ import Testing
             ManualClock.start
         }
         #expect(try await context.current().stars == ["a"])
-        _ = try await store.addStars(["b"], of: World.key, server: server, now: now)
+        _ = try await store.stars.add(["b"], of: World.key, server: server, now: now)
         #expect(try await context.current().stars == ["a"])
         context.invalidate()
         #expect(try await context.current().stars.sorted() == ["a", "b"])
@@ -34,9 +34,9 @@ import Testing
     @Test func aSharedDatabaseIsReadEveryTime() async throws {
         let context = IdentityContext(store: store, server: server, isShared: true, logger: quiet) { ManualClock.start }
         #expect(try await context.current().stars == ["a"])
-        _ = try await store.addStars(["b"], of: World.key, server: server, now: now)
+        _ = try await store.stars.add(["b"], of: World.key, server: server, now: now)
         #expect(try await context.current().stars.sorted() == ["a", "b"])
-        _ = try await store.setIdentity(nil, server: server, now: now)
+        _ = try await store.identity.set(nil, server: server, now: now)
         #expect(try await context.current().identity.did == nil)
         #expect(try await context.current().stars.isEmpty)
         await store.close()
@@ -50,7 +50,7 @@ import Testing
         #expect(context.chunks(of: old, dialect: .endorser).map(\.count) == [1])
         #expect(try await context.current().chunks[.endorser]?.count == 1)
 
-        _ = try await store.addStars(["b"], of: World.key, server: server, now: now)
+        _ = try await store.stars.add(["b"], of: World.key, server: server, now: now)
         context.invalidate()
         _ = try await context.current()
         // A cycle that began before still has its own stars, and does not give them to the next one.

@@ -48,7 +48,7 @@ import Testing
             let early = await agent.runtime.acknowledger.pass()
             #expect(early.acknowledged == 0)
             #expect(early.next != nil)
-            try await agent.store.checkPages()
+            try await agent.store.status.checkPages()
             #expect(await agent.runtime.acknowledger.pass().acknowledged > 0)
             await agent.close()
         }

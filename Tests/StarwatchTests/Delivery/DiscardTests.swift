@@ -53,7 +53,7 @@ import Testing
                 Issue.record("the link is no shortlink")
                 return
             }
-            let targets = try await bench.agent.store.shortlink(link, now: bench.clock.now)?.targets
+            let targets = try await bench.agent.store.notifications.shortlink(link, now: bench.clock.now)?.targets
             #expect(targets?.map(\.jwt.rawValue) == Array(ids.dropFirst()))
         }
     }
@@ -81,8 +81,8 @@ import Testing
             bench["first"].before { _ in _ = try? await agent.outboxDiscard((101...150).map { Int64($0) }) }
             await bench.dispatch()
             #expect(bench["first"].seen.map(\.count) == [100])
-            #expect(try await bench.agent.store.ledger(bench.stream).cancelled == 50)
-            #expect(try await bench.agent.store.snapshot([bench.stream]).rows[.delivered] == 100)
+            #expect(try await bench.agent.store.status.ledger(bench.stream).cancelled == 50)
+            #expect(try await bench.agent.store.status.snapshot([bench.stream]).rows[.delivered] == 100)
             #expect(try await bench.imbalance() == 0)
         }
     }

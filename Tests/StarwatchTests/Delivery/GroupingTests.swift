@@ -102,7 +102,7 @@ import Testing
                     Issue.record("the link is no shortlink")
                     continue
                 }
-                let targets = try await bench.agent.store.shortlink(link, now: bench.clock.now)?.targets
+                let targets = try await bench.agent.store.notifications.shortlink(link, now: bench.clock.now)?.targets
                 #expect(targets?.map(\.jwt.rawValue) == payload.changes.map(\.jwt_id))
             }
         }
@@ -133,7 +133,7 @@ import Testing
             #expect(bench["first"].named.sorted() == ids)
             #expect(bench["second"].named.sorted() == ids)
             #expect(try await bench.imbalance() == 0)
-            #expect(try await bench.agent.store.snapshot([bench.stream]).rows[.claimed] == 0)
+            #expect(try await bench.agent.store.status.snapshot([bench.stream]).rows[.claimed] == 0)
             #expect(try await bench.watermark() == ids.last)
         }
     }
@@ -221,10 +221,11 @@ import Testing
             await bench.dispatch()
             await bench.fetch(2)
             #expect(await bench.dispatch().next == start + .seconds(60))
-            #expect(bench.dispatcher.oldestDue(in: try await bench.agent.store.snapshot([bench.stream])) == nil)
+            #expect(bench.dispatcher.oldestDue(in: try await bench.agent.store.status.snapshot([bench.stream])) == nil)
             bench.clock.advance(by: .seconds(60))
             #expect(
-                bench.dispatcher.oldestDue(in: try await bench.agent.store.snapshot([bench.stream])) == bench.clock.now
+                bench.dispatcher.oldestDue(in: try await bench.agent.store.status.snapshot([bench.stream]))
+                    == bench.clock.now
             )
             await bench.dispatch()
             #expect(bench["first"].seen.map(\.group) == [.single, .many])

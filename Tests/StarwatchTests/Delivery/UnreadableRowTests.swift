@@ -58,7 +58,7 @@ import Testing
             for _ in 0..<10 {
                 published += bench.mock.publish(count: 2)
                 _ = try await bench.agent.rotateDataKeys()
-                while try await !bench.agent.store.reseal().isFinished {}
+                while try await !bench.agent.store.keys.reseal().isFinished {}
                 let result = await bench.poll()
                 #expect(result.outcome == .changed && result.new == 2)
             }
@@ -81,7 +81,7 @@ import Testing
             fault.fail(.claim)
             for _ in 0..<12 {
                 _ = await agent.runtime.dispatcher.pass()
-                try await agent.store.probe()
+                try await agent.store.status.probe()
                 _ = await agent.cycle()
                 _ = await agent.runtime.acknowledger.pass()
                 let status = await agent.status()

@@ -64,7 +64,7 @@ import Testing
             }
             let ids = try told(bench, "heartbeat").map(\.id)
             #expect(ids.count == 3 && Set(ids).count == 1)
-            #expect(try await bench.agent.store.eventCount() == 0)
+            #expect(try await bench.agent.store.events.count() == 0)
             // Once a pass, whatever comes of it.
             #expect(passes >= 3)
             let metrics = bench.agent.metrics.callbacks.events
@@ -77,7 +77,7 @@ import Testing
         try await DigestBench.run(callbacks: all) { (bench: Bench) async throws in
             let store = bench.agent.store
             for number in 0..<10 {
-                _ = try await store.enqueue(
+                _ = try await store.events.enqueue(
                     [EventDraft(kind: number % 2 == 0 ? .delivery : .error, payload: "{}")],
                     now: bench.clock.now
                 )
@@ -90,7 +90,7 @@ import Testing
                 bench.clock.advance(by: .seconds(61))
                 _ = await bench.callbacks.pass()
             }
-            #expect(try await store.eventCount() == 0)
+            #expect(try await store.events.count() == 0)
         }
     }
 
@@ -99,7 +99,7 @@ import Testing
             options.ackDelivery = FetchOptions(url: mock.url + "/callback")
         }) { (bench: Bench) async throws in
             for number in 1...3 {
-                _ = try await bench.agent.store.enqueue(
+                _ = try await bench.agent.store.events.enqueue(
                     [EventDraft(kind: .delivery, payload: "\(number)")],
                     now: bench.clock.now
                 )
@@ -136,7 +136,7 @@ import Testing
             options.digests[0].fetch.headers = ["X-Secret": "canary"]
             options.digests[0].fetch.url += "/canary?key=canary"
             let agent = try await Agent(options: options, time: bench.clock, logSinks: [bench.log])
-            let events = try await agent.store.dueEvents([.configUpdated], now: bench.clock.now)
+            let events = try await agent.store.events.due([.configUpdated], now: bench.clock.now)
             #expect(events.count == 1)
             #expect(events.first?.payload.contains("ttl_seconds") == true)
             #expect(events.first?.payload.contains("canary") == false)
@@ -152,7 +152,7 @@ import Testing
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await service.run() }
                 await clock.sleepers(atLeast: 1)
-                _ = try await agent.store.enqueue([EventDraft(kind: .delivery, payload: "{}")], now: clock.now)
+                _ = try await agent.store.events.enqueue([EventDraft(kind: .delivery, payload: "{}")], now: clock.now)
                 _ = await agent.runtime.pollService.pass(agent.polls[0], runID: "run_of_the_test")
                 try await mock.waitForRequests(1, to: .callback)
                 group.cancelAll()
@@ -179,7 +179,10 @@ import Testing
         try await DigestBench.run(callbacks: { options, mock in
             options.ackDelivery = FetchOptions(url: mock.url + "/callback")
         }) { (bench: Bench) async throws in
-            _ = try await bench.agent.store.enqueue([EventDraft(kind: .delivery, payload: "{}")], now: bench.clock.now)
+            _ = try await bench.agent.store.events.enqueue(
+                [EventDraft(kind: .delivery, payload: "{}")],
+                now: bench.clock.now
+            )
             bench.clock.advance(by: .days(15))
             _ = await bench.callbacks.pass()
             #expect(bench.mock.requestCount(of: .callback) == 0)
@@ -193,7 +196,7 @@ import Testing
             await bench.settle()
             bench.move(to: "13:00")
             await bench.settle()
-            #expect(try await bench.agent.store.eventCount() == 0)
+            #expect(try await bench.agent.store.events.count() == 0)
         }
     }
 }

@@ -71,7 +71,7 @@ extension Bench {
     }
 
     func stored() async throws -> [DigestState.Row] {
-        try await agent.store.digestState(of: Bench.did, since: clock.now - .seconds(86_400 * 3)).rows
+        try await agent.store.digests.state(of: Bench.did, since: clock.now - .seconds(86_400 * 3)).rows
     }
 
     func count(_ status: SlotStatus) -> UInt64 { agent.metrics.digests.deliveries[status].value }

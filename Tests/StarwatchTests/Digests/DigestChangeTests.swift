@@ -27,7 +27,7 @@ import Testing
             let service = try #require(agent.runtime.digests)
             bench.move(to: "12:54")
             _ = await service.pass()
-            let armed = try await agent.store.digestState(of: Bench.did, since: bench.clock.now).rows
+            let armed = try await agent.store.digests.state(of: Bench.did, since: bench.clock.now).rows
             #expect(armed.map(\.token) == [kept.token] && armed.map(\.row.arming) == [kept.row.arming])
             bench.move(to: "13:00")
             #expect(await service.pass().fired == 1)

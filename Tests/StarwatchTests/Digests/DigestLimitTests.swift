@@ -55,8 +55,11 @@ import Testing
         #expect(end.outcome == .timeout)
         let receiver = CallbackReceiver(kinds: [.heartbeat], options: fetch, token: nil, http: http)
         try await DigestBench.run { (bench: Bench) async throws in
-            _ = try await bench.agent.store.enqueue([EventDraft(kind: .heartbeat, payload: "{}")], now: clock.now)
-            let event = try #require(try await bench.agent.store.dueEvents([.heartbeat], now: clock.now).first)
+            _ = try await bench.agent.store.events.enqueue(
+                [EventDraft(kind: .heartbeat, payload: "{}")],
+                now: clock.now
+            )
+            let event = try #require(try await bench.agent.store.events.due([.heartbeat], now: clock.now).first)
             #expect(await receiver.send(event, time: clock) == .timeout)
         }
         #expect(http.seen.withLock { $0 } == [content, callback])

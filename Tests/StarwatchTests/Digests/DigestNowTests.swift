@@ -39,7 +39,7 @@ import Testing
             await #expect(throws: AgentError.self) { try await bench.agent.fetchNow(DigestBench.name) }
             #expect(bench.count(.refused) == 2)
             // No digest of a time has failed.
-            #expect(try await bench.agent.store.eventCount() == 0)
+            #expect(try await bench.agent.store.events.count() == 0)
             bench.mock.clearFaults()
             bench.mock.content = #"{"count": 4, "who": "Ada"}"#
             #expect(try await bench.agent.fetchNow(DigestBench.name))
@@ -55,7 +55,7 @@ import Testing
             let second = try await bench.agent.showDigest("daily")
             #expect(first.text == "cached" && first.contentAt == ManualClock.start.iso8601)
             #expect(first.state == "delivered" && second.notificationID != first.notificationID)
-            let shown = try #require(try await bench.agent.store.notification(first.notificationID))
+            let shown = try #require(try await bench.agent.store.notifications.find(first.notificationID))
             #expect(shown.title == "Daily" && shown.body == "3 new for Ada (as of 2026-01-01 12:00)")
             await bench.arm()
             #expect(bench.count(.shown) == 2)
@@ -84,7 +84,7 @@ import Testing
             _ = try await bench.agent.fetchDigest("daily")
             bench.clock.advance(by: .seconds(601))
             let old = try await bench.agent.showNow(DigestBench.name)
-            #expect(try await bench.agent.store.notification(old)?.body == "Open the app")
+            #expect(try await bench.agent.store.notifications.find(old)?.body == "Open the app")
         }
     }
 

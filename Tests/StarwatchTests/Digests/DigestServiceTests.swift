@@ -137,7 +137,7 @@ import Testing
             await bench.settle()
             #expect(bench.count(outcome) == 1)
             let source = bench.digests.digests[0].source
-            #expect(try await bench.agent.store.digestContent(source: source, account: Bench.did) == nil)
+            #expect(try await bench.agent.store.digests.content(source: source, account: Bench.did) == nil)
         }
     }
 
@@ -328,8 +328,8 @@ import Testing
             #expect(bench.count(.cancelled) == 1)
             #expect(try await bench.stored().isEmpty)
             let source = bench.digests.digests[0].source
-            #expect(try await bench.agent.store.digestContent(source: source, account: Bench.did) == nil)
-            #expect(try await bench.agent.store.digestContent(source: source, account: World.other) == nil)
+            #expect(try await bench.agent.store.digests.content(source: source, account: Bench.did) == nil)
+            #expect(try await bench.agent.store.digests.content(source: source, account: World.other) == nil)
             _ = try await bench.agent.setIdentity(nil)
             bench.move(to: "13:00")
             await bench.settle()
@@ -359,7 +359,7 @@ import Testing
             let agent = try await Agent(options: options, time: bench.clock, logSinks: [bench.log])
             #expect(agent.runtime.digests == nil)
             #expect(
-                try await agent.store.digestState(of: Bench.did, since: bench.clock.now).rows.isEmpty
+                try await agent.store.digests.state(of: Bench.did, since: bench.clock.now).rows.isEmpty
             )
             await agent.close()
         }

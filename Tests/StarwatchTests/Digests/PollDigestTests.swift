@@ -164,7 +164,7 @@ import Testing
 
     @Test func aDigestComesWithinItsWindowAtTheSameMomentEveryDay() async throws {
         try await Self.run(digest: { $0.window = .seconds(600) }) { bench async throws in
-            let installation = try await bench.agent.store.installation().instanceID
+            let installation = try await bench.agent.store.identity.installation().instanceID
             let delay = Splay.delay(instance: installation, poll: PollName(DigestBench.name), within: .seconds(600))
             bench.clock.advance(by: DigestBench.day + delay - .seconds(300) - bench.clock.now)
             for day in 0..<2 {

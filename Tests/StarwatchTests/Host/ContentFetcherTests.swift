@@ -125,7 +125,7 @@ import Testing
             clock.advance(by: .seconds(3300))
             await settle(service)
             #expect(count(agent, .notModified) == 1)
-            let rows = try await agent.store.digestState(of: Bench.did, since: clock.now).rows
+            let rows = try await agent.store.digests.state(of: Bench.did, since: clock.now).rows
             #expect(rows.map(\.row.arming?.text) == [.fresh(clock.now)])
         }
     }
@@ -143,7 +143,7 @@ import Testing
             await settle(service)
             #expect(count(agent, outcome) == 1 && news.seen.count == 1)
             let source = service.digests[0].source
-            #expect(try await agent.store.digestContent(source: source, account: Bench.did) == nil)
+            #expect(try await agent.store.digests.content(source: source, account: Bench.did) == nil)
             // Asked again by hand, it says so in words of its own.
             news.state.withLock { $0.answers = answer.map { [$0] } ?? [] }
             let error = await #expect(throws: AgentError.self) { try await agent.fetchNow(DigestBench.name) }

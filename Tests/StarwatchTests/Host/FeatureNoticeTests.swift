@@ -10,13 +10,13 @@ import Testing
 @Suite struct FeatureNoticeTests {
     /// A database of before: an account with preferences and no stars, and no mark.
     private func old(_ bench: Bench, preferences: String = #"{"sound":true}"#) async throws {
-        try await bench.agent.store.setNotificationPreferences(
+        try await bench.agent.store.identity.setNotificationPreferences(
             preferences,
             of: Bench.did,
             server: bench.mock.url,
             now: bench.clock.now
         )
-        _ = try await bench.agent.store.setStars([], of: Bench.did, server: bench.mock.url, now: bench.clock.now)
+        _ = try await bench.agent.store.stars.set([], of: Bench.did, server: bench.mock.url, now: bench.clock.now)
         await bench.agent.close()
         let path = bench.options.storage.path
         try await forgetIntroductions(path)
@@ -97,7 +97,7 @@ import Testing
             }
             #expect(bench["one"].seen.count == 4 && bench["two"].seen.count == 3)
             let notice = try #require(bench["one"].seen.first)
-            #expect(try await bench.agent.store.notification(notice.id)?.state == .delivered)
+            #expect(try await bench.agent.store.notifications.find(notice.id)?.state == .delivered)
             #expect(try await bench.agent.notificationAct(notice.id, .dismiss).already == false)
         }
     }

@@ -35,7 +35,7 @@ import Testing
             #expect(bench.mock.requestCount(of: .plansChanged) == number)
             #expect(await cycle.outcome == .cancelled)
             #expect(try await bench.counts()[.cancelled] ?? 0 == (number - 1) * 100)
-            let state = try await agent.store.pollState(bench.stream, maxUndelivered: 1000)
+            let state = try await agent.store.polls.state(bench.stream, maxUndelivered: 1000)
             #expect(!state.isActive)
             try await expectNothingLeft(bench)
             #expect(bench["a"].seen.isEmpty)
@@ -77,7 +77,7 @@ import Testing
             // The bench's dispatcher is the one with the scripted sinks.
             async let pass = dispatcher.pass()
             await clock.sleepers(atLeast: 1)
-            _ = try await agent.store.setIdentity(Self.newcomer, server: bench.mock.url, now: clock.now)
+            _ = try await agent.store.identity.set(Self.newcomer, server: bench.mock.url, now: clock.now)
             agent.identity.invalidate()
             await dispatcher.abort()
             #expect(bench["a"].seen.count == 2)

@@ -293,7 +293,7 @@ import Testing
                 bench.clock.advance(by: .seconds(61))
             }
             let old = Array(repeating: EventDraft(kind: .error, payload: "{}"), count: 1000)
-            _ = try await bench.agent.store.enqueue(old, now: bench.clock.now)
+            _ = try await bench.agent.store.events.enqueue(old, now: bench.clock.now)
             bench.clock.advance(by: .seconds(4 * 86_400))
             await bench.settle()
             await bench.agent.store.close()
@@ -359,7 +359,7 @@ import Testing
             _ = try await agent.rotateDataKeys()
             _ = try await agent.changeMasterKey(to: MasterKey().text)
             await housekeeping(of: agent).encryptAgain()
-            let former = try #require(try await agent.store.activeIdentity().did)
+            let former = try #require(try await agent.store.identity.active().did)
             _ = try await agent.setIdentity(nil)
             _ = try await agent.eraseIdentity(former)
             _ = try await agent.setIdentity(former)

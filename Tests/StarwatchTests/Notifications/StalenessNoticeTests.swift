@@ -164,7 +164,7 @@ import Testing
             await bench.dispatch()
             for _ in 0..<2 {
                 bench.clock.advance(by: .days(20))
-                _ = try await bench.agent.store.retention(RetentionPolicy(), now: bench.clock.now)
+                _ = try await bench.agent.store.retention.apply(RetentionPolicy(), now: bench.clock.now)
                 await bench.dispatch()
             }
             #expect(try messages(bench).count == 1)

@@ -54,10 +54,10 @@ import Testing
             #expect(try world.announced.sorted() == offers.sorted())
             for name in [Self.toMe, Self.toMine] {
                 let stream = StreamKey(account: world.did, server: agent.server, poll: PollName(name)!)
-                let ledger = try await agent.store.ledger(stream)
+                let ledger = try await agent.store.status.ledger(stream)
                 #expect(ledger.fetched == 46 && ledger.new == 46)
                 #expect(ledger.suppressed == (name == Self.toMe ? 0 : 46))
-                #expect(try await agent.store.watermark(stream)?.rawValue == offers.last)
+                #expect(try await agent.store.acknowledgements.watermark(stream)?.rawValue == offers.last)
             }
             #expect(await agent.page()["starwatch_ledger_imbalance_rows", ["law": "new"]] == 0)
             world.clock.advance(by: .seconds(900))

@@ -74,7 +74,7 @@ import Testing
             }
             var filter = OutboxFilter()
             filter.states = [.evicted]
-            let dropped = try await agent.store.outbox(filter).map(\.change.plan)
+            let dropped = try await agent.store.outbox.list(filter).map(\.change.plan)
             #expect(dropped.count > 20)
             world.mock.publish(dropped.map { MockChange(planID: $0, name: "anew") })
             world.clock.advance(by: .seconds(600))

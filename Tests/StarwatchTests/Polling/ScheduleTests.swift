@@ -167,7 +167,7 @@ import Testing
                 await world.clock.sleepers(atLeast: 1)
             }
             // The skips are written without making anybody wait.
-            try await agent.store.probe()
+            try await agent.store.status.probe()
             world.clock.advance(by: .seconds(10))
             agent = try await world.agent { $0.polls[0].timing = timing }
             try await following(agent) { await world.clock.sleepers(atLeast: 1) }

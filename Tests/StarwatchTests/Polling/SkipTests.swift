@@ -103,7 +103,7 @@ import Testing
     @Test func aKindThatThePreferencesSwitchOffIsSkippedAndNoOther() async throws {
         try await World.with(.endorser) { world in
             var agent = try await world.agent()
-            try await agent.store.setNotificationPreferences(
+            try await agent.store.identity.setNotificationPreferences(
                 #"{"starred_projects": false, "offers_to_me": true, "sound": "loud"}"#,
                 of: world.did,
                 server: world.mock.url,

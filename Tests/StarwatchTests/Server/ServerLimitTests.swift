@@ -73,7 +73,7 @@ import Testing
             #expect(await agent.cycle().outcome == .deferred)
             let week = Duration.seconds(7 * 86_400)
             #expect(await agent.runtime.account.gate.heldUntil(now: start) == start + week)
-            #expect(try await agent.store.serverState(world.mock.url).notBefore == start + week)
+            #expect(try await agent.store.servers.state(world.mock.url).notBefore == start + week)
             await world.log.wait(for: "server.wait_capped")
             let line = try #require(world.log.lines.first { $0.contains("server.wait_capped") })
             #expect(line.contains("plans_changed"))
@@ -89,7 +89,7 @@ import Testing
             #expect(await agent.cycle().outcome == .deferred)
             let end = await agent.runtime.account.gate.heldUntil(now: world.clock.now)
             #expect(try await agent.clearServerWait().waitedUntil == end?.iso8601)
-            #expect(try await agent.store.serverState(world.mock.url).notBefore == nil)
+            #expect(try await agent.store.servers.state(world.mock.url).notBefore == nil)
             #expect(await agent.page()["starwatch_throttle_until_timestamp_seconds"] ?? 0 == 0)
             #expect(await agent.cycle().outcome == .bootstrapped)
             #expect(try await agent.clearServerWait().waitedUntil == nil)
@@ -105,7 +105,7 @@ import Testing
             fault.fail(.server)
             #expect(await agent.cycle().outcome == .deferred)
             let server = world.mock.url
-            #expect(try await agent.store.serverState(server).notBefore == nil)
+            #expect(try await agent.store.servers.state(server).notBefore == nil)
             fault.fail()
             let service = try #require(agent.worker(ClockSyncService.self))
             let task = Task { try await service.run() }
@@ -114,7 +114,7 @@ import Testing
             await world.clock.sleepers(atLeast: 1)
             task.cancel()
             try await task.value
-            #expect(try await agent.store.serverState(server).notBefore == ManualClock.start + .seconds(3600))
+            #expect(try await agent.store.servers.state(server).notBefore == ManualClock.start + .seconds(3600))
         }
     }
 

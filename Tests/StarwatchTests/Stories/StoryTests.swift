@@ -167,8 +167,8 @@ import Testing
     @Test func anArmedDigestSaysWhenItComes() async throws {
         try await DigestBench.run { bench async throws in
             await bench.arm()
-            let did = try #require(try await bench.agent.store.activeIdentity().did)
-            let rows = try await bench.agent.store.digestState(of: did, since: bench.clock.now - .days(1)).rows
+            let did = try #require(try await bench.agent.store.identity.active().did)
+            let rows = try await bench.agent.store.digests.state(of: did, since: bench.clock.now - .days(1)).rows
             let armed = try #require(rows.first { $0.row.status == .scheduled && !$0.token.isEmpty })
             let story = try await bench.agent.explain(armed.token)
             #expect(story.kind == .digest)

@@ -166,7 +166,7 @@ final class Bench {
 
     func slot(_ name: String) -> SinkSlot { slots.first { $0.name == name }! }
 
-    func watermark() async throws -> String? { try await agent.store.watermark(stream)?.rawValue }
+    func watermark() async throws -> String? { try await agent.store.acknowledgements.watermark(stream)?.rawValue }
 
     /// The rows in a state, or all of them, the oldest first.
     func rows(_ state: OutboxState? = nil) async throws -> [OutboxEntry] {
@@ -180,7 +180,7 @@ final class Bench {
 
     /// By how many rows the books are out; must be 0 at any time.
     func imbalance() async throws -> Int {
-        let imbalance = try await agent.store.snapshot([]).imbalance
+        let imbalance = try await agent.store.status.snapshot([]).imbalance
         return imbalance.fetched + imbalance.new
     }
 

@@ -149,7 +149,7 @@ extension Agent {
 
     /// Fetch position of `did`'s starred poll.
     func state(of did: DID) async throws -> PollState {
-        try await store.pollState(
+        try await store.polls.state(
             StreamKey(account: did, server: server, poll: starred.name),
             maxUndelivered: options.outbox.maxUndelivered
         )
@@ -160,7 +160,7 @@ extension Agent {
         var filter = OutboxFilter()
         filter.states = states
         filter.limit = 100_000
-        return try await store.outbox(filter).map(\.change.id.rawValue)
+        return try await store.outbox.list(filter).map(\.change.id.rawValue)
     }
 
     /// The page of metrics as a scrape gets it.

@@ -34,12 +34,12 @@ extension Auditor {
     private func items(in agent: Agent) async throws(StoreError) -> [QuarantinedItem] {
         var filter = QuarantineFilter()
         filter.limit = 100_000
-        return try await agent.store.quarantine(filter)
+        return try await agent.store.quarantine.list(filter)
     }
 
     func quarantine(of stream: StreamKey, in agent: Agent) async throws(StoreError) -> Quarantine {
         var quarantine = Quarantine()
-        let state = try await agent.store.pollState(stream, maxUndelivered: agent.options.outbox.maxUndelivered)
+        let state = try await agent.store.polls.state(stream, maxUndelivered: agent.options.outbox.maxUndelivered)
         quarantine.cursor = state.fetchCursor?.rawValue ?? ""
         for item in try await items(in: agent) where item.stream == stream {
             if let id = item.jwtID {

@@ -46,7 +46,7 @@ final class Auditor: Sendable {
 
     /// Reads the identity and the stars from the database, and checks the watermarks.
     func look(at agent: Agent) async throws(StoreError) {
-        let identity = try await agent.store.activeIdentity()
+        let identity = try await agent.store.identity.active()
         if identity.generation != truth.value.generation || identity.did != truth.value.account {
             for plan in truth.value.stars.keys { network.server.state.value.unstarred.insert(plan) }
             for receiver in network.receivers { receiver.excuseRepetitions() }
@@ -58,7 +58,7 @@ final class Auditor: Sendable {
             truth.value.account = identity.did
         }
         guard let did = identity.did else { return }
-        let stars = Set(try await agent.store.stars(of: did))
+        let stars = Set(try await agent.store.stars.list(of: did))
         for plan in truth.value.stars.keys where !stars.contains(plan) {
             truth.value.stars[plan] = nil
             network.server.state.value.unstarred.insert(plan)
@@ -66,7 +66,7 @@ final class Auditor: Sendable {
         for plan in stars where truth.value.stars[plan] == nil { truth.value.stars[plan] = clock.boot }
         for poll in agent.polls {
             let stream = StreamKey(account: did, server: Settings.server, poll: poll.name)
-            let state = try await agent.store.pollState(stream, maxUndelivered: agent.options.outbox.maxUndelivered)
+            let state = try await agent.store.polls.state(stream, maxUndelivered: agent.options.outbox.maxUndelivered)
             if state.bootstrapped, truth.value.bootstrapped[poll.name] == nil {
                 truth.value.bootstrapped[poll.name] = clock.boot
             }
@@ -88,7 +88,7 @@ final class Auditor: Sendable {
     /// - Parameter isSettled: Whether no delivery is left.
     func audit(_ agent: Agent, isSettled: Bool = false) async throws(StoreError) {
         try await look(at: agent)
-        let imbalance = try await agent.store.snapshot([]).imbalance
+        let imbalance = try await agent.store.status.snapshot([]).imbalance
         if imbalance != LedgerImbalance() {
             violations.record(.ledgerBalances, "fetched is off by \(imbalance.fetched), new by \(imbalance.new)")
         }
@@ -120,7 +120,7 @@ final class Auditor: Sendable {
         var filter = OutboxFilter()
         if let states { filter.states = states }
         filter.limit = 100_000
-        return try await agent.store.outbox(filter)
+        return try await agent.store.outbox.list(filter)
     }
 
     private func isAccepted(_ id: String) -> Bool { network.receivers.contains { $0.hasAccepted(id) } }
@@ -139,7 +139,7 @@ final class Auditor: Sendable {
         var (lost, unpassed): (Set<String>, Set<String>) = ([], [])
         for poll in agent.polls {
             let stream = StreamKey(account: account, server: Settings.server, poll: poll.name)
-            let ledger = try await agent.store.ledger(stream)
+            let ledger = try await agent.store.status.ledger(stream)
             ended += ledger.delivered + ledger.acknowledged + ledger.dead
             let quarantine = try await quarantine(of: stream, in: agent)
             for row in feed
@@ -158,7 +158,7 @@ final class Auditor: Sendable {
             .filter { $0.stream.account == account }
         lost.subtract(rows.filter { $0.state == .dead }.map(\.change.id.rawValue))
         // An optional sink gets its notifications too, although no row waits for it.
-        let isDue = try await agent.store.nextDeliveryAt() != nil
+        let isDue = try await agent.store.deliveries.nextAt() != nil
         let open = rows.count { !$0.state.isTerminal } + (isDue ? 1 : 0)
         return RemainingWork(lost: lost.sorted(), unpassed: unpassed.sorted(), open: open, ended: ended)
     }

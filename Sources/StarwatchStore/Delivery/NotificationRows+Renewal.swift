@@ -1,0 +1,147 @@
+import FoundationEssentials
+package import StarwatchCore
+import Synchronization
+
+extension StoreDeliveries {
+    /// Releases the changes that open notifications of an earlier version counted but did not list. They become pending,
+    /// for a notification that lists them. The notification keeps its id and the changes that it lists.
+    ///
+    /// - Returns: The number of released rows.
+    package func releaseUnlisted(now: Timestamp, make: NotificationRenewal) async throws(StoreError) -> Int {
+        try await store.write(.edit) { db in
+            let open: [(id: Int64, stream: Int64)] = try db.all(
+                "SELECT id, stream_id FROM notifications WHERE state = 'open' AND row_count > ? ORDER BY id",
+                [NotificationMessage.listedChanges]
+            ) { (try $0["id"], try $0["stream_id"]) }
+            var released = 0
+            for (id, stream) in open {
+                guard let listed = try db.notifications.listed(in: id) else { continue }
+                released += try db.changed(
+                    """
+                    UPDATE notification_outbox SET state = 'pending', notification_id = NULL
+                    WHERE state = 'claimed' AND stream_id = ? AND notification_id = ?
+                        AND jwt_id NOT IN (SELECT value FROM json_each(?))
+                    """,
+                    [stream, id, listed]
+                )
+                try db.notifications.renew(id, of: stream, now, make)
+            }
+            return released
+        }
+    }
+
+    /// Whether an operator has changed or closed stored notifications since this one was read.
+    package func isOutdated(_ notification: OpenNotification) -> Bool {
+        store.memory.renewals.load(ordering: .relaxed) != notification.renewals
+    }
+
+    /// The notification as it is stored now; `nil` if it is no longer open.
+    package func current(_ notification: OpenNotification) async throws(StoreError) -> OutgoingNotification? {
+        try await store.direct(.read) { db in
+            try db.row(
+                """
+                SELECT \(NotificationRows.outgoingColumns) FROM notifications n JOIN streams s ON s.id = n.stream_id
+                WHERE n.token = ? AND n.state = 'open'
+                """,
+                [notification.id]
+            ).flatMap { row in try ifReadable { try db.notifications.outgoing(row) } }
+        }
+    }
+}
+
+extension NotificationRows {
+    /// The notification and its open repetitions, which announce the same rows.
+    static let withRepetitions = """
+        (SELECT ?1 UNION ALL SELECT id FROM notifications
+            WHERE state = 'open' AND repeats = (SELECT token FROM notifications WHERE id = ?1))
+        """
+
+    /// Makes a notification and its repetitions anew without their discarded rows, under the same ids. Does nothing if
+    /// they list exactly the rest.
+    func renew(_ notification: Int64, of stream: Int64, _ now: Timestamp, _ make: NotificationRenewal) throws {
+        let found: [(id: Int64, stream: StreamKey, message: NotificationMessage)?] = try db.all(
+            """
+            SELECT \(Self.outgoingColumns) FROM notifications n JOIN streams s ON s.id = n.stream_id
+            WHERE n.id IN \(Self.withRepetitions)
+            """,
+            [notification]
+        ) { row in try message(row).map { (try row["id"], try db.stream(row), $0) } }
+        for case let (id, key, message)? in found {
+            let remainder = try remainder(of: message, notification, of: stream, poll: key.poll)
+            guard message.count != message.changes.count || !remainder.discarded.isEmpty,
+                let (renewed, shortlink) = make(remainder)
+            else { continue }
+            try replace(id, by: renewed, stream)
+            guard let shortlink else { continue }
+            let rest = message.changes.compactMap { item in
+                JWTID(item.jwtID).map { Change(id: $0, plan: item.plan, name: nil) }
+            }.filter { !remainder.discarded.contains($0.id) }
+            try db.store(shortlink, to: rest, of: id, account: key.account, now: now)
+        }
+    }
+
+    /// - Parameter notification: The notification that the rows belong to. A repetition has none of its own.
+    private func remainder(
+        of message: NotificationMessage,
+        _ notification: Int64,
+        of stream: Int64,
+        poll: PollName
+    ) throws -> NotificationRemainder {
+        var (discarded, offers): (Set<JWTID>, Set<JWTID>) = ([], [])
+        let rows = try db.rows(
+            """
+            SELECT jwt_id, is_offer, state = 'cancelled' OR reason IS '\(RowReason.discarded.rawValue)' AS is_discarded
+            FROM notification_outbox
+            WHERE stream_id = ? AND jwt_id IN (SELECT value FROM json_each(?)) AND notification_id = ?
+            """,
+            [stream, try jsonArray(message.changes.map(\.jwtID)), notification]
+        )
+        while let row = try rows.next() {
+            let id: JWTID = try row["jwt_id"]
+            if try row["is_offer"] { offers.insert(id) }
+            if try row["is_discarded"] { discarded.insert(id) }
+        }
+        return NotificationRemainder(poll: poll, message: message, discarded: discarded, offers: offers)
+    }
+
+    private func replace(_ id: Int64, by notification: OutgoingNotification, _ stream: Int64) throws {
+        try db.run(
+            "UPDATE notifications SET kind = ?, row_count = ?, title = ?, body = ?, payload = ? WHERE id = ?",
+            [notification.group.rawValue, notification.count] + sealedContent(of: notification, stream) + [id]
+        )
+    }
+
+    /// The JWT IDs that a notification of an earlier version lists, as JSON; `nil` if it has no more rows than it can
+    /// list.
+    func listed(in notification: Int64) throws -> String? {
+        let row = try db.row(
+            """
+            SELECT \(Self.outgoingColumns) FROM notifications n JOIN streams s ON s.id = n.stream_id
+            WHERE n.id = ? AND n.row_count > ?
+            """,
+            [notification, NotificationMessage.listedChanges]
+        )
+        guard let row, let message = message(row) else { return nil }
+        return try jsonArray(message.changes.map(\.jwtID))
+    }
+
+    /// The message in a row of ``outgoingColumns``; `nil` if it cannot be read.
+    private func message(_ row: SQLRow) -> NotificationMessage? {
+        (try? db.opened(row["payload"] as Data, .notificationPayload, row: try row["token"])).flatMap {
+            NotificationMessage(json: $0)
+        }
+    }
+
+    /// Cancels an open notification whose rows are all discarded, and its repetitions.
+    ///
+    /// - Parameter isLost: Whether to drop the results of the sinks that did not get it, too.
+    func cancel(_ notification: Int64, isLost: Bool = false, _ now: Timestamp) throws {
+        try cancelOpen(Self.withRepetitions, notification, now)
+        if isLost {
+            try db.run(
+                "UPDATE deliveries SET state = 'cancelled', updated_at = ? WHERE \(Schema.isLost) AND notification_id = ?",
+                [now.milliseconds, notification]
+            )
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import FoundationEssentials
+import StarwatchCore
+
+/// The notifications and what is due at their sinks, in one access.
+struct NotificationRows {
+    let db: Session
+
+    /// Stores a notification without deliveries.
+    ///
+    /// - Returns: The row id.
+    func insert(_ notification: OutgoingNotification, _ stream: Int64, _ now: Timestamp) throws -> Int64 {
+        try db.inserted(
+            """
+            INSERT INTO notifications (token, stream_id, state, kind, row_count, run_id, created_at, title, body, payload)
+            VALUES (?, ?, 'open', ?, ?, ?, ?, ?, ?, ?) RETURNING id
+            """,
+            [
+                notification.id, stream, notification.group.rawValue, notification.count, notification.runID,
+                now.milliseconds,
+            ] + sealedContent(of: notification, stream)
+        )
+    }
+
+    /// Stores a notification without rows, due at once.
+    func insertNotice(
+        _ notification: OutgoingNotification,
+        of stream: Int64,
+        to sinks: [String],
+        now: Timestamp
+    ) throws -> Int64 {
+        let row = try insert(notification, stream, now)
+        try insertDeliveries(of: row, to: sinks, dueAt: now, now: now)
+        return row
+    }
+
+    /// The stored title, body and payload of a notification.
+    func sealedContent(of notification: OutgoingNotification, _ stream: Int64) throws -> SQLArguments {
+        let owner = db.vault.isSealed ? try db.streams.owner(of: stream) : nil
+        return [
+            try db.sealed(notification.title, .notificationTitle, of: owner, row: notification.id),
+            try db.sealed(notification.body, .notificationBody, of: owner, row: notification.id),
+            try db.sealed(notification.payload, .notificationPayload, of: owner, row: notification.id),
+        ]
+    }
+
+    /// Cancels the open deliveries of notifications, and closes them. A running attempt ends without effect.
+    ///
+    /// - Parameter notifications: The SQL of their row ids, of the argument `?1`. A fixed text, because the statement is
+    ///   cached.
+    func cancelOpen(_ notifications: String, _ argument: Int64, _ now: Timestamp) throws {
+        try db.run(
+            """
+            UPDATE deliveries SET state = 'cancelled', updated_at = ?2
+            WHERE state = 'pending' AND notification_id IN \(notifications)
+            """,
+            [argument, now.milliseconds]
+        )
+        try db.run(
+            """
+            UPDATE notifications SET state = 'cancelled', finished_at = ?2
+            WHERE state = 'open' AND id IN \(notifications)
+            """,
+            [argument, now.milliseconds]
+        )
+    }
+
+    /// The columns for ``outgoing(_:)``, of `notifications n` and `streams s`.
+    static let outgoingColumns = """
+        n.id, n.token, s.account, s.server, s.poll, n.kind, n.title, n.body, n.payload, n.row_count, n.run_id
+        """
+
+    /// The notification in a row of ``outgoingColumns``.
+    func outgoing(_ row: SQLRow) throws -> OutgoingNotification {
+        let content = try content(row)
+        return OutgoingNotification(
+            id: try row["token"],
+            runID: try row["run_id"],
+            poll: try row["poll"],
+            group: try row["kind"],
+            count: try row["row_count"],
+            text: content.text,
+            payload: content.payload
+        )
+    }
+
+    /// The title, body and payload of a notification, from the columns `token`, `title`, `body` and `payload`.
+    func content(_ row: SQLRow) throws -> (text: (title: String, body: String), payload: [UInt8]) {
+        let token: String = try row["token"]
+        let bytes = try db.opened(row["payload"] as Data, .notificationPayload, row: token)
+        // A decrypted database holds nothing in the place of a payload that did not open.
+        guard !bytes.isEmpty else { throw StoreError.sealed(.damaged) }
+        return (
+            (
+                try db.opened(row["title"], .notificationTitle, row: token),
+                try db.opened(row["body"], .notificationBody, row: token)
+            ), bytes
+        )
+    }
+
+    /// Makes a notification due at sinks.
+    ///
+    /// - Parameter leasedUntil: The end of the caller's lease; `nil` for no lease.
+    func insertDeliveries(
+        of notification: Int64,
+        to sinks: [String],
+        dueAt: Timestamp,
+        leasedUntil: Timestamp? = nil,
+        now: Timestamp
+    ) throws {
+        for sink in sinks {
+            try db.run(
+                """
+                INSERT INTO deliveries (notification_id, sink, state, lease, leased_until, due_since, next_attempt_at,
+                    updated_at)
+                VALUES (?1, ?2, 'pending', ?3, ?4, ?5, ?5, ?6)
+                """,
+                [
+                    notification, sink, leasedUntil == nil ? 0 : 1, leasedUntil?.milliseconds, dueAt.milliseconds,
+                    now.milliseconds,
+                ]
+            )
+        }
+    }
+}

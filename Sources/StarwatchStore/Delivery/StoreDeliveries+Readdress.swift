@@ -1,0 +1,54 @@
+package import StarwatchCore
+
+extension StoreDeliveries {
+    /// Sends notifications without a due sink and without rows to the current sinks, for example a snoozed notification
+    /// whose sinks were renamed. A delivery time in the future stays.
+    package func readdress(to sinks: [String], now: Timestamp) async throws(StoreError) {
+        guard !sinks.isEmpty else { return }
+        try await store.perform { store throws(StoreError) in
+            guard try !store.direct(.read, { db in try db.notifications.stranded() }).isEmpty else { return }
+            try store.write(.claim) { db in
+                for (id, dueAt) in try db.notifications.stranded() {
+                    // A clock that was set back must not extend a snooze.
+                    let next = min(max(dueAt, now), now + NotificationAction.snoozeDuration)
+                    for sink in sinks {
+                        try db.run(
+                            """
+                            INSERT INTO deliveries (notification_id, sink, state, due_since, next_attempt_at, updated_at)
+                            VALUES (?1, ?2, 'pending', ?3, ?3, ?4)
+                            ON CONFLICT DO UPDATE SET state = 'pending', lease = lease + 1, leased_until = NULL,
+                                due_since = excluded.due_since, next_attempt_at = excluded.next_attempt_at,
+                                updated_at = excluded.updated_at
+                            """,
+                            [id, sink, next.milliseconds, now.milliseconds]
+                        )
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension NotificationRows {
+    /// Matches notifications that no row announces again: repetitions, current staleness notices and feature notices.
+    /// Digests have their own end, and a withdrawal is only for the sinks that have the notice.
+    private static let isItsOwn = """
+        (n.repeats IS NOT NULL OR EXISTS (SELECT 1 FROM staleness_notices t WHERE t.notification_id = n.id)
+            OR EXISTS (SELECT 1 FROM feature_notices f WHERE f.token = n.token))
+        """
+
+    func isToBeReaddressed(_ notification: Int64) throws -> Bool {
+        try db.integer("SELECT count(*) FROM notifications n WHERE n.id = ? AND \(Self.isItsOwn)", [notification]) == 1
+    }
+
+    /// The open notifications without a due sink, with their delivery times.
+    func stranded() throws -> [(id: Int64, dueAt: Timestamp)] {
+        try db.all(
+            """
+            SELECT n.id, (SELECT max(next_attempt_at) FROM deliveries d WHERE d.notification_id = n.id) AS due
+            FROM notifications n WHERE n.state = 'open' AND \(Self.isItsOwn)
+                AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.notification_id = n.id AND d.state = 'pending')
+            """
+        ) { (try $0["id"], try $0["due"] ?? Timestamp(milliseconds: 0)) }
+    }
+}

@@ -1,0 +1,216 @@
+package import StarwatchCore
+import Synchronization
+
+/// The notifications on their way to the sinks.
+package struct StoreDeliveries: Sendable {
+    let store: Store
+
+    /// The number of rows and notifications set aside since the last call, because they do not open.
+    package func takeUnreadable() -> Int { store.memory.unreadable.exchange(0, ordering: .relaxed) }
+
+    /// Stores the result of an attempt, and settles the notification's rows if they wait for no sink.
+    ///
+    /// - Parameters:
+    ///   - attempt: The facts of the attempt, for the notification's story; `nil` if the sink was not tried.
+    ///   - reason: The reason for a failed attempt. Only an attempt without one clears the stored one.
+    ///   - maxRetries: The number of rejections after which a sink is given up; at least 1.
+    /// - Returns: ``DeliveryResult/stale`` if the ticket's lease has ended.
+    package func record(
+        _ ticket: DeliveryTicket,
+        _ outcome: DeliveryOutcome,
+        attempt: DeliveryAttempt? = nil,
+        reason: FailureReason? = nil,
+        now: Timestamp,
+        maxRetries: Int
+    ) async throws(StoreError) -> DeliveryResult {
+        try await store.write(.delivery) { db in
+            guard
+                let open = try db.row(
+                    "SELECT id, stream_id FROM notifications WHERE token = ? AND state = 'open'",
+                    [ticket.notification]
+                )
+            else { return .stale }
+            let (id, stream): (Int64, Int64) = (try open["id"], try open["stream_id"])
+            let next: Timestamp
+            let state: SinkStatus.State
+            var rejections = ticket.rejections
+            var attempts = 1
+            switch outcome {
+            case .ok: (state, next) = (.ok, now)
+            case .gone: (state, next) = (.gone, now)
+            case .givenUp(let isAttempt): (state, next, attempts) = (.givenUp, now, isAttempt ? 1 : 0)
+            case .unavailable(let at): (state, next) = (.pending, at)
+            case .postponed(let until): (state, next, attempts) = (.pending, until, 0)
+            case .rejected(let at):
+                rejections += 1
+                (state, next) = (rejections >= maxRetries ? .rejected : .pending, at)
+            }
+            let recorded = try db.changed(
+                """
+                UPDATE deliveries SET state = ?, leased_until = NULL, attempts = attempts + ?, rejections = ?,
+                    next_attempt_at = ?, updated_at = ?, reason = iif(?, ?, coalesce(?, reason))
+                WHERE notification_id = ? AND sink = ? AND state = 'pending' AND lease = ?
+                """,
+                [
+                    state.rawValue, attempts, rejections, next.milliseconds, now.milliseconds, attempts > 0,
+                    reason?.description, reason?.description, id, ticket.sink, ticket.lease,
+                ]
+            )
+            guard recorded == 1 else { return .stale }
+            if let attempt {
+                try db.deliveries.store(attempt, of: ticket, id, now: now, nextAt: state == .pending ? next : nil)
+            }
+            if case .rejected = outcome {
+                try db.run(
+                    """
+                    UPDATE notification_outbox SET retry_count = max(retry_count, ?)
+                    WHERE state = 'claimed' AND stream_id = ? AND notification_id = ?
+                    """,
+                    [rejections, stream, id]
+                )
+            }
+            return try db.deliveries.settle(id, stream, now)
+        }
+    }
+
+    /// Removes sinks that are no longer configured from all open notifications, at start and after a reload. Also
+    /// releases the rows that wait only for sinks that have become optional.
+    ///
+    /// - Returns: The results of the notifications that this settles.
+    package func retainSinks(_ names: Set<String>, now: Timestamp) async throws(StoreError) -> [DeliveryResult] {
+        try await store.write(.delivery) { db in
+            var affected: [(Int64, Int64, String)] = []
+            let rows = try db.rows(
+                """
+                SELECT n.id, n.stream_id, d.sink FROM notifications n JOIN deliveries d ON d.notification_id = n.id
+                WHERE n.state = 'open' AND d.state = 'pending' ORDER BY n.id
+                """
+            )
+            while let row = try rows.next() {
+                let sink: String = try row["sink"]
+                if !names.contains(sink) || store.options.optionalSinks.contains(sink) {
+                    affected.append((try row["id"], try row["stream_id"], sink))
+                }
+            }
+            for (id, _, sink) in affected where !names.contains(sink) {
+                try db.run(
+                    "UPDATE deliveries SET state = 'gone', updated_at = ? WHERE notification_id = ? AND sink = ?",
+                    [now.milliseconds, id, sink]
+                )
+            }
+            var settled: [Int64: DeliveryResult] = [:]
+            for (id, stream, _) in affected where settled[id] == nil {
+                settled[id] = try db.deliveries.settle(id, stream, now)
+            }
+            return settled.sorted { $0.key < $1.key }.map(\.value).filter { $0 != .waiting }
+        }
+    }
+}
+
+/// The deliveries to sinks, in one access.
+struct DeliveryRows {
+    let db: Session
+
+    /// Moves the rows of a notification to their next state, by ``DeliveryRule``, and closes the notification if no sink
+    /// is due. With an optional sink still due, the rows can end before their notification.
+    func settle(_ id: Int64, _ stream: Int64, _ now: Timestamp) throws -> DeliveryResult {
+        let (required, optional) = try states(of: id)
+        let isAccepted = required.contains(.ok) || optional.contains(.ok)
+        var verdict = DeliveryRule.verdict(required: required, optional: optional)
+        var delta = Ledger()
+        let result: DeliveryResult
+        let closed: StoredNotification.State
+        var dead: [JWTID] = []
+        if verdict == .dead {
+            dead = try moved("state = 'dead', finished_at = ?1", [now.milliseconds, stream, id])
+            // A notification without rows, such as a digest, is shown if one sink has it.
+            if dead.isEmpty, isAccepted, try !hasDeadRows(id, stream) { verdict = .delivered }
+        }
+        switch verdict {
+        case .waiting: return .waiting
+        case .dead:
+            delta.dead = dead.count
+            db.context.record(.dead, dead.count)
+            (result, closed) = (.dead(dead), .dead)
+        case .delivered:
+            let ids = try moved(
+                "state = 'delivered', delivered_at = ?1, reason = NULL",
+                [now.milliseconds, stream, id]
+            )
+            delta.delivered = ids.count
+            db.context.record(.delivered, ids.count)
+            (result, closed) = (.delivered(ids), .delivered)
+        case .released:
+            let ids = try moved("state = iif(?1 > 0, 'pending', state), notification_id = NULL", [1, stream, id])
+            // The notification has no row to announce again, so it waits for other sinks itself.
+            if ids.isEmpty, try db.notifications.isToBeReaddressed(id) { return .waiting }
+            (result, closed) = (.released(rows: ids.count), .released)
+        }
+        try db.ledger.add(delta, to: stream)
+        if optional.contains(.pending) { return result }
+        try db.run(
+            "UPDATE notifications SET state = ?, finished_at = ? WHERE id = ?",
+            [closed.rawValue, now.milliseconds, id]
+        )
+        return result
+    }
+
+    /// The states of a notification at the required and at the optional sinks.
+    private func states(of id: Int64) throws -> (required: Set<DeliveryState>, optional: Set<DeliveryState>) {
+        var (required, optional): (Set<DeliveryState>, Set<DeliveryState>) = ([], [])
+        let found: [(sink: String, state: DeliveryState)] = try db.all(
+            "SELECT sink, state FROM deliveries WHERE notification_id = ?",
+            [id]
+        ) { (try $0["sink"], try $0["state"]) }
+        for (sink, state) in found {
+            if db.context.options.optionalSinks.contains(sink) {
+                optional.insert(state)
+            } else {
+                required.insert(state)
+            }
+        }
+        return (required, optional)
+    }
+
+    func moved(_ assignment: String, _ arguments: SQLArguments) throws -> [JWTID] {
+        try db.values(
+            """
+            UPDATE notification_outbox SET \(assignment)
+            WHERE state = 'claimed' AND stream_id = ?2 AND notification_id = ?3 RETURNING jwt_id
+            """,
+            arguments
+        )
+    }
+
+    func hasDeadRows(_ notification: Int64, _ stream: Int64) throws -> Bool {
+        try db.integer(
+            """
+            SELECT EXISTS (SELECT 1 FROM notification_outbox
+                WHERE state = 'dead' AND stream_id = ? AND notification_id = ?)
+            """,
+            [stream, notification]
+        ) == 1
+    }
+
+    /// The state of a notification at every sink, by its row id.
+    func list(of notification: Int64?) throws -> [SinkStatus] {
+        guard let notification else { return [] }
+        return try db.all(
+            """
+            SELECT sink, state, attempts, rejections, next_attempt_at, updated_at, reason FROM deliveries
+            WHERE notification_id = ? ORDER BY sink
+            """,
+            [notification]
+        ) { row in
+            SinkStatus(
+                sink: try row["sink"],
+                state: try row["state"],
+                attempts: try row["attempts"],
+                rejections: try row["rejections"],
+                nextAttemptAt: try row["next_attempt_at"],
+                updatedAt: try row["updated_at"],
+                reason: (try row["reason"] as String?).flatMap { FailureReason($0) }
+            )
+        }
+    }
+}

@@ -1,0 +1,141 @@
+package import StarwatchCore
+
+/// A change listed in a digest.
+package struct FoundChange: Sendable, Hashable {
+    /// The plan's handle.
+    package let plan: String
+    /// The server's name for it; `nil` if it has none.
+    package let name: String?
+
+    package init(plan: String, name: String?) {
+        self.plan = plan
+        self.name = name
+    }
+}
+
+/// The content of digests: fetched from a source, or found by a poll.
+extension StoreDigests {
+    /// The newest stored content of a source; `nil` if there is none, or if it does not open. A wrong clock can have set
+    /// its time.
+    package func content(source: String, account: DID) async throws(StoreError) -> StoredContent? {
+        try await store.direct(.read) { db in
+            try db.row(
+                """
+                SELECT payload_json, fetched_at, coalesce(validated_at, fetched_at) AS validated_at, etag, slot_id
+                FROM notif_contents
+                WHERE account = ? AND source = ? ORDER BY id DESC LIMIT 1
+                """,
+                [db.key(account), source]
+            ).flatMap { row in
+                let place = DigestOccurrence.row(slot: try row["slot_id"], time: try row["fetched_at"])
+                let payload = try ifReadable {
+                    try db.opened(row["payload_json"], .digestContent, row: place) as String
+                }
+                guard let payload else { return nil }
+                return StoredContent(
+                    payload: payload,
+                    fetchedAt: try row["fetched_at"],
+                    validatedAt: try row["validated_at"],
+                    etag: try row["etag"]
+                )
+            }
+        }
+    }
+
+    /// The changes of a stream that were or will be announced, the latest identifier first.
+    ///
+    /// - Parameters:
+    ///   - row: Only changes stored after this row; `nil` for those stored after `since`.
+    ///   - since: A time by the server's clock.
+    /// - Returns: The changes, and the id of the newest outbox row.
+    package func changesFound(
+        in stream: StreamKey,
+        after row: Int64?,
+        since: Timestamp
+    ) async throws(StoreError) -> (changes: [FoundChange], last: Int64) {
+        try await store.direct(.read) { db in
+            let last: Int64 = try db.value("SELECT max(id) FROM notification_outbox") ?? 0
+            let found = try db.all(
+                """
+                SELECT o.plan_id, o.name, o.stream_id, o.jwt_id, o.is_offer FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
+                WHERE s.account = ?1 AND s.server = ?2 AND s.poll = ?3
+                    AND CASE WHEN ?5 IS NULL THEN o.created_at > ?4 ELSE o.id > ?5 END
+                    AND (o.state NOT IN ('cancelled', 'suppressed') OR o.reason = '\(RowReason.announced.rawValue)')
+                ORDER BY o.jwt_id DESC
+                """,
+                [db.key(stream.account), stream.server, stream.poll.rawValue, since.milliseconds, row]
+            ) { row in
+                let change = try ifReadable { try db.outbox.change(row, of: row["stream_id"]) }
+                // One that does not open counts as a change of a project without a name.
+                return FoundChange(plan: try change?.plan ?? row["jwt_id"], name: change?.name)
+            }
+            return (found, last)
+        }
+    }
+
+    /// Stores the result of a fetch: the content, and the new state of the occurrence that it was for.
+    ///
+    /// - Parameters:
+    ///   - occurrence: The occurrence that the fetch was for; `nil` for a fetch of content only.
+    ///   - now: The time of the answer, by the clock of schedules.
+    ///   - events: The callback events to queue.
+    /// - Returns: The number of events dropped for lack of room; `nil` if another identity is active and nothing was
+    ///   stored.
+    package func finishPrefetch(
+        _ result: PrefetchResult,
+        slot: String,
+        source: String,
+        occurrence: DigestOccurrence?,
+        of account: DID,
+        generation: Int,
+        now: Timestamp,
+        events: [EventDraft] = []
+    ) async throws(StoreError) -> Int? {
+        try await store.write(.digest) { db in
+            guard try db.identity.isCurrent(account, generation: generation) else { return nil }
+            switch result {
+            case .fetched(let payload, let etag):
+                let content = try db.inserted(
+                    """
+                    INSERT OR REPLACE INTO notif_contents
+                        (account, slot_id, payload_json, fetched_at, etag, source, validated_at)
+                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?4) RETURNING id
+                    """,
+                    [
+                        db.key(account), slot,
+                        try db.sealed(
+                            payload,
+                            .digestContent,
+                            of: db.key(account),
+                            row: DigestOccurrence.row(slot: slot, time: now)
+                        ), now.milliseconds, etag, source,
+                    ]
+                )
+                // Older content is not needed, because armed occurrences have their text.
+                try db.run(
+                    "DELETE FROM notif_contents WHERE account = ? AND source = ? AND id <> ?",
+                    [db.key(account), source, content]
+                )
+            case .notModified:
+                try db.run(
+                    """
+                    UPDATE notif_contents SET validated_at = ?1 WHERE id = (SELECT id FROM notif_contents
+                        WHERE account = ?2 AND source = ?3 ORDER BY id DESC LIMIT 1)
+                    """,
+                    [now.milliseconds, db.key(account), source]
+                )
+            case .failed: break
+            }
+            if let occurrence {
+                let end = result == .failed ? DigestRow.Prefetch.failed : .succeeded
+                try db.run(
+                    """
+                    UPDATE notif_deliveries SET prefetch = ?4 WHERE account = ?1 AND slot_id = ?2 AND fire_at = ?3
+                    """,
+                    db.key(account, occurrence) + [end.rawValue]
+                )
+            }
+            return try db.digests.enqueue(events, now)
+        }
+    }
+}

@@ -1,0 +1,216 @@
+import FoundationEssentials
+import StarwatchCore
+
+/// The encryption of the database, and the keys that sign tokens.
+package struct StoreKeys: Sendable {
+    let store: Store
+
+    /// Whether the database is encrypted.
+    package var isEncrypted: Bool { get async { await store.perform { store in store.context.vault.isSealed } } }
+
+    /// The id of the master key; `nil` if the database is not encrypted.
+    package var masterKeyID: String? {
+        get async {
+            await store.perform { store in store.context.vault.isSealed ? store.context.vault.master?.id : nil }
+        }
+    }
+
+    /// The progress of encrypting values again, from 0 to 1; `nil` if no data key is retiring, except those of values that
+    /// do not open.
+    package var resealProgress: Double? {
+        get async {
+            await store.perform { store in
+                store.context.mustReseal ? store.context.resealPass?.progress ?? 0 : nil
+            }
+        }
+    }
+
+    /// The keys of the database.
+    package func report() async throws(StoreError) -> KeyReport {
+        try await store.direct(.read) { db in
+            var report = KeyReport()
+            guard let row = try db.row("SELECT master_key, changed_at FROM sealing") else { return report }
+            (report.masterKey, report.masterKeySince) = (try row["master_key"], try row["changed_at"])
+            report.dataKeys = try db.all(
+                "SELECT id, account, state, uses, created_at FROM data_keys WHERE purpose = 'data' ORDER BY id"
+            ) { row in
+                KeyReport.DataKey(
+                    id: try row["id"],
+                    account: (try row["account"] as String?).flatMap { try? db.account($0) },
+                    isActive: try row["state"] == "active",
+                    uses: try row["uses"],
+                    createdAt: try row["created_at"]
+                )
+            }
+            report.signingKeys = try KeyRows(db: db).signingKeys()
+            return report
+        }
+    }
+
+    /// Wraps the data keys with another master key, in one transaction. No value is encrypted again.
+    package func changeMasterKey(to new: MasterKey) async throws(StoreError) {
+        try await store.perform { store throws(StoreError) in
+            guard store.context.vault.isSealed else { throw .sealed(.notEncrypted) }
+            // The former key is destroyed next, so the change must survive a power loss even if the log cannot be emptied.
+            try store.direct(.edit) { db in try db.execute("PRAGMA synchronous = FULL") }
+            defer { try? store.direct(.edit) { db in try db.execute("PRAGMA synchronous = NORMAL") } }
+            try store.write(.edit) { db in try db.vault.rewrap(with: new, db) }
+        }
+    }
+
+    /// Replaces every data key. ``reseal(limit:)`` then encrypts the stored values again.
+    ///
+    /// - Returns: The number of replaced keys.
+    package func replaceDataKeys() async throws(StoreError) -> Int {
+        try await store.perform { store throws(StoreError) in
+            guard store.context.vault.isSealed else { throw .sealed(.notEncrypted) }
+            return try store.write(.edit) { db in
+                let active = db.vault.ring.map { Array($0.active.values) } ?? []
+                for id in active.sorted() { _ = try db.dataKeys.replace(id) }
+                return active.count
+            }
+        }
+    }
+
+    /// Encrypts the next values of retiring keys again, in one transaction, and destroys the keys after the last one.
+    ///
+    /// After a restart the pass begins anew; values that were done are only looked at.
+    ///
+    /// - Parameter limit: The largest number of rows to look at.
+    package func reseal(limit: Int = 500) async throws(StoreError) -> Resealing {
+        try await store.perform { store throws(StoreError) in
+            guard store.context.mustReseal else { return Resealing() }
+            let step: (pass: ResealPass?, rows: Int) = try store.write(.retention) { db in
+                let keys = KeyRows(db: db)
+                var pass = try db.context.resealPass ?? keys.beginReseal()
+                let table = SealedTable.all[pass.table]
+                let rows = try SealedRows(db: db).next(table, after: pass.last, limit: limit)
+                for row in rows { pass.stuck.formUnion(try keys.reseal(row, of: table, from: pass.retiring)) }
+                pass.done += rows.count
+                pass.last = rows.last?.key
+                if rows.count < limit {
+                    pass.table += 1
+                    pass.last = nil
+                }
+                guard pass.table == SealedTable.all.count else { return (pass, rows.count) }
+                for id in pass.retiring.subtracting(pass.stuck) { try keys.destroyDataKey(id) }
+                db.context.stuckKeys.formUnion(pass.stuck)
+                return (nil, rows.count)
+            }
+            store.context.resealPass = step.pass
+            if step.pass == nil { _ = try store.emptyLog() }
+            return Resealing(rows: step.rows, progress: step.pass?.progress ?? 1)
+        }
+    }
+
+    /// Opens every encrypted value. Other work runs between its transactions.
+    package func verify() async throws(StoreError) -> SealReport {
+        var report = try await verifyAccounts()
+        for table in SealedTable.all {
+            var last: [SQLValue]?
+            repeat {
+                let step = try await verify(table, after: last)
+                report.opened += step.report.opened
+                for fault in step.report.faults { report.add(fault) }
+                last = step.last
+            } while last != nil
+        }
+        return report
+    }
+
+    /// Opens the keys, and finds the identity of every account.
+    private func verifyAccounts() async throws(StoreError) -> SealReport {
+        try await store.perform { store throws(StoreError) in
+            guard store.context.vault.isSealed else { throw .sealed(.notEncrypted) }
+            return try store.direct(.read) { db in
+                var report = SealReport()
+                guard let ring = db.vault.ring else { return report }
+                let keys: [Int64] = try db.values("SELECT id FROM data_keys WHERE purpose = 'data'")
+                for id in keys where ring.keys[id] == nil {
+                    report.add(SealReport.Fault(column: "data_keys.wrapped", row: String(id)))
+                }
+                for (table, column) in SealedTable.accounts {
+                    let forms: [String] = try db.values(
+                        "SELECT DISTINCT \(column) FROM \(table) WHERE \(column) IS NOT NULL"
+                    )
+                    for form in forms where ring.accounts[form].map(db.key) != form {
+                        report.add(SealReport.Fault(column: "\(table).\(column)", row: form))
+                    }
+                }
+                return report
+            }
+        }
+    }
+
+    private func verify(
+        _ table: SealedTable,
+        after key: [SQLValue]?
+    ) async throws(StoreError) -> (report: SealReport, last: [SQLValue]?) {
+        try await store.perform { store throws(StoreError) in
+            guard store.context.vault.isSealed else { throw .sealed(.notEncrypted) }
+            return try store.direct(.read) { db in
+                var report = SealReport()
+                // At most a hundred rows, so that the report of a step holds all of its faults.
+                let rows = try SealedRows(db: db).next(table, after: key, limit: 30)
+                for row in rows {
+                    for (value, column) in zip(row.values, table.columns) where !value.isNull {
+                        if (try? SealedRows(db: db).clearForm(value, column, of: row)) != nil {
+                            report.opened += 1
+                        } else {
+                            let place = row.key.map(\.text).joined(separator: " ")
+                            report.add(SealReport.Fault(column: column.rawValue, row: place))
+                        }
+                    }
+                }
+                return (report, rows.count == 30 ? rows.last?.key : nil)
+            }
+        }
+    }
+}
+
+/// The keys, in one access.
+struct KeyRows {
+    let db: Session
+
+    func beginReseal() throws -> ResealPass {
+        let retiring = (db.vault.ring?.keys ?? [:]).filter { !$0.value.isActive }.keys
+        let total = try SealedTable.all.reduce(0) { try $0 + db.integer("SELECT count(*) FROM \($1.name)") }
+        return ResealPass(retiring: Set(retiring), total: total)
+    }
+
+    /// Encrypts the values of a row again whose keys are in `retiring`. A damaged value stays as it is.
+    ///
+    /// - Returns: The keys of damaged values.
+    func reseal(_ row: SealedRow, of table: SealedTable, from retiring: Set<Int64>) throws -> Set<Int64> {
+        var values = row.values
+        var damaged: Set<Int64> = []
+        var isChanged = false
+        for (index, column) in table.columns.enumerated() {
+            guard let sealed = SealedValue(values[index]), retiring.contains(sealed.key) else { continue }
+            guard let clear = try? SealedRows(db: db).clearForm(values[index], column, of: row) else {
+                damaged.insert(sealed.key)
+                continue
+            }
+            values[index] = try SealedRows(db: db).sealedForm(clear, column, of: row)
+            isChanged = true
+        }
+        if isChanged { try SealedRows(db: db).write(values, into: row, of: table) }
+        return damaged
+    }
+
+    func destroyDataKey(_ id: Int64) throws {
+        try db.run("DELETE FROM data_keys WHERE id = ?", [id])
+        db.vault.ring?.keys[id] = nil
+    }
+
+    /// Destroys the keys of an account and forgets its DID. Its values cannot be opened any more.
+    ///
+    /// - Parameter account: The stored form.
+    func forget(_ account: String) throws {
+        guard let ring = db.vault.ring else { return }
+        for (id, key) in ring.keys where key.account == account { try destroyDataKey(id) }
+        db.vault.ring?.active[account] = nil
+        db.vault.ring?.accounts[account] = nil
+        try db.run("DELETE FROM sealed_accounts WHERE account = ?", [account])
+    }
+}

@@ -1,0 +1,12 @@
+import Synchronization
+
+/// The state of a store that any thread reads.
+final class StoreMemory: Sendable {
+    let polls = PollMemory()
+    let snapshots = SnapshotMemory()
+    let unchanged = UnchangedCycles()
+    /// The number of rows and notifications set aside since the dispatcher last took it.
+    let unreadable = Atomic(0)
+    /// The number of transactions that changed or closed stored notifications for an operator.
+    let renewals = Atomic(0)
+}

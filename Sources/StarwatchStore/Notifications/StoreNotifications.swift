@@ -1,0 +1,157 @@
+import FoundationEssentials
+package import StarwatchCore
+
+/// The stored notifications.
+package struct StoreNotifications: Sendable {
+    let store: Store
+
+    /// The active identity's notifications, the newest first.
+    ///
+    /// - Parameter before: Only notifications below this row id; `nil` for all.
+    package func list(limit: Int, before: Int64? = nil) async throws(StoreError) -> [StoredNotification] {
+        try await store.direct(.read) { db in
+            try ActionRows(db: db).list("n.id < ? ORDER BY n.id DESC LIMIT ?", [before ?? .max, limit])
+        }
+    }
+
+    /// The active identity's notification with this id; `nil` if there is none.
+    package func find(_ id: String) async throws(StoreError) -> StoredNotification? {
+        try await store.direct(.read) { db in try ActionRows(db: db).list("n.token = ?", [id]).first }
+    }
+
+    /// The JWT IDs that a notification announced. For a repetition, those of the first notification.
+    package func jwts(of notification: StoredNotification) async throws(StoreError) -> [JWTID] {
+        try await store.direct(.read) { db in
+            try db.values(
+                """
+                SELECT jwt_id FROM notification_outbox
+                WHERE notification_id = (SELECT id FROM notifications WHERE token = ?) ORDER BY id
+                """,
+                [notification.repeats ?? notification.id]
+            )
+        }
+    }
+
+    /// Records a person's action on a notification, once. A snooze also stores the repetition.
+    ///
+    /// Rows, ledger, acknowledgements and watermarks stay unchanged, because a repetition has no rows.
+    ///
+    /// - Parameter sinks: The sinks for a repetition.
+    package func act(
+        _ action: NotificationAction,
+        on id: String,
+        sinks: [String],
+        now: Timestamp
+    ) async throws(StoreError) -> ActionResult {
+        try await store.write(.edit) { db in
+            guard let notification = try ActionRows(db: db).list("n.token = ?", [id]).first else { return .unknown }
+            guard let message = NotificationMessage(json: notification.payload),
+                message.actions.contains(action.rawValue)
+            else { return .notOffered }
+            if let record = notification.actions.first(where: { $0.action == action }) { return .already(record) }
+            var repetition: String?
+            if action == .snooze {
+                guard !sinks.isEmpty else { return .noSinks }
+                repetition = try ActionRows(db: db).repeated(notification, message, to: sinks, now: now)
+            }
+            try db.run(
+                "INSERT INTO notification_actions (notification_id, action, done_at, repetition) VALUES (?, ?, ?, ?)",
+                [notification.row, action.rawValue, now.milliseconds, repetition]
+            )
+            return .done(ActionRecord(action: action, doneAt: now, repetition: repetition))
+        }
+    }
+}
+
+/// The notifications that persons see and act on, in one access.
+struct ActionRows {
+    let db: Session
+
+    /// Stores a copy of the notification for delivery after the snooze.
+    func repeated(
+        _ notification: StoredNotification,
+        _ message: NotificationMessage,
+        to sinks: [String],
+        now: Timestamp
+    ) throws -> String {
+        let first = notification.repeats ?? notification.id
+        // A notification is snoozed at most once, so the next id is free.
+        let id = RepetitionID.make(of: notification.id, number: 1)
+        func owner() throws -> String? {
+            try db.value(
+                "SELECT s.account FROM notifications n JOIN streams s ON s.id = n.stream_id WHERE n.id = ?",
+                [notification.row]
+            )
+        }
+        let row = try db.inserted(
+            """
+            INSERT INTO notifications (token, stream_id, state, kind, row_count, title, body, payload, run_id,
+                created_at, repeats)
+            SELECT ?1, stream_id, 'open', kind, row_count, ?2, ?3, ?4, run_id, ?5, ?6
+            FROM notifications WHERE id = ?7 RETURNING id
+            """,
+            [
+                id, try db.sealed(notification.title, .notificationTitle, of: try owner(), row: id),
+                try db.sealed(notification.body, .notificationBody, of: try owner(), row: id),
+                try db.sealed(
+                    message.repeated(id: id, of: first).json(),
+                    .notificationPayload,
+                    of: try owner(),
+                    row: id
+                ), now.milliseconds, first, notification.row,
+            ]
+        )
+        try db.notifications.insertDeliveries(
+            of: row,
+            to: sinks,
+            dueAt: now + NotificationAction.snoozeDuration,
+            now: now
+        )
+        return id
+    }
+
+    /// The active identity's notifications that match a condition.
+    func list(_ condition: String, _ arguments: SQLArguments) throws -> [StoredNotification] {
+        try db.all(
+            """
+            SELECT n.id, n.token, s.poll, n.state, n.kind, n.row_count, n.title, n.body, n.payload, n.created_at,
+                n.finished_at, n.repeats
+            FROM notifications n JOIN streams s ON s.id = n.stream_id
+            WHERE s.account = (SELECT activeDid FROM active_identity) AND \(condition)
+            """,
+            arguments
+        ) { row in
+            let (id, token): (Int64, String) = (try row["id"], try row["token"])
+            return StoredNotification(
+                row: id,
+                id: token,
+                poll: try row["poll"],
+                state: try row["state"],
+                group: try row["kind"],
+                count: try row["row_count"],
+                title: try ifReadable { try db.opened(row["title"], .notificationTitle, row: token) }
+                    ?? Unreadable.text,
+                body: try ifReadable { try db.opened(row["body"], .notificationBody, row: token) } ?? Unreadable.text,
+                payload: try ifReadable { try db.opened(row["payload"] as Data, .notificationPayload, row: token) }
+                    ?? [],
+                createdAt: try row["created_at"],
+                finishedAt: try row["finished_at"],
+                repeats: try row["repeats"],
+                actions: try actions(of: id),
+                deliveries: try db.deliveries.list(of: id)
+            )
+        }
+    }
+
+    private func actions(of notification: Int64) throws -> [ActionRecord] {
+        try db.all(
+            """
+            SELECT action, done_at, repetition FROM notification_actions WHERE notification_id = ?
+            ORDER BY done_at, action
+            """,
+            [notification]
+        ) { row in
+            ActionRecord(action: try row["action"], doneAt: try row["done_at"], repetition: try row["repetition"])
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import FoundationEssentials
+package import StarwatchCore
+
+/// The changes behind a shortlink.
+package struct StoredShortlink: Sendable, Hashable {
+    package struct Target: Sendable, Hashable, Codable {
+        package let jwt: JWTID
+        package let plan: String
+
+        enum CodingKeys: String, CodingKey {
+            case jwt = "jwt_id"
+            case plan
+        }
+
+        /// The JSON of the changes.
+        fileprivate static func stored(_ changes: [Change]) -> String {
+            var bytes = [UInt8(ascii: "[")]
+            for change in changes {
+                if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+                JSONQuotes.append(
+                    [(CodingKeys.jwt.rawValue, change.id.rawValue), (CodingKeys.plan.rawValue, change.plan)],
+                    to: &bytes
+                )
+            }
+            bytes.append(UInt8(ascii: "]"))
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    /// The changes in the order of the notification.
+    package let targets: [Target]
+    package let poll: PollName
+    package let expiresAt: Timestamp
+}
+
+extension StoreNotifications {
+    /// The changes behind a shortlink of the active identity; `nil` if it is unknown or expired, or does not open.
+    package func shortlink(_ shortlink: Shortlink, now: Timestamp) async throws(StoreError) -> StoredShortlink? {
+        try await store.direct(.read) { db in
+            let row = try db.row(
+                """
+                SELECT l.targets, l.expires_at, l.token, s.poll FROM shortlinks l
+                JOIN notifications n ON n.id = l.notification_id JOIN streams s ON s.id = n.stream_id
+                WHERE l.token = ? AND l.expires_at > ? AND s.account = (SELECT activeDid FROM active_identity)
+                """,
+                [db.lookup(shortlink.rawValue, as: "shortlink"), now.milliseconds]
+            )
+            guard let row else { return nil }
+            let json = try ifReadable {
+                try db.opened(row["targets"], .shortlinkTargets, row: try row["token"]) as String
+            }
+            guard let json else { return nil }
+            guard let targets = try? JSONDecoder().decode([StoredShortlink.Target].self, from: Data(json.utf8)) else {
+                throw StoreError.damaged
+            }
+            return StoredShortlink(targets: targets, poll: try row["poll"], expiresAt: try row["expires_at"])
+        }
+    }
+}
+
+extension Session {
+    /// Stores a notification's shortlink, in the transaction that stores the notification.
+    func store(
+        _ shortlink: Shortlink,
+        to changes: [Change],
+        of notification: Int64,
+        account: DID,
+        now: Timestamp
+    ) throws {
+        let token = lookup(shortlink.rawValue, as: "shortlink")
+        let targets = StoredShortlink.Target.stored(changes)
+        try run(
+            "INSERT INTO shortlinks (token, notification_id, targets, expires_at) VALUES (?, ?, ?, ?)",
+            [
+                token, notification, try sealed(targets, .shortlinkTargets, of: key(account), row: token),
+                (now + Shortlink.lifetime).milliseconds,
+            ]
+        )
+    }
+}

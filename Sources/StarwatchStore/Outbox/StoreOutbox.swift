@@ -1,0 +1,276 @@
+package import StarwatchCore
+
+/// The outbox, for operators and polls.
+package struct StoreOutbox: Sendable {
+    let store: Store
+
+    /// The rows that match the filter, by id.
+    package func list(_ filter: OutboxFilter) async throws(StoreError) -> [OutboxRow] {
+        try await store.direct(.read) { db in
+            var sql = """
+                SELECT \(OutboxRow.columns) FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
+                WHERE o.id \(filter.isNewestFirst ? "<" : ">") ?
+                """
+            var arguments: SQLArguments = [filter.after ?? (filter.isNewestFirst ? .max : 0)]
+            if let states = filter.states {
+                let words = states.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
+                sql +=
+                    " AND (o.state IN (\(words))\(filter.includesUndelivered ? " OR \(OutboxRow.isUndelivered)" : ""))"
+            }
+            if let poll = filter.poll {
+                sql += " AND s.poll = ?"
+                arguments += [poll.rawValue]
+            }
+            sql += " ORDER BY o.id\(filter.isNewestFirst ? " DESC" : "") LIMIT ?"
+            arguments += [filter.limit]
+            return try db.all(sql, arguments) { try OutboxRow($0, db) }
+        }
+    }
+
+    /// One row with its deliveries; `nil` if there is none.
+    package func row(_ id: Int64) async throws(StoreError) -> OutboxDetail? {
+        try await store.direct(.read) { db in
+            let row = try db.row(
+                """
+                SELECT \(OutboxRow.columns), o.notification_id
+                FROM notification_outbox o JOIN streams s ON s.id = o.stream_id WHERE o.id = ?
+                """,
+                [id]
+            )
+            guard let row else { return nil }
+            return OutboxDetail(
+                row: try OutboxRow(row, db),
+                deliveries: try db.deliveries.list(of: row["notification_id"])
+            )
+        }
+    }
+
+    /// The ids of the dead letters of one poll, or of all polls: dead rows, and rows that an optional sink did not get.
+    ///
+    /// - Parameter isActiveOnly: Whether to list only the active identity's rows, which ``retry(_:sinks:now:)``
+    ///   accepts.
+    package func dead(poll: PollName?, isActiveOnly: Bool) async throws(StoreError) -> [Int64] {
+        try await rowIDs("(o.state = 'dead' OR \(OutboxRow.isUndelivered))", poll, isActiveOnly)
+    }
+
+    /// The ids of the claimed rows of one poll, or of all polls. They wait for a sink.
+    package func claimed(poll: PollName?) async throws(StoreError) -> [Int64] {
+        try await rowIDs("o.state = 'claimed'", poll, false)
+    }
+
+    private func rowIDs(
+        _ condition: String,
+        _ poll: PollName?,
+        _ isActiveOnly: Bool
+    ) async throws(StoreError) -> [Int64] {
+        try await store.direct(.read) { db in
+            try db.values(
+                """
+                SELECT o.id FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
+                WHERE \(condition) AND (?1 IS NULL OR s.poll = ?1)
+                    AND (?2 = 0 OR s.account = (SELECT activeDid FROM active_identity))
+                ORDER BY o.id
+                """,
+                [poll?.rawValue, isActiveOnly]
+            )
+        }
+    }
+
+    /// Retries dead letters of the active identity, with all their attempts. Ignores other ids, and rows that still do
+    /// not open.
+    ///
+    /// Dead rows become pending, for a new notification. If some sinks have accepted the rows or are still due, only the
+    /// sinks that did not get them are retried, with the same notification and all of its dead rows. So is a sink that was
+    /// given up: it can have accepted the notification although its answer was lost. Rows that an optional sink did not get
+    /// stay as they are: only that sink is retried.
+    ///
+    /// - Parameters:
+    ///   - sinks: The current sinks.
+    ///   - make: Renders a notification without the rows that were discarded.
+    /// - Returns: The number of changed rows.
+    package func retry(
+        _ ids: [Int64],
+        sinks: [String],
+        now: Timestamp,
+        make: NotificationRenewal
+    ) async throws(StoreError) -> Int {
+        try await store.write(.edit) { db in
+            let unreadable = Set(try db.outbox.unreadable(among: ids))
+            let (list, names) = (jsonArray(ids.filter { !unreadable.contains($0) }), try jsonArray(sinks))
+            let isActive = """
+                stream_id IN (SELECT id FROM streams WHERE account = (SELECT activeDid FROM active_identity))
+                """
+            let found: [(notification: Int64, stream: Int64, rows: Int, isDead: Bool)] = try db.all(
+                """
+                SELECT o.notification_id, stream_id, count(*) AS count, state = 'dead' AS is_dead
+                FROM notification_outbox o
+                WHERE id IN (SELECT value FROM json_each(?)) AND \(isActive) AND (\(OutboxRow.isUndelivered)
+                    OR +state = 'dead' AND EXISTS (SELECT 1 FROM deliveries d
+                        WHERE d.notification_id = o.notification_id AND (d.state IN ('ok', 'pending')
+                            OR d.state = 'given_up' AND d.sink IN (SELECT value FROM json_each(?)))))
+                GROUP BY 1, 2, 4 ORDER BY 1
+                """,
+                [list, names]
+            ) { row in
+                (try row["notification_id"], try row["stream_id"], try row["count"], try row["is_dead"])
+            }
+            let undelivered = found.reduce(0) { $0 + ($1.isDead ? 0 : $1.rows) }
+            var streams: [Int64: Int] = [:]
+            for (notification, stream, _, isDead) in found {
+                let rows = try db.outbox.reopen(notification, of: stream, isDead: isDead, sinks: names, now, make)
+                streams[stream, default: 0] += rows
+            }
+            let retried: [Int64] = try db.values(
+                """
+                UPDATE notification_outbox
+                SET state = 'pending', finished_at = NULL, retry_count = 0, notification_id = NULL, reason = NULL
+                WHERE +state = 'dead' AND id IN (SELECT value FROM json_each(?)) AND \(isActive) RETURNING stream_id
+                """,
+                [list]
+            )
+            for stream in retried { streams[stream, default: 0] += 1 }
+            let total = try db.outbox.book(streams, as: .retried) { $0.dead = -$1 }
+            db.context.record(.retried, undelivered)
+            // If the sinks that rejected it are gone, the accepting sinks decide the result.
+            for (notification, stream, _, _) in found { _ = try db.deliveries.settle(notification, stream, now) }
+            return total + undelivered
+        }
+    }
+
+    /// The rows among `ids` that cannot be retried, because they still do not open.
+    package func unreadable(among ids: [Int64]) async throws(StoreError) -> [Int64] {
+        try await store.direct(.read) { db in try db.outbox.unreadable(among: ids) }
+    }
+}
+
+extension OutboxRows {
+    /// Records an operator's change of rows in the ledgers.
+    ///
+    /// - Returns: The number of changed rows of all streams.
+    func book(_ streams: [Int64: Int], as change: OutboxChange, entry: (inout Ledger, Int) -> Void) throws -> Int {
+        for (stream, count) in streams.sorted(by: { $0.key < $1.key }) {
+            var delta = Ledger()
+            entry(&delta, count)
+            try db.ledger.add(delta, to: stream)
+        }
+        let total = streams.values.reduce(0, +)
+        db.context.record(change, total)
+        return total
+    }
+
+    private static let countedStates: [OutboxState] = [.pending, .claimed, .delivered, .dead, .evicted]
+
+    /// One count per state, because the index answers it three times as fast as a grouped query.
+    private static let countByStream: String = {
+        let counts = countedStates.map { state in
+            """
+            (SELECT count(*) FROM notification_outbox
+                WHERE state = '\(state.rawValue)' AND stream_id = s.id AND \(Schema.isOpen)) AS \(state.rawValue)
+            """
+        }
+        return "SELECT s.id, \(counts.joined(separator: ", ")) FROM streams s"
+    }()
+
+    /// The number of open and dead rows by stream and state.
+    func countsByStream() throws -> [Int64: [OutboxState: Int]] {
+        var found: [Int64: [OutboxState: Int]] = [:]
+        let rows = try db.rows(Self.countByStream)
+        while let row = try rows.next() {
+            let stream: Int64 = try row["id"]
+            for state in Self.countedStates {
+                let count: Int = try row[state.rawValue]
+                if count > 0 { found[stream, default: [:]][state] = count }
+            }
+        }
+        return found
+    }
+
+    func ages() throws -> OutboxAges {
+        let pending = try oldestCreated(.pending)
+        let claimed = try oldestCreated(.claimed)
+        return OutboxAges(
+            oldestPending: [pending, claimed].compactMap { $0 }.min(),
+            oldestDead: try db.value("SELECT min(finished_at) FROM notification_outbox WHERE state = 'dead'")
+        )
+    }
+
+    /// The creation time of the oldest row of a state. Queried by stream, because the index answers that at once.
+    private func oldestCreated(_ state: OutboxState) throws -> Timestamp? {
+        try db.value(
+            """
+            SELECT min((SELECT min(created_at) FROM notification_outbox
+                WHERE state = '\(state.rawValue)' AND stream_id = streams.id)) FROM streams
+            """
+        )
+    }
+
+    /// The rows among `ids` that were set aside and still do not open.
+    func unreadable(among ids: [Int64]) throws -> [Int64] {
+        let rows = try db.rows(
+            """
+            SELECT id, stream_id, jwt_id, plan_id, name, is_offer, notification_id FROM notification_outbox
+            WHERE reason = '\(RowReason.unreadable.rawValue)' AND id IN (SELECT value FROM json_each(?))
+            """,
+            [jsonArray(ids)]
+        )
+        var found: [Int64] = []
+        while let row = try rows.next() {
+            let notification: Int64? = try row["notification_id"]
+            let opens = try ifReadable { try change(row, of: row["stream_id"]) } != nil
+            // A decrypted database no longer has the value.
+            if try !opens || !db.vault.isSealed || notification.map(self.opens) == false { found.append(try row["id"]) }
+        }
+        return found
+    }
+
+    /// Whether the text of a notification opens; also true if there is no such notification any more.
+    private func opens(_ notification: Int64) throws -> Bool {
+        let found = try db.row(
+            "SELECT \(NotificationRows.outgoingColumns) FROM notifications n JOIN streams s ON s.id = n.stream_id WHERE n.id = ?",
+            [notification]
+        )
+        return try found.map { row in try ifReadable { try db.notifications.outgoing(row) } != nil } ?? true
+    }
+
+    /// Claims the dead rows of a notification again, and makes it due at the sinks that did not get it, without the rows
+    /// that were discarded since.
+    ///
+    /// - Parameters:
+    ///   - sinks: The current sinks, as JSON.
+    ///   - isDead: Whether its rows are dead. Delivered ones stay as they are.
+    /// - Returns: The number of rows.
+    func reopen(
+        _ notification: Int64,
+        of stream: Int64,
+        isDead: Bool,
+        sinks: String,
+        _ now: Timestamp,
+        _ make: NotificationRenewal
+    ) throws -> Int {
+        try db.run("UPDATE notifications SET state = 'open', finished_at = NULL WHERE id = ?", [notification])
+        try db.run(
+            """
+            UPDATE deliveries SET state = iif(sink IN (SELECT value FROM json_each(?1)), 'pending', 'gone'),
+                rejections = 0, lease = lease + 1, leased_until = NULL, due_since = ?2, next_attempt_at = ?2,
+                updated_at = ?2
+            WHERE notification_id = ?3 AND \(Schema.isLost)
+            """,
+            [sinks, now.milliseconds, notification]
+        )
+        // Rows that a notification of an earlier version does not list become pending instead.
+        let rows = try db.changed(
+            """
+            UPDATE notification_outbox SET state = 'claimed', finished_at = NULL, retry_count = 0, reason = NULL
+            WHERE state = 'dead' AND stream_id = ?1 AND notification_id = ?2
+                AND (?3 IS NULL OR jwt_id IN (SELECT value FROM json_each(?3)))
+            """,
+            [stream, notification, try db.notifications.listed(in: notification)]
+        )
+        if isDead, rows == 0 {
+            try db.notifications.cancel(notification, now)
+        } else {
+            try db.notifications.renew(notification, of: stream, now, make)
+        }
+        return rows
+    }
+}

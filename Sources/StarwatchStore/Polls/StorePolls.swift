@@ -1,0 +1,266 @@
+package import StarwatchCore
+
+/// The state of polls and the ends of their cycles.
+package struct StorePolls: Sendable {
+    let store: Store
+
+    /// The state that a cycle needs, in one cheap read.
+    ///
+    /// - Parameter maxUndelivered: The limit on pending and claimed rows over all streams.
+    package func state(_ stream: StreamKey, maxUndelivered: Int) async throws(StoreError) -> PollState {
+        try await store.direct(.pollState, of: stream) { db, id in
+            let row = try db.row(
+                """
+                SELECT i.generation, i.activeDid IS s.account AS is_active, s.fetch_cursor, s.bootstrapped_at, s.walk_top,
+                    s.walk_before, s.walk_after, s.last_attempt, s.last_success, s.next_run, w.watermark, s.refused_pages,
+                    s.seen_until, (SELECT count(*) FROM notification_outbox WHERE state = 'pending')
+                    + (SELECT count(*) FROM notification_outbox WHERE state = 'claimed') AS open
+                FROM streams s, active_identity i
+                LEFT JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll
+                WHERE s.id = ?
+                """,
+                [id]
+            )
+            guard let row else { throw StoreError.damaged }
+            var walk: OpenWalk?
+            if let top: JWTID = try row["walk_top"], let before: JWTID = try row["walk_before"] {
+                walk = OpenWalk(top: top, before: before, after: try row["walk_after"])
+            }
+            let open: Int = try row["open"]
+            let cursor: JWTID? = try row["fetch_cursor"]
+            let hasTombstones = try db.outbox.tombstoneFloor(id) != nil
+            let state = PollState(
+                generation: try row["generation"],
+                isActive: try row["is_active"],
+                fetchCursor: cursor,
+                bootstrapped: try row["bootstrapped_at"] as Timestamp? != nil,
+                walk: walk,
+                watermark: try row["watermark"],
+                lastAttempt: try row["last_attempt"],
+                lastSuccess: try row["last_success"],
+                nextRun: try row["next_run"],
+                seenUntil: try row["seen_until"],
+                refusedPages: try row["refused_pages"],
+                openRows: open,
+                room: max(0, maxUndelivered - open),
+                hasTombstones: hasTombstones,
+                known: hasTombstones ? [] : try db.streams.known(of: id, at: cursor)
+            )
+            // A host application can change its database without our knowledge.
+            if store.options.owner == .agent {
+                store.memory.polls.remember(state, of: stream, maxUndelivered: maxUndelivered)
+            }
+            return state
+        }
+    }
+
+    /// The result of ``state(_:maxUndelivered:)`` from memory, without waiting for the store's queue.
+    ///
+    /// The times of the last cycle can be out of date.
+    ///
+    /// - Returns: `nil` if the state was not read since the last write.
+    package func rememberedState(_ stream: StreamKey, maxUndelivered: Int) -> PollState? {
+        store.memory.polls.state(of: stream, maxUndelivered: maxUndelivered)
+    }
+
+    /// Ends a stream's bootstrap. Later changes are new.
+    ///
+    /// Sets the fetch cursor, and the watermark by compare-and-swap from none. This is the only change of a watermark
+    /// without an acknowledgement. The rows of the overlap are committed first, through ``StoreOutbox/commit(page:)`` with
+    /// `.bootstrap`.
+    ///
+    /// Unlike other transactions it survives a power loss. A stream that lost its start would bootstrap again and
+    /// silently skip the changes in between.
+    ///
+    /// - Parameters:
+    ///   - interests: The account's interests at the beginning of the bootstrap; `nil` skips the check.
+    ///   - top: The largest identifier found; `nil` if there was none.
+    /// - Returns: `false` if the identity, its interests or the server's dialect changed since `generation` was read.
+    ///   Then nothing was written.
+    package func finishBootstrap(
+        _ stream: StreamKey,
+        generation: Int,
+        interests: Interests? = nil,
+        top: JWTID?,
+        now: Timestamp
+    ) async throws(StoreError) -> Bool {
+        try await store.perform { store throws(StoreError) in
+            let isFinished = try store.write(.bootstrap, of: stream) { db, id in
+                guard try db.identity.isCurrent(stream.account, generation: generation),
+                    try db.streams.understands(top?.kind, of: id), try db.stars.isWanted(stream, interests)
+                else { return false }
+                try db.run(
+                    """
+                    UPDATE streams SET bootstrapped_at = coalesce(bootstrapped_at, ?1), walk_top = NULL,
+                        walk_before = NULL, walk_after = NULL,
+                        fetch_cursor = CASE WHEN fetch_cursor IS NULL OR fetch_cursor < ?2 THEN ?2 ELSE fetch_cursor END
+                    WHERE id = ?3
+                    """,
+                    [now.milliseconds, top?.rawValue, id]
+                )
+                if let top { _ = try db.watermark(of: stream).swap(expected: nil, new: top, now) }
+                return true
+            }
+            // The log is only safe from a power loss after it has moved into the database.
+            if isFinished { _ = try store.emptyLog() }
+            return isFinished
+        }
+    }
+
+    /// Stores the result of a cycle. Only cycles that changed something or failed enter the history.
+    package func finishCycle(_ cycle: CycleRecord) async throws(StoreError) { try await store.finish(cycle) }
+
+    /// The longest time for which the end of an unchanged cycle is not stored.
+    private static let longestDelay = Duration.seconds(1)
+
+    /// Notes the end of a cycle without changes, without making the caller wait.
+    ///
+    /// It is stored together with others: with the next access of any kind, at the end, and at most a second late. A crash
+    /// before that loses the times of the cycle.
+    package func recordUnchanged(_ cycle: CycleRecord) {
+        guard store.memory.unchanged.add(cycle) else { return }
+        store.executor.run(after: Self.longestDelay) { [weak store] in store?.assumeIsolated { $0.storeUnchanged() } }
+    }
+
+    /// The stored request window of an account; `nil` if there is none.
+    package func requestWindow(of account: DID) async throws(StoreError) -> [UInt8]? {
+        try await store.direct(.read) { db in
+            try db.value("SELECT window FROM request_windows WHERE account = ?", [db.key(account)])
+        }
+    }
+
+    /// Stores an account's request window, before a request and after the clock was set.
+    ///
+    /// - Parameters:
+    ///   - spentAt: The time of the account's last counted request.
+    ///   - isKnown: `true` to replace a stored window, but store no first one.
+    package func setRequestWindow(
+        _ window: [UInt8],
+        of account: DID,
+        spentAt: Timestamp,
+        isKnown: Bool = false
+    ) async throws(StoreError) {
+        try await store.direct(.finishCycle) { db in
+            guard !isKnown else {
+                return try db.run(
+                    "UPDATE request_windows SET window = ?, spent_at = ? WHERE account = ?",
+                    [window.blob, spentAt.milliseconds, db.key(account)]
+                )
+            }
+            try db.run(
+                """
+                INSERT INTO request_windows (account, window, spent_at) VALUES (?, ?, ?)
+                ON CONFLICT (account) DO UPDATE SET window = excluded.window, spent_at = excluded.spent_at
+                """,
+                [db.key(account), window.blob, spentAt.milliseconds]
+            )
+        }
+    }
+}
+
+extension Store {
+    func finish(_ cycle: CycleRecord) throws(StoreError) {
+        guard let outcome = cycle.outcome, outcome != .unchanged || cycle.refusedPages != nil else {
+            return try direct(.finishCycle, of: cycle.stream) { db, id in try db.streams.finish(cycle, of: id) }
+        }
+        defer { if cycle.refusedPages != nil { memory.polls.forget() } }
+        try write(.finishCycle, of: cycle.stream) { db, id in
+            try db.streams.finish(cycle, of: id)
+            guard outcome != .unchanged else { return }
+            try db.run(
+                """
+                INSERT INTO history (stream_id, run_id, started_at, finished_at, outcome, new_rows, reason)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """,
+                [
+                    id, cycle.runID, (cycle.startedAt ?? cycle.finishedAt).milliseconds,
+                    cycle.finishedAt.milliseconds, outcome.rawValue, cycle.newRows, cycle.reason?.description,
+                ]
+            )
+        }
+    }
+
+    /// Stores the ends of unchanged cycles. Failures go to ``StoreObserver/missedCycle(_:)``.
+    func storeUnchanged() {
+        let cycles = memory.unchanged.take()
+        guard !cycles.isEmpty else { return }
+        do throws(StoreError) {
+            if cycles.count == 1 { return try finish(cycles[0]) }
+            var ids: [Int64] = []
+            for cycle in cycles { ids.append(try streamID(cycle.stream)) }
+            let ends = zip(cycles, ids).map { ($0, $1) }
+            try write(.finishCycle) { db in
+                for (cycle, id) in ends { try db.streams.finish(cycle, of: id) }
+            }
+        } catch {
+            // The next access tries again.
+            memory.unchanged.putBack(cycles)
+            options.observer?.missedCycle(error)
+        }
+    }
+}
+
+/// The streams of polls, in one access.
+struct StreamRows {
+    let db: Session
+
+    /// The row id of a stream. Creates the stream and its ledger at first use.
+    func id(of stream: StreamKey) throws -> Int64 {
+        let key: SQLArguments = [db.key(stream.account), stream.server, stream.poll.rawValue]
+        let known: Int64? = try db.value("SELECT id FROM streams WHERE account = ? AND server = ? AND poll = ?", key)
+        if let known { return known }
+        try db.dataKeys.enrol(stream.account)
+        let id = try db.inserted("INSERT INTO streams (account, server, poll) VALUES (?, ?, ?) RETURNING id", key)
+        try db.run("INSERT INTO ledger (stream_id) VALUES (?)", [id])
+        return id
+    }
+
+    /// The stored form of a stream's account.
+    func owner(of stream: Int64) throws -> String? {
+        try db.value("SELECT account FROM streams WHERE id = ?", [stream])
+    }
+
+    /// The rows that the overlap fetches again, up to a fixed number.
+    func known(of stream: Int64, at cursor: JWTID?) throws -> Set<JWTID> {
+        guard let cursor else { return [] }
+        // The largest overlap of any dialect.
+        let oldest = JWTID.floor(cursor.kind, at: cursor.timestamp - .seconds(60))
+        let known: [JWTID] = try db.values(
+            """
+            SELECT jwt_id FROM notification_outbox WHERE stream_id = ?1 AND jwt_id >= ?2
+                AND (substr(jwt_id, 11, 1) = '_') = (substr(?2, 11, 1) = '_') AND NOT (\(Schema.isOpenAgain))
+            ORDER BY jwt_id DESC LIMIT 200
+            """,
+            [stream, oldest.rawValue]
+        )
+        return Set(known)
+    }
+
+    /// Makes streams bootstrap again.
+    ///
+    /// - Parameter condition: A fixed text, because the statement is cached.
+    func restart(_ condition: String, _ arguments: SQLArguments) throws {
+        try db.run(
+            """
+            UPDATE streams SET fetch_cursor = NULL, bootstrapped_at = NULL, walk_top = NULL, walk_before = NULL,
+                walk_after = NULL, seen_until = NULL WHERE \(condition)
+            """,
+            arguments
+        )
+    }
+
+    func finish(_ cycle: CycleRecord, of id: Int64) throws {
+        try db.run(
+            """
+            UPDATE streams SET last_attempt = coalesce(?1, last_attempt), last_success = coalesce(?2, last_success),
+                last_outcome = coalesce(?3, last_outcome), next_run = coalesce(?4, next_run),
+                refused_pages = coalesce(?5, refused_pages), seen_until = coalesce(?6, seen_until)
+            WHERE id = ?7
+            """,
+            [
+                cycle.startedAt?.milliseconds, cycle.successAt?.milliseconds, cycle.outcome?.rawValue,
+                cycle.nextRun?.milliseconds, cycle.refusedPages, cycle.seenUntil?.milliseconds, id,
+            ]
+        )
+    }
+}

@@ -1,0 +1,202 @@
+package import StarwatchCore
+
+/// The deletion of what has expired.
+package struct StoreRetention: Sendable {
+    let store: Store
+
+    /// Deletes expired rows in short transactions, and empties the write-ahead log (R-STO-20).
+    ///
+    /// Rows that the server can send again stay, however old: those near or above the lowest place where a walk can begin.
+    /// Without them the last change of a quiet stream would be announced every week. Rows of a former dialect do not
+    /// stay.
+    ///
+    /// Other work runs between the transactions, because retention is not urgent.
+    package func apply(_ policy: RetentionPolicy, now: Timestamp) async throws(StoreError) -> RetentionCounts {
+        var counts = RetentionCounts()
+        let streams: [Int64] = try await store.direct(.read) { db in try db.values("SELECT id FROM streams ORDER BY id")
+        }
+        for stream in streams {
+            var next: String? = ""
+            while let after = next {
+                let (last, deleted) = try await cleanOutbox(of: stream, after: after, policy, now)
+                counts.outbox += deleted
+                next = last
+            }
+        }
+        for expiry in policy.expiries {
+            let time = (now - expiry.age).milliseconds
+            counts[keyPath: expiry.count] += try await delete { db in try db.changed(expiry.statement, [time]) }
+        }
+        counts.deliveries += try await delete { db in try db.deliveries.trimAttempts(keep: Self.keptAttempts) }
+        counts.logs += try await delete { db in try StoreLogs.trimWarnings(db) }
+        (counts.watermarks, counts.settings) = try await cleanAccounts(policy, now)
+        try await store.status.checkpoint()
+        return counts
+    }
+
+    /// The maximum number of stored attempts. A sink that is down for a week would otherwise fill the disk.
+    static let keptAttempts = 100_000
+
+    private func delete(_ rows: @Sendable (Session) throws -> Int) async throws(StoreError) -> Int {
+        try await store.direct(.retention) { db in try rows(db) }
+    }
+
+    /// Deletes the expired rows among the next thousand of a stream.
+    ///
+    /// - Returns: The last of the thousand and the number of deleted rows; `nil` if there was no row.
+    private func cleanOutbox(
+        of stream: Int64,
+        after: String,
+        _ policy: RetentionPolicy,
+        _ now: Timestamp
+    ) async throws(StoreError) -> (last: String?, deleted: Int) {
+        let ended = (now - policy.delivered).milliseconds
+        let history = (now - policy.history).milliseconds
+        let dead = (now - policy.dead).milliseconds
+        let newest = max(ended, max(history, dead))
+        return try await store.write(.retention) { db in
+            let guardID = try ExpiredRows(db: db).retained(stream, policy)
+            // The next thousand rows of the stream that lie below the guard or are of another kind.
+            let isNext = """
+                stream_id = ?1 AND jwt_id > ?2
+                AND (jwt_id < ?3 OR (length(?3) > 1 AND (substr(jwt_id, 11, 1) = '_') <> (substr(?3, 11, 1) = '_')))
+                """
+            let last: String? = try db.value(
+                """
+                SELECT max(jwt_id) FROM (SELECT jwt_id FROM notification_outbox
+                    WHERE \(isNext) AND created_at < ?4
+                    ORDER BY jwt_id LIMIT 1000)
+                """,
+                [stream, after, guardID, newest]
+            )
+            guard let last else { return (nil, 0) }
+            let deleted = try db.changed(
+                """
+                DELETE FROM notification_outbox WHERE \(isNext) AND jwt_id <= ?4 AND (
+                    (state IN ('acknowledged', 'cancelled') AND finished_at < ?5
+                        AND NOT (state = 'acknowledged' AND EXISTS (SELECT 1 FROM deliveries d
+                            WHERE d.notification_id = notification_outbox.notification_id AND d.\(Schema.isLost))))
+                    OR (state = 'suppressed' AND finished_at < ?5
+                        AND (acknowledged_at IS NOT NULL OR origin = 'bootstrap' OR finished_at < ?6))
+                    OR (state = 'dead' AND finished_at < ?7))
+                """,
+                [stream, after, guardID, last, ended, history, dead]
+            )
+            db.context.record(.cleaned, deleted)
+            return (last, deleted)
+        }
+    }
+
+    private func cleanAccounts(
+        _ policy: RetentionPolicy,
+        _ now: Timestamp
+    ) async throws(StoreError) -> (watermarks: Int, settings: Int) {
+        try await store.perform { store throws(StoreError) in
+            let counts = try store.write(.retention) { db in
+                let rows = ExpiredRows(db: db)
+                let watermarks = try rows.forgetWatermarks(unpolledSince: now - policy.watermarks, now)
+                let settings = try rows.deleteAccounts(
+                    inactiveSince: now - policy.settings,
+                    removedBefore: now - policy.removed
+                )
+                return (watermarks, settings)
+            }
+            if counts.1 > 0 { store.streamIDs.removeAll() }
+            return counts
+        }
+    }
+}
+
+/// The rows that expire, in one access.
+struct ExpiredRows {
+    let db: Session
+
+    /// The identifier at and above which rows stay; the largest possible for a stream that will start again.
+    func retained(_ stream: Int64, _ policy: RetentionPolicy) throws -> String {
+        let row = try db.row(
+            """
+            SELECT s.fetch_cursor, w.watermark, s.bootstrapped_at, s.seen_until, s.walk_top, s.walk_after FROM streams s
+            LEFT JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll WHERE s.id = ?
+            """,
+            [stream]
+        )
+        guard let row, try row["bootstrapped_at"] as Timestamp? != nil else { return "~" }
+        guard let cursor: JWTID = try row["fetch_cursor"], let watermark: JWTID = try row["watermark"] else {
+            return ""
+        }
+        // Near the watermark too: a tombstone just above it moves the cursor back, and a poll then fetches the overlap.
+        var lowest = min(cursor.timestamp, watermark.timestamp)
+        if let seen: Timestamp = try row["seen_until"] {
+            lowest = min(lowest, seen - SeenHorizon.longestStep(kept: policy.delivered))
+        }
+        if try row["walk_top"] as JWTID? != nil {
+            // An interrupted walk, which continues to its lower end.
+            guard let end: JWTID = try row["walk_after"] else { return "" }
+            lowest = min(lowest, end.timestamp)
+        }
+        return JWTID.floor(cursor.kind, at: lowest - .seconds(600)).rawValue
+    }
+
+    /// Deletes the cursors and watermarks of streams that are no longer polled.
+    ///
+    /// - Returns: The number of watermarks.
+    func forgetWatermarks(unpolledSince time: Timestamp, _ now: Timestamp) throws -> Int {
+        var count = 0
+        let old: [Int64] = try db.values("SELECT id FROM streams WHERE last_attempt < ?", [time.milliseconds])
+        for id in old {
+            try db.outbox.cancelTombstones(of: id, now)
+            try db.streams.restart("id = ?", [id])
+            count += try db.changed(
+                """
+                DELETE FROM watermarks WHERE (account, server, poll) =
+                    (SELECT account, server, poll FROM streams WHERE id = ?)
+                """,
+                [id]
+            )
+        }
+        return count
+    }
+
+    /// Deletes inactive and removed accounts with all their data.
+    ///
+    /// - Returns: The number of accounts.
+    func deleteAccounts(inactiveSince: Timestamp, removedBefore: Timestamp) throws -> Int {
+        let idle: [String] = try db.values(
+            """
+            SELECT accountDid FROM settings WHERE accountDid IS NOT (SELECT activeDid FROM active_identity) AND (
+                accountDid IN (SELECT account FROM removed_accounts WHERE removed_at < ?2)
+                OR updated_at < ?1 AND notificationPreferences = '{}'
+                    AND NOT EXISTS (SELECT 1 FROM streams WHERE account = accountDid AND last_attempt >= ?1))
+            """,
+            [inactiveSince.milliseconds, removedBefore.milliseconds]
+        )
+        for account in idle { try delete(account: account) }
+        try db.run("DELETE FROM feature_notices WHERE account NOT IN (SELECT accountDid FROM settings)")
+        // A host application that owns the database can have restored an account itself.
+        try db.run(
+            """
+            DELETE FROM removed_accounts WHERE account = (SELECT activeDid FROM active_identity)
+                OR account NOT IN (SELECT accountDid FROM settings)
+            """
+        )
+        return idle.count
+    }
+
+    /// Deletes everything of an account. In an encrypted database its keys are destroyed first.
+    ///
+    /// - Parameter account: The stored form.
+    func delete(account: String) throws {
+        try KeyRows(db: db).forget(account)
+        for table in ["notifications", "notification_outbox"] {
+            let streams = "(SELECT id FROM streams WHERE account = ?)"
+            try db.run("DELETE FROM \(table) WHERE stream_id IN \(streams)", [account])
+        }
+        for table in [
+            "plan_snapshots", "starred_archive", "notif_contents", "notif_deliveries", "watermarks",
+            "request_windows", "streams", "feature_notices", "removed_accounts", "signing_keys",
+        ] {
+            try db.run("DELETE FROM \(table) WHERE account = ?", [account])
+        }
+        try db.run("DELETE FROM settings WHERE accountDid = ?", [account])
+    }
+}

@@ -1,0 +1,168 @@
+/// The changes from one version of the schema to the next.
+enum Migrations {
+    /// The migrations, and the version that each leads to.
+    static let all: [(version: Int, statements: String)] = [
+        (2, version2), (3, version3), (4, version4), (5, version5), (6, version6), (7, version7), (8, version8),
+    ]
+
+    /// The changes of version 2, one constant for each area.
+    static let version2 =
+        windows + columnsOf2 + snapshots + occurrencesAgain + Tables.digestState + Tables.contentIndexes
+        + Tables.actions + Tables.feed + Tables.host
+
+    /// The account's share of the rate limits. All streams of an account had the same window, except those that are newer
+    /// than its last request.
+    private static let windows =
+        Tables.requestWindows + """
+            INSERT INTO request_windows (account, window, spent_at)
+                SELECT account, request_window, max(last_attempt) FROM streams
+                WHERE request_window IS NOT NULL AND last_attempt IS NOT NULL GROUP BY account;
+            ALTER TABLE streams DROP COLUMN request_window;
+            ALTER TABLE streams DROP COLUMN window_at;
+
+            """
+
+    private static let columnsOf2 = """
+        ALTER TABLE servers ADD COLUMN not_before_set INTEGER;
+        ALTER TABLE ack_batches ADD COLUMN refusals INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE notif_contents ADD COLUMN source TEXT NOT NULL DEFAULT '';
+        ALTER TABLE notif_contents ADD COLUMN validated_at INTEGER;
+        ALTER TABLE notifications ADD COLUMN repeats TEXT;
+        CREATE INDEX idx_notifications_repeats ON notifications (repeats) WHERE repeats IS NOT NULL;
+        ALTER TABLE notification_outbox ADD COLUMN changed_fields TEXT
+            CHECK (changed_fields IS NULL OR json_valid(changed_fields));
+
+        """
+
+    private static let snapshots = """
+        CREATE TABLE plan_snapshots (
+            account TEXT NOT NULL,
+            server TEXT NOT NULL,
+            plan_id TEXT NOT NULL,
+            jwt_id TEXT NOT NULL CHECK (length(jwt_id) = 26),
+            fields TEXT NOT NULL CHECK (json_valid(fields)),
+            PRIMARY KEY (account, server, plan_id)
+        ) STRICT, WITHOUT ROWID;
+
+        """
+
+    /// The table of a digest's occurrences is created again, because SQLite cannot change the check of its status.
+    private static let occurrencesAgain = """
+        ALTER TABLE notif_deliveries RENAME TO notif_deliveries_1;
+        \(Tables.occurrences)
+        INSERT INTO notif_deliveries
+            (id, account, slot_id, fire_at, delivered_at, status, error_code, error_message)
+        SELECT id, account, slot_id, fire_at, delivered_at, status, error_code, error_message FROM notif_deliveries_1;
+        DROP TABLE notif_deliveries_1;
+
+        """
+
+    /// The changes of version 3, one constant for each area.
+    static let version3 =
+        sinkResults + Tables.quarantine + Tables.stories + columnsOf3 + logLevels + Tables.ledgerTotals + sums
+
+    /// Sinks that are given up: their result `given_up`, and the time since which a sink has been due.
+    ///
+    /// The table of deliveries is created again, because SQLite cannot change the check of its state. A sink of an older
+    /// notification has been due since its creation.
+    private static let sinkResults = """
+        ALTER TABLE deliveries RENAME TO deliveries_2;
+        DROP INDEX idx_deliveries_finished;
+        \(Tables.deliveries)
+        INSERT INTO deliveries (notification_id, sink, state, lease, leased_until, attempts, rejections, due_since,
+            next_attempt_at, updated_at)
+        SELECT d.notification_id, d.sink, d.state, d.lease, d.leased_until, d.attempts, d.rejections, n.created_at,
+            d.next_attempt_at, d.updated_at
+        FROM deliveries_2 d JOIN notifications n ON n.id = d.notification_id;
+        DROP TABLE deliveries_2;
+
+        """
+
+    /// The requests in the story of a change.
+    private static let columnsOf3 = """
+        ALTER TABLE notification_outbox ADD COLUMN fetch_id INTEGER;
+        ALTER TABLE notification_outbox ADD COLUMN ack_request_id TEXT;
+
+        """
+
+    /// The level and the run of a log line.
+    private static let logLevels = """
+        ALTER TABLE log_entries ADD COLUMN level INTEGER NOT NULL DEFAULT 1 CHECK (level BETWEEN 0 AND 3);
+        ALTER TABLE log_entries ADD COLUMN run_id TEXT;
+        UPDATE log_entries SET level = CASE WHEN is_error = 1 THEN 3 WHEN line LIKE '%"level":"WARN"%' THEN 2 ELSE 1 END;
+        DROP INDEX idx_log_ordinary;
+        ALTER TABLE log_entries DROP COLUMN is_error;
+        CREATE INDEX idx_log_level ON log_entries (level, id);
+
+        """
+
+    /// The sums of the existing ledgers.
+    private static let sums = """
+        INSERT INTO ledger_totals SELECT 1, coalesce(sum(fetched), 0), coalesce(sum(new), 0),
+            coalesce(sum(duplicate), 0), coalesce(sum(rejected), 0), coalesce(sum(delivered), 0),
+            coalesce(sum(dead), 0), coalesce(sum(cancelled), 0), coalesce(sum(suppressed), 0),
+            coalesce(sum(evicted), 0), coalesce(sum(acknowledged), 0) FROM ledger;
+
+        """
+
+    /// The changes of version 4: samples of all ledgers, and whether a row's `plan_id` is the handle of an offer. Rows that
+    /// wait at the migration keep the link of a project.
+    static let version4 =
+        Tables.ledgerSamples + """
+            INSERT INTO ledger_samples SELECT 0, new, delivered, acknowledged, dead FROM ledger_totals;
+            ALTER TABLE notification_outbox ADD COLUMN is_offer INTEGER NOT NULL DEFAULT 0 CHECK (is_offer IN (0, 1));
+
+            """
+
+    /// The changes of version 5: the keys of an encrypted database.
+    static let version5 =
+        Tables.keys + """
+            ALTER TABLE plan_snapshots ADD COLUMN sealed_plan_id TEXT;
+
+            """
+
+    /// The changes of version 6: the checks of `notification_outbox.state` compare with `=`.
+    ///
+    /// They mean the same as before, so only their stored text changes and no row is rewritten
+    /// (https://www.sqlite.org/lang_altertable.html, section 7). SQLite's shell refuses it from 3.42 unless
+    /// `.dbconfig defensive off` comes first.
+    static let version6 = """
+        -- In sqlite3 from 3.42: .dbconfig defensive off
+        PRAGMA writable_schema = ON;
+        UPDATE sqlite_schema SET sql = replace(replace(sql, \(literal(states)), \(literal(comparison(states)))),
+            \(literal(unfinished)), \(literal(comparison(unfinished))))
+            WHERE type = 'table' AND name = 'notification_outbox';
+        PRAGMA writable_schema = RESET;
+
+        """
+
+    /// The lists as version 1 has them.
+    private static let states = """
+        state IN ('pending', 'claimed', 'delivered', 'acknowledged', 'dead',
+                'cancelled', 'suppressed', 'evicted')
+        """
+
+    private static let unfinished = "state IN ('pending', 'claimed', 'delivered')"
+
+    private static func comparison(_ list: String) -> String {
+        let values = list.split(separator: "'").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+        return values.map { "state = '\($0)'" }.joined(separator: " OR ")
+    }
+
+    private static func literal(_ text: String) -> String {
+        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+    }
+
+    /// The changes of version 7: the rejected pages of a poll in a row, and the reason why a row is not delivered.
+    static let version7 = """
+        ALTER TABLE streams ADD COLUMN refused_pages INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE notification_outbox ADD COLUMN reason TEXT;
+
+        """
+
+    /// The change of version 8: how far a poll has seen the server's changes.
+    static let version8 = """
+        ALTER TABLE streams ADD COLUMN seen_until INTEGER;
+
+        """
+}

@@ -1,0 +1,50 @@
+import StarwatchCore
+
+/// The state that the accesses of one store share. Only the store's queue uses it.
+final class SessionContext {
+    let options: StoreOptions
+    let vault: Vault
+    /// The damage that a check has found; `nil` for none.
+    var damage: StoreError?
+    /// The pass that encrypts values of retiring keys again; `nil` if it has not begun.
+    var resealPass: ResealPass?
+    /// The retiring keys of values that do not open. No pass begins for them again before a restart.
+    var stuckKeys: Set<Int64> = []
+    /// The rows and notifications that the current access has set aside because they do not open.
+    var unreadable = 0
+    /// The number of rows that this connection has changed. If a call does not change it, cached reads stay valid.
+    var changedRows = 0
+    private var changes: [OutboxChange: Int] = [:]
+
+    init(_ options: StoreOptions, _ vault: Vault) { (self.options, self.vault) = (options, vault) }
+
+    /// Whether a data key is retiring, except those of values that do not open.
+    var mustReseal: Bool {
+        vault.ring?.keys.contains { !$0.value.isActive && !stuckKeys.contains($0.key) } ?? false
+    }
+
+    /// Counts a change of outbox rows. ``StoreObserver/changed(_:)`` reports it after the commit.
+    func record(_ change: OutboxChange, _ count: Int) {
+        if count > 0 { changes[change, default: 0] += count }
+    }
+
+    /// Reports what the access has changed.
+    ///
+    /// - Returns: The number of rows and notifications that it has set aside.
+    func committed() -> Int {
+        if !changes.isEmpty {
+            options.observer?.changed(changes)
+            changes.removeAll(keepingCapacity: true)
+        }
+        defer { unreadable = 0 }
+        return unreadable
+    }
+
+    /// Forgets what the access has not changed.
+    func failed() {
+        vault.failed()
+        resealPass = nil
+        changes.removeAll(keepingCapacity: true)
+        unreadable = 0
+    }
+}

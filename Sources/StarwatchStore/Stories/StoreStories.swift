@@ -1,0 +1,219 @@
+package import StarwatchCore
+
+/// The stories of changes, notifications and runs.
+package struct StoreStories: Sendable {
+    let store: Store
+
+    /// The maximum number of rows in a story of several.
+    static let rowLimit = 100
+
+    /// The rows of a change: the active identity's first, then the newest. Two polls can have the same change.
+    package func rows(of change: JWTID) async throws(StoreError) -> [Int64] {
+        try await store.direct(.read) { db in
+            try db.values(
+                """
+                SELECT o.id FROM streams s CROSS JOIN notification_outbox o ON o.stream_id = s.id AND o.jwt_id = ?
+                ORDER BY s.account IS (SELECT activeDid FROM active_identity) DESC, o.id DESC
+                """,
+                [change.rawValue]
+            )
+        }
+    }
+
+    /// The changes of the rows below `before`, the newest first.
+    package func changes(before: Int64?, limit: Int) async throws(StoreError) -> [StoryRow] {
+        try await store.direct(.read) { db in
+            try StoryRows(db: db).rows("id < ? ORDER BY id DESC LIMIT ?", [before ?? .max, limit])
+        }
+    }
+
+    /// The stored life of a row; `nil` if there is none.
+    package func change(_ id: Int64) async throws(StoreError) -> ChangeStory? {
+        try await store.direct(.read) { db in
+            let found = try db.row(
+                """
+                SELECT \(OutboxRow.columns), o.notification_id, o.origin, o.fetch_id, o.ack_request_id,
+                    s.last_notified_at, s.account IS (SELECT activeDid FROM active_identity) AS is_active
+                FROM notification_outbox o JOIN streams s ON s.id = o.stream_id WHERE o.id = ?
+                """,
+                [id]
+            )
+            guard let found else { return nil }
+            let row = try OutboxRow(found, db)
+            let stream: Int64 = try found["stream_id"]
+            let (fetch, notification): (Int64?, Int64?) = (try found["fetch_id"], try found["notification_id"])
+            return ChangeStory(
+                row: row,
+                isActive: try found["is_active"],
+                isBootstrap: try found["origin"] == "bootstrap",
+                page: try fetch.flatMap { try PageRows(db: db).list("id = ?", [$0]).first },
+                notification: try notification.flatMap { try StoryRows(db: db).notification("n.id = ?", [$0]) },
+                ackRequestID: try found["ack_request_id"],
+                batch: try StoryRows(db: db).batch(of: stream, row: id),
+                watermark: try StoryRows(db: db).watermark(of: row, stream),
+                due: try db.deliveries.dueSummary(of: stream)
+            )
+        }
+    }
+
+    /// The stored life of a notification; `nil` if there is none.
+    package func notification(_ token: String) async throws(StoreError) -> NotificationStory? {
+        try await store.direct(.read) { db in try StoryRows(db: db).notification("n.token = ?", [token]) }
+    }
+
+    /// The digest whose notification will have this id; `nil` if there is none.
+    package func armedDigest(_ token: String) async throws(StoreError) -> ArmedDigest? {
+        try await store.direct(.read) { db in
+            let row = try db.row(
+                """
+                SELECT coalesce(digest, slot_id) AS digest, account, fire_at, content_at, status, error_code
+                FROM notif_deliveries WHERE token = ?
+                """,
+                [token]
+            )
+            guard let row else { return nil }
+            return ArmedDigest(
+                digest: try row["digest"],
+                account: try db.account(row["account"]),
+                fireAt: try row["fire_at"],
+                contentAt: try row["content_at"],
+                status: try row["status"],
+                code: try row["error_code"]
+            )
+        }
+    }
+
+    /// The stored life of a run. Everything of it is empty for an unknown run.
+    package func run(_ runID: String) async throws(StoreError) -> RunStory {
+        try await store.direct(.read) { db in
+            let cycle = try db.row(
+                """
+                SELECT h.started_at, h.finished_at, h.outcome, h.new_rows, h.reason, s.account, s.server, s.poll
+                FROM history h JOIN streams s ON s.id = h.stream_id WHERE h.run_id = ?
+                """,
+                [runID]
+            )
+            let entry = try cycle.map { row in
+                HistoryEntry(
+                    runID: runID,
+                    startedAt: try row["started_at"],
+                    finishedAt: try row["finished_at"],
+                    outcome: try row["outcome"],
+                    newRows: try row["new_rows"],
+                    reason: try row["reason"]
+                )
+            }
+            let rows = try StoryRows(db: db).rows("run_id = ? ORDER BY id LIMIT ?", [runID, Self.rowLimit])
+            let notifications: [String] = try db.values(
+                "SELECT token FROM notifications WHERE run_id = ? ORDER BY id LIMIT ?",
+                [runID, Self.rowLimit]
+            )
+            var stream = try cycle.map { try db.stream($0) }
+            if stream == nil {
+                let row = try db.row(
+                    """
+                    SELECT account, server, poll FROM streams WHERE id = coalesce(
+                        (SELECT stream_id FROM notification_outbox WHERE id = ?),
+                        (SELECT stream_id FROM notifications WHERE token = ?))
+                    """,
+                    [rows.first?.id, notifications.first]
+                )
+                stream = try row.map { try db.stream($0) }
+            }
+            return RunStory(
+                stream: stream,
+                cycle: entry,
+                pages: try PageRows(db: db).list("run_id = ?", [runID]),
+                rows: rows,
+                notifications: notifications
+            )
+        }
+    }
+}
+
+/// The parts of stories, in one access.
+struct StoryRows {
+    let db: Session
+
+    func rows(_ condition: String, _ arguments: SQLArguments) throws -> [StoryRow] {
+        try db.all("SELECT id, jwt_id, state FROM notification_outbox WHERE \(condition)", arguments) { row in
+            StoryRow(id: try row["id"], change: try row["jwt_id"], state: try row["state"])
+        }
+    }
+
+    func notification(_ condition: String, _ arguments: SQLArguments) throws -> NotificationStory? {
+        let found = try db.row(
+            """
+            SELECT n.id, n.token, s.account, s.server, s.poll, n.state, n.run_id, n.created_at, n.finished_at, n.repeats,
+                s.account IS (SELECT activeDid FROM active_identity) AS is_active
+            FROM notifications n JOIN streams s ON s.id = n.stream_id WHERE \(condition)
+            """,
+            arguments
+        )
+        guard let found else { return nil }
+        let id: Int64 = try found["id"]
+        let leases: [(String, Timestamp)] = try db.all(
+            "SELECT sink, leased_until FROM deliveries WHERE notification_id = ? AND leased_until IS NOT NULL",
+            [id]
+        ) { (try $0["sink"], try $0["leased_until"]) }
+        return NotificationStory(
+            id: try found["token"],
+            stream: try db.stream(found),
+            isActive: try found["is_active"],
+            state: try found["state"],
+            runID: try found["run_id"],
+            createdAt: try found["created_at"],
+            finishedAt: try found["finished_at"],
+            repeats: try found["repeats"],
+            rows: try rows("notification_id = ? ORDER BY id LIMIT ?", [id, StoreStories.rowLimit]),
+            attempts: try db.deliveries.attempts(of: id),
+            deliveries: try db.deliveries.list(of: id),
+            leases: Dictionary(uniqueKeysWithValues: leases)
+        )
+    }
+
+    func batch(of stream: Int64, row id: Int64) throws -> ChangeWaitFacts.Batch? {
+        let batch = try db.row(
+            """
+            SELECT EXISTS (SELECT 1 FROM json_each(row_ids) WHERE value = ?) AS is_own, attempts, next_attempt_at
+            FROM ack_batches WHERE stream_id = ?
+            """,
+            [id, stream]
+        )
+        return try batch.map { row in
+            ChangeWaitFacts.Batch(
+                isOwn: try row["is_own"],
+                attempts: try row["attempts"],
+                nextAttemptAt: try row["next_attempt_at"]
+            )
+        }
+    }
+
+    func watermark(of change: OutboxRow, _ stream: Int64) throws -> ChangeStory.Watermark {
+        let id = change.change.id
+        let current = try db.watermark(of: change.stream).current()
+        let isPast = current.map { id == $0 || id.precedes($0) == true } ?? false
+        let passedAt: Timestamp? = try db.value(
+            """
+            SELECT moved_at FROM watermark_moves WHERE stream_id = ?1 AND watermark >= ?2
+                AND (substr(watermark, 11, 1) = '_') = (substr(?2, 11, 1) = '_')
+            ORDER BY watermark LIMIT 1
+            """,
+            [stream, id.rawValue]
+        )
+        let open = try db.outbox.firstOpen(of: stream).flatMap { $0.precedes(id) == true ? $0 : nil }
+        let blocking: Int64? = try open.flatMap { open in
+            try db.value(
+                "SELECT id FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?",
+                [stream, open.rawValue]
+            )
+        }
+        let cursor: JWTID? = try db.value("SELECT fetch_cursor FROM streams WHERE id = ?", [stream])
+        return ChangeStory.Watermark(
+            isPast: isPast,
+            passedAt: isPast ? passedAt : nil,
+            blockingRow: blocking,
+            isBeyondCursor: cursor.map { $0.precedes(id) == true } ?? true
+        )
+    }
+}

@@ -1,0 +1,17 @@
+import StarwatchCore
+
+/// The rows that one access reads and writes, by topic.
+extension Session {
+    var dataKeys: DataKeyRows { DataKeyRows(db: self) }
+    var deliveries: DeliveryRows { DeliveryRows(db: self) }
+    var digests: DigestRows { DigestRows(db: self) }
+    var identity: IdentityRows { IdentityRows(db: self) }
+    var ledger: LedgerRows { LedgerRows(db: self) }
+    var notices: NoticeRows { NoticeRows(db: self) }
+    var notifications: NotificationRows { NotificationRows(db: self) }
+    var outbox: OutboxRows { OutboxRows(db: self) }
+    var stars: StarRows { StarRows(db: self) }
+    var streams: StreamRows { StreamRows(db: self) }
+
+    func watermark(of stream: StreamKey) -> WatermarkRows { WatermarkRows(db: self, stream: stream) }
+}
