@@ -32,7 +32,7 @@ struct CheckCommand: AsyncParsableCommand {
         let configuration = try arguments.access.configuration()
         try await Agent.check(configuration.options)
         let warnings = configuration.lines(
-            of: await Agent.warnings(about: configuration.options, configuration.facts)
+            of: await OptionWarning.found(in: configuration.options, configuration.facts)
         )
         for warning in warnings { FileHandle.standardError.write(Data((TerminalText.printable(warning) + "\n").utf8)) }
         func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
@@ -51,7 +51,7 @@ struct CheckCommand: AsyncParsableCommand {
             report.file = configuration.file
             try await Agent.check(configuration.options)
             report.warnings = configuration.problems(
-                of: await Agent.warnings(about: configuration.options, configuration.facts)
+                of: await OptionWarning.found(in: configuration.options, configuration.facts)
             )
         } catch let error as AgentError {
             report.problems = [ConfigurationProblem(line: nil, path: "", message: error.message)]
