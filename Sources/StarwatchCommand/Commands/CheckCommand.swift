@@ -4,21 +4,19 @@ import Starwatch
 
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check",
-        abstract: "Check the configuration.",
-        discussion: """
-            Reports every problem with its line. Sends and writes nothing, and opens no database. Exits 0 when the configuration is \
-            valid, else 2.
+        "check",
+        "Check the configuration.",
+        """
+        Reports every problem with its line. Sends and writes nothing, and opens no database. Exits 0 when the configuration is \
+        valid, else 2.
 
-            Warns of valid settings that are probably a mistake: an empty file, polls of offers without a token, a DID \
-            whose case differs from its key's, plan ids that cannot exist, a database folder that does not exist, \
-            listening on every address, passwords and tokens in clear text on a network, and intervals below 1m. With --strict, a warning makes the exit code 1.
-
-            Examples:
-              starwatch check
-              starwatch check --strict --config starwatch.yaml
-              starwatch check --json
-            """
+        Warns of valid settings that are probably a mistake: an empty file, polls of offers without a token, a DID \
+        whose case differs from its key's, plan ids that cannot exist, a database folder that does not exist, \
+        listening on every address, passwords and tokens in clear text on a network, and intervals below 1m. With --strict, a warning makes the exit code 1.
+        """,
+        examples: "starwatch check",
+        "starwatch check --strict --config starwatch.yaml",
+        "starwatch check --json"
     )
 
     @Flag(help: "Exit 1 if there are warnings.")
