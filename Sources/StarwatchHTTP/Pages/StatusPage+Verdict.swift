@@ -89,86 +89,98 @@ extension StatusPage {
 
     /// A reason as a sentence, with the remedy.
     private func problem(_ text: String) -> HTML {
-        guard let (reason, name) = StatusReason.parse(text) else { return "<b>\(Self.words(text)).</b>" }
-        let outbox = status.outbox
-        switch reason {
+        guard let (reason, part) = StatusReason.parse(text) else { return "<b>\(Self.words(text)).</b>" }
+        let (outbox, name) = (status.outbox, part ?? "")
+        return switch reason {
         case .backpressure:
-            let share = (outbox.pending + outbox.claimed) * 100 / max(outbox.capacity, 1)
-            return "<b>The outbox is \(share) % full.</b> Polling pauses until there is room; delivery continues."
-        case .circuitOpen where name == "server":
-            return "<b>The server does not answer.</b> The agent retries by itself."
+            """
+            <b>The outbox is \((outbox.pending + outbox.claimed) * 100 / max(outbox.capacity, 1)) % full.</b> Polling \
+            pauses until there is room; delivery continues.
+            """
+        case .circuitOpen where part == "server": "<b>The server does not answer.</b> The agent retries by itself."
         case .circuitOpen:
-            return
-                "<b>Sink <code>\(name ?? "")</code> does not answer.</b> The agent retries by itself; nothing is lost."
-        case .held:
-            let until: HTML = status.server.throttledUntil.map { " until \(times.time($0))" } ?? ""
-            return "<b>The server asks to wait\(until).</b> The agent sends no request before, and then continues."
-        case .failing:
-            let poll = status.polls[name ?? ""]
-            let why: HTML = poll?.lastError.map { "\($0)" } ?? "The log says why."
-            let since: HTML = poll?.failingSince.map { " since \(times.timeAndDuration($0))" } ?? ""
-            return "<b>Poll <code>\(name ?? "")</code> fails\(since).</b> \(why)"
+            "<b>Sink <code>\(name)</code> does not answer.</b> The agent retries by itself; nothing is lost."
+        case .held: hold
+        case .failing: failure(of: name)
         case .acknowledgementsFailing:
-            return """
-                <b>Acknowledgements fail.</b> Notifications are delivered, and the agent retries by itself. \
-                <code>starwatch logs --level warn</code> shows the errors.
-                """
-        case .reloadRefused:
-            let what: HTML = name.map { "web configuration of port <code>\($0)</code>" } ?? "configuration"
-            return """
-                <b>The changed \(what) was refused, and the former one stays.</b> \
-                <code>starwatch check</code> and the log show the errors; correct them\(name == nil ? ", then reload" : "").
-                """
-        case .clockSkew:
-            let skew = AgeText.duration(status.clock.skewSeconds?.magnitude ?? 0)
-            return "<b>The clock is \(skew) off the server’s.</b> Synchronise this machine’s clock."
-        case .deadLetters:
-            let letters =
-                outbox.dead > 0 || outbox.givenUp == 0
-                ? outbox.dead == 1 ? "1 change" : "\(outbox.dead) changes"
-                : outbox.givenUp == 1 ? "1 notification" : "\(outbox.givenUp) notifications"
-            return """
-                <b>\(letters) could not be delivered.</b> \
-                <code>starwatch outbox list --state dead</code>, then <code>retry</code> or <code>discard</code>.
-                """
+            """
+            <b>Acknowledgements fail.</b> Notifications are delivered, and the agent retries by itself. \
+            <code>starwatch logs --level warn</code> shows the errors.
+            """
+        case .reloadRefused: refusedReload(ofPort: part)
+        case .clockSkew: skew
+        case .deadLetters: deadLetters
         case .ledgerImbalance:
-            return
-                "<b>The outbox counters are off by \(outbox.ledgerImbalance).</b> This is a defect of Starwatch; please report it."
+            """
+            <b>The outbox counters are off by \(outbox.ledgerImbalance).</b> This is a defect of Starwatch; please \
+            report it.
+            """
         case .quarantined:
-            return """
-                <b>\(outbox.quarantined == 1 ? "1 item" : "\(outbox.quarantined) items") of the server \
-                \(outbox.quarantined == 1 ? "is" : "are") invalid.</b> \
-                <code>starwatch quarantine list</code>, then <code>discard</code>.
-                """
+            """
+            <b>\(outbox.quarantined == 1 ? "1 item" : "\(outbox.quarantined) items") of the server \
+            \(outbox.quarantined == 1 ? "is" : "are") invalid.</b> \
+            <code>starwatch quarantine list</code>, then <code>discard</code>.
+            """
         case .sinkDisabled:
-            return
-                "<b>Sink <code>\(name ?? "")</code> returned 410 Gone and is disabled.</b> Fix it, then send SIGHUP."
+            "<b>Sink <code>\(name)</code> returned 410 Gone and is disabled.</b> Fix it, then send SIGHUP."
         case .sinkRejecting:
-            return """
-                <b>Sink <code>\(name ?? "")</code> rejects every notification.</b> Check its URL and credentials; \
-                <code>starwatch outbox show ID</code> shows its results.
-                """
+            """
+            <b>Sink <code>\(name)</code> rejects every notification.</b> Check its URL and credentials; \
+            <code>starwatch outbox show ID</code> shows its results.
+            """
         case .signedOut:
-            return """
-                <b>No identity is signed in, so nothing is polled.</b> <code>starwatch identity set DID</code> signs in.
-                """
+            "<b>No identity is signed in, so nothing is polled.</b> <code>starwatch identity set DID</code> signs in."
         case .noStars:
-            return """
-                <b>Poll <code>\(name ?? "")</code> has no starred projects, so it is skipped.</b> \
-                <code>starwatch stars add ID</code> adds one.
-                """
-        case .noToken:
-            return "<b>Poll <code>\(name ?? "")</code> needs a token, and there is none.</b> Check <code>auth</code>."
+            """
+            <b>Poll <code>\(name)</code> has no starred projects, so it is skipped.</b> \
+            <code>starwatch stars add ID</code> adds one.
+            """
+        case .noToken: "<b>Poll <code>\(name)</code> needs a token, and there is none.</b> Check <code>auth</code>."
         case .credentialsRefused:
-            return """
-                <b>The server refuses the credentials of poll <code>\(name ?? "")</code>.</b> Check <code>auth</code>, the \
-                identity’s permissions and this machine’s clock.
-                """
-        case .stale:
-            return "<b>Poll <code>\(name ?? "")</code> is stale.</b> \(staleness(name ?? ""))"
-        case .storeUnavailable:
-            return "<b>The database cannot be read.</b> Check the disk; the log has the error."
+            """
+            <b>The server refuses the credentials of poll <code>\(name)</code>.</b> Check <code>auth</code>, the \
+            identity’s permissions and this machine’s clock.
+            """
+        case .stale: "<b>Poll <code>\(name)</code> is stale.</b> \(staleness(name))"
+        case .storeUnavailable: "<b>The database cannot be read.</b> Check the disk; the log has the error."
         }
+    }
+
+    private var hold: HTML {
+        let until: HTML = status.server.throttledUntil.map { " until \(times.time($0))" } ?? ""
+        return "<b>The server asks to wait\(until).</b> The agent sends no request before, and then continues."
+    }
+
+    private func failure(of name: String) -> HTML {
+        let poll = status.polls[name]
+        let why: HTML = poll?.lastError.map { "\($0)" } ?? "The log says why."
+        let since: HTML = poll?.failingSince.map { " since \(times.timeAndDuration($0))" } ?? ""
+        return "<b>Poll <code>\(name)</code> fails\(since).</b> \(why)"
+    }
+
+    private func refusedReload(ofPort port: String?) -> HTML {
+        let what: HTML = port.map { "web configuration of port <code>\($0)</code>" } ?? "configuration"
+        return """
+            <b>The changed \(what) was refused, and the former one stays.</b> \
+            <code>starwatch check</code> and the log show the errors; correct them\(port == nil ? ", then reload" : "").
+            """
+    }
+
+    private var skew: HTML {
+        let skew = AgeText.duration(status.clock.skewSeconds?.magnitude ?? 0)
+        return "<b>The clock is \(skew) off the server’s.</b> Synchronise this machine’s clock."
+    }
+
+    private var deadLetters: HTML {
+        let outbox = status.outbox
+        let letters =
+            outbox.dead > 0 || outbox.givenUp == 0
+            ? outbox.dead == 1 ? "1 change" : "\(outbox.dead) changes"
+            : outbox.givenUp == 1 ? "1 notification" : "\(outbox.givenUp) notifications"
+        return """
+            <b>\(letters) could not be delivered.</b> \
+            <code>starwatch outbox list --state dead</code>, then <code>retry</code> or <code>discard</code>.
+            """
     }
 
     private func staleness(_ name: String) -> HTML {
