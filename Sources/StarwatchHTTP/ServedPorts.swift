@@ -94,13 +94,7 @@ struct ServedPorts: Sendable {
             var read: (@Sendable () async throws -> String)?
             if let token { read = { try Self.read(token) } }
             run.services.append(
-                try ControlServer(
-                    agent: agent,
-                    listen: listen,
-                    token: read,
-                    settings: ofControl,
-                    logger: logger
-                )
+                try ControlServer(agent: agent, listen: listen, token: read, settings: ofControl, logger: logger)
             )
         }
         return run

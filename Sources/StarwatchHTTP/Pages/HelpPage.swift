@@ -5,11 +5,8 @@ import StarwatchCore
 struct HelpPage: Sendable {
     /// Whether the same server has the control API.
     var canControl = false
-    var dashboards: String?
 
-    func html(nonce: String) -> HTML {
-        PageFrame(title: "Help", canControl: canControl, main: main, dashboards: dashboards).html(nonce: nonce)
-    }
+    var frame: PageFrame { PageFrame(title: "Help", main: main) }
 
     private var main: HTML {
         """

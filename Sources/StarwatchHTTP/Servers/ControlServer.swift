@@ -19,12 +19,7 @@ struct ControlServer: Service {
     /// A server on a Unix socket of mode 0600. It replaces the socket of a dead agent.
     ///
     /// - Parameter socketPath: At most 107 bytes, with a directory of at most 95, which must exist.
-    init(
-        agent: any ServedAgent,
-        socketPath: String,
-        settings: ServerSettings = ServerSettings(),
-        logger: Logger
-    ) {
+    init(agent: any ServedAgent, socketPath: String, settings: ServerSettings = ServerSettings(), logger: Logger) {
         place = .socket(path: socketPath)
         let responder = RouteResponder(
             read: ReadRoutes(agent: agent, settings: settings, canControl: true),

@@ -41,10 +41,7 @@ final class PasswordCheck: Sendable {
     /// - Parameters:
     ///   - matches: The slow check.
     ///   - waste: Takes the time of a check, for a user who does not exist.
-    init(
-        matches: @escaping @Sendable (String, String) -> Bool,
-        waste: @escaping @Sendable (String, Int) -> Void
-    ) {
+    init(matches: @escaping @Sendable (String, String) -> Bool, waste: @escaping @Sendable (String, Int) -> Void) {
         self.matches = matches
         self.waste = waste
     }

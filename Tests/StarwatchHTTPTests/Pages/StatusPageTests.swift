@@ -73,7 +73,7 @@ import Testing
 
     @Test(arguments: SlotCode.allCases)
     func everyReasonOfADigestHasHelp(code: SlotCode) {
-        #expect(HelpPage().html(nonce: "n").text.contains("<th scope=\"row\"><code>\(code.rawValue)</code></th>"))
+        #expect(HelpPage().frame.main.text.contains("<th scope=\"row\"><code>\(code.rawValue)</code></th>"))
     }
 
     @Test func digestsSayWhenTheyComeAndHowTheyFared() {
@@ -97,7 +97,7 @@ import Testing
     }
 
     private func page(_ status: AgentStatus, canControl: Bool = false) -> String {
-        StatusPage(status: status, canControl: canControl).html(nonce: "n").text
+        StatusPage(status: status, canControl: canControl).frame.html(nonce: "n", canControl: canControl).text
     }
 
     @Test func aHealthyAgentIsSaidToBeWellAndWhatItDoes() {
@@ -152,7 +152,7 @@ import Testing
         #expect(page.contains("<title>1 problem – Starwatch</title>"))
         #expect(page.contains("<ul><li><b>"))
         #expect(!page.contains("<b>\(StatusPage.words(reason.rawValue))"))
-        #expect(HelpPage().html(nonce: "n").text.contains("<code>\(reason.rawValue)</code>"))
+        #expect(HelpPage().frame.main.text.contains("<code>\(reason.rawValue)</code>"))
     }
 
     @Test func aFailingPollIsNotShownAsFreshAndItsReasonIsSaid() {
@@ -201,7 +201,7 @@ import Testing
             )
         )
         #expect(page.contains("<b>Fails.</b> The server denied access (403)."))
-        #expect(HelpPage().html(nonce: "n").text.contains("Needs action"))
+        #expect(HelpPage().frame.main.text.contains("Needs action"))
     }
 
     @Test func aFailedPollSaysItsErrorItsSkipAndSinceWhen() {
@@ -344,8 +344,8 @@ import Testing
         #expect(!closed.contains("<button"))
         #expect(closed.contains("<a class=\"button\" href=\"help#refresh\">Refresh Now</a>"))
         #expect(closed.contains("<a class=\"button\" href=\"help#settings\">Settings</a>"))
-        #expect(HelpPage().html(nonce: "n").text.contains("id=\"settings\""))
-        #expect(HelpPage().html(nonce: "n").text.contains("id=\"refresh\""))
+        #expect(HelpPage().frame.main.text.contains("id=\"settings\""))
+        #expect(HelpPage().frame.main.text.contains("id=\"refresh\""))
     }
 
     @Test func eachOfSeveralStalePollsHasAButtonThatNamesIt() {
@@ -360,7 +360,8 @@ import Testing
 
     @Test func dashboardsAreLinkedWhereTheyAreKnown() {
         let link = "https://grafana.example/d/a?x=1&y=\"2\""
-        let page = StatusPage(status: Self.healthy, dashboards: link).html(nonce: "n").text
+        let page = StatusPage(status: Self.healthy).frame
+            .html(nonce: "n", canControl: false, dashboards: link).text
         #expect(page.contains("<a href=\"https://grafana.example/d/a?x=1&amp;y=&quot;2&quot;\">Dashboards</a>"))
         #expect(!self.page(Self.healthy).contains("Dashboards"))
     }
