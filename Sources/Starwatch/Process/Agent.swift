@@ -54,13 +54,7 @@ public final class Agent: Sendable {
         parts.fetchers = fetchers
         parts.servers = servers
         parts.store = { $0.checksLater = true }
-        try await self.init(
-            options: options,
-            time: SystemClock(),
-            after: previous,
-            reload: reload,
-            dependencies: parts
-        )
+        try await self.init(options: options, time: SystemClock(), after: previous, reload: reload, dependencies: parts)
     }
 
     /// Makes an agent with the caller's clock and randomness.

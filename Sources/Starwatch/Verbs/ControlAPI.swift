@@ -56,12 +56,7 @@ package enum ControlAPI {
         try await $0.outbox.show($1)
     }
     /// Retries dead letters. If one of the rows does not exist or is no dead letter, none is retried.
-    package static let outboxRetry = Verb(
-        .post,
-        "/api/v1/outbox/retry",
-        counts: .outboxRetry,
-        taking: selection
-    ) {
+    package static let outboxRetry = Verb(.post, "/api/v1/outbox/retry", counts: .outboxRetry, taking: selection) {
         try await $0.outbox.retry($1)
     }
     /// Discards dead letters and claimed rows. If one of the rows does not exist or is neither, none is discarded.
@@ -125,12 +120,7 @@ package enum ControlAPI {
         try await $0.identity.remove($1)
     }
     /// Deletes everything of an account that is not active, now and for good.
-    package static let eraseIdentity = Verb(
-        .post,
-        "/api/v1/identity/erase",
-        counts: .identityErase,
-        taking: account
-    ) {
+    package static let eraseIdentity = Verb(.post, "/api/v1/identity/erase", counts: .identityErase, taking: account) {
         try await $0.identity.erase($1)
     }
 
@@ -207,12 +197,7 @@ package enum ControlAPI {
     /// The configured digests, with past and future occurrences.
     package static let digests = Verb(.get, "/api/v1/digests") { try await $0.digests.list() }
     /// Fetches a digest's content now. Takes 12 s at most.
-    package static let fetchDigest = Verb(
-        .post,
-        "/api/v1/digests/{name}/fetch",
-        counts: .digestsFetch,
-        taking: .text
-    ) {
+    package static let fetchDigest = Verb(.post, "/api/v1/digests/{name}/fetch", counts: .digestsFetch, taking: .text) {
         try await $0.digests.fetch($1)
     }
     /// Shows a digest's stored content now, after one attempt at every sink.
