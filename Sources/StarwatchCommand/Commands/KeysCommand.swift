@@ -27,9 +27,7 @@ struct KeysCommand: AsyncParsableCommand {
             "starwatch keys init --file /etc/starwatch/master.key"
         )
 
-        @Option(
-            help: ArgumentHelp("The file to write; by default security.master_key_file.", valueName: "path")
-        )
+        @Option(help: ArgumentHelp("The file to write; by default security.master_key_file.", valueName: "path"))
         var file: String?
 
         @OptionGroup var arguments: ConfigurationArguments

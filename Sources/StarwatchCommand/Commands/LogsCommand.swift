@@ -32,10 +32,7 @@ struct LogsCommand: AsyncParsableCommand {
 
     func validate() throws {
         _ = try sinceTime(now: .init(seconds: 0))
-        let levels = LogLine.Level.allCases.map(\.rawValue)
-        guard let level, !levels.contains(level) else { return }
-        let tail = Suggestion.tail(for: level, among: levels)
-        throw ValidationError("--level must be one of \(levels.joined(separator: ", "))\(tail)")
+        try LogLine.Level.check(level, "--level")
     }
 
     func run() async throws {

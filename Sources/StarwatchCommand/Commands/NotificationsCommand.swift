@@ -78,12 +78,7 @@ struct NotificationsCommand: AsyncParsableCommand {
 
         @OptionGroup var arguments: AgentArguments
 
-        func validate() throws {
-            let names = NotificationAction.allCases.map(\.rawValue)
-            guard !names.contains(action) else { return }
-            let tail = Suggestion.tail(for: action, among: names)
-            throw ValidationError("the action must be one of \(names.joined(separator: ", "))\(tail)")
-        }
+        func validate() throws { try NotificationAction.check(action, "the action") }
 
         func run() async throws {
             guard let action = NotificationAction(rawValue: action) else { return }

@@ -29,12 +29,7 @@ struct OutboxCommand: AsyncParsableCommand {
         @OptionGroup var part: ListArguments
         @OptionGroup var arguments: AgentArguments
 
-        func validate() throws {
-            let states = OutboxState.allCases.map(\.rawValue)
-            guard let state, !states.contains(state) else { return }
-            let tail = Suggestion.tail(for: state, among: states)
-            throw ValidationError("--state must be one of \(states.joined(separator: ", "))\(tail)")
-        }
+        func validate() throws { try OutboxState.check(state, "--state") }
 
         func run() async throws {
             var query = OutboxQuery()

@@ -14,10 +14,7 @@ struct AgentArguments: ParsableArguments {
     @OptionGroup var configuration: ConfigurationArguments
 
     @Option(
-        help: ArgumentHelp(
-            "The control socket of a running agent; by default the configured one.",
-            valueName: "path"
-        )
+        help: ArgumentHelp("The control socket of a running agent; by default the configured one.", valueName: "path")
     )
     var socket: String?
 
@@ -77,5 +74,15 @@ extension CommandConfiguration {
     init(_ name: String, _ abstract: String, _ discussion: String = "", examples: String...) {
         let lines = (discussion.isEmpty ? [] : [discussion, ""]) + ["Examples:"] + examples.map { "  " + $0 }
         self.init(commandName: name, abstract: abstract, discussion: lines.joined(separator: "\n"))
+    }
+}
+
+extension RawRepresentable where Self: CaseIterable, RawValue == String {
+    /// Throws unless the word of an argument is one of these, or is left out.
+    static func check(_ word: String?, _ argument: String) throws {
+        let words = allCases.map(\.rawValue)
+        guard let word, !words.contains(word) else { return }
+        let tail = Suggestion.tail(for: word, among: words)
+        throw ValidationError("\(argument) must be one of \(words.joined(separator: ", "))\(tail)")
     }
 }
