@@ -19,13 +19,13 @@ struct ServedPorts: Sendable {
     /// - Throws: ``AgentError`` with a sentence about the first file that is not usable.
     init(_ options: AgentOptions, _ agent: (any ServedAgent)?, _ source: WebConfiguration.Source?) throws(AgentError) {
         self.options = options
-        http = try Self.security(.http, options.http.webConfigFile, hasToken: nil, agent, source)
+        http = try Self.security(.http, options.http.webConfigFile, hasToken: nil, of: agent, source)
         let file = options.control.listen == nil ? nil : options.control.tokenFile
         let credentials = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
         token = file.map { SecretFile(path: $0, setting: "control.token_file", credentialsDirectory: credentials) }
         if let token { _ = try Self.read(token) }
         let path = options.control.listen == nil ? nil : options.control.webConfigFile
-        control = try Self.security(.control, path, hasToken: file != nil, agent, source)
+        control = try Self.security(.control, path, hasToken: file != nil, of: agent, source)
         if let agent { warn(agent) }
     }
 
@@ -33,7 +33,7 @@ struct ServedPorts: Sendable {
         _ port: ServedPort,
         _ path: String?,
         hasToken: Bool?,
-        _ agent: (any ServedAgent)?,
+        of agent: (any ServedAgent)?,
         _ source: WebConfiguration.Source?
     ) throws(AgentError) -> PortSecurity? {
         guard let path else { return nil }
@@ -94,13 +94,7 @@ struct ServedPorts: Sendable {
             var read: (@Sendable () async throws -> String)?
             if let token { read = { try Self.read(token) } }
             run.services.append(
-                try ControlServer(
-                    agent: agent,
-                    listen: listen,
-                    token: read,
-                    settings: ofControl,
-                    logger: logger
-                )
+                try ControlServer(agent: agent, listen: listen, token: read, settings: ofControl, logger: logger)
             )
         }
         return run

@@ -125,7 +125,7 @@ struct Backlog: AsyncParsableCommand {
         let start = ContinuousClock.now
         var acknowledged = 0
         for _ in 0...changes {
-            let report = try await agent.runPoll(poll.name.rawValue)
+            let report = try await agent.perform(ControlAPI.runPoll, PollRun(poll.name.rawValue))
             acknowledged += report.acknowledged
             if acknowledged == changes { break }
             guard report.outcome == "changed" else {

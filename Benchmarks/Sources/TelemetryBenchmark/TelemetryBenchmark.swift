@@ -165,7 +165,7 @@ struct Scrape: AsyncParsableCommand {
 
     private func scrape(_ agent: Agent) async throws -> Double {
         let start = ContinuousClock.now
-        let answer = await agent.metrics(MetricsQuery())
+        let answer = await agent.topics.metrics(MetricsQuery())
         guard answer.status == 200 else { throw ValidationError("a scrape failed") }
         return (ContinuousClock.now - start) / .milliseconds(1)
     }

@@ -20,7 +20,8 @@ struct IdentityControl: Sendable {
     func current() async throws -> IdentityReport { report(try await store.identity.active()) }
 
     /// Changes the identity. Cycles of the previous one are cancelled and cannot store anything.
-    func set(_ did: DID?) async throws -> IdentityReport {
+    func set(_ choice: IdentityChoice) async throws -> IdentityReport {
+        let did = try choice.account()
         if let did {
             do throws(TokenError) { try await account.api.tokens.validate(account: did) } catch {
                 throw ControlError(.invalid, error.description)
@@ -53,8 +54,8 @@ struct IdentityControl: Sendable {
         environment.logger.log(.identityChanged, fields)
     }
 
-    func remove(_ did: DID) async throws -> IdentityRemovalReport {
-        switch try await store.identity.removeAccount(did, now: environment.clock.now) {
+    func remove(_ removal: IdentityRemoval) async throws -> IdentityRemovalReport {
+        switch try await store.identity.removeAccount(try removal.account(), now: environment.clock.now) {
         case .removed(let time):
             return IdentityRemovalReport(keptUntil: (time + RetentionPolicy().removed).iso8601)
         case .active: throw Self.isActive
@@ -62,7 +63,8 @@ struct IdentityControl: Sendable {
         }
     }
 
-    func erase(_ did: DID) async throws -> IdentityErasureReport {
+    func erase(_ removal: IdentityRemoval) async throws -> IdentityErasureReport {
+        let did = try removal.account()
         switch try await store.identity.eraseAccount(did) {
         case .erased(let isPurged):
             await account.api.requester.gates.noteErased(did)

@@ -22,7 +22,7 @@ struct StarsControl: Sendable {
         return StarsListing(planIDs: stars, names: names)
     }
 
-    func change(_ change: StarsChange) async throws -> [String] {
+    func change(_ change: StarsChange) async throws -> StarsListing {
         let did = try await store.signedIn()
         guard change.planIDs.allSatisfy({ (1...2048).contains($0.unicodeScalars.count) }) else {
             throw ControlError(.invalid, "A plan identifier is empty or longer than 2,048 characters.")
@@ -44,13 +44,14 @@ struct StarsControl: Sendable {
             case .restore: try await store.stars.restore(of: did, server: server, now: now)
             }
         wakes.acknowledge.raise()
-        return stars
+        return StarsListing(planIDs: stars)
     }
 
-    func archived() async throws -> [ArchivedStarsReport] {
-        try await store.stars.archived(of: try await store.signedIn()).map {
-            ArchivedStarsReport(archivedAt: $0.archivedAt.iso8601, planIDs: $0.stars)
-        }
+    func archived() async throws -> StarsArchive {
+        let archived = try await store.stars.archived(of: try await store.signedIn())
+        return StarsArchive(
+            archived: archived.map { ArchivedStarsReport(archivedAt: $0.archivedAt.iso8601, planIDs: $0.stars) }
+        )
     }
 
     /// Rejects a change to too many stars, and one that would keep a part of stars that nobody can read, because it would

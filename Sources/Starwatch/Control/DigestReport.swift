@@ -27,8 +27,6 @@ package struct DigestReport: Sendable, Codable, Hashable {
 
 package struct DigestListing: Sendable, Codable {
     package var digests: [DigestReport]
-
-    package init(digests: [DigestReport]) { self.digests = digests }
 }
 
 /// The result of fetching a digest's content by command.

@@ -30,18 +30,8 @@ package struct LogLine: Sendable, Codable, Hashable {
     package var runID: String?
     /// The line as it was logged.
     package var line: String
-
-    package init(id: Int64, at: String, level: Level, runID: String?, line: String) {
-        self.id = id
-        self.at = at
-        self.level = level
-        self.runID = runID
-        self.line = line
-    }
 }
 
 package struct LogListing: Sendable, Codable {
     package var lines: [LogLine]
-
-    package init(lines: [LogLine]) { self.lines = lines }
 }

@@ -38,6 +38,16 @@ package struct ActionReport: Sendable, Codable, Hashable {
     package var deepLink: String?
 }
 
+/// An action that a person chose on a notification.
+package struct ChosenAction: Sendable, Hashable {
+    package var notification: String
+    package var action: NotificationAction
+
+    package init(_ action: NotificationAction, on notification: String) {
+        (self.notification, self.action) = (notification, action)
+    }
+}
+
 /// The changes behind a shortlink.
 package struct ShortlinkReport: Sendable, Codable, Hashable {
     package struct Target: Sendable, Codable, Hashable {
@@ -52,12 +62,8 @@ package struct ShortlinkReport: Sendable, Codable, Hashable {
 
 package struct NotificationListing: Sendable, Codable {
     package var notifications: [NotificationEntry]
-
-    package init(notifications: [NotificationEntry]) { self.notifications = notifications }
 }
 
 package struct FeedListing: Sendable, Codable {
     package var notifications: [FeedEntry]
-
-    package init(notifications: [FeedEntry]) { self.notifications = notifications }
 }

@@ -53,8 +53,6 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
 
 package struct OutboxListing: Sendable, Codable {
     package var entries: [OutboxEntry]
-
-    package init(entries: [OutboxEntry]) { self.entries = entries }
 }
 
 /// Rows to change: `{"ids": [1, 2]}`, or `{"all": true}` for every dead row, with `"poll": "…"` for those of one poll.
@@ -110,6 +108,4 @@ package enum DiscardableState: String, Sendable, Codable, CaseIterable {
 /// The number of changed rows.
 package struct ChangeCount: Sendable, Codable {
     package var changed: Int
-
-    package init(changed: Int) { self.changed = changed }
 }

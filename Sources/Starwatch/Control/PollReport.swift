@@ -1,5 +1,16 @@
 package import StarwatchCore
 
+/// A cycle to run.
+package struct PollRun: Sendable, Hashable {
+    package var name: String
+    /// The poll is skipped as `recent` if its last success is younger; whole seconds. `nil` never skips.
+    package var unlessWithin: Duration?
+
+    package init(_ name: String, unlessWithin: Duration? = nil) {
+        (self.name, self.unlessWithin) = (name, unlessWithin)
+    }
+}
+
 /// The outcome of a cycle run by hand.
 package struct PollReport: Sendable, Codable, Hashable {
     package var poll: String
@@ -37,6 +48,4 @@ package struct ServerWaitReport: Sendable, Codable, Hashable {
 
 package struct ReloadAnswer: Sendable, Codable {
     package var reloaded: Bool
-
-    package init(reloaded: Bool) { self.reloaded = reloaded }
 }

@@ -17,11 +17,6 @@ package struct QuarantineEntry: Sendable, Codable, Hashable {
         package var path: String
         /// `missing`, `wrong_type`, `invalid` or `unreadable`.
         package var problem: String
-
-        package init(path: String, problem: String) {
-            self.path = path
-            self.problem = problem
-        }
     }
 
     package var id: Int64
@@ -44,6 +39,4 @@ package struct QuarantineEntry: Sendable, Codable, Hashable {
 
 package struct QuarantineListing: Sendable, Codable {
     package var entries: [QuarantineEntry]
-
-    package init(entries: [QuarantineEntry]) { self.entries = entries }
 }

@@ -26,8 +26,6 @@ package struct StarsListing: Sendable, Codable {
     package var planIDs: [String]
     /// The known names by plan; `nil` in the answer to a change.
     package var names: [String: String]?
-
-    package init(planIDs: [String], names: [String: String]? = nil) { (self.planIDs, self.names) = (planIDs, names) }
 }
 
 /// Stars of the active identity that a change of identity archived. They are kept for 30 days.
@@ -38,6 +36,4 @@ package struct ArchivedStarsReport: Sendable, Codable, Hashable {
 
 package struct StarsArchive: Sendable, Codable {
     package var archived: [ArchivedStarsReport]
-
-    package init(archived: [ArchivedStarsReport]) { self.archived = archived }
 }

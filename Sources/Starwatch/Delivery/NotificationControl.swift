@@ -11,20 +11,24 @@ struct NotificationControl: Sendable {
     let feed: Feed?
     let handler: ActionHandler
 
-    func list(_ query: NotificationQuery) async throws -> [NotificationEntry] {
+    func list(_ query: NotificationQuery) async throws -> NotificationListing {
         try ControlError.check(limit: query.limit, upTo: NotificationQuery.listLimit)
-        return try await store.notifications.list(limit: query.limit, before: query.before).map {
-            var entry = NotificationEntry($0)
-            entry.deliveries = nil
-            return entry
-        }
+        let stored = try await store.notifications.list(limit: query.limit, before: query.before)
+        return NotificationListing(
+            notifications: stored.map {
+                var entry = NotificationEntry($0)
+                entry.deliveries = nil
+                return entry
+            }
+        )
     }
 
     func show(_ id: String) async throws -> NotificationEntry {
         NotificationEntry(try await notification(id))
     }
 
-    func act(_ id: String, _ action: NotificationAction) async throws -> ActionReport {
+    func act(_ chosen: ChosenAction) async throws -> ActionReport {
+        let (id, action) = (chosen.notification, chosen.action)
         let sinks = sinks.filter { !$0.isDisabled }.map(\.name)
         let record: ActionRecord
         var isNew = false
@@ -62,9 +66,9 @@ struct NotificationControl: Sendable {
     }
 
     /// Lists the notifications that the feed keeps, newest first.
-    func feed(_ query: NotificationQuery) async throws -> [FeedEntry] {
+    func feed(_ query: NotificationQuery) async throws -> FeedListing {
         try ControlError.check(limit: query.limit, upTo: NotificationQuery.listLimit)
-        return try await keptFeed().list(query)
+        return FeedListing(notifications: try await keptFeed().list(query))
     }
 
     /// Follows the feed.

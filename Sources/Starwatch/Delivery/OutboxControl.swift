@@ -9,7 +9,7 @@ struct OutboxControl: Sendable {
 
     private var store: Store { dispatcher.store }
 
-    func list(_ query: OutboxQuery) async throws -> [OutboxEntry] {
+    func list(_ query: OutboxQuery) async throws -> OutboxListing {
         try ControlError.check(limit: query.limit, upTo: OutboxEntry.listLimit)
         var filter = OutboxFilter()
         filter.limit = query.limit
@@ -24,7 +24,7 @@ struct OutboxControl: Sendable {
             filter.includesUndelivered = state == .dead
         }
         filter.poll = try query.poll.map(name)
-        return try await store.outbox.list(filter).map { OutboxEntry($0) }
+        return OutboxListing(entries: try await store.outbox.list(filter).map { OutboxEntry($0) })
     }
 
     func show(_ id: Int64) async throws -> OutboxEntry {
@@ -34,7 +34,10 @@ struct OutboxControl: Sendable {
         throw ControlError(.notFound, "There is no row with that id; starwatch outbox list shows them.")
     }
 
-    func retry(_ ids: [Int64]) async throws -> Int {
+    func retry(_ rows: RowSelection) async throws -> ChangeCount {
+        guard let ids = rows.ids else {
+            return try await makePending(try await deadRows(rows.poll, isActiveOnly: true))
+        }
         let active = try await store.identity.active().did
         try await check(ids, to: "retried", in: [.dead]) { row in
             guard row.stream.account != active else { return }
@@ -55,24 +58,28 @@ struct OutboxControl: Sendable {
         return try await makePending(ids)
     }
 
-    func retryAll(poll: String?) async throws -> Int {
-        try await makePending(try await deadRows(poll, isActiveOnly: true))
+    func discard(_ rows: DiscardSelection) async throws -> ChangeCount {
+        if let ids = rows.ids { try await check(ids, to: "discarded", in: [.dead, .claimed]) }
+        let renderer = dispatcher.renderer
+        let count = try await store.outbox.discard(
+            try await discardable(rows),
+            now: dispatcher.clock.now,
+            make: { renderer.renewed($0) }
+        )
+        // Discarded rows no longer hold back the watermark.
+        if count > 0 { wakes.acknowledge.raise() }
+        return ChangeCount(changed: count)
     }
 
-    func discard(_ ids: [Int64]) async throws -> Int {
-        try await check(ids, to: "discarded", in: [.dead, .claimed])
-        return try await discardRows(ids)
-    }
-
-    func discardAll(poll: String?, in state: DiscardableState) async throws -> Int {
-        switch state {
-        case .dead: return try await discardRows(try await deadRows(poll, isActiveOnly: false))
-        case .claimed:
-            return try await discardRows(try await store.outbox.claimed(poll: try poll.map(name)))
+    private func discardable(_ rows: DiscardSelection) async throws -> [Int64] {
+        if let ids = rows.ids { return ids }
+        return switch rows.state ?? .dead {
+        case .dead: try await deadRows(rows.poll, isActiveOnly: false)
+        case .claimed: try await store.outbox.claimed(poll: try rows.poll.map(name))
         }
     }
 
-    private func makePending(_ ids: [Int64]) async throws -> Int {
+    private func makePending(_ ids: [Int64]) async throws -> ChangeCount {
         let renderer = dispatcher.renderer
         let count = try await store.outbox.retry(
             ids,
@@ -85,15 +92,7 @@ struct OutboxControl: Sendable {
             // A row counts as delivered if every sink that rejected it has been removed.
             wakes.acknowledge.raise()
         }
-        return count
-    }
-
-    private func discardRows(_ ids: [Int64]) async throws -> Int {
-        let renderer = dispatcher.renderer
-        let count = try await store.outbox.discard(ids, now: dispatcher.clock.now, make: { renderer.renewed($0) })
-        // Discarded rows no longer hold back the watermark.
-        if count > 0 { wakes.acknowledge.raise() }
-        return count
+        return ChangeCount(changed: count)
     }
 
     /// Rejects the whole request if one row does not exist or cannot be changed, because a partial change would be a

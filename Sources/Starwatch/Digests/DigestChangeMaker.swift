@@ -113,9 +113,7 @@ struct DigestChangeMaker {
         _ code: SlotCode?,
         shownAt: Timestamp? = nil
     ) {
-        changes.ended.append(
-            DigestChanges.Ending(occurrence: occurrence, status: status, code: code, shownAt: shownAt)
-        )
+        changes.ended.append(DigestChanges.Ending(occurrence: occurrence, status: status, code: code, shownAt: shownAt))
     }
 
     private mutating func arm(_ arming: DigestDecision.Arming) {

@@ -9,7 +9,7 @@ struct DigestControl: Sendable {
     let time: any TimeSource
     let dispatcher: DispatchService
 
-    func list() async throws -> [DigestReport] {
+    func list() async throws -> DigestListing {
         let now = time.now
         let account = try await store.identity.active().did
         let rows = try await rows(of: account, since: now - .days(1)) ?? []
@@ -19,7 +19,7 @@ struct DigestControl: Sendable {
             if let account { content = try await store.digests.content(source: digest.source, account: account) }
             reports.append(DigestReport(digest, rows: rows, content: content, now: now))
         }
-        return reports
+        return DigestListing(digests: reports)
     }
 
     /// The digests for ``AgentStatus``. Without digests, the database is not read.

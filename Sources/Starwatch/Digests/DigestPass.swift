@@ -107,9 +107,7 @@ struct DigestPass {
     }
 
     private mutating func planFetch(of digest: DigestName, for occurrence: DigestOccurrence?) {
-        result.fetches.append(
-            .init(digest: digest, occurrence: occurrence, account: account, generation: generation)
-        )
+        result.fetches.append(.init(digest: digest, occurrence: occurrence, account: account, generation: generation))
     }
 
     /// Counts and logs the occurrences that were fired or have ended.

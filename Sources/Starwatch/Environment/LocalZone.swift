@@ -3,23 +3,14 @@ package import StarwatchCore
 
 /// The time zone of this machine, read again on every access because it can change.
 package struct LocalZone: Sendable {
-    private let variable: String?
-    private let link: String
-    private let file: String
+    /// Value of `$TZ`.
+    var variable = ProcessInfo.processInfo.environment["TZ"]
+    /// The symbolic link whose target names the zone.
+    var link = "/etc/localtime"
+    /// A file that contains the zone's name, used if the link names none.
+    var file = "/etc/timezone"
 
-    /// - Parameters:
-    ///   - variable: Value of `$TZ`.
-    ///   - link: The symbolic link whose target names the zone.
-    ///   - file: A file that contains the zone's name, used if the link names none.
-    package init(
-        variable: String? = ProcessInfo.processInfo.environment["TZ"],
-        link: String = "/etc/localtime",
-        file: String = "/etc/timezone"
-    ) {
-        self.variable = variable
-        self.link = link
-        self.file = file
-    }
+    package init() {}
 
     /// The current zone; UTC if no known zone is configured.
     package var current: any TimeZoneRules {

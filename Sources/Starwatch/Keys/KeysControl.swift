@@ -16,8 +16,8 @@ struct KeysControl: Sendable {
         return try await report()
     }
 
-    func changeMasterKey(to text: String) async throws -> KeysReport {
-        guard let key = MasterKey(text: Array(text.utf8)) else {
+    func changeMasterKey(_ change: MasterKeyChange) async throws -> KeysReport {
+        guard let key = MasterKey(text: Array(change.key.utf8)) else {
             throw ControlError(.invalid, "The key must be 32 bytes in base64.")
         }
         try await store.encrypted { () throws(StoreError) in try await store.keys.changeMasterKey(to: key) }

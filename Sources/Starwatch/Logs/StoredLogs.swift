@@ -6,7 +6,7 @@ struct StoredLogs: Sendable {
     let recorder: LogRecorder
     let store: Store
 
-    func lines(_ query: LogQuery) async throws -> [LogLine] {
+    func lines(_ query: LogQuery) async throws -> LogListing {
         try ControlError.check(limit: query.limit, upTo: LogQuery.listLimit)
         var filter = LogFilter()
         filter.limit = query.limit
@@ -23,7 +23,7 @@ struct StoredLogs: Sendable {
         }
         // The last seconds are still in memory.
         await recorder.flush(to: store)
-        return try await store.logs.list(filter).map(LogLine.init)
+        return LogListing(lines: try await store.logs.list(filter).map(LogLine.init))
     }
 }
 

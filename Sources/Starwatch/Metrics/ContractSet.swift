@@ -16,41 +16,31 @@ extension AgentMetrics {
     func registerContractSet(now: @escaping @Sendable () -> Timestamp) {
         let poll = pollNames[Self.contractPoll]
         func one(_ vector: MetricVector1<ConfiguredName, Counter>) -> [Counter] { poll.map { [vector[$0]] } ?? [] }
-        registry.counterView(
-            .counter("starred_projects_poll_attempts_total", "Total number of polling attempts", stability: .contract),
-            sumOf: one(polls.attempts)
-        )
-        registry.counterView(
-            .counter("starred_projects_poll_success_total", "Total number of successful polls", stability: .contract),
-            sumOf: one(polls.successes)
-        )
-        registry.counterView(
-            .counter("starred_projects_poll_failure_total", "Polls that failed.", stability: .contract),
-            sumOf: one(polls.failures)
-        )
+        func counter(_ name: StaticString, _ help: StaticString, sumOf counters: [Counter]) {
+            registry.counterView(.counter(name, help, stability: .contract), sumOf: counters)
+        }
+        counter("starred_projects_poll_attempts_total", "Total number of polling attempts", sumOf: one(polls.attempts))
+        counter("starred_projects_poll_success_total", "Total number of successful polls", sumOf: one(polls.successes))
+        counter("starred_projects_poll_failure_total", "Polls that failed.", sumOf: one(polls.failures))
         registry.histogramView(
             .histogram("starred_projects_poll_duration_seconds", "Polling duration in seconds", stability: .contract),
             of: poll.map { polls.duration[$0] },
             bounds: Buckets.contractCycle
         )
-        registry.counterView(
-            .counter("starred_projects_changes_found_total", "Changes found.", stability: .contract),
-            sumOf: one(polls.changesFound)
-        )
-        registry.counterView(
-            .counter("starred_projects_notifications_generated_total", "Notifications created.", stability: .contract),
+        counter("starred_projects_changes_found_total", "Changes found.", sumOf: one(polls.changesFound))
+        counter(
+            "starred_projects_notifications_generated_total",
+            "Notifications created.",
             sumOf: poll.map { outbox.notifications.all($0) } ?? []
         )
-        registry.counterView(
-            .counter("starred_projects_error_total", "Failed requests. Each attempt counts.", stability: .contract),
+        counter(
+            "starred_projects_error_total",
+            "Failed requests. Each attempt counts.",
             sumOf: Self.failedResults.map { api.requests[Self.contractEndpoint, $0] }
         )
-        registry.counterView(
-            .counter(
-                "starred_projects_rate_limit_total",
-                "Responses that rate-limited a request.",
-                stability: .contract
-            ),
+        counter(
+            "starred_projects_rate_limit_total",
+            "Responses that rate-limited a request.",
             sumOf: [api.requests[Self.contractEndpoint, .rateLimited]]
         )
         registry.histogramView(

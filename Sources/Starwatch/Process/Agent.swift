@@ -19,10 +19,8 @@ public final class Agent: Sendable {
     /// The parts for the configured account.
     package let runtime: AccountRuntime
     package let reloader: Reloader
-    let lifecycle: AgentLifecycle
     /// The work of the control API, by topic.
-    let topics: AgentTopics
-    let ntp: NTPClient?
+    package let topics: AgentTopics
     private let servers: AgentServers
     private let stopping = Promise<Void>()
     /// Whether a reload made this agent. The log then shows neither an end nor a start.
@@ -56,13 +54,7 @@ public final class Agent: Sendable {
         parts.fetchers = fetchers
         parts.servers = servers
         parts.store = { $0.checksLater = true }
-        try await self.init(
-            options: options,
-            time: SystemClock(),
-            after: previous,
-            reload: reload,
-            dependencies: parts
-        )
+        try await self.init(options: options, time: SystemClock(), after: previous, reload: reload, dependencies: parts)
     }
 
     /// Makes an agent with the caller's clock and randomness.
@@ -81,7 +73,6 @@ public final class Agent: Sendable {
     ) async throws(AgentError) {
         self.options = options
         isContinued = previous != nil
-        lifecycle = AgentLifecycle(after: previous?.lifecycle)
         let log = try AgentLog(
             options: options,
             dependencies: dependencies,
@@ -96,7 +87,7 @@ public final class Agent: Sendable {
             logger: log.logger,
             droppedLines: { [dropped = log.metrics.log.dropped] in dropped.value }
         )
-        (ntp, servers) = (parts.ntp, dependencies.servers)
+        servers = dependencies.servers
         process = try await AgentProcess(
             options: options,
             parts: parts,
@@ -107,7 +98,6 @@ public final class Agent: Sendable {
             after: previous
         )
         runtime = try await AccountRuntime(process: process, parts: parts, options: options)
-        topics = AgentTopics(runtime, lifecycle: lifecycle)
         // Not `reload ?? …`: Swift 6.3 miscompiles a closure with a typed throw behind `??`, and it returns garbage.
         let load: @Sendable () throws(AgentError) -> AgentOptions
         if let reload { load = reload } else { load = { () throws(AgentError) in options } }
@@ -120,6 +110,7 @@ public final class Agent: Sendable {
             },
             environment: process.environment
         )
+        topics = AgentTopics(runtime, reloader)
         topics.metrics.publishConfiguration()
         await topics.signingKeys.age.publish()
     }
@@ -141,10 +132,16 @@ public final class Agent: Sendable {
     ///   graceful shutdown stops the agent.
     func run(supervisor: Supervisor, isEmbedded: Bool) async throws(AgentError) -> AgentOptions? {
         let group = try group(supervisor, isEmbedded: isEmbedded)
-        if !isContinued { logStart() }
-        for poll in polls { process.progress.mark(.poll(poll.name), at: time.monotonic) }
-        process.progress.mark(.store, at: time.monotonic)
-        lifecycle.start()
+        let logger = process.environment.logger
+        if !isContinued {
+            logger.log(.agentStarted, [.version: "\(AgentVersion.current)", .polls: .number(runtime.polls.count)])
+            // A host application encrypts its database itself.
+            if process.isClear, options.storage.owner == .agent { logger.log(.storageClear) }
+        }
+        let now = process.environment.time.monotonic
+        for poll in runtime.polls { process.progress.mark(.poll(poll.name), at: now) }
+        process.progress.mark(.store, at: now)
+        process.lifecycle.start()
         reloader.attach(group, supervisor)
         do {
             // With a preference, so that no service continues on the thread of another that it shares an actor with.
@@ -161,8 +158,8 @@ public final class Agent: Sendable {
     /// The services of a run. They stop in reverse: polling first, then delivery, then acknowledgement. /metrics responds
     /// to the end.
     private func group(_ supervisor: Supervisor, isEmbedded: Bool) throws(AgentError) -> ServiceGroup {
-        let frameworks = process.logs.frameworks
-        let serving = try servers.make(self, options, frameworks)
+        let (frameworks, logger) = (process.logs.frameworks, process.environment.logger)
+        let serving = try servers.make(topics, options, frameworks)
         var services = serving.services
         if isEmbedded { reloader.refuse() } else { services.append(reloader) }
         services += workers(supervisor: supervisor) + [process.pollManager]
@@ -172,7 +169,7 @@ public final class Agent: Sendable {
         services.append(
             ReadinessService(
                 address: serving.metricsAddress,
-                lifecycle: lifecycle,
+                lifecycle: process.lifecycle,
                 supervisor: supervisor,
                 stopping: stopping,
                 isReloading: { [reloader] in reloader.next != nil },
@@ -197,12 +194,6 @@ public final class Agent: Sendable {
         return ServiceGroup(configuration: configuration)
     }
 
-    private func logStart() {
-        logger.log(.agentStarted, [.version: "\(AgentVersion.current)", .polls: .number(polls.count)])
-        // A host application encrypts its database itself.
-        if process.isClear, options.storage.owner == .agent { logger.log(.storageClear) }
-    }
-
     /// Ends ``run(supervisor:)`` as SIGTERM does, even before it begins.
     public func stop() { stopping.fulfil(()) }
 
@@ -220,18 +211,18 @@ public final class Agent: Sendable {
             recorder: process.logs.recorder,
             reportHealth: {
                 if let supervisor {
-                    return await self.topics.health.report(to: supervisor) { await self.status() }
+                    return await self.topics.health.report(to: supervisor) { await self.topics.status.status() }
                 }
                 // Probes only a failed store; users of a working one notice its failure themselves.
                 if self.store.health.failure != nil { try? await self.store.status.probe() }
-                _ = await self.status()
+                _ = await self.topics.status.status()
             },
             healthInterval: supervisor?.progressInterval
         )
         let clock = ClockSyncService(
             account: runtime.account,
             environment: environment,
-            ntp: ntp,
+            ntp: process.ntp,
             options: options.clock
         )
         return [housekeeping, clock] + runtime.services
@@ -256,7 +247,7 @@ public final class Agent: Sendable {
     /// Use it for agents that only ``poll(_:)``; ``run(supervisor:)`` closes by itself. Polls of a closed agent fail. A
     /// second close does nothing. A cycle in flight ends as cancelled, and its stored changes stay.
     public func close() async {
-        setActionHandler(nil)
+        topics.notifications.handler.actions = nil
         await process.close()
     }
 }
@@ -265,17 +256,9 @@ public final class Agent: Sendable {
 extension Agent {
     package var store: Store { process.store }
     package var metrics: AgentMetrics { process.environment.metrics }
-    package var polls: [Poll] { runtime.polls }
     /// Manager of the host program's polls. It runs with the agent.
     public var pollManager: PollManager {
         metrics.showHostPolls()
         return process.pollManager
     }
-    var sinks: [SinkSlot] { process.sinks }
-    var clock: ServerClock { process.environment.clock }
-    var time: any TimeSource { process.environment.time }
-    var logger: Logger { process.environment.logger }
-    var identity: IdentityContext { runtime.account.identity }
-    /// Scheme, host and port of the server.
-    var server: String { runtime.account.server }
 }

@@ -39,12 +39,13 @@ public struct AgentServers: Sendable {
     }
 
     /// Makes the servers for a run of the agent. They listen once they run.
-    package var make: @Sendable (_ agent: Agent, _ options: AgentOptions, _ logger: Logger) throws(AgentError) -> Run
+    package var make:
+        @Sendable (_ agent: AgentTopics, _ options: AgentOptions, _ logger: Logger) throws(AgentError) -> Run
     /// Throws if servers with the `next` options could not listen. The `current` servers still listen meanwhile.
     package var check: @Sendable (_ next: AgentOptions, _ current: AgentOptions) async throws(AgentError) -> Void
 
     package init(
-        make: @escaping @Sendable (Agent, AgentOptions, Logger) throws(AgentError) -> Run,
+        make: @escaping @Sendable (AgentTopics, AgentOptions, Logger) throws(AgentError) -> Run,
         check: @escaping @Sendable (AgentOptions, AgentOptions) async throws(AgentError) -> Void
     ) {
         self.make = make

@@ -152,14 +152,13 @@ extension Agent {
             logger: Logger(label: "starwatch", factory: { _ in SwiftLogNoOpLogHandler() })
         )
     }
+}
 
+extension OptionWarning {
     /// Returns the warnings about valid options. Reads the key file, and whether the database's folder exists.
     ///
     /// - Parameter facts: What is known already.
-    package static func warnings(
-        about options: AgentOptions,
-        _ facts: OptionWarning.Facts = OptionWarning.Facts()
-    ) async -> [OptionWarning] {
+    package static func found(in options: AgentOptions, _ facts: Facts = Facts()) async -> [OptionWarning] {
         var facts = facts
         if options.auth.kind == .didKey, let path = options.auth.keyFile {
             let directory = SecretFiles.ofProcess.credentialsDirectory
@@ -170,6 +169,6 @@ extension Agent {
         var isDirectory: ObjCBool = false
         facts.hasStorageFolder =
             FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory) && isDirectory.boolValue
-        return OptionWarning.all(in: options, facts)
+        return all(in: options, facts)
     }
 }

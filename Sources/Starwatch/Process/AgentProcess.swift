@@ -28,6 +28,9 @@ package final class AgentProcess: Sendable {
     let isClear: Bool
     let news = EventBroadcaster()
     let progress = ProgressMark()
+    let lifecycle: AgentLifecycle
+    /// `nil` unless `clock.source` is `ntp`.
+    let ntp: NTPClient?
     /// Start of the agent on the clock that nobody sets. A reload, which makes a new agent, continues it.
     let startedAt: Duration
 
@@ -48,9 +51,11 @@ package final class AgentProcess: Sendable {
         after previous: Agent?
     ) async throws(AgentError) {
         let metrics = log.metrics
+        lifecycle = AgentLifecycle(after: previous?.process.lifecycle)
         startedAt = previous?.process.startedAt ?? time.boottime
         logs = log
         http = parts.http
+        ntp = parts.ntp
         feed = parts.feed
         signingKeys = parts.signingKeys
         store = try await AgentDatabase.open(options, log: log, time: time, change: dependencies.store)
@@ -97,7 +102,7 @@ package final class AgentProcess: Sendable {
             metrics: log.metrics.clock,
             maxSkew: options.clock.maxSkew,
             source: options.clock.source,
-            after: previous?.clock
+            after: previous?.process.environment.clock
         )
         return Environment(time: time, clock: clock, metrics: log.metrics, logger: log.logger, random: random)
     }
@@ -189,7 +194,7 @@ package final class AgentProcess: Sendable {
             let slot = slot(sink, SinkPolicy(isRequired: settings.isRequired, giveUpAfter: settings.giveUpAfter))
             let former = previous?.options.delivery.sinks.first { $0.name == settings.name }
             if let previous, former?.kind == settings.kind, former?.caFile == settings.caFile,
-                let same = previous.sinks.first(where: { $0.name == sink.name })
+                let same = previous.process.sinks.first(where: { $0.name == sink.name })
             {
                 slot.keepWait(of: same)
             }

@@ -1,8 +1,9 @@
 import StarwatchCore
 import StarwatchPolling
+import StarwatchTelemetry
 
-/// The topics of the control API. Each has the parts that its verbs need.
-struct AgentTopics: Sendable {
+/// The topics of the control API, and of what servers show. Each has the parts that its verbs need.
+package struct AgentTopics: Sendable {
     let polls: PollControl
     let outbox: OutboxControl
     let sinks: SinkControl
@@ -19,8 +20,12 @@ struct AgentTopics: Sendable {
     let health: HealthCheck
     let metrics: MetricsReporter
     let ports: PortMonitor
+    let reloader: Reloader
+    private let counters: AgentMetrics
 
-    init(_ runtime: AccountRuntime, lifecycle: AgentLifecycle) {
+    init(_ runtime: AccountRuntime, _ reloader: Reloader) {
+        self.reloader = reloader
+        counters = runtime.process.environment.metrics
         polls = PollControl(runtime: runtime)
         outbox = OutboxControl(dispatcher: runtime.dispatcher, wakes: runtime.wakes)
         let (process, options, account) = (runtime.process, runtime.options, runtime.account)
@@ -70,10 +75,27 @@ struct AgentTopics: Sendable {
             changeHash: process.changeHash
         )
         logs = StoredLogs(recorder: process.logs.recorder, store: store)
-        status = StatusReporter(runtime: runtime, lifecycle: lifecycle, digests: digests)
-        health = HealthCheck(process: process, lifecycle: lifecycle, requestTimeout: options.server.timeout)
-        metrics = MetricsReporter(runtime: runtime, lifecycle: lifecycle)
-        ports = PortMonitor(lifecycle: lifecycle, environment: environment)
+        status = StatusReporter(runtime: runtime, digests: digests)
+        health = HealthCheck(process: process, requestTimeout: options.server.timeout)
+        metrics = MetricsReporter(runtime: runtime)
+        ports = PortMonitor(lifecycle: process.lifecycle, environment: environment)
+    }
+
+    /// Counts a request by its outcome.
+    ///
+    /// - Parameter operation: `nil` counts nothing.
+    func counted<Answer: Sendable>(
+        _ operation: ControlOperation?,
+        _ work: () async throws -> Answer
+    ) async throws(ControlError) -> Answer {
+        do {
+            let answer = try await work()
+            if let operation { counters.controlRequests[operation, .ok].increment() }
+            return answer
+        } catch {
+            if let operation { counters.controlRequests[operation, .failed].increment() }
+            throw ControlError(error)
+        }
     }
 
     private static func identity(_ runtime: AccountRuntime, _ age: SigningKeyAge) -> IdentityControl {

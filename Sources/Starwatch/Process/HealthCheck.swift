@@ -5,11 +5,11 @@ import StarwatchTransport
 /// Liveness and readiness of the agent.
 struct HealthCheck: Sendable {
     let process: AgentProcess
-    let lifecycle: AgentLifecycle
     /// The timeout of a request to the server.
     let requestTimeout: Duration
 
     private var store: Store { process.store }
+    private var lifecycle: AgentLifecycle { process.lifecycle }
     private var now: Duration { process.environment.time.monotonic }
 
     /// The maximum silence of the store. It exceeds repeated waits for another program's lock.
@@ -28,6 +28,10 @@ struct HealthCheck: Sendable {
         }
         return stuck.isEmpty
     }
+
+    /// The state of the check of the database's pages: `running`, `passed`, `damaged` or `ended`; `nil` if the database was
+    /// closed in good order.
+    var databaseCheck: String? { store.status.pageCheckPhase == .unneeded ? nil : store.status.pageCheckPhase.name }
 
     /// - Parameter isAnswering: Whether the store has just responded.
     func notReady(isAnswering: Bool = false) async -> [String] {

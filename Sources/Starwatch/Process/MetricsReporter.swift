@@ -6,9 +6,9 @@ import StarwatchTransport
 /// The metrics page, with the gauges that are computed for each scrape.
 struct MetricsReporter: Sendable {
     let runtime: AccountRuntime
-    let lifecycle: AgentLifecycle
 
     private var process: AgentProcess { runtime.process }
+    private var lifecycle: AgentLifecycle { process.lifecycle }
     private var store: Store { process.store }
     private var metrics: AgentMetrics { process.environment.metrics }
     private var time: any TimeSource { process.environment.time }

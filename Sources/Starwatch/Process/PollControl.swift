@@ -7,11 +7,11 @@ struct PollControl: Sendable {
     let runtime: AccountRuntime
 
     /// Runs one cycle, then delivers and acknowledges.
-    func run(_ name: String, unlessWithin: Duration?) async throws -> PollReport {
-        let poll = try runtime.polls.named(name)
+    func run(_ run: PollRun) async throws -> PollReport {
+        let poll = try runtime.polls.named(run.name)
         let runID = RandomID.runID()
-        if let unlessWithin, try await hasSucceeded(poll, within: unlessWithin) {
-            var report = PollReport(poll: name, outcome: "skipped", runID: runID)
+        if let recent = run.unlessWithin, try await hasSucceeded(poll, within: recent) {
+            var report = PollReport(poll: run.name, outcome: "skipped", runID: runID)
             report.reason = "recent"
             return report
         }

@@ -6,10 +6,10 @@ import StarwatchTransport
 /// The status of the agent, computed from its parts and its database.
 struct StatusReporter: Sendable {
     let runtime: AccountRuntime
-    let lifecycle: AgentLifecycle
     let digests: DigestControl
 
     private var process: AgentProcess { runtime.process }
+    private var lifecycle: AgentLifecycle { process.lifecycle }
     private var options: AgentOptions { runtime.options }
     private var metrics: AgentMetrics { process.environment.metrics }
     private var clock: ServerClock { process.environment.clock }

@@ -27,9 +27,11 @@ package enum Trial {
         // The newest changes only, of which a first run makes no notifications.
         for index in options.polls.indices { options.polls[index].bootstrap = .latest }
         return try await with(options, logSinks: []) { agent throws(ControlError) in
-            var polls = Polls(status: await agent.status())
-            for poll in options.polls { polls.reports.append(try await agent.runPoll(poll.name.rawValue)) }
-            polls.status = await agent.status()
+            var polls = Polls(status: await agent.state())
+            for poll in options.polls {
+                polls.reports.append(try await agent.perform(ControlAPI.runPoll, PollRun(poll.name.rawValue)))
+            }
+            polls.status = await agent.state()
             return polls
         }
     }
@@ -47,7 +49,9 @@ package enum Trial {
         // A trial of a sink needs no token.
         options.auth = AuthOptions()
         options.polls = []
-        return try await with(options, logSinks: nil) { agent throws(ControlError) in try await agent.testSink(name) }
+        return try await with(options, logSinks: nil) { agent throws(ControlError) in
+            try await agent.perform(ControlAPI.testSink, name)
+        }
     }
 
     /// Returns the DID of a private key.

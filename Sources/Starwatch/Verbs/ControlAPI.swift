@@ -1,28 +1,32 @@
 package import StarwatchCore
 import StarwatchTransport
 
-/// The verbs of the control API. A new one also needs its work in the agent and its path in `openapi.json`.
+/// The verbs of the control API. A new one also needs its work in the room of its topic, and its path in `openapi.json`.
 package enum ControlAPI {
-    package static let status = Verb(.get, "/api/v1/status", isImmediate: true) { await $0.status() }
+    package static let status = Verb(.get, "/api/v1/status", counts: nil, isImmediate: true) {
+        await $0.status.status()
+    }
 
     // MARK: - Polls, sinks and the process
 
     /// Runs one cycle with delivery and acknowledgement, whatever the schedule says.
-    package static let runPoll = Verb(.post, "/api/v1/polls/{name}/run", taking: PollRun.form) { agent, run in
-        try await agent.runPoll(run.name, unlessWithin: run.unlessWithin)
+    package static let runPoll = Verb(.post, "/api/v1/polls/{name}/run", counts: .pollRun, taking: PollRun.form) {
+        try await $0.polls.run($1)
     }
     /// Asks the server for one page of a poll with the agent's own token, and stores and delivers nothing.
-    package static let tryPoll = Verb(.post, "/api/v1/polls/{name}/try", taking: .text) { agent, name in
-        try await agent.tryPoll(name)
+    package static let tryPoll = Verb(.post, "/api/v1/polls/{name}/try", taking: .text) {
+        try await $0.polls.trial($1)
     }
     /// Sends a test notification to one sink, past its queue, circuit and counters.
-    package static let testSink = Verb(.post, "/api/v1/sinks/{name}/test", taking: .text) { agent, name in
-        try await agent.testSink(name)
+    package static let testSink = Verb(.post, "/api/v1/sinks/{name}/test", counts: .sinkTest, taking: .text) {
+        try await $0.sinks.test($1)
     }
     /// Ends the wait that the server asked for.
-    package static let clearServerWait = Verb(.post, "/api/v1/server/clear-wait") { try await $0.clearServerWait() }
-    package static let reload = Verb(.post, "/api/v1/reload") { agent in
-        try await agent.reload()
+    package static let clearServerWait = Verb(.post, "/api/v1/server/clear-wait", counts: .serverClearWait) {
+        try await $0.polls.clearServerWait()
+    }
+    package static let reload = Verb(.post, "/api/v1/reload", counts: .reload) { topics in
+        try await topics.reloader.reload()
         return ReloadAnswer(reloaded: true)
     }
 
@@ -36,8 +40,8 @@ package enum ControlAPI {
             OutboxQuery(),
             [.text("state", \.state), .text("poll", \.poll), .number("before", \.before), .limit(\.limit)]
         )
-    ) { agent, query in
-        OutboxListing(entries: try await agent.outboxList(query))
+    ) {
+        try await $0.outbox.list($1)
     }
     /// A row with the result of every sink.
     package static let outboxShow = Verb(
@@ -48,42 +52,44 @@ package enum ControlAPI {
             write: { String($0) },
             otherwise: "An outbox id is a number; see \"starwatch outbox list\"."
         )
-    ) { agent, id in
-        try await agent.outboxShow(id)
+    ) {
+        try await $0.outbox.show($1)
     }
     /// Retries dead letters. If one of the rows does not exist or is no dead letter, none is retried.
-    package static let outboxRetry = Verb(.post, "/api/v1/outbox/retry", taking: selection) { agent, rows in
-        guard let ids = rows.ids else { return ChangeCount(changed: try await agent.outboxRetryAll(poll: rows.poll)) }
-        return ChangeCount(changed: try await agent.outboxRetry(ids))
+    package static let outboxRetry = Verb(.post, "/api/v1/outbox/retry", counts: .outboxRetry, taking: selection) {
+        try await $0.outbox.retry($1)
     }
     /// Discards dead letters and claimed rows. If one of the rows does not exist or is neither, none is discarded.
     package static let outboxDiscard = Verb(
         .post,
         "/api/v1/outbox/discard",
+        counts: .outboxDiscard,
         taking: RequestForm<DiscardSelection>.body(
             #"{"ids": [1, 2]} or {"all": true, "poll": "…", "state": "claimed"}"#,
             check: { try $0.check() }
         )
-    ) { agent, rows in
-        guard let ids = rows.ids else {
-            return ChangeCount(changed: try await agent.outboxDiscardAll(poll: rows.poll, in: rows.state ?? .dead))
-        }
-        return ChangeCount(changed: try await agent.outboxDiscard(ids))
+    ) {
+        try await $0.outbox.discard($1)
     }
     /// The invalid items of the server that were rejected alone (`quarantine_invalid`), newest first.
     package static let quarantineList = Verb(
         .get,
         "/api/v1/quarantine",
         taking: .query(QuarantineQuery(), [.text("poll", \.poll), .number("before", \.before), .limit(\.limit)])
-    ) { agent, query in
-        QuarantineListing(entries: try await agent.quarantineList(query))
+    ) {
+        QuarantineListing(entries: try await $0.quarantine.list($1))
     }
     /// Hides invalid items. One stays hidden as long as the server sends it with the same faults. Ignores other ids.
-    package static let quarantineDiscard = Verb(.post, "/api/v1/quarantine/discard", taking: selection) { agent, rows in
-        guard let ids = rows.ids else {
-            return ChangeCount(changed: try await agent.quarantineDiscardAll(poll: rows.poll))
+    package static let quarantineDiscard = Verb(
+        .post,
+        "/api/v1/quarantine/discard",
+        counts: .quarantineDiscard,
+        taking: selection
+    ) { topics, items in
+        guard let ids = items.ids else {
+            return ChangeCount(changed: try await topics.quarantine.discardAll(poll: items.poll))
         }
-        return ChangeCount(changed: try await agent.quarantineDiscard(ids))
+        return ChangeCount(changed: try await topics.quarantine.discard(ids))
     }
 
     private static let selection = RequestForm<RowSelection>.body(#"{"ids": [1, 2]} or {"all": true, "poll": "…"}"#) {
@@ -92,109 +98,122 @@ package enum ControlAPI {
 
     // MARK: - Identity and stars
 
-    package static let identity = Verb(.get, "/api/v1/identity", isImmediate: true) { try await $0.identity() }
+    package static let identity = Verb(.get, "/api/v1/identity", isImmediate: true) {
+        try await $0.identity.current()
+    }
     /// Changes the active identity, or signs out.
     package static let setIdentity = Verb(
         .put,
         "/api/v1/identity",
+        counts: .identitySet,
         taking: RequestForm<IdentityChoice>.body(#"{"did": "did:…"} or {"did": null}"#, check: { _ = try $0.account() })
-    ) { agent, choice in
-        try await agent.setIdentity(try choice.account())
+    ) {
+        try await $0.identity.set($1)
     }
     /// Schedules the deletion of an account that is not active. Signing in within 30 days restores it.
-    package static let removeIdentity = Verb(.post, "/api/v1/identity/remove", taking: account) { agent, removal in
-        try await agent.removeIdentity(try removal.account())
+    package static let removeIdentity = Verb(
+        .post,
+        "/api/v1/identity/remove",
+        counts: .identityRemove,
+        taking: account
+    ) {
+        try await $0.identity.remove($1)
     }
     /// Deletes everything of an account that is not active, now and for good.
-    package static let eraseIdentity = Verb(.post, "/api/v1/identity/erase", taking: account) { agent, removal in
-        try await agent.eraseIdentity(try removal.account())
+    package static let eraseIdentity = Verb(.post, "/api/v1/identity/erase", counts: .identityErase, taking: account) {
+        try await $0.identity.erase($1)
     }
 
     private static let account = RequestForm<IdentityRemoval>.body(#"{"did": "did:…"}"#) { _ = try $0.account() }
 
     /// The starred plans of the active identity, with their known names.
-    package static let stars = Verb(.get, "/api/v1/stars", isImmediate: true) { try await $0.starsListing() }
+    package static let stars = Verb(.get, "/api/v1/stars", isImmediate: true) { try await $0.stars.listing() }
     /// Changes the stars and returns all of them.
     package static let changeStars = Verb(
         .post,
         "/api/v1/stars",
+        counts: .starsChange,
         taking: RequestForm<StarsChange>.body(
             #"{"operation": "set", "plan_ids": ["…"]}, with set, add, remove, restore, opt_out or opt_in"#
         )
-    ) { agent, change in
-        StarsListing(planIDs: try await agent.changeStars(change))
+    ) {
+        try await $0.stars.change($1)
     }
     /// The active identity's stars before each change of identity, newest first.
-    package static let archivedStars = Verb(.get, "/api/v1/stars/archived") {
-        StarsArchive(archived: try await $0.archivedStars())
-    }
+    package static let archivedStars = Verb(.get, "/api/v1/stars/archived") { try await $0.stars.archived() }
 
     // MARK: - Keys
 
     /// The keys of the database.
-    package static let keys = Verb(.get, "/api/v1/keys", isImmediate: true) { try await $0.keys() }
+    package static let keys = Verb(.get, "/api/v1/keys", isImmediate: true) { try await $0.keys.report() }
     /// Replaces the data keys. The values are then encrypted again in the background.
-    package static let rotateDataKeys = Verb(.post, "/api/v1/keys/rotate") { try await $0.rotateDataKeys() }
+    package static let rotateDataKeys = Verb(.post, "/api/v1/keys/rotate", counts: .keysRotate) {
+        try await $0.keys.rotateDataKeys()
+    }
     /// Opens every encrypted value.
-    package static let verifyKeys = Verb(.post, "/api/v1/keys/verify") { try await $0.verifyKeys() }
+    package static let verifyKeys = Verb(.post, "/api/v1/keys/verify") { try await $0.keys.verify() }
     /// Wraps the data keys with another master key.
     package static let changeMasterKey = Verb(
         .post,
         "/api/v1/keys/master",
+        counts: .keysRotate,
         taking: RequestForm<MasterKeyChange>.body(#"{"key": "…"}"#),
         onSocketOnly: "The master key is changed"
-    ) { agent, change in
-        try await agent.changeMasterKey(to: change.key)
+    ) {
+        try await $0.keys.changeMasterKey($1)
     }
     /// Makes the key of a file the active one of the active identity.
     package static let importSigningKey = Verb(
         .post,
         "/api/v1/keys/signing",
+        counts: .keysRotate,
         taking: RequestForm<SigningKeyImport>.body(#"{"key": "…"}, with "kid" for a name"#),
         onSocketOnly: "A signing key is imported"
-    ) { agent, key in
-        try await agent.importSigningKey(key)
+    ) {
+        try await $0.signingKeys.importKey($1)
     }
     /// Makes a new shared secret the active one of the active identity.
     package static let rotateSigningKey = Verb(
         .post,
         "/api/v1/keys/signing/rotate",
+        counts: .keysRotate,
         taking: RequestForm<SigningKeyRotation>.body(#"{"key": "…"}, with "emergency": true in an emergency"#),
         onSocketOnly: "The signing key is rotated"
-    ) { agent, rotation in
-        try await agent.rotateSigningKey(rotation)
+    ) {
+        try await $0.signingKeys.rotate($1)
     }
     /// Destroys the secret of a signing key at once.
     package static let revokeSigningKey = Verb(
         .post,
         "/api/v1/keys/signing/revoke",
+        counts: .keysRotate,
         taking: RequestForm<SigningKeyRevocation>.body(#"{"kid": "…"}, with "force": true for the active key"#)
-    ) { agent, revocation in
-        try await agent.revokeSigningKey(revocation)
+    ) {
+        try await $0.signingKeys.revoke($1)
     }
 
     // MARK: - Digests
 
     /// The configured digests, with past and future occurrences.
-    package static let digests = Verb(.get, "/api/v1/digests") { DigestListing(digests: try await $0.digests()) }
+    package static let digests = Verb(.get, "/api/v1/digests") { try await $0.digests.list() }
     /// Fetches a digest's content now. Takes 12 s at most.
-    package static let fetchDigest = Verb(.post, "/api/v1/digests/{name}/fetch", taking: .text) { agent, name in
-        try await agent.fetchDigest(name)
+    package static let fetchDigest = Verb(.post, "/api/v1/digests/{name}/fetch", counts: .digestsFetch, taking: .text) {
+        try await $0.digests.fetch($1)
     }
     /// Shows a digest's stored content now, after one attempt at every sink.
-    package static let showDigest = Verb(.post, "/api/v1/digests/{name}/show", taking: .text) { agent, name in
-        try await agent.showDigest(name)
+    package static let showDigest = Verb(.post, "/api/v1/digests/{name}/show", counts: .digestsShow, taking: .text) {
+        try await $0.digests.show($1)
     }
 
     // MARK: - Notifications
 
     /// The notifications that the sink of kind `feed` keeps, newest first.
-    package static let feed = Verb(.get, "/api/v1/notifications", taking: notifications) { agent, query in
-        FeedListing(notifications: try await agent.feed(query))
+    package static let feed = Verb(.get, "/api/v1/notifications", taking: notifications) {
+        try await $0.notifications.feed($1)
     }
     /// The active identity's notifications, newest first.
     package static let notificationList = Verb(.get, "/api/v1/notifications/sent", taking: notifications) {
-        NotificationListing(notifications: try await $0.notificationList($1))
+        try await $0.notifications.list($1)
     }
 
     private static let notifications = RequestForm.query(
@@ -202,16 +221,17 @@ package enum ControlAPI {
         [.limit(\.limit), .number("before", \.before)]
     )
 
-    package static let notificationShow = Verb(.get, "/api/v1/notifications/{id}", taking: .text) { agent, id in
-        try await agent.notificationShow(id)
+    package static let notificationShow = Verb(.get, "/api/v1/notifications/{id}", taking: .text) {
+        try await $0.notifications.show($1)
     }
     /// Performs the action that a person chose. Repeating it changes nothing.
     package static let notificationAct = Verb(
         .post,
         "/api/v1/notifications/{id}/actions/{action}",
+        counts: .notificationsAct,
         taking: ChosenAction.form
-    ) { agent, chosen in
-        try await agent.notificationAct(chosen.notification, chosen.action)
+    ) {
+        try await $0.notifications.act($1)
     }
     package static let shortlinkShow = Verb(
         .get,
@@ -221,16 +241,16 @@ package enum ControlAPI {
             write: { $0.rawValue },
             otherwise: "A shortlink is 1 to 64 letters, digits, - and _."
         )
-    ) { agent, shortlink in
-        try await agent.shortlinkShow(shortlink)
+    ) {
+        try await $0.notifications.shortlink($1)
     }
 
     // MARK: - Stories and the log
 
     /// The life of a change, a notification, an outbox row or a run, by its claim id, `chg_…`, the number of a row,
     /// `ntf_…` or `run_…`.
-    package static let explain = Verb(.get, "/api/v1/explain/{id}", taking: .text) { agent, id in
-        try await agent.explain(id)
+    package static let explain = Verb(.get, "/api/v1/explain/{id}", taking: .text) {
+        try await $0.stories.explain($1)
     }
     /// Lines of the stored log, in the order in which they were logged.
     package static let logs = Verb(
@@ -243,8 +263,8 @@ package enum ControlAPI {
                 .limit(\.limit),
             ]
         )
-    ) { agent, query in
-        LogListing(lines: try await agent.logs(query))
+    ) {
+        try await $0.logs.lines($1)
     }
 
     /// All verbs but ``status``, which the read-only server has too. A path that overlaps another comes after it.
@@ -258,16 +278,7 @@ package enum ControlAPI {
     ]
 }
 
-/// A cycle to run.
-package struct PollRun: Sendable, Hashable {
-    package var name: String
-    /// The poll is skipped as `recent` if its last success is younger; whole seconds. `nil` never skips.
-    package var unlessWithin: Duration?
-
-    package init(_ name: String, unlessWithin: Duration? = nil) {
-        (self.name, self.unlessWithin) = (name, unlessWithin)
-    }
-
+extension PollRun {
     /// A year, in seconds.
     private static let longestWithin: Int64 = 31_536_000
 
@@ -290,15 +301,7 @@ package struct PollRun: Sendable, Hashable {
     }
 }
 
-/// An action that a person chose on a notification.
-package struct ChosenAction: Sendable, Hashable {
-    package var notification: String
-    package var action: NotificationAction
-
-    package init(_ action: NotificationAction, on notification: String) {
-        (self.notification, self.action) = (notification, action)
-    }
-
+extension ChosenAction {
     static var form: RequestForm<ChosenAction> {
         RequestForm { chosen in
             var request = ControlRequest()

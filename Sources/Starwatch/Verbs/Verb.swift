@@ -6,11 +6,13 @@ import StarwatchTransport
 /// let report = try await agent.perform(ControlAPI.fetchDigest, "daily")
 /// ```
 ///
-/// A server finds the verb by its path, an agent does the work, and a ``ControlClient`` sends the request.
+/// A server finds the verb by its path, the room of its topic does the work, and a ``ControlClient`` sends the request.
 package struct Verb<Input: Sendable, Answer: Codable & Sendable>: Sendable {
     let httpMethod: HTTPRequest.Method
     /// The path as the OpenAPI document writes it: `/api/v1/polls/{name}/run`.
     package let path: String
+    /// The operation that counts it; `nil` if nothing does.
+    let operation: ControlOperation?
     /// The place of the input in the request.
     package let form: RequestForm<Input>
     /// What happens, as the beginning of a sentence, if only the control socket may do it, because a key is in the
@@ -18,20 +20,21 @@ package struct Verb<Input: Sendable, Answer: Codable & Sendable>: Sendable {
     package let onSocketOnly: String?
     /// Whether an agent answers at once, so that a client does not wait for long.
     let isImmediate: Bool
-    let work: @Sendable (Agent, Input) async throws -> Answer
+    let work: @Sendable (AgentTopics, Input) async throws -> Answer
 
     package var method: String { httpMethod.rawValue }
 
     init(
         _ method: HTTPRequest.Method,
         _ path: String,
+        counts operation: ControlOperation? = .read,
         taking form: RequestForm<Input>,
         onSocketOnly: String? = nil,
-        work: @escaping @Sendable (Agent, Input) async throws -> Answer
+        isImmediate: Bool = false,
+        work: @escaping @Sendable (AgentTopics, Input) async throws -> Answer
     ) {
-        (httpMethod, self.path, self.form, self.onSocketOnly) = (method, path, form, onSocketOnly)
-        isImmediate = false
-        self.work = work
+        (httpMethod, self.path, self.operation, self.form) = (method, path, operation, form)
+        (self.onSocketOnly, self.isImmediate, self.work) = (onSocketOnly, isImmediate, work)
     }
 }
 
@@ -39,12 +42,13 @@ extension Verb where Input == Void {
     init(
         _ method: HTTPRequest.Method,
         _ path: String,
+        counts operation: ControlOperation? = .read,
         isImmediate: Bool = false,
-        work: @escaping @Sendable (Agent) async throws -> Answer
+        work: @escaping @Sendable (AgentTopics) async throws -> Answer
     ) {
-        (httpMethod, self.path, self.form, self.isImmediate) = (method, path, .none, isImmediate)
-        onSocketOnly = nil
-        self.work = { agent, _ in try await work(agent) }
+        self.init(method, path, counts: operation, taking: .none, isImmediate: isImmediate) { topics, _ in
+            try await work(topics)
+        }
     }
 }
 
@@ -77,7 +81,7 @@ extension AgentControl {
 /// An agent that servers can serve: its verbs, and what only its own process can answer.
 package protocol ServedAgent: AgentControl {
     /// The metrics page.
-    func metrics(_ request: MetricsQuery) async -> MetricsAnswer
+    func metrics(_ query: MetricsQuery) async -> MetricsAnswer
     /// The reasons why the agent is not ready: `starting`, `draining`, `store_unavailable`, `signed_out`; empty when it
     /// is.
     func notReady() async -> [String]
@@ -96,11 +100,39 @@ package protocol ServedAgent: AgentControl {
     func followFeed(after sequence: Int64?) async throws(ControlError) -> FeedReader
 }
 
-extension Agent: ServedAgent {
+extension AgentTopics: ServedAgent {
+    /// Performs a verb, and counts it by its outcome.
     package func perform<Input, Answer>(
         _ verb: Verb<Input, Answer>,
         _ input: Input
     ) async throws(ControlError) -> Answer {
-        do { return try await verb.work(self, input) } catch { throw ControlError(error) }
+        try await counted(verb.operation) { try await verb.work(self, input) }
+    }
+
+    package func metrics(_ query: MetricsQuery) async -> MetricsAnswer { await metrics.answer(query) }
+
+    package func notReady() async -> [String] { await health.notReady() }
+
+    package var databaseCheck: String? { health.databaseCheck }
+
+    package func isHealthy() async -> Bool { await health.isHealthy() }
+
+    package func noteRefusal(_ reason: ControlRefusal, at port: ServedPort) { ports.noteRefusal(reason, at: port) }
+
+    package func noteWebConfiguration(_ news: WebConfigurationNews, at port: ServedPort) {
+        ports.noteWebConfiguration(news, at: port)
+    }
+
+    package func followFeed(after sequence: Int64?) async throws(ControlError) -> FeedReader {
+        try await counted(.notificationsFollow) { try await notifications.followFeed(after: sequence) }
+    }
+}
+
+extension Agent: AgentControl {
+    package func perform<Input, Answer>(
+        _ verb: Verb<Input, Answer>,
+        _ input: Input
+    ) async throws(ControlError) -> Answer {
+        try await topics.perform(verb, input)
     }
 }

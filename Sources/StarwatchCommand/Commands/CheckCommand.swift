@@ -4,21 +4,19 @@ import Starwatch
 
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check",
-        abstract: "Check the configuration.",
-        discussion: """
-            Reports every problem with its line. Sends and writes nothing, and opens no database. Exits 0 when the configuration is \
-            valid, else 2.
+        "check",
+        "Check the configuration.",
+        """
+        Reports every problem with its line. Sends and writes nothing, and opens no database. Exits 0 when the configuration is \
+        valid, else 2.
 
-            Warns of valid settings that are probably a mistake: an empty file, polls of offers without a token, a DID \
-            whose case differs from its key's, plan ids that cannot exist, a database folder that does not exist, \
-            listening on every address, passwords and tokens in clear text on a network, and intervals below 1m. With --strict, a warning makes the exit code 1.
-
-            Examples:
-              starwatch check
-              starwatch check --strict --config starwatch.yaml
-              starwatch check --json
-            """
+        Warns of valid settings that are probably a mistake: an empty file, polls of offers without a token, a DID \
+        whose case differs from its key's, plan ids that cannot exist, a database folder that does not exist, \
+        listening on every address, passwords and tokens in clear text on a network, and intervals below 1m. With --strict, a warning makes the exit code 1.
+        """,
+        examples: "starwatch check",
+        "starwatch check --strict --config starwatch.yaml",
+        "starwatch check --json"
     )
 
     @Flag(help: "Exit 1 if there are warnings.")
@@ -32,7 +30,7 @@ struct CheckCommand: AsyncParsableCommand {
         let configuration = try arguments.access.configuration()
         try await Agent.check(configuration.options)
         let warnings = configuration.lines(
-            of: await Agent.warnings(about: configuration.options, configuration.facts)
+            of: await OptionWarning.found(in: configuration.options, configuration.facts)
         )
         for warning in warnings { FileHandle.standardError.write(Data((TerminalText.printable(warning) + "\n").utf8)) }
         func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
@@ -51,7 +49,7 @@ struct CheckCommand: AsyncParsableCommand {
             report.file = configuration.file
             try await Agent.check(configuration.options)
             report.warnings = configuration.problems(
-                of: await Agent.warnings(about: configuration.options, configuration.facts)
+                of: await OptionWarning.found(in: configuration.options, configuration.facts)
             )
         } catch let error as AgentError {
             report.problems = [ConfigurationProblem(line: nil, path: "", message: error.message)]

@@ -9,15 +9,11 @@ struct ConfigCommand: AsyncParsableCommand {
 
     struct Print: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "print",
-            abstract: "Print the effective configuration, each value with its origin.",
-            discussion: """
-                Secrets are printed as <secret>, the DID as <did>, starred plans as <plan>.
-
-                Examples:
-                  starwatch config print
-                  starwatch config print --config starwatch.yaml --json
-                """
+            "print",
+            "Print the effective configuration, each value with its origin.",
+            "Secrets are printed as <secret>, the DID as <did>, starred plans as <plan>.",
+            examples: "starwatch config print",
+            "starwatch config print --config starwatch.yaml --json"
         )
 
         @OptionGroup var arguments: ConfigurationArguments
@@ -32,12 +28,9 @@ struct ConfigCommand: AsyncParsableCommand {
 
     struct Default: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "default",
-            abstract: "Print the default configuration, with comments.",
-            discussion: """
-                Examples:
-                  starwatch config default > starwatch.yaml
-                """
+            "default",
+            "Print the default configuration, with comments.",
+            examples: "starwatch config default > starwatch.yaml"
         )
 
         func run() async throws {
@@ -47,13 +40,10 @@ struct ConfigCommand: AsyncParsableCommand {
 
     struct Reference: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "reference",
-            abstract: "Print every setting with its default and meaning, as Markdown.",
-            discussion: """
-                Examples:
-                  starwatch config reference
-                  starwatch config reference --json
-                """
+            "reference",
+            "Print every setting with its default and meaning, as Markdown.",
+            examples: "starwatch config reference",
+            "starwatch config reference --json"
         )
 
         @OptionGroup var format: FormatArguments

@@ -5,15 +5,13 @@ import StarwatchCore
 
 struct DeepLinkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "deeplink",
-        abstract: "Check a deep link and print its target.",
-        discussion: """
-            A shortlink is looked up in the running agent, or in the database if no agent runs. One that is older \
-            than 24 hours leads to the list of notifications.
-
-            Examples:
-              starwatch deeplink timesafari://notifications/starred-projects
-            """
+        "deeplink",
+        "Check a deep link and print its target.",
+        """
+        A shortlink is looked up in the running agent, or in the database if no agent runs. One that is older \
+        than 24 hours leads to the list of notifications.
+        """,
+        examples: "starwatch deeplink timesafari://notifications/starred-projects"
     )
 
     @Argument(help: "The link, such as timesafari://notifications/starred-projects.")

@@ -14,16 +14,14 @@ struct DigestsCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list",
-            abstract: "List the next digests and the results of the last ones.",
-            discussion: """
-                One line for each occurrence of the last and the next day. "planned" is not armed yet. The text uses \
-                "fresh" content, older "cached" content, or the "fallback". "NAME/now" was shown by command.
-
-                Examples:
-                  starwatch digests
-                  starwatch digests list --json
-                """
+            "list",
+            "List the next digests and the results of the last ones.",
+            """
+            One line for each occurrence of the last and the next day. "planned" is not armed yet. The text uses \
+            "fresh" content, older "cached" content, or the "fallback". "NAME/now" was shown by command.
+            """,
+            examples: "starwatch digests",
+            "starwatch digests list --json"
         )
 
         @OptionGroup var arguments: AgentArguments
@@ -35,15 +33,13 @@ struct DigestsCommand: AsyncParsableCommand {
 
     struct Fetch: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "fetch",
-            abstract: "Fetch a digest's content now.",
-            discussion: """
-                Makes one attempt of at most 12 s, in addition to the scheduled ones, and updates an armed digest. \
-                Exits 1 if the attempt fails.
-
-                Examples:
-                  starwatch digests fetch daily
-                """
+            "fetch",
+            "Fetch a digest's content now.",
+            """
+            Makes one attempt of at most 12 s, in addition to the scheduled ones, and updates an armed digest. \
+            Exits 1 if the attempt fails.
+            """,
+            examples: "starwatch digests fetch daily"
         )
 
         @Argument(help: "The digest's name.")
@@ -52,22 +48,19 @@ struct DigestsCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            let report = try await arguments.ask(ControlAPI.fetchDigest, name)
-            try arguments.print(report, isGood: report.isFresh, DigestsText.line)
+            try await arguments.show(ControlAPI.fetchDigest, name, isGood: \.isFresh, DigestsText.line)
         }
     }
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show",
-            abstract: "Show a digest now.",
-            discussion: """
-                Shows the stored content if it has not expired, else the fallback, in addition to the digest's times \
-                and under an id of its own. Fetches nothing.
-
-                Examples:
-                  starwatch digests show daily
-                """
+            "show",
+            "Show a digest now.",
+            """
+            Shows the stored content if it has not expired, else the fallback, in addition to the digest's times \
+            and under an id of its own. Fetches nothing.
+            """,
+            examples: "starwatch digests show daily"
         )
 
         @Argument(help: "The digest's name.")
@@ -75,8 +68,6 @@ struct DigestsCommand: AsyncParsableCommand {
 
         @OptionGroup var arguments: AgentArguments
 
-        func run() async throws {
-            try arguments.print(try await arguments.ask(ControlAPI.showDigest, name), DigestsText.line)
-        }
+        func run() async throws { try await arguments.show(ControlAPI.showDigest, name, DigestsText.line) }
     }
 }

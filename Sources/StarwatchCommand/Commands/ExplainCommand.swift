@@ -3,17 +3,15 @@ import Starwatch
 
 struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "explain",
-        abstract: "Explain what happened to a change, and what it waits for.",
-        discussion: """
-            Prints every step with its time: fetched, stored, claimed, each answer of each sink, acknowledged, \
-            watermark. Uses the running agent if there is one, else the database. The output names no person and no \
-            project, so it can be shared.
-
-            Examples:
-              starwatch explain 17
-              starwatch explain ntf_4f1d2c9ab07e4f1d2c9ab07e4f1d2c9a
-            """
+        "explain",
+        "Explain what happened to a change, and what it waits for.",
+        """
+        Prints every step with its time: fetched, stored, claimed, each answer of each sink, acknowledged, \
+        watermark. Uses the running agent if there is one, else the database. The output names no person and no \
+        project, so it can be shared.
+        """,
+        examples: "starwatch explain 17",
+        "starwatch explain ntf_4f1d2c9ab07e4f1d2c9ab07e4f1d2c9a"
     )
 
     @Argument(help: "A claim id, chg_…, a row of outbox list, a notification (ntf_…) or a run (run_…).")
@@ -21,7 +19,5 @@ struct ExplainCommand: AsyncParsableCommand {
 
     @OptionGroup var arguments: AgentArguments
 
-    func run() async throws {
-        try arguments.print(try await arguments.ask(ControlAPI.explain, id), StoryText.page)
-    }
+    func run() async throws { try await arguments.show(ControlAPI.explain, id, StoryText.page) }
 }

@@ -11,33 +11,26 @@ struct IdentityCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show",
-            abstract: "Show the active identity.",
-            discussion: """
-                Examples:
-                  starwatch identity show
-                """
+            "show",
+            "Show the active identity.",
+            examples: "starwatch identity show"
         )
 
         @OptionGroup var arguments: AgentArguments
 
-        func run() async throws {
-            try arguments.print(try await arguments.ask(ControlAPI.identity), IdentityText.details)
-        }
+        func run() async throws { try await arguments.show(ControlAPI.identity, IdentityText.details) }
     }
 
     struct Change: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "set",
-            abstract: "Make a DID the active identity, or sign out.",
-            discussion: """
-                Cancels the rows that wait for delivery. The new identity starts with its own watermark and without \
-                stars; the old stars are kept for 30 days.
-
-                Examples:
-                  starwatch identity set did:ethr:0x…
-                  starwatch identity set --sign-out
-                """
+            "set",
+            "Make a DID the active identity, or sign out.",
+            """
+            Cancels the rows that wait for delivery. The new identity starts with its own watermark and without \
+            stars; the old stars are kept for 30 days.
+            """,
+            examples: "starwatch identity set did:ethr:0x…",
+            "starwatch identity set --sign-out"
         )
 
         @Argument(help: "The DID, such as did:ethr:0x….")
@@ -54,53 +47,46 @@ struct IdentityCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let report = try await arguments.ask(ControlAPI.setIdentity, IdentityChoice(did: did))
-            try arguments.print(report, IdentityText.details)
+            try await arguments.show(ControlAPI.setIdentity, IdentityChoice(did: did), IdentityText.details)
         }
     }
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "remove",
-            abstract: "Delete all stored data of an identity after 30 days.",
-            discussion: """
-                The active identity cannot be removed: sign out or change it first. Setting the identity again within \
-                the 30 days restores it.
-
-                Examples:
-                  starwatch identity remove did:ethr:0x…
-                """
+            "remove",
+            "Delete all stored data of an identity after 30 days.",
+            """
+            The active identity cannot be removed: sign out or change it first. Setting the identity again within \
+            the 30 days restores it.
+            """,
+            examples: "starwatch identity remove did:ethr:0x…"
         )
 
         @OptionGroup var account: DIDArgument
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            let report = try await arguments.ask(ControlAPI.removeIdentity, IdentityRemoval(did: account.did))
-            try arguments.print(report, IdentityText.removal)
+            try await arguments.show(ControlAPI.removeIdentity, IdentityRemoval(did: account.did), IdentityText.removal)
         }
     }
 
     struct Erase: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "erase",
-            abstract: "Delete all stored data of an identity now, for good.",
-            discussion: """
-                Nothing of it stays in the database file and its write-ahead log. In an encrypted database its keys are \
-                destroyed first. Files of sinks, and backups of a database that is not encrypted, are not touched. The \
-                active identity cannot be erased: sign out or change it first.
-
-                Examples:
-                  starwatch identity erase did:ethr:0x…
-                """
+            "erase",
+            "Delete all stored data of an identity now, for good.",
+            """
+            Nothing of it stays in the database file and its write-ahead log. In an encrypted database its keys are \
+            destroyed first. Files of sinks, and backups of a database that is not encrypted, are not touched. The \
+            active identity cannot be erased: sign out or change it first.
+            """,
+            examples: "starwatch identity erase did:ethr:0x…"
         )
 
         @OptionGroup var account: DIDArgument
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            let report = try await arguments.ask(ControlAPI.eraseIdentity, IdentityRemoval(did: account.did))
-            try arguments.print(report) { report in
+            try await arguments.show(ControlAPI.eraseIdentity, IdentityRemoval(did: account.did)) { report in
                 report.purged
                     ? "Everything stored of the identity is erased."
                     : "The identity is erased. Another program reads the database, so copies stay in its write-ahead log until "

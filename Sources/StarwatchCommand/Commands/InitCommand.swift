@@ -5,18 +5,16 @@ import StarwatchCore
 
 struct InitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "init",
-        abstract: "Write a first configuration, after trying it.",
-        discussion: """
-            Asks for missing options on a terminal. Then polls the server once without storing anything, sends a test \
-            notification to the sink, writes starwatch.yaml and copies of the secrets with safe modes, and prints the next \
-            two commands. Writes nothing if a trial fails. Renames a former file to starwatch.yaml.old.
-
-            Examples:
-              sudo starwatch init
-              starwatch init --key-file did.key --star PLAN --sink webhook:URL
-              starwatch init --did did:ethr:0x… --star PLAN --sink log --folder .
-            """
+        "init",
+        "Write a first configuration, after trying it.",
+        """
+        Asks for missing options on a terminal. Then polls the server once without storing anything, sends a test \
+        notification to the sink, writes starwatch.yaml and copies of the secrets with safe modes, and prints the next \
+        two commands. Writes nothing if a trial fails. Renames a former file to starwatch.yaml.old.
+        """,
+        examples: "sudo starwatch init",
+        "starwatch init --key-file did.key --star PLAN --sink webhook:URL",
+        "starwatch init --did did:ethr:0x… --star PLAN --sink log --folder ."
     )
 
     @Option(help: ArgumentHelp("The Endorser server.", valueName: "url"))

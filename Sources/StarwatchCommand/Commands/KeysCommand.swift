@@ -17,21 +17,17 @@ struct KeysCommand: AsyncParsableCommand {
 
     struct Init: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "init",
-            abstract: "Make a master key.",
-            discussion: """
-                Writes 32 random bytes in base64 to a file that only its owner can read. Back the file up, apart from \
-                the database: without it the database cannot be read. An existing file is never replaced.
-
-                Examples:
-                  starwatch keys init
-                  starwatch keys init --file /etc/starwatch/master.key
-                """
+            "init",
+            "Make a master key.",
+            """
+            Writes 32 random bytes in base64 to a file that only its owner can read. Back the file up, apart from \
+            the database: without it the database cannot be read. An existing file is never replaced.
+            """,
+            examples: "starwatch keys init",
+            "starwatch keys init --file /etc/starwatch/master.key"
         )
 
-        @Option(
-            help: ArgumentHelp("The file to write; by default security.master_key_file.", valueName: "path")
-        )
+        @Option(help: ArgumentHelp("The file to write; by default security.master_key_file.", valueName: "path"))
         var file: String?
 
         @OptionGroup var arguments: ConfigurationArguments
@@ -62,47 +58,40 @@ struct KeysCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list",
-            abstract: "List the keys of the database, without their secrets.",
-            discussion: """
-                Examples:
-                  starwatch keys list
-                  starwatch keys list --json
-                """
+            "list",
+            "List the keys of the database, without their secrets.",
+            examples: "starwatch keys list",
+            "starwatch keys list --json"
         )
 
         @OptionGroup var arguments: AgentArguments
 
-        func run() async throws {
-            try arguments.print(try await arguments.ask(ControlAPI.keys), KeysText.list)
-        }
+        func run() async throws { try await arguments.show(ControlAPI.keys, KeysText.list) }
     }
 
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "rotate",
-            abstract: "Replace the data keys, the master key or the signing key.",
-            discussion: """
-                --data makes new data keys. The values are then encrypted again in the background; 'starwatch status' \
-                shows how far it is.
+            "rotate",
+            "Replace the data keys, the master key or the signing key.",
+            """
+            --data makes new data keys. The values are then encrypted again in the background; 'starwatch status' \
+            shows how far it is.
 
-                --master makes a new master key, wraps the data keys with it, and puts it in the place of the former \
-                file. If that file cannot be replaced, as with a credential of systemd, name a file for the new key \
-                with --new-key-file and install it before the next start.
+            --master makes a new master key, wraps the data keys with it, and puts it in the place of the former \
+            file. If that file cannot be replaced, as with a credential of systemd, name a file for the new key \
+            with --new-key-file and install it before the next start.
 
-                --signing makes a new shared secret (auth.stored_keys), and writes it to the file of --to for the \
-                server's operator. The former one signs for 7 more days while the server does not know the new one. With \
-                --emergency it signs nothing more, and is destroyed after 1 hour.
+            --signing makes a new shared secret (auth.stored_keys), and writes it to the file of --to for the \
+            server's operator. The former one signs for 7 more days while the server does not know the new one. With \
+            --emergency it signs nothing more, and is destroyed after 1 hour.
 
-                A rotation that was interrupted goes on when it is run again. It runs beside the agent.
-
-                Examples:
-                  starwatch keys rotate --data
-                  starwatch keys rotate --master
-                  sudo starwatch keys rotate --master --new-key-file /etc/starwatch/new.key
-                  starwatch keys rotate --signing --to new.secret
-                  starwatch keys rotate --signing --emergency --to new.secret
-                """
+            A rotation that was interrupted goes on when it is run again. It runs beside the agent.
+            """,
+            examples: "starwatch keys rotate --data",
+            "starwatch keys rotate --master",
+            "sudo starwatch keys rotate --master --new-key-file /etc/starwatch/new.key",
+            "starwatch keys rotate --signing --to new.secret",
+            "starwatch keys rotate --signing --emergency --to new.secret"
         )
 
         @Flag(help: "Replace the data keys.")
@@ -151,7 +140,7 @@ struct KeysCommand: AsyncParsableCommand {
         func run() async throws {
             if signing, let to { return try await rotateSigningKey(to) }
             if master { return try await rotateMasterKey() }
-            try arguments.print(try await arguments.ask(ControlAPI.rotateDataKeys), KeysText.rotated)
+            try await arguments.show(ControlAPI.rotateDataKeys, KeysText.rotated)
         }
 
         private func rotateSigningKey(_ file: String) async throws {
@@ -165,37 +154,30 @@ struct KeysCommand: AsyncParsableCommand {
 
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "verify",
-            abstract: "Open every encrypted value, and list those that do not open.",
-            discussion: """
-                Ends with exit code 1 if a value was changed or moved.
-
-                Examples:
-                  starwatch keys verify
-                  starwatch keys verify --json
-                """
+            "verify",
+            "Open every encrypted value, and list those that do not open.",
+            "Ends with exit code 1 if a value was changed or moved.",
+            examples: "starwatch keys verify",
+            "starwatch keys verify --json"
         )
 
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            let report = try await arguments.ask(ControlAPI.verifyKeys)
-            try arguments.print(report, isGood: report.failed == 0, KeysText.verification)
+            try await arguments.show(ControlAPI.verifyKeys, isGood: { $0.failed == 0 }, KeysText.verification)
         }
     }
 
     struct EncryptDatabase: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "encrypt-database",
-            abstract: "Encrypt an existing database with the configured master key.",
-            discussion: """
-                Stop the agent first. It is one transaction, after which the file is rewritten, so that nothing \
-                readable is left in it. It needs free disk space of twice the size of the database. If it is \
-                interrupted, the database is the former one, or the next run or start finishes it.
-
-                Examples:
-                  starwatch keys encrypt-database
-                """
+            "encrypt-database",
+            "Encrypt an existing database with the configured master key.",
+            """
+            Stop the agent first. It is one transaction, after which the file is rewritten, so that nothing \
+            readable is left in it. It needs free disk space of twice the size of the database. If it is \
+            interrupted, the database is the former one, or the next run or start finishes it.
+            """,
+            examples: "starwatch keys encrypt-database"
         )
 
         @OptionGroup var arguments: ConfigurationArguments
@@ -212,16 +194,14 @@ struct KeysCommand: AsyncParsableCommand {
 
     struct DecryptDatabase: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "decrypt-database",
-            abstract: "Decrypt the database and destroy its keys.",
-            discussion: """
-                Stop the agent first, and remove the setting of the master key afterwards. Shortlinks in notifications \
-                that were sent stop working. Signing keys are never stored in clear form: revoke them first, or destroy \
-                them with --force. Values that do not open are lost; the answer counts them.
-
-                Examples:
-                  starwatch keys decrypt-database
-                """
+            "decrypt-database",
+            "Decrypt the database and destroy its keys.",
+            """
+            Stop the agent first, and remove the setting of the master key afterwards. Shortlinks in notifications \
+            that were sent stop working. Signing keys are never stored in clear form: revoke them first, or destroy \
+            them with --force. Values that do not open are lost; the answer counts them.
+            """,
+            examples: "starwatch keys decrypt-database"
         )
 
         @Flag(help: "Destroy signing keys that are not revoked.")
@@ -247,16 +227,14 @@ struct KeysCommand: AsyncParsableCommand {
 extension KeysCommand {
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "import",
-            abstract: "Store the key of a file as the signing key of the active identity.",
-            discussion: """
-                Reads what auth.secret_file or auth.key_file would hold, by auth.kind, and stores it encrypted. It signs \
-                tokens if auth.stored_keys is true. A former key retires and is destroyed after 7 days. The file stays.
-
-                Examples:
-                  starwatch keys import --file shared.secret
-                  starwatch keys import --file shared.secret --kid 2026-01
-                """
+            "import",
+            "Store the key of a file as the signing key of the active identity.",
+            """
+            Reads what auth.secret_file or auth.key_file would hold, by auth.kind, and stores it encrypted. It signs \
+            tokens if auth.stored_keys is true. A former key retires and is destroyed after 7 days. The file stays.
+            """,
+            examples: "starwatch keys import --file shared.secret",
+            "starwatch keys import --file shared.secret --kid 2026-01"
         )
 
         @Option(help: ArgumentHelp("The file with the key, of mode 0600.", valueName: "path"))
@@ -271,7 +249,7 @@ extension KeysCommand {
 
         func run() async throws {
             let key = SigningKeyImport(content: try SigningKeyFile.read(file), kid: kid)
-            try arguments.print(try await arguments.ask(ControlAPI.importSigningKey, key)) {
+            try await arguments.show(ControlAPI.importSigningKey, key) {
                 KeysText.imported($0, from: file)
             }
         }
@@ -279,16 +257,14 @@ extension KeysCommand {
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "revoke",
-            abstract: "Destroy a signing key at once.",
-            discussion: """
-                Its secret is overwritten, and its name is never used again. The active key is revoked only with \
-                --force, because polls then have no token until a key is imported.
-
-                Examples:
-                  starwatch keys revoke 5f0c1d2e3a4b
-                  starwatch keys revoke 5f0c1d2e3a4b --force
-                """
+            "revoke",
+            "Destroy a signing key at once.",
+            """
+            Its secret is overwritten, and its name is never used again. The active key is revoked only with \
+            --force, because polls then have no token until a key is imported.
+            """,
+            examples: "starwatch keys revoke 5f0c1d2e3a4b",
+            "starwatch keys revoke 5f0c1d2e3a4b --force"
         )
 
         @Argument(help: "The name of the key; see 'starwatch keys list'.")
@@ -301,7 +277,7 @@ extension KeysCommand {
 
         func run() async throws {
             let revocation = SigningKeyRevocation(kid: kid, force: force)
-            try arguments.print(try await arguments.ask(ControlAPI.revokeSigningKey, revocation)) {
+            try await arguments.show(ControlAPI.revokeSigningKey, revocation) {
                 "The signing key \($0.key.kid) is revoked, and its secret destroyed."
             }
         }

@@ -5,17 +5,15 @@ import StarwatchCore
 
 struct LogsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "logs",
-        abstract: "Print the stored log.",
-        discussion: """
-            The database keeps the last 1,000 lines, and warnings and errors for 90 days. Uses the running agent if \
-            there is one, else the database. Prints the newest 1,000 of the selected lines, as they were logged; with \
-            --json, each as an object with its id, time, level and run.
-
-            Examples:
-              starwatch logs --level warn --since 2h
-              starwatch logs --follow
-            """
+        "logs",
+        "Print the stored log.",
+        """
+        The database keeps the last 1,000 lines, and warnings and errors for 90 days. Uses the running agent if \
+        there is one, else the database. Prints the newest 1,000 of the selected lines, as they were logged; with \
+        --json, each as an object with its id, time, level and run.
+        """,
+        examples: "starwatch logs --level warn --since 2h",
+        "starwatch logs --follow"
     )
 
     @Option(help: "Only lines since this time, such as 2026-01-01T12:00:00Z, or of this last period, such as 2h.")
@@ -34,10 +32,7 @@ struct LogsCommand: AsyncParsableCommand {
 
     func validate() throws {
         _ = try sinceTime(now: .init(seconds: 0))
-        let levels = LogLine.Level.allCases.map(\.rawValue)
-        guard let level, !levels.contains(level) else { return }
-        let tail = Suggestion.tail(for: level, among: levels)
-        throw ValidationError("--level must be one of \(levels.joined(separator: ", "))\(tail)")
+        try LogLine.Level.check(level, "--level")
     }
 
     func run() async throws {

@@ -10,16 +10,14 @@ struct MetricsCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "catalogue",
-            abstract: "List every metric family: type, unit, labels, help, stability.",
-            discussion: """
-                The number of series depends on the configured polls and sinks. Without a configuration file it uses \
-                the defaults.
-
-                Examples:
-                  starwatch metrics catalogue
-                  starwatch metrics catalogue --markdown
-                """
+            "catalogue",
+            "List every metric family: type, unit, labels, help, stability.",
+            """
+            The number of series depends on the configured polls and sinks. Without a configuration file it uses \
+            the defaults.
+            """,
+            examples: "starwatch metrics catalogue",
+            "starwatch metrics catalogue --markdown"
         )
 
         @Flag(help: "Print a Markdown table.")

@@ -4,17 +4,15 @@ import StarwatchCore
 
 struct NextRunsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "next-runs",
-        abstract: "Show the next runs of a poll or a digest.",
-        discussion: """
-            One line for each run: the local time with its offset, UTC, and the effect of daylight saving time: "gap" \
-            if the local time is skipped and the run comes right after, "fold" if the local time happens twice. A poll \
-            with "every" is shown as if it ran now. A digest with a "window" is shown at the window's start.
-
-            Examples:
-              starwatch next-runs starred_projects
-              starwatch next-runs starred_projects --count 5 --json
-            """
+        "next-runs",
+        "Show the next runs of a poll or a digest.",
+        """
+        One line for each run: the local time with its offset, UTC, and the effect of daylight saving time: "gap" \
+        if the local time is skipped and the run comes right after, "fold" if the local time happens twice. A poll \
+        with "every" is shown as if it ran now. A digest with a "window" is shown at the window's start.
+        """,
+        examples: "starwatch next-runs starred_projects",
+        "starwatch next-runs starred_projects --count 5 --json"
     )
 
     @Argument(help: "The name of a poll or a digest.")

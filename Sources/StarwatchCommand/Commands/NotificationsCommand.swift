@@ -15,13 +15,10 @@ struct NotificationsCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list",
-            abstract: "List the active identity's notifications, newest first.",
-            discussion: """
-                Examples:
-                  starwatch notifications list
-                  starwatch notifications list --limit 10 --json
-                """
+            "list",
+            "List the active identity's notifications, newest first.",
+            examples: "starwatch notifications list",
+            "starwatch notifications list --limit 10 --json"
         )
 
         @Option(help: "Only older notifications: the last row of the previous list.")
@@ -49,12 +46,9 @@ struct NotificationsCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show",
-            abstract: "Show a notification with its deliveries and actions.",
-            discussion: """
-                Examples:
-                  starwatch notifications show ntf_4f1d2c9ab07e4f1d2c9ab07e4f1d2c9a
-                """
+            "show",
+            "Show a notification with its deliveries and actions.",
+            examples: "starwatch notifications show ntf_4f1d2c9ab07e4f1d2c9ab07e4f1d2c9a"
         )
 
         @Argument(help: "The notification's id, as list shows it.")
@@ -62,22 +56,18 @@ struct NotificationsCommand: AsyncParsableCommand {
 
         @OptionGroup var arguments: AgentArguments
 
-        func run() async throws {
-            try arguments.print(try await arguments.ask(ControlAPI.notificationShow, id), NotificationText.details)
-        }
+        func run() async throws { try await arguments.show(ControlAPI.notificationShow, id, NotificationText.details) }
     }
 
     struct Act: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "act",
-            abstract: "Perform an action of a notification.",
-            discussion: """
-                Repeating an action changes nothing. A snooze delivers the notification again an hour later, under \
-                an id of its own; a change of identity cancels it. No action acknowledges a change.
-
-                Examples:
-                  starwatch notifications act ntf_4f1d2c9ab07e4f1d2c9ab07e4f1d2c9a mark_read
-                """
+            "act",
+            "Perform an action of a notification.",
+            """
+            Repeating an action changes nothing. A snooze delivers the notification again an hour later, under \
+            an id of its own; a change of identity cancels it. No action acknowledges a change.
+            """,
+            examples: "starwatch notifications act ntf_4f1d2c9ab07e4f1d2c9ab07e4f1d2c9a mark_read"
         )
 
         @Argument(help: "The notification's id, as list shows it.")
@@ -88,17 +78,11 @@ struct NotificationsCommand: AsyncParsableCommand {
 
         @OptionGroup var arguments: AgentArguments
 
-        func validate() throws {
-            let names = NotificationAction.allCases.map(\.rawValue)
-            guard !names.contains(action) else { return }
-            let tail = Suggestion.tail(for: action, among: names)
-            throw ValidationError("the action must be one of \(names.joined(separator: ", "))\(tail)")
-        }
+        func validate() throws { try NotificationAction.check(action, "the action") }
 
         func run() async throws {
             guard let action = NotificationAction(rawValue: action) else { return }
-            let report = try await arguments.ask(ControlAPI.notificationAct, ChosenAction(action, on: id))
-            try arguments.print(report, NotificationText.line)
+            try await arguments.show(ControlAPI.notificationAct, ChosenAction(action, on: id), NotificationText.line)
         }
     }
 }

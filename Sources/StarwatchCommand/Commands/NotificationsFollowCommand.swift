@@ -5,17 +5,15 @@ import StarwatchCore
 
 struct NotificationsFollowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "follow",
-        abstract: "Print notifications as they arrive, until interrupted.",
-        discussion: """
-            Needs a running agent with a sink of kind feed. Prints one line for each notification: its time, title and \
-            body; with --json, the text that sinks receive. If the agent restarts within 30 s, the command continues \
-            and prints what arrived meanwhile.
-
-            Examples:
-              starwatch notifications follow
-              starwatch notifications follow --after 0 --json
-            """
+        "follow",
+        "Print notifications as they arrive, until interrupted.",
+        """
+        Needs a running agent with a sink of kind feed. Prints one line for each notification: its time, title and \
+        body; with --json, the text that sinks receive. If the agent restarts within 30 s, the command continues \
+        and prints what arrived meanwhile.
+        """,
+        examples: "starwatch notifications follow",
+        "starwatch notifications follow --after 0 --json"
     )
 
     @Option(help: "Start after this sequence; 0 prints all kept notifications. By default only new ones.")

@@ -16,15 +16,11 @@ struct OutboxCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list",
-            abstract: "List the rows, newest first.",
-            discussion: """
-                A note on standard error says whether there can be more rows, and which --before lists them.
-
-                Examples:
-                  starwatch outbox list
-                  starwatch outbox list --state dead --limit 20
-                """
+            "list",
+            "List the rows, newest first.",
+            "A note on standard error says whether there can be more rows, and which --before lists them.",
+            examples: "starwatch outbox list",
+            "starwatch outbox list --state dead --limit 20"
         )
 
         @Option(help: "Only rows in this state: \(OutboxState.allCases.map(\.rawValue).joined(separator: ", ")).")
@@ -33,12 +29,7 @@ struct OutboxCommand: AsyncParsableCommand {
         @OptionGroup var part: ListArguments
         @OptionGroup var arguments: AgentArguments
 
-        func validate() throws {
-            let states = OutboxState.allCases.map(\.rawValue)
-            guard let state, !states.contains(state) else { return }
-            let tail = Suggestion.tail(for: state, among: states)
-            throw ValidationError("--state must be one of \(states.joined(separator: ", "))\(tail)")
-        }
+        func validate() throws { try OutboxState.check(state, "--state") }
 
         func run() async throws {
             var query = OutboxQuery()
@@ -52,12 +43,9 @@ struct OutboxCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show",
-            abstract: "Show a row with the result of every sink.",
-            discussion: """
-                Examples:
-                  starwatch outbox show 17
-                """
+            "show",
+            "Show a row with the result of every sink.",
+            examples: "starwatch outbox show 17"
         )
 
         @Argument(help: "The row's id, as list shows it.")
@@ -65,48 +53,43 @@ struct OutboxCommand: AsyncParsableCommand {
 
         @OptionGroup var arguments: AgentArguments
 
-        func run() async throws {
-            try arguments.print(try await arguments.ask(ControlAPI.outboxShow, id), OutboxText.details)
-        }
+        func run() async throws { try await arguments.show(ControlAPI.outboxShow, id, OutboxText.details) }
     }
 
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "retry",
-            abstract: "Retry dead letters.",
-            discussion: """
-                A dead row becomes pending, and its attempts start again. A delivered row that an optional sink did not \
-                get keeps its state. Only the sinks that did not get a change get it again, with all changes of the \
-                same notification. If one of the ids is neither, nothing changes.
-
-                Examples:
-                  starwatch outbox retry 17 18
-                  starwatch outbox retry --all --poll starred_projects
-                """
+            "retry",
+            "Retry dead letters.",
+            """
+            A dead row becomes pending, and its attempts start again. A delivered row that an optional sink did not \
+            get keeps its state. Only the sinks that did not get a change get it again, with all changes of the \
+            same notification. If one of the ids is neither, nothing changes.
+            """,
+            examples: "starwatch outbox retry 17 18",
+            "starwatch outbox retry --all --poll starred_projects"
         )
 
         @OptionGroup var rows: RowArguments
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            let count = try await arguments.ask(ControlAPI.outboxRetry, rows.selection)
-            try arguments.print(count) { "\(OutboxText.rows($0.changed)) will be retried." }
+            try await arguments.show(ControlAPI.outboxRetry, rows.selection) {
+                "\(OutboxText.rows($0.changed)) will be retried."
+            }
         }
     }
 
     struct Discard: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "discard",
-            abstract: "Discard dead rows, or rows that wait for a sink.",
-            discussion: """
-                Their changes will not be announced. This cannot be undone. If one of the ids is neither a dead letter \
-                nor a claimed row, nothing changes. A notification is sent without its discarded rows, under the same id, \
-                and is cancelled when none is left. An attempt that is running can still name them.
-
-                Examples:
-                  starwatch outbox discard 17
-                  starwatch outbox discard --all --claimed
-                """
+            "discard",
+            "Discard dead rows, or rows that wait for a sink.",
+            """
+            Their changes will not be announced. This cannot be undone. If one of the ids is neither a dead letter \
+            nor a claimed row, nothing changes. A notification is sent without its discarded rows, under the same id, \
+            and is cancelled when none is left. An attempt that is running can still name them.
+            """,
+            examples: "starwatch outbox discard 17",
+            "starwatch outbox discard --all --claimed"
         )
 
         @Flag(help: "With --all: every row that waits for a sink, instead of every dead row.")
@@ -121,7 +104,7 @@ struct OutboxCommand: AsyncParsableCommand {
 
         func run() async throws {
             let selection = DiscardSelection(rows.selection, in: claimed ? .claimed : nil)
-            try arguments.print(try await arguments.ask(ControlAPI.outboxDiscard, selection)) {
+            try await arguments.show(ControlAPI.outboxDiscard, selection) {
                 "\(OutboxText.rows($0.changed)) discarded."
             }
         }

@@ -4,16 +4,14 @@ import StarwatchCore
 
 struct PollCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "poll",
-        abstract: "Run one poll cycle now, with delivery and acknowledgement.",
-        discussion: """
-            Uses the running agent if there is one; else this command does the work itself. Exits 0, also when the \
-            cycle was skipped, and 1 when it failed.
-
-            Examples:
-              starwatch poll starred_projects
-              starwatch poll starred_projects --unless-within 1h
-            """
+        "poll",
+        "Run one poll cycle now, with delivery and acknowledgement.",
+        """
+        Uses the running agent if there is one; else this command does the work itself. Exits 0, also when the \
+        cycle was skipped, and 1 when it failed.
+        """,
+        examples: "starwatch poll starred_projects",
+        "starwatch poll starred_projects --unless-within 1h"
     )
 
     @Argument(help: "The poll's name.")

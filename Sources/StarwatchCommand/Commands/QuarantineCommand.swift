@@ -16,15 +16,11 @@ struct QuarantineCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list",
-            abstract: "List the items, newest first, with page and JSON path.",
-            discussion: """
-                A note on standard error says whether there can be more items, and which --before lists them.
-
-                Examples:
-                  starwatch quarantine list
-                  starwatch quarantine list --poll starred_projects --json
-                """
+            "list",
+            "List the items, newest first, with page and JSON path.",
+            "A note on standard error says whether there can be more items, and which --before lists them.",
+            examples: "starwatch quarantine list",
+            "starwatch quarantine list --poll starred_projects --json"
         )
 
         @OptionGroup var part: ListArguments
@@ -41,23 +37,20 @@ struct QuarantineCommand: AsyncParsableCommand {
 
     struct Discard: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "discard",
-            abstract: "Hide items.",
-            discussion: """
-                An item stays hidden as long as the server sends it with the same faults. The server can still repair it.
-
-                Examples:
-                  starwatch quarantine discard 12
-                  starwatch quarantine discard --all
-                """
+            "discard",
+            "Hide items.",
+            "An item stays hidden as long as the server sends it with the same faults. The server can still repair it.",
+            examples: "starwatch quarantine discard 12",
+            "starwatch quarantine discard --all"
         )
 
         @OptionGroup var rows: RowArguments
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            let count = try await arguments.ask(ControlAPI.quarantineDiscard, rows.selection)
-            try arguments.print(count) { "\(QuarantineText.items($0.changed)) discarded." }
+            try await arguments.show(ControlAPI.quarantineDiscard, rows.selection) {
+                "\(QuarantineText.items($0.changed)) discarded."
+            }
         }
     }
 }

@@ -6,17 +6,15 @@ import StarwatchHTTP
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run",
-        abstract: "Run the agent until SIGTERM or SIGINT.",
-        discussion: """
-            The agent logs to standard error. On SIGTERM or SIGINT it finishes the work in progress and exits 0. On \
-            SIGHUP it reloads its configuration. A configuration with errors, or with a changed storage, http.listen \
-            or control.socket, is rejected as a whole, and so is any configuration while the database cannot be written.
-
-            Examples:
-              starwatch run
-              starwatch run --config /etc/starwatch/starwatch.yaml
-            """
+        "run",
+        "Run the agent until SIGTERM or SIGINT.",
+        """
+        The agent logs to standard error. On SIGTERM or SIGINT it finishes the work in progress and exits 0. On \
+        SIGHUP it reloads its configuration. A configuration with errors, or with a changed storage, http.listen \
+        or control.socket, is rejected as a whole, and so is any configuration while the database cannot be written.
+        """,
+        examples: "starwatch run",
+        "starwatch run --config /etc/starwatch/starwatch.yaml"
     )
 
     @OptionGroup var arguments: ConfigurationArguments

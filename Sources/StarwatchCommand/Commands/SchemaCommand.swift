@@ -3,16 +3,14 @@ import Starwatch
 
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "schema",
-        abstract: "Print the SQL schema, for a host that owns the database.",
-        discussion: """
-            With storage.owner host the agent never migrates. Run this SQL yourself or with sqlite3. Without -bail,
-            sqlite3 goes on after an error.
-
-            Examples:
-              starwatch schema | sqlite3 -bail starwatch.db
-              starwatch schema --from 3
-            """
+        "schema",
+        "Print the SQL schema, for a host that owns the database.",
+        """
+        With storage.owner host the agent never migrates. Run this SQL yourself or with sqlite3. Without -bail,
+        sqlite3 goes on after an error.
+        """,
+        examples: "starwatch schema | sqlite3 -bail starwatch.db",
+        "starwatch schema --from 3"
     )
 
     @Option(help: ArgumentHelp("The current PRAGMA user_version; 0 creates everything.", valueName: "version"))

@@ -14,10 +14,7 @@ struct AgentArguments: ParsableArguments {
     @OptionGroup var configuration: ConfigurationArguments
 
     @Option(
-        help: ArgumentHelp(
-            "The control socket of a running agent; by default the configured one.",
-            valueName: "path"
-        )
+        help: ArgumentHelp("The control socket of a running agent; by default the configured one.", valueName: "path")
     )
     var socket: String?
 
@@ -35,6 +32,27 @@ struct AgentArguments: ParsableArguments {
     func print<Value: Encodable>(_ value: Value, isGood: Bool = true, _ text: (Value) -> String) throws {
         try format.print(value, isGood: isGood, text)
     }
+
+    /// Performs a verb and prints its answer.
+    ///
+    /// - Parameter isGood: Whether the answer is no failure.
+    func show<Input, Answer>(
+        _ verb: Verb<Input, Answer>,
+        _ input: Input,
+        isGood: (Answer) -> Bool = { _ in true },
+        _ text: (Answer) -> String
+    ) async throws {
+        let answer = try await ask(verb, input)
+        try print(answer, isGood: isGood(answer), text)
+    }
+
+    func show<Answer>(
+        _ verb: Verb<Void, Answer>,
+        isGood: (Answer) -> Bool = { _ in true },
+        _ text: (Answer) -> String
+    ) async throws {
+        try await show(verb, (), isGood: isGood, text)
+    }
 }
 
 /// `--json`.
@@ -48,5 +66,23 @@ struct FormatArguments: ParsableArguments {
     func print<Value: Encodable>(_ value: Value, isGood: Bool = true, _ text: (Value) -> String) throws {
         Swift.print(try json ? JSONOutput.encode(value) : text(value))
         if !isGood { throw CommandError.printed(.failed) }
+    }
+}
+
+extension CommandConfiguration {
+    /// A command without others below it. Its help ends with examples.
+    init(_ name: String, _ abstract: String, _ discussion: String = "", examples: String...) {
+        let lines = (discussion.isEmpty ? [] : [discussion, ""]) + ["Examples:"] + examples.map { "  " + $0 }
+        self.init(commandName: name, abstract: abstract, discussion: lines.joined(separator: "\n"))
+    }
+}
+
+extension RawRepresentable where Self: CaseIterable, RawValue == String {
+    /// Throws unless the word of an argument is one of these, or is left out.
+    static func check(_ word: String?, _ argument: String) throws {
+        let words = allCases.map(\.rawValue)
+        guard let word, !words.contains(word) else { return }
+        let tail = Suggestion.tail(for: word, among: words)
+        throw ValidationError("\(argument) must be one of \(words.joined(separator: ", "))\(tail)")
     }
 }

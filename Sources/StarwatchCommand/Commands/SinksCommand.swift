@@ -11,16 +11,14 @@ struct SinksCommand: AsyncParsableCommand {
 
     struct Test: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "test",
-            abstract: "Send a test notification to a sink.",
-            discussion: """
-                The running agent sends it; if there is none, this command does. The notification is neither stored nor \
-                counted, and it is sent also while the agent pauses the sink. Exits 1 if the sink does not accept it.
-
-                Examples:
-                  starwatch sinks test hook
-                  starwatch sinks test hook --json
-                """
+            "test",
+            "Send a test notification to a sink.",
+            """
+            The running agent sends it; if there is none, this command does. The notification is neither stored nor \
+            counted, and it is sent also while the agent pauses the sink. Exits 1 if the sink does not accept it.
+            """,
+            examples: "starwatch sinks test hook",
+            "starwatch sinks test hook --json"
         )
 
         @Argument(help: "The sink's name in the configuration.")

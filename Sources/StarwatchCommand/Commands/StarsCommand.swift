@@ -12,13 +12,10 @@ struct StarsCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list",
-            abstract: "List the starred plans.",
-            discussion: """
-                Examples:
-                  starwatch stars list
-                  starwatch stars list --archived
-                """
+            "list",
+            "List the starred plans.",
+            examples: "starwatch stars list",
+            "starwatch stars list --archived"
         )
 
         @Flag(help: "List the stars from before changes of identity, kept for 30 days.")
@@ -34,12 +31,9 @@ struct StarsCommand: AsyncParsableCommand {
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "set",
-            abstract: "Star these plans and no others.",
-            discussion: """
-                Examples:
-                  starwatch stars set https://endorser.ch/entity/…
-                """
+            "set",
+            "Star these plans and no others.",
+            examples: "starwatch stars set https://endorser.ch/entity/…"
         )
 
         @Argument(help: "The plans' ids.")
@@ -52,12 +46,9 @@ struct StarsCommand: AsyncParsableCommand {
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "add",
-            abstract: "Star more plans.",
-            discussion: """
-                Examples:
-                  starwatch stars add https://endorser.ch/entity/…
-                """
+            "add",
+            "Star more plans.",
+            examples: "starwatch stars add https://endorser.ch/entity/…"
         )
 
         @Argument(help: "The plans' ids.")
@@ -70,12 +61,9 @@ struct StarsCommand: AsyncParsableCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "remove",
-            abstract: "Unstar these plans.",
-            discussion: """
-                Examples:
-                  starwatch stars remove https://endorser.ch/entity/…
-                """
+            "remove",
+            "Unstar these plans.",
+            examples: "starwatch stars remove https://endorser.ch/entity/…"
         )
 
         @Argument(help: "The plans' ids.")
@@ -88,12 +76,9 @@ struct StarsCommand: AsyncParsableCommand {
 
     struct Restore: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "restore",
-            abstract: "Restore the stars from before the last change of identity.",
-            discussion: """
-                Examples:
-                  starwatch stars restore
-                """
+            "restore",
+            "Restore the stars from before the last change of identity.",
+            examples: "starwatch stars restore"
         )
 
         @OptionGroup var arguments: AgentArguments
@@ -103,12 +88,9 @@ struct StarsCommand: AsyncParsableCommand {
 
     struct OptOut: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "opt-out",
-            abstract: "Stop polling for starred plans; the stars stay.",
-            discussion: """
-                Examples:
-                  starwatch stars opt-out
-                """
+            "opt-out",
+            "Stop polling for starred plans; the stars stay.",
+            examples: "starwatch stars opt-out"
         )
 
         @OptionGroup var arguments: AgentArguments
@@ -118,12 +100,9 @@ struct StarsCommand: AsyncParsableCommand {
 
     struct OptIn: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "opt-in",
-            abstract: "Poll for starred plans again.",
-            discussion: """
-                Examples:
-                  starwatch stars opt-in
-                """
+            "opt-in",
+            "Poll for starred plans again.",
+            examples: "starwatch stars opt-in"
         )
 
         @OptionGroup var arguments: AgentArguments

@@ -5,19 +5,17 @@ import StarwatchCore
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status",
-        abstract: "Show the agent's status.",
-        discussion: """
-            Exits 0 when the agent is healthy; 1 when it is degraded: signed out, no stars, no token, refused credentials, \
-            a poll whose last two cycles failed, a stale poll, a wait for the server that is longer than a poll's interval, \
-            failing acknowledgements, dead letters, quarantined items, backpressure, an open circuit, a sink that is disabled or rejects everything, \
-            a refused reload, skew over the limit, or inconsistent counters; 3 when no agent answers.
-
-            Examples:
-              starwatch status
-              starwatch status --watch --interval 5s
-              starwatch status --json
-            """
+        "status",
+        "Show the agent's status.",
+        """
+        Exits 0 when the agent is healthy; 1 when it is degraded: signed out, no stars, no token, refused credentials, \
+        a poll whose last two cycles failed, a stale poll, a wait for the server that is longer than a poll's interval, \
+        failing acknowledgements, dead letters, quarantined items, backpressure, an open circuit, a sink that is disabled or rejects everything, \
+        a refused reload, skew over the limit, or inconsistent counters; 3 when no agent answers.
+        """,
+        examples: "starwatch status",
+        "starwatch status --watch --interval 5s",
+        "starwatch status --json"
     )
 
     @Flag(help: "Repeat until interrupted. Waits for an agent that does not run.")

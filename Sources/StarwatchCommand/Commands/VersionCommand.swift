@@ -3,17 +3,15 @@ import Starwatch
 
 struct VersionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "version",
-        abstract: "Print the versions of the program, its database, rules and libraries.",
-        discussion: """
-            With --verbose it also prints the version of every Swift package of the build and of every C library in \
-            use. "starwatch --version --verbose" prints the same.
-
-            Examples:
-              starwatch version
-              starwatch version --verbose
-              starwatch version --verbose --json
-            """
+        "version",
+        "Print the versions of the program, its database, rules and libraries.",
+        """
+        With --verbose it also prints the version of every Swift package of the build and of every C library in \
+        use. "starwatch --version --verbose" prints the same.
+        """,
+        examples: "starwatch version",
+        "starwatch version --verbose",
+        "starwatch version --verbose --json"
     )
 
     @Flag(help: "Also print the versions of all packages and libraries.")

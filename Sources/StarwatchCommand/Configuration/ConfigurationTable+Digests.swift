@@ -2,29 +2,50 @@ import Starwatch
 import StarwatchCore
 
 extension ConfigurationTable {
-    static var digests: Setting<AgentOptions> {
-        Setting(named: "digests", \.digests, "at most \(maximumParts); notifications at fixed times", example) {
-            Setting("times", \.times, .times.needed("needs times, such as [\"08:00\", \"17:30\"]; add them."))
-            Setting("timezone", \.timezone, .text(ValueRules.timezone), "an IANA name; null: this machine's time zone")
-            Setting("window", \.window, .duration(.zero, .hours(1)), "range of this installation's fixed delay")
-            Setting("poll", \.poll, pollName, "replaces fetch; fields: {{count}}, {{projects}}, {{names}}")
-            Setting(optional: "fetch", \.fetched, FetchOptions(url: "")) {
-                Setting("method", \.method, .choice())
+    static var digests: Entry<AgentOptions> {
+        Entry(named: "digests", \.digests, "at most \(maximumParts); notifications at fixed times", example) {
+            Entry("times", \.times, as: times.needed("needs times, such as [\"08:00\", \"17:30\"]; add them."))
+            Entry(
+                "timezone",
+                \.timezone,
+                as: .text(ValueRules.timezone),
+                "an IANA name; null: this machine's time zone"
+            )
+            Entry("window", \.window, as: .duration(.zero, .hours(1)), "range of this installation's fixed delay")
+            Entry("poll", \.poll, as: pollName, "replaces fetch; fields: {{count}}, {{projects}}, {{names}}")
+            Entry(optional: "fetch", \.fetched, FetchOptions(url: "")) {
+                Entry("method", \.method, as: .choice())
                 request(\.self, atMost: .seconds(12))
-                Setting("body", \.body, .text(ValueRules.json).secret, "JSON, for method POST")
+                Entry("body", \.body, as: .text(ValueRules.json).secret, "JSON, for method POST")
             }
-            Setting("lead", \.lead, .duration(.seconds(15), .hours(1)), "time from the fetch to the digest")
-            Setting("ttl", \.ttl, .duration(.seconds(60), .days(14)), "maximum age; null: derived from times")
-            Setting("title", \.title, .text(), "{{name}} is a field of the content")
-            Setting("body", \.body, .text())
-            Setting("mode", \.mode, .choice(), "chained: scheduled only after the fetch")
-            Setting("on_missing", \.onMissing, .choice(), "fallback: cached content, else the fallback texts")
-            Setting("on_empty", \.onEmpty, .choice(), "when the content has nothing in it")
-            Setting("fallback_title", \.fallbackTitle, .text())
-            Setting("fallback_body", \.fallbackBody, .text())
-            Setting("sinks", \.sinks, .list, "names; null: all")
+            Entry("lead", \.lead, as: .duration(.seconds(15), .hours(1)), "time from the fetch to the digest")
+            Entry("ttl", \.ttl, as: .duration(.seconds(60), .days(14)), "maximum age; null: derived from times")
+            Entry("title", \.title, as: .text(), "{{name}} is a field of the content")
+            Entry("body", \.body, as: .text())
+            Entry("mode", \.mode, as: .choice(), "chained: scheduled only after the fetch")
+            Entry("on_missing", \.onMissing, as: .choice(), "fallback: cached content, else the fallback texts")
+            Entry("on_empty", \.onEmpty, as: .choice(), "when the content has nothing in it")
+            Entry("fallback_title", \.fallbackTitle, as: .text())
+            Entry("fallback_body", \.fallbackBody, as: .text())
+            Entry("sinks", \.sinks, as: .list, "names; null: all")
         } check: { digest, options, section in
             checkDigest(digest, options, section)
+        }
+    }
+
+    /// Times of the day, 1 to 24, each once.
+    private static var times: Rule<[DayTime]> {
+        Rule<[String]>.list.map(to: { "[\($0.map { "\"\($0)\"" }.joined(separator: ", "))]" }) { texts, field in
+            let times = texts.compactMap(DayTime.init)
+            guard times.count == texts.count else {
+                return field.reject("must be times of the day such as \"08:00\", in quotes.")
+            }
+            return times
+        }
+        .checked(limits: "1 to 24") { times, _ in
+            let repeated = times.first { time in times.count { $0 == time } > 1 }
+            if let repeated { return "names \(repeated) twice; remove one." }
+            return (1...24).contains(times.count) ? nil : "must name 1 to 24 times of the day."
         }
     }
 
@@ -61,18 +82,18 @@ extension ConfigurationTable {
         }
     }
 
-    static var callbacks: Setting<AgentOptions> {
-        Setting("callbacks", \.callbacks, "POST requests that report on digests") {
-            Setting(optional: "ack_delivery", \.ackDelivery, .post, "for each digest shown") {
+    static var callbacks: Entry<AgentOptions> {
+        Entry("callbacks", \.callbacks, "POST requests that report on digests") {
+            Entry(optional: "ack_delivery", \.ackDelivery, .post, "for each digest shown") {
                 request(\.self, atMost: .seconds(8))
             }
-            Setting(optional: "report_error", \.reportError, .post, "for each failed digest or fetch") {
+            Entry(optional: "report_error", \.reportError, .post, "for each failed digest or fetch") {
                 request(\.self, atMost: .seconds(8))
             }
             let interval = DurationText.format(Heartbeat().interval)
-            Setting(optional: "heartbeat", \.beat, Heartbeat(), "while the agent runs, every \(interval)") {
+            Entry(optional: "heartbeat", \.beat, Heartbeat(), "while the agent runs, every \(interval)") {
                 request(\.request, atMost: .seconds(8))
-                Setting("interval", \.interval, .duration(.seconds(60), .days(7)))
+                Entry("interval", \.interval, as: .duration(.seconds(60), .days(7)))
             }
         }
     }
@@ -81,11 +102,23 @@ extension ConfigurationTable {
     @SettingsBuilder<Root> private static func request<Root>(
         _ path: WritableKeyPath<Root, FetchOptions>,
         atMost limit: Duration
-    ) -> [Setting<Root>] {
-        Setting("url", path.appending(path: \.url), .secretURL.needed("needs a url; add it."))
-        Setting("headers", path.appending(path: \.headers), .headers, "without credentials")
-        Setting("token_file", path.appending(path: \.tokenFile), .secretFile, "sent as a bearer token")
-        Setting("timeout", path.appending(path: \.timeout), .duration(.seconds(1), limit), "null: the maximum")
+    ) -> [Entry<Root>] {
+        Entry("url", path.appending(path: \.url), as: .secretURL.needed("needs a url; add it."))
+        Entry("headers", path.appending(path: \.headers), as: headers, "without credentials")
+        Entry("token_file", path.appending(path: \.tokenFile), as: .secretFile, "sent as a bearer token")
+        Entry("timeout", path.appending(path: \.timeout), as: .duration(.seconds(1), limit), "null: the maximum")
+    }
+
+    /// Headers of a request. A value can be a credential that the header's name does not give away.
+    private static var headers: Rule<[String: String]> {
+        let print = { (headers: [String: String]) in
+            headers.keys.sorted().map { "\(ConfigurationPrinter.scalar($0)): <secret>" }.joined(separator: ", ")
+        }
+        return Rule(print: { "{\(print($0))}" }) { field in
+            field.section?.fields.reduce(into: [:]) { headers, entry in
+                headers[entry.key] = Rule<String>.text { ValueRules.header(entry.key, $0) }.read(entry)
+            }
+        }
     }
 }
 

@@ -2,25 +2,31 @@ import Starwatch
 import StarwatchCore
 
 extension ConfigurationTable {
-    static var polls: Setting<AgentOptions> {
-        Setting(named: "polls", \.polls, "at most \(maximumParts); names: a-z, 0-9 and _") {
-            Setting("kind", \.kind, .choice())
-            Setting("schedule", \.schedule, .text(ValueRules.schedule), "cron, five fields, in quotes")
-            Setting("timezone", \.timezone, .text(ValueRules.timezone), "of the schedule; an IANA name")
-            Setting("every", \.interval, .duration(Schedule.minimumInterval), "replaces schedule, such as 5m")
-            Setting("catch_up", \.catchUp, .choice(), "latest: one run replaces all missed runs")
-            Setting("splay", \.splay, .duration(.zero, .days(7)), "range of this instance's fixed delay")
-            Setting("stale_after", \.staleAfter, .duration(.seconds(1)), "after this time without success: degraded")
-            Setting("plan_ids", \.planIDs, .plans, "only seeds an empty database; later: starwatch stars set")
-            Setting("bootstrap", \.bootstrap, .choice(), "the first run announces nothing, or everything")
-            Setting("validation", \.validation, .choice())
-            Setting("quarantine_invalid", \.quarantineInvalid, .quarantine, "the third rejection sets items aside")
-            Setting("group_interval", \.groupInterval, .duration(.zero, .days(7)), "replaces delivery.group_interval")
-            Setting("max_group_size", \.maxGroupSize, .integer(1...100), "replaces delivery.max_group_size")
-            Setting("priority", \.priority, .integer(-100...100), "higher is delivered first and evicted last")
+    static var polls: Entry<AgentOptions> {
+        Entry(named: "polls", \.polls, "at most \(maximumParts); names: a-z, 0-9 and _") {
+            Entry("kind", \.kind, as: .choice())
+            Entry("schedule", \.schedule, as: .text(ValueRules.schedule), "cron, five fields, in quotes")
+            Entry("timezone", \.timezone, as: .text(ValueRules.timezone), "of the schedule; an IANA name")
+            Entry("every", \.interval, as: .duration(Schedule.minimumInterval), "replaces schedule, such as 5m")
+            Entry("catch_up", \.catchUp, as: .choice(), "latest: one run replaces all missed runs")
+            Entry("splay", \.splay, as: .duration(.zero, .days(7)), "range of this instance's fixed delay")
+            Entry("stale_after", \.staleAfter, as: .duration(.seconds(1)), "after this time without success: degraded")
+            Entry("plan_ids", \.planIDs, as: plans, "only seeds an empty database; later: starwatch stars set")
+            Entry("bootstrap", \.bootstrap, as: .choice(), "the first run announces nothing, or everything")
+            Entry("validation", \.validation, as: .choice())
+            Entry("quarantine_invalid", \.quarantineInvalid, as: .quarantine, "the third rejection sets items aside")
+            Entry("group_interval", \.groupInterval, as: .duration(.zero, .days(7)), "replaces delivery.group_interval")
+            Entry("max_group_size", \.maxGroupSize, as: .integer(1...100), "replaces delivery.max_group_size")
+            Entry("priority", \.priority, as: .integer(-100...100), "higher is delivered first and evicted last")
         } check: { poll, _, section in
             checkPoll(poll, section)
         }
+    }
+
+    /// Starred plans, which identify a person.
+    private static var plans: Rule<[String]> {
+        .list.checked { plans, _ in Set(plans).count < plans.count ? "names a plan twice; remove one." : nil }
+            .shown { ConfigurationPrinter.list($0.map { _ in "<plan>" }) }
     }
 
     private static func checkPoll(_ poll: PollOptions, _ section: SettingsField) {

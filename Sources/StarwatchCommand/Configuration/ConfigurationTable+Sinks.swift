@@ -2,68 +2,100 @@ import Starwatch
 import StarwatchCore
 
 extension ConfigurationTable {
-    static var delivery: Setting<AgentOptions> {
-        Setting("delivery", \.delivery) {
-            Setting("group_wait", \.groupWait, .duration(.zero, .days(1)), "how long the first change waits for others")
-            Setting("group_interval", \.groupInterval, .duration(.zero, .days(7)), "one notification per interval")
-            Setting("max_group_size", \.maxGroupSize, .integer(1...100), "above it, \"several\" become \"many\"")
-            Setting("locale", \.locale, .text(ValueRules.locale), "en, ja, pl or one of catalogues; pl-PL uses pl")
-            Setting("catalogues", \.folder, .catalogues, "a folder with your own texts: LOCALE.json, such as pl.json")
-            Setting("project_names", \.projectNames, .projectNames, "your own project names: {HANDLE: name, ...}")
-            Setting("announce_own", \.announceOwn, .flag, "true: also your own changes and offers")
-            Setting("staleness_notice", \.stalenessNotice, .flag, "true: one notification while a poll is stale")
+    static var delivery: Entry<AgentOptions> {
+        Entry("delivery", \.delivery) {
+            Entry(
+                "group_wait",
+                \.groupWait,
+                as: .duration(.zero, .days(1)),
+                "how long the first change waits for others"
+            )
+            Entry("group_interval", \.groupInterval, as: .duration(.zero, .days(7)), "one notification per interval")
+            Entry("max_group_size", \.maxGroupSize, as: .integer(1...100), "above it, \"several\" become \"many\"")
+            Entry("locale", \.locale, as: .text(ValueRules.locale), "en, ja, pl or one of catalogues; pl-PL uses pl")
+            Entry("catalogues", \.folder, as: catalogues, "a folder with your own texts: LOCALE.json, such as pl.json")
+            Entry("project_names", \.projectNames, as: projectNames, "your own project names: {HANDLE: name, ...}")
+            Entry("announce_own", \.announceOwn, as: .flag, "true: also your own changes and offers")
+            Entry("staleness_notice", \.stalenessNotice, as: .flag, "true: one notification while a poll is stale")
             sinks
         }
     }
 
-    private static var sink: [Setting<SinkDraft>] {
+    /// A folder of message catalogues.
+    private static var catalogues: Rule<CatalogueFolder> {
+        Rule<String>.path.map(to: { ConfigurationPrinter.scalar($0.path) }) { path, field in
+            do throws(CatalogueFolder.Problem) {
+                return try CatalogueFolder(reading: path)
+            } catch {
+                return field.reject(error.message)
+            }
+        }
+    }
+
+    /// Names of projects by handle. A handle identifies a project, so no problem repeats one.
+    private static var projectNames: Rule<[String: String]> {
+        Rule(print: { $0.isEmpty ? "{}" : "{<plan>: <name>}" }) { field in
+            field.section?.fields.reduce(into: [:]) { names, entry in
+                names[entry.key] = ProjectHandle(entry.key).flatMap { _ in entry.text }
+                guard names[entry.key] == nil else { return }
+                field.journal.report("must map each project handle to a name.", at: field.path, line: entry.line)
+            }
+        }
+    }
+
+    private static var sink: [Entry<SinkDraft>] {
         let kinds = SinkDraft.Kind.allCases.map(\.rawValue).joined(separator: ", ")
         return [
-            Setting("name", \.name, .text(ValueRules.name).needed("needs a name.")),
-            Setting("kind", \.kind, .choice(isListed: false).needed("needs a kind: one of \(kinds).")),
+            Entry("name", \.name, as: .text(ValueRules.name).needed("needs a name.")),
+            Entry("kind", \.kind, as: .choice(isListed: false).needed("needs a kind: one of \(kinds).")),
         ]
     }
 
     /// The settings of every kind, after the kind's own.
-    private static var common: [Setting<SinkDraft>] {
+    private static var common: [Entry<SinkDraft>] {
         [
-            Setting("required", \.isRequired, .flag, "false: changes do not wait for this sink"),
-            Setting("give_up_after", \.giveUpAfter, .duration(.seconds(1)), "outage after which it is a dead letter"),
+            Entry("required", \.isRequired, as: .flag, "false: changes do not wait for this sink"),
+            Entry("give_up_after", \.giveUpAfter, as: .duration(.seconds(1)), "outage after which it is a dead letter"),
         ]
     }
 
     /// The further settings of a sink of a kind.
-    @SettingsBuilder<SinkDraft> private static func sink(of kind: SinkDraft.Kind) -> [Setting<SinkDraft>] {
+    @SettingsBuilder<SinkDraft> private static func sink(of kind: SinkDraft.Kind) -> [Entry<SinkDraft>] {
         let needs = { (key: String) in "a sink of kind \(kind.rawValue) needs \(key); add it." }
         switch kind {
         case .stdout, .log:
             []
         case .feed:
-            Setting("keep", \.keep, .integer(1...10_000), "notifications")
+            Entry("keep", \.keep, as: .integer(1...10_000), "notifications")
         case .file:
-            Setting("path", \.path, .path.needed(needs("path")))
+            Entry("path", \.path, as: .path.needed(needs("path")))
         case .webhook:
-            Setting("url", \.url, .secretURL.needed(needs("url")))
-            Setting("secret_file", \.secretFile, .secretFile, "whsec_ and base64, or bytes; two whsec_ lines to rotate")
+            Entry("url", \.url, as: .secretURL.needed(needs("url")))
+            Entry(
+                "secret_file",
+                \.secretFile,
+                as: .secretFile,
+                "whsec_ and base64, or bytes; two whsec_ lines to rotate"
+            )
             anchors
-            Setting("timeout", \.timeout, .duration(.milliseconds(100), .seconds(600)))
+            Entry("timeout", \.timeout, as: .duration(.milliseconds(100), .seconds(600)))
         case .ntfy:
-            Setting("url", \.url, .url.needed(needs("url")))
-            Setting("topic", \.topic, .text(ValueRules.topic).secret.needed(needs("topic")))
-            Setting("token_file", \.tokenFile, .secretFile)
+            Entry("url", \.url, as: .url.needed(needs("url")))
+            Entry("topic", \.topic, as: .text(ValueRules.topic).secret.needed(needs("topic")))
+            Entry("token_file", \.tokenFile, as: .secretFile)
             anchors
         case .command:
-            Setting("argv", \.argv, .command.needed(needs("argv")))
-            Setting("timeout", \.timeout, .duration(.milliseconds(100), .seconds(600)))
+            Entry("argv", \.argv, as: .command.needed(needs("argv")))
+            Entry("timeout", \.timeout, as: .duration(.milliseconds(100), .seconds(600)))
         }
     }
 
-    private static var anchors: Setting<SinkDraft> {
-        Setting("ca_file", \.caFile, .file, "additional trust anchors, PEM")
+    private static var anchors: Entry<SinkDraft> {
+        Entry("ca_file", \.caFile, as: .file, "additional trust anchors, PEM")
     }
 
-    private static var sinks: Setting<DeliveryOptions> {
-        Setting(key: "sinks") { delivery, section in
+    private static var sinks: Entry<DeliveryOptions> {
+        Entry(key: "sinks") { delivery, section in
             let field = section.field("sinks")
             guard !field.isNull else { return }
             guard let items = field.items else {
@@ -116,7 +148,7 @@ extension ConfigurationTable {
 
     private static func write(
         _ draft: SinkDraft,
-        _ common: [Setting<SinkDraft>],
+        _ common: [Entry<SinkDraft>],
         at index: Int,
         _ printer: inout ConfigurationPrinter
     ) {

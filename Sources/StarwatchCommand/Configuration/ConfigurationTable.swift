@@ -13,89 +13,93 @@ enum ConfigurationTable {
     /// The largest number of polls, of sinks and of digests.
     static let maximumParts = 16
 
-    @SettingsBuilder<AgentOptions> static var settings: [Setting<AgentOptions>] {
+    @SettingsBuilder<AgentOptions> static var settings: [Entry<AgentOptions>] {
         server
-        Setting("identity", \.self) {
-            Setting("did", \.initialIdentity, did, "only seeds an empty database; later: starwatch identity set")
+        Entry("identity", \.self) {
+            Entry("did", \.initialIdentity, as: did, "only seeds an empty database; later: starwatch identity set")
         }
         auth
-        Setting("storage", \.storage) {
-            Setting("path", \.path, .path, "the SQLite file")
-            Setting("owner", \.owner, .choice(), "host: the agent never migrates, it only checks the version")
+        Entry("storage", \.storage) {
+            Entry("path", \.path, as: .path, "the SQLite file")
+            Entry("owner", \.owner, as: .choice(), "host: the agent never migrates, it only checks the version")
         }
         security
         polls
-        Setting("outbox", \.outbox) {
-            Setting("max_undelivered", \.maxUndelivered, .integer(1...1_000_000), "rows that wait for delivery")
-            Setting("backpressure_threshold", \.backpressureThreshold, .fraction, "fraction at which polling pauses")
-            Setting("eviction", \.eviction, .choice(), "evicted first: oldest, newest or lowest priority")
-            Setting("max_retries", \.maxRetries, .integer(1...100), "rejections by one sink before a dead letter")
-            Setting("cleanup_interval", \.cleanupInterval, .duration(.seconds(1)), "how often old rows are deleted")
-            Setting("keep_delivered", \.keepDelivered, .duration(), "retention of finished rows; dead letters: 30d")
+        Entry("outbox", \.outbox) {
+            Entry("max_undelivered", \.maxUndelivered, as: .integer(1...1_000_000), "rows that wait for delivery")
+            Entry("backpressure_threshold", \.backpressureThreshold, as: .fraction, "fraction at which polling pauses")
+            Entry("eviction", \.eviction, as: .choice(), "evicted first: oldest, newest or lowest priority")
+            Entry("max_retries", \.maxRetries, as: .integer(1...100), "rejections by one sink before a dead letter")
+            Entry("cleanup_interval", \.cleanupInterval, as: .duration(.seconds(1)), "how often old rows are deleted")
+            Entry("keep_delivered", \.keepDelivered, as: .duration(), "retention of finished rows; dead letters: 30d")
         }
         delivery
-        Setting("acknowledge", \.acknowledge) {
-            Setting("mode", \.mode, .choice(), "where delivered changes are acknowledged")
-            Setting("batch_size", \.batchSize, .integer(1...100), "changes per request")
+        Entry("acknowledge", \.acknowledge) {
+            Entry("mode", \.mode, as: .choice(), "where delivered changes are acknowledged")
+            Entry("batch_size", \.batchSize, as: .integer(1...100), "changes per request")
         }
-        Setting("limits", \.limits) {
+        Entry("limits", \.limits) {
             let changes = \LimitOptions.acknowledgementsPerMinute
-            Setting("requests_per_minute", \.requestsPerMinute, .integer(1...100_000), "in any 60s, per identity")
-            Setting("acknowledgements_per_minute", changes, .integer(1...1_000_000), "changes in any 60s")
-            Setting("max_concurrent_polls", \.maxConcurrentPolls, .integer(1...maximumParts), "poll cycles at once")
-            Setting("cycle", \.cycle, .duration(.seconds(1)), "time to request pages; the next poll cycle resumes")
-            Setting("shutdown", \.shutdown, .duration(.seconds(1)), "grace period; the next start resumes the rest")
+            Entry("requests_per_minute", \.requestsPerMinute, as: .integer(1...100_000), "in any 60s, per identity")
+            Entry("acknowledgements_per_minute", changes, as: .integer(1...1_000_000), "changes in any 60s")
+            Entry("max_concurrent_polls", \.maxConcurrentPolls, as: .integer(1...maximumParts), "poll cycles at once")
+            Entry("cycle", \.cycle, as: .duration(.seconds(1)), "time to request pages; the next poll cycle resumes")
+            Entry("shutdown", \.shutdown, as: .duration(.seconds(1)), "grace period; the next start resumes the rest")
         }
         clock
-        Setting("http", \.http) {
-            Setting("listen", \.listen, .text(ValueRules.listen), "/metrics, health checks, status page")
-            Setting(
+        Entry("http", \.http) {
+            Entry("listen", \.listen, as: .text(ValueRules.listen), "/metrics, health checks, status page")
+            Entry(
                 "web_config_file",
                 \.webConfigFile,
-                .webConfiguration(.http),
+                as: .webConfiguration(.http),
                 "TLS and passwords, as in Prometheus exporters"
             )
-            Setting("allowed_hosts", \.allowedHosts, .hostNames, "names in Host besides addresses and localhost")
-            Setting("dashboards_url", \.dashboardsURL, .text(ValueRules.link), "linked on the status page")
+            Entry("allowed_hosts", \.allowedHosts, as: hostNames, "names in Host besides addresses and localhost")
+            Entry("dashboards_url", \.dashboardsURL, as: .text(ValueRules.link), "linked on the status page")
         }
         control
-        Setting("log", \.log) {
-            Setting("level", \.level, .choice())
-            Setting("format", \.format, .choice())
+        Entry("log", \.log) {
+            Entry("level", \.level, as: .choice())
+            Entry("format", \.format, as: .choice())
         }
         // After polls and sinks, because digests name them.
         digests
         callbacks
     }
 
+    private static var hostNames: Rule<[String]> {
+        .list.checked { names, _ in names.lazy.compactMap(ValueRules.hostName).first }
+    }
+
     private static var did: Rule<DID> {
         .word("must be a DID such as did:ethr:0x…, or null.", shown: { _ in "<did>" }) { DID($0) }
     }
 
-    private static var server: Setting<AgentOptions> {
-        Setting("server", \.server) {
-            Setting("url", \.url, .url, "https; http only to this machine")
-            Setting("dialect", \.dialect, .choice())
-            Setting("timeout", \.timeout, .duration(.milliseconds(100), .hours(1)), "per request, with the body")
-            Setting("max_response", \.maxResponseBytes, .size(1024...1 << 30), "after decompression")
+    private static var server: Entry<AgentOptions> {
+        Entry("server", \.server) {
+            Entry("url", \.url, as: .url, "https; http only to this machine")
+            Entry("dialect", \.dialect, as: .choice())
+            Entry("timeout", \.timeout, as: .duration(.milliseconds(100), .hours(1)), "per request, with the body")
+            Entry("max_response", \.maxResponseBytes, as: .size(1024...1 << 30), "after decompression")
             let name = "null: Starwatch/VERSION"
-            Setting("user_agent", \.userAgent, .text(ValueRules.headerValue), name)
-            Setting("client_version", \.clientVersion, .text(ValueRules.headerValue), "X-Client-Version; " + name)
-            Setting("ca_file", \.caFile, .file, "additional trust anchors of this server, PEM")
-            Setting("pinned_public_key", \.pinnedPublicKey, .text(ValueRules.pinnedPublicKey), "sha256//...")
+            Entry("user_agent", \.userAgent, as: .text(ValueRules.headerValue), name)
+            Entry("client_version", \.clientVersion, as: .text(ValueRules.headerValue), "X-Client-Version; " + name)
+            Entry("ca_file", \.caFile, as: .file, "additional trust anchors of this server, PEM")
+            Entry("pinned_public_key", \.pinnedPublicKey, as: .text(ValueRules.pinnedPublicKey), "sha256//...")
         }
     }
 
-    private static var auth: Setting<AgentOptions> {
-        Setting("auth", \.auth) {
-            Setting("kind", \.kind, .choice())
-            Setting("secret_file", \.secretFile, .secretFile, "shared_secret: the secret's bytes (HS256)")
-            Setting("key_file", \.keyFile, .secretFile, "did_key: 64 hex digits or PEM (ES256K, did:ethr)")
-            Setting("stored_keys", \.storedKeys, .flag, "the key is in the encrypted database; starwatch keys import")
-            Setting("tokens_file", \.tokensFile, .secretFile, "token_pool: one token per line, or a JSON array")
-            Setting("argv", \.argv, .command, "command: [program, argument, ...]; prints a token")
-            Setting("lifetime", \.lifetime, .duration(.seconds(1)), "token lifetime; null: 60s for did_key, else 60m")
-            Setting("refresh_before", \.refreshBefore, .duration(), "time before expiry; at most half the lifetime")
+    private static var auth: Entry<AgentOptions> {
+        Entry("auth", \.auth) {
+            Entry("kind", \.kind, as: .choice())
+            Entry("secret_file", \.secretFile, as: .secretFile, "shared_secret: the secret's bytes (HS256)")
+            Entry("key_file", \.keyFile, as: .secretFile, "did_key: 64 hex digits or PEM (ES256K, did:ethr)")
+            Entry("stored_keys", \.storedKeys, as: .flag, "the key is in the encrypted database; starwatch keys import")
+            Entry("tokens_file", \.tokensFile, as: .secretFile, "token_pool: one token per line, or a JSON array")
+            Entry("argv", \.argv, as: .command, "command: [program, argument, ...]; prints a token")
+            Entry("lifetime", \.lifetime, as: .duration(.seconds(1)), "token lifetime; null: 60s for did_key, else 60m")
+            Entry("refresh_before", \.refreshBefore, as: .duration(), "time before expiry; at most half the lifetime")
         } check: { auth, _, section in
             if auth.storedKeys { return checkStoredKeys(auth, section) }
             let needed: String? =
@@ -129,10 +133,10 @@ enum ConfigurationTable {
         }
     }
 
-    private static var security: Setting<AgentOptions> {
-        Setting("security", \.security) {
-            Setting("master_key_file", \.masterKeyFile, .secretFile, "encrypts the database; see starwatch keys init")
-            Setting("master_key_command", \.masterKeyCommand, .command, "[program, argument, ...]; prints the key")
+    private static var security: Entry<AgentOptions> {
+        Entry("security", \.security) {
+            Entry("master_key_file", \.masterKeyFile, as: .secretFile, "encrypts the database; see starwatch keys init")
+            Entry("master_key_command", \.masterKeyCommand, as: .command, "[program, argument, ...]; prints the key")
         } check: { security, options, section in
             if options.auth.storedKeys, !section.has("master_key_file"), !section.has("master_key_command") {
                 let (journal, path) = (section.journal, "auth.stored_keys")
@@ -150,12 +154,12 @@ enum ConfigurationTable {
         }
     }
 
-    private static var clock: Setting<AgentOptions> {
-        Setting("clock", \.clock) {
-            Setting("source", \.source, .choice())
-            Setting("ntp_server", \.ntpServer, .text(ValueRules.ntpServer), "source ntp: HOST or HOST:PORT")
-            Setting("check_interval", \.checkInterval, .duration(.seconds(1)), "clock check period; ntp: 15s or more")
-            Setting("max_skew", \.maxSkew, .duration(.milliseconds(1)), "above it, the agent is degraded")
+    private static var clock: Entry<AgentOptions> {
+        Entry("clock", \.clock) {
+            Entry("source", \.source, as: .choice())
+            Entry("ntp_server", \.ntpServer, as: .text(ValueRules.ntpServer), "source ntp: HOST or HOST:PORT")
+            Entry("check_interval", \.checkInterval, as: .duration(.seconds(1)), "clock check period; ntp: 15s or more")
+            Entry("max_skew", \.maxSkew, as: .duration(.milliseconds(1)), "above it, the agent is degraded")
         } check: { clock, _, section in
             guard clock.source == .ntp else { return }
             if !section.has("ntp_server") { section.report("ntp needs ntp_server; add it.", at: "source") }
@@ -165,13 +169,18 @@ enum ConfigurationTable {
         }
     }
 
-    private static var control: Setting<AgentOptions> {
-        Setting("control", \.control) {
-            Setting("socket", \.socket, .path, "created with mode 0600")
-            Setting("listen", \.listen, .text(ValueRules.listen), "control API on TCP; needs token_file or users")
+    private static var control: Entry<AgentOptions> {
+        Entry("control", \.control) {
+            Entry("socket", \.socket, as: .path, "created with mode 0600")
+            Entry("listen", \.listen, as: .text(ValueRules.listen), "control API on TCP; needs token_file or users")
             let token = Rule.secretFile(atLeast: AgentServers.shortestControlToken)
-            Setting("token_file", \.tokenFile, token, "bearer token of requests over TCP, 16 bytes or more")
-            Setting("web_config_file", \.webConfigFile, .webConfiguration(.control), "TLS, or users instead of a token")
+            Entry("token_file", \.tokenFile, as: token, "bearer token of requests over TCP, 16 bytes or more")
+            Entry(
+                "web_config_file",
+                \.webConfigFile,
+                as: .webConfiguration(.control),
+                "TLS, or users instead of a token"
+            )
         } check: { control, options, section in
             if let problem = ControlSocket.problem(ofPath: control.socket) {
                 section.report("\(problem).", at: "socket")

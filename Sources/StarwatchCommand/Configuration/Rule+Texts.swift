@@ -60,19 +60,6 @@ extension Rule {
     }
 }
 
-extension Rule<CatalogueFolder> {
-    /// A folder of message catalogues.
-    static var catalogues: Rule {
-        Rule<String>.path.map(to: { ConfigurationPrinter.scalar($0.path) }) { path, field in
-            do throws(CatalogueFolder.Problem) {
-                return try CatalogueFolder(reading: path)
-            } catch {
-                return field.reject(error.message)
-            }
-        }
-    }
-}
-
 extension Rule<[String]> {
     /// A list of texts; null is an empty one.
     static var list: Rule {
@@ -86,62 +73,9 @@ extension Rule<[String]> {
         }
     }
 
-    static var hostNames: Rule {
-        list.checked { names, _ in names.lazy.compactMap(ValueRules.hostName).first }
-    }
-
     /// A program and its arguments, which can be secret.
     static var command: Rule {
         list.checked { argv, _ in argv.isEmpty ? "must name a program." : nil }
             .shown { ConfigurationPrinter.list($0.prefix(1) + $0.dropFirst().map { _ in "<secret>" }) }
-    }
-
-    /// Starred plans, which identify a person.
-    static var plans: Rule {
-        list.checked { plans, _ in Set(plans).count < plans.count ? "names a plan twice; remove one." : nil }
-            .shown { ConfigurationPrinter.list($0.map { _ in "<plan>" }) }
-    }
-}
-
-extension Rule<[DayTime]> {
-    /// Times of the day, 1 to 24, each once.
-    static var times: Rule {
-        Rule<[String]>.list.map(to: { "[\($0.map { "\"\($0)\"" }.joined(separator: ", "))]" }) { texts, field in
-            let times = texts.compactMap(DayTime.init)
-            guard times.count == texts.count else {
-                return field.reject("must be times of the day such as \"08:00\", in quotes.")
-            }
-            return times
-        }
-        .checked(limits: "1 to 24") { times, _ in
-            let repeated = times.first { time in times.count { $0 == time } > 1 }
-            if let repeated { return "names \(repeated) twice; remove one." }
-            return (1...24).contains(times.count) ? nil : "must name 1 to 24 times of the day."
-        }
-    }
-}
-
-extension Rule<[String: String]> {
-    /// Names of projects by handle. A handle identifies a project, so no problem repeats one.
-    static var projectNames: Rule {
-        Rule(print: { $0.isEmpty ? "{}" : "{<plan>: <name>}" }) { field in
-            field.section?.fields.reduce(into: [:]) { names, entry in
-                names[entry.key] = ProjectHandle(entry.key).flatMap { _ in entry.text }
-                guard names[entry.key] == nil else { return }
-                field.journal.report("must map each project handle to a name.", at: field.path, line: entry.line)
-            }
-        }
-    }
-
-    /// Headers of a request. A value can be a credential that the header's name does not give away.
-    static var headers: Rule {
-        let print = { (headers: Value) in
-            headers.keys.sorted().map { "\(ConfigurationPrinter.scalar($0)): <secret>" }.joined(separator: ", ")
-        }
-        return Rule(print: { "{\(print($0))}" }) { field in
-            field.section?.fields.reduce(into: [:]) { headers, entry in
-                headers[entry.key] = Rule<String>.text { ValueRules.header(entry.key, $0) }.read(entry)
-            }
-        }
     }
 }

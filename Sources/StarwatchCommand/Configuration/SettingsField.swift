@@ -91,9 +91,7 @@ struct SettingsField {
     /// Reports every key that is not in `known`.
     func allow(_ known: [String]) {
         for field in fields where !known.contains(field.key) {
-            field.report(
-                UnknownSetting.problem(of: field.key, among: known, isItem: isFarFromSections)
-            )
+            field.report(UnknownSetting.problem(of: field.key, among: known, isItem: isFarFromSections))
         }
     }
 

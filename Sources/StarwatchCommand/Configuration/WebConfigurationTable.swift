@@ -4,25 +4,25 @@ import StarwatchHTTP
 ///
 /// A setting of that format that the agent cannot obey is an error, because ignoring it would promise something.
 enum WebConfigurationTable {
-    @SettingsBuilder<WebConfiguration> static var settings: [Setting<WebConfiguration>] {
-        Setting(optional: "tls_server_config", \.tls, WebConfiguration.TLS(), "no TLS") { tls }
-        Setting("http_server_config", \.self) {
+    @SettingsBuilder<WebConfiguration> static var settings: [Entry<WebConfiguration>] {
+        Entry(optional: "tls_server_config", \.tls, WebConfiguration.TLS(), "no TLS") { tls }
+        Entry("http_server_config", \.self) {
             never("http2", allowing: false, "the agent speaks HTTP/1.1 only; write false, or remove it.")
-            Setting("headers", \.headers, .answerHeaders)
+            Entry("headers", \.headers, as: answerHeaders)
         }
-        Setting("basic_auth_users", \.users, .passwordHashes)
+        Entry("basic_auth_users", \.users, as: passwordHashes)
     }
 
-    @SettingsBuilder<WebConfiguration.TLS> private static var tls: [Setting<WebConfiguration.TLS>] {
-        Setting("cert_file", \.certificateFile, .file.needed("needs cert_file; add it."))
-        Setting("key_file", \.keyFile, .secretFile.needed("needs key_file; add it."))
-        Setting("client_ca_file", \.clientCAFile, .file)
-        Setting("client_auth_type", \.clientCertificates, .clientCertificates)
-        Setting("client_allowed_sans", \.allowedClientNames, .list)
-        Setting("min_version", \.minimumVersion, .tlsVersion)
-        Setting("max_version", \.maximumVersion, .tlsVersion)
-        Setting("cipher_suites", \.cipherSuites, .cipherSuites)
-        Setting("curve_preferences", \.curves, .curves)
+    @SettingsBuilder<WebConfiguration.TLS> private static var tls: [Entry<WebConfiguration.TLS>] {
+        Entry("cert_file", \.certificateFile, as: .file.needed("needs cert_file; add it."))
+        Entry("key_file", \.keyFile, as: .secretFile.needed("needs key_file; add it."))
+        Entry("client_ca_file", \.clientCAFile, as: .file)
+        Entry("client_auth_type", \.clientCertificates, as: clientCertificates)
+        Entry("client_allowed_sans", \.allowedClientNames, as: .list)
+        Entry("min_version", \.minimumVersion, as: tlsVersion)
+        Entry("max_version", \.maximumVersion, as: tlsVersion)
+        Entry("cipher_suites", \.cipherSuites, as: cipherSuites)
+        Entry("curve_preferences", \.curves, as: curves)
         never(
             "prefer_server_cipher_suites",
             allowing: false,
@@ -39,8 +39,8 @@ enum WebConfigurationTable {
     /// A setting of the format that the agent cannot obey.
     ///
     /// - Parameter value: The one value that asks for nothing.
-    private static func never<Root>(_ key: String, allowing value: Bool? = nil, _ problem: String) -> Setting<Root> {
-        Setting(key: key) { _, section in
+    private static func never<Root>(_ key: String, allowing value: Bool? = nil, _ problem: String) -> Entry<Root> {
+        Entry(key: key) { _, section in
             let field = section.field(key)
             guard !field.isNull else { return }
             if let value, Rule<Bool>.flag.read(field) == value { return }
@@ -48,21 +48,19 @@ enum WebConfigurationTable {
         } write: { _, _ in
         }
     }
-}
 
-extension Rule<WebConfiguration.ClientCertificates> {
-    static var clientCertificates: Rule {
-        let known = choice()
+    // MARK: - Rules
+
+    private static var clientCertificates: Rule<WebConfiguration.ClientCertificates> {
+        let known = Rule<WebConfiguration.ClientCertificates>.choice()
         return Rule(print: known.print) { field in
             // The format's former name of the type.
             field.text == "RequireClientCert" ? .requireAny : known.read(field)
         }
     }
-}
 
-extension Rule<WebConfiguration.Version> {
-    static var tlsVersion: Rule {
-        let known = choice()
+    private static var tlsVersion: Rule<WebConfiguration.Version> {
+        let known = Rule<WebConfiguration.Version>.choice()
         return Rule(print: known.print) { field in
             if let text = field.text, ["TLS10", "TLS11"].contains(text) {
                 return field.reject("\(text) is not secure, and the agent never offers it; use TLS12 or TLS13.")
@@ -70,34 +68,26 @@ extension Rule<WebConfiguration.Version> {
             return known.read(field)
         }
     }
-}
 
-extension Rule<[WebConfiguration.CipherSuite]> {
-    static var cipherSuites: Rule {
+    private static var cipherSuites: Rule<[WebConfiguration.CipherSuite]> {
         words(
             "names a suite that the agent does not offer; use those of ECDHE with GCM or CHACHA20, such as "
                 + "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256."
         )
     }
-}
 
-extension Rule<[WebConfiguration.Curve]> {
-    static var curves: Rule {
+    private static var curves: Rule<[WebConfiguration.Curve]> {
         words("must be a list of \(WebConfiguration.Curve.allCases.map(\.rawValue).joined(separator: ", ")).")
     }
-}
 
-extension Rule {
     /// A list of words, each one of a fixed set.
-    fileprivate static func words<Word: RawRepresentable<String>>(_ problem: String) -> Rule where Value == [Word] {
+    private static func words<Word: RawRepresentable<String>>(_ problem: String) -> Rule<[Word]> {
         Rule<[String]>.list.map(to: { ConfigurationPrinter.list($0.map(\.rawValue)) }) { texts, field in
             let words = texts.compactMap(Word.init(rawValue:))
             return words.count == texts.count ? words : field.reject(problem)
         }
     }
-}
 
-extension Rule<[String: String]> {
     /// The headers that the format allows, with the values of those that have few.
     private static let allowedHeaders: [(name: String, values: [String])] = [
         ("Content-Security-Policy", []),
@@ -108,7 +98,7 @@ extension Rule<[String: String]> {
     ]
 
     /// Headers of every answer.
-    static var answerHeaders: Rule {
+    private static var answerHeaders: Rule<[String: String]> {
         Rule(print: { ConfigurationPrinter.list($0.keys.sorted()) }) { field in
             guard let section = field.section else { return nil }
             section.allow(allowedHeaders.map(\.name))
@@ -125,7 +115,7 @@ extension Rule<[String: String]> {
     }
 
     /// Hashes of passwords by user name. A problem repeats neither.
-    static var passwordHashes: Rule {
+    private static var passwordHashes: Rule<[String: String]> {
         Rule(print: { _ in "<secret>" }) { field in
             field.section?.fields.reduce(into: [:]) { users, entry in
                 guard let problem = problem(ofUser: entry.key, entry.text) else { return users[entry.key] = entry.text }

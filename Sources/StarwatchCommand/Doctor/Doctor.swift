@@ -31,7 +31,7 @@ struct Doctor {
             findings = error.lines.map { Finding("configuration", isForService ? .warning : .problem, $0) }
         }
         let options = configuration.options
-        findings += configuration.problems(of: await Agent.warnings(about: options, configuration.facts)).map {
+        findings += configuration.problems(of: await OptionWarning.found(in: options, configuration.facts)).map {
             Finding("configuration", .warning, $0.description(file: configuration.file))
         }
         findings += files.findings

@@ -55,10 +55,7 @@ enum KeysText {
 
     static func verification(_ report: KeyVerification) -> String {
         guard report.failed > 0 else { return "All \(report.opened) encrypted values open." }
-        let faults = TextTable(
-            titles: ["COLUMN", "ROW"],
-            rows: report.faults.map { [$0.column, $0.row] }
-        )
+        let faults = TextTable(titles: ["COLUMN", "ROW"], rows: report.faults.map { [$0.column, $0.row] })
         return """
             \(report.failed) of \(report.opened + report.failed) encrypted values do not open. They were changed or moved; \
             restore a backup.

@@ -41,7 +41,7 @@ struct Setup {
             failure.problems = failure.problems.map { .init(line: nil, path: $0.path, message: $0.message) }
             throw failure
         }
-        var findings = await Agent.warnings(about: options).filter { $0.path != "storage.path" }
+        var findings = await OptionWarning.found(in: options).filter { $0.path != "storage.path" }
             .map { Finding("configuration", .warning, "\($0.path) \($0.message)") }
         if withTrials {
             progress("Trying the server (up to 30 s) and the sink...")

@@ -4,19 +4,17 @@ import Glibc
 ///
 /// Well-behaved clients stay far below them. The server's own work on an answer has no limit, because a poll cycle that
 /// the control API runs takes as long as it takes.
-package struct ConnectionLimits: Sendable {
+struct ConnectionLimits: Sendable {
     /// The maximum number of connections. Another one replaces the quietest.
-    package var connections = Self.connections(ofFiles: Self.openFiles)
+    var connections = Self.connections(ofFiles: Self.openFiles)
     /// The time limit without a request. Longer than any sensible scrape interval.
-    package var idle = Duration.seconds(150)
+    var idle = Duration.seconds(150)
     /// The time limit from a request's first byte to its last, and of a TLS handshake.
-    package var request = Duration.seconds(30)
+    var request = Duration.seconds(30)
     /// The time limit for a client to take a piece of an answer.
-    package var answer = Duration.seconds(30)
+    var answer = Duration.seconds(30)
     /// The pause before a request that a client sent before it had the previous answer.
-    package var turn = Duration.milliseconds(1)
-
-    package init() {}
+    var turn = Duration.milliseconds(1)
 
     /// The number of connections for a limit on open files. Three full servers must leave files for everything else,
     /// because without a free file no connection is accepted and none makes room.

@@ -7,28 +7,13 @@ import StarwatchCore
 struct FeedPage: Sendable {
     /// The notifications, newest first; `nil` if no sink keeps them.
     let entries: [FeedEntry]?
-    var dashboards: String?
-    private let now: String
-    private let times: PageTimes
+    let times: PageTimes
 
     /// The maximum number of listed names. The notification's link leads to all.
     private static let listedNames = 5
 
-    init(entries: [FeedEntry]?, now: String, dashboards: String? = nil) {
-        self.entries = entries
-        self.now = now
-        self.dashboards = dashboards
-        times = PageTimes(now: now)
-    }
-
-    /// - Parameter nonce: The nonce in the answer's content security policy.
-    func html(nonce: String) -> HTML {
-        var frame = PageFrame(title: "Notifications", refreshSeconds: 30, main: main)
-        frame.isLive = entries != nil
-        frame.canControl = true
-        frame.aside = "<p class=\"asof\">As of \(times.time(now))<span id=\"zone\"></span></p>"
-        frame.dashboards = dashboards
-        return frame.html(nonce: nonce)
+    var frame: PageFrame {
+        PageFrame(title: "Notifications", refreshSeconds: 30, isLive: entries != nil, aside: times.asOf, main: main)
     }
 
     private var main: HTML {

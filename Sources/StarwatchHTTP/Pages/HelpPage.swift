@@ -5,11 +5,8 @@ import StarwatchCore
 struct HelpPage: Sendable {
     /// Whether the same server has the control API.
     var canControl = false
-    var dashboards: String?
 
-    func html(nonce: String) -> HTML {
-        PageFrame(title: "Help", canControl: canControl, main: main, dashboards: dashboards).html(nonce: nonce)
-    }
+    var frame: PageFrame { PageFrame(title: "Help", main: main) }
 
     private var main: HTML {
         """
@@ -52,44 +49,17 @@ struct HelpPage: Sendable {
     }
 
     private var skips: HTML {
-        let rows = SkipReason.allCases.map { ($0.rawValue, Self.meaning($0)) }
+        let rows = SkipReason.allCases.map { ($0.rawValue, $0.meaning) }
         return
             "<p>A skipped run is not a failure. The page shows the latest run’s reason.</p>\(table("Skips", "Word", rows))"
     }
 
-    private static func meaning(_ reason: SkipReason) -> HTML {
-        switch reason {
-        case .noIdentity: "No identity is signed in: <code>starwatch identity set DID</code>."
-        case .noStars: "The identity has no stars: <code>starwatch stars add ID</code>."
-        case .optedOut:
-            "The person opted out of this kind of notification. For starred plans: <code>starwatch stars opt-in</code>."
-        case .backpressure: "The outbox is nearly full."
-        case .throttled: "Waiting for the server’s rate limit."
-        case .circuitOpen: "The server failed repeatedly, so requests to it pause."
-        case .noToken: "There is no key or token to sign in with. Check <code>auth</code> in the configuration."
-        case .overlap: "The previous run was still in progress."
-        }
-    }
-
     private var digests: HTML {
-        let rows = SlotCode.allCases.map { ($0.rawValue, Self.meaning($0)) }
+        let rows = SlotCode.allCases.map { ($0.rawValue, $0.meaning) }
         return """
             <p>The page shows the last result’s reason. <code>starwatch digests</code> shows those of the last day.</p>
             \(table("Digests", "Word", rows))
             """
-    }
-
-    private static func meaning(_ code: SlotCode) -> HTML {
-        switch code {
-        case .stale: "The content was older than <code>ttl</code>, because the fetches fail. See the log."
-        case .empty: "The content is empty, and <code>on_empty</code> is <code>skip</code>."
-        case .noContent: "There was no content, and <code>on_missing</code> shows nothing instead. See the log."
-        case .missed: "The agent was not running at the digest’s time or in the 10 minutes after it."
-        case .undelivered: "No sink could be reached before the content expired."
-        case .rejected: "The sinks rejected it."
-        case .noSink: "All sinks of the digest are disabled. Fix them, then send SIGHUP."
-        case .fetchFailed: "The fetch failed. The digest can still be shown; callbacks report the failure."
-        }
     }
 
     // MARK: - Actions

@@ -13,16 +13,15 @@ struct PageFrame: Sendable {
     var refreshSeconds: Int?
     /// Whether a script updates the page. ``refreshSeconds`` then applies only without JavaScript.
     var isLive = false
-    /// Whether the same server has the control API, which includes the feed.
-    var canControl = false
     /// The content beside the brand.
     var aside: HTML = ""
     var main: HTML
-    /// The URL of the operator's dashboards; `nil` if it is not configured.
-    var dashboards: String?
 
-    /// - Parameter nonce: The nonce in the answer's content security policy.
-    func html(nonce: String) -> HTML {
+    /// - Parameters:
+    ///   - nonce: The nonce in the answer's content security policy.
+    ///   - canControl: Whether the same server has the control API, which includes the feed.
+    ///   - dashboards: The URL of the operator's dashboards; `nil` if it is not configured.
+    func html(nonce: String, canControl: Bool, dashboards: String? = nil) -> HTML {
         let meta: HTML = refreshSeconds.map { "<meta http-equiv=\"refresh\" content=\"\($0)\">" } ?? ""
         let refresh: HTML = isLive ? "<noscript>\(meta)</noscript>\n" : refreshSeconds == nil ? "" : "\(meta)\n"
         let feed: HTML =

@@ -2,10 +2,14 @@ import StarwatchCore
 
 /// Times on a page, relative to the page's creation.
 struct PageTimes: Sendable {
-    let now: Timestamp
+    private let text: String
+    private let now: Timestamp
 
     /// - Parameter text: The page's creation time, in ISO 8601.
-    init(now text: String) { now = Timestamp(iso8601: text) ?? Timestamp(milliseconds: 0) }
+    init(now text: String) { (self.text, now) = (text, Timestamp(iso8601: text) ?? Timestamp(milliseconds: 0)) }
+
+    /// The page's creation time, for the head of the page.
+    var asOf: HTML { "<p class=\"asof\">As of \(time(text))<span id=\"zone\"></span></p>" }
 
     /// The age of `text`, negative for a future time; `nil` if `text` is not a time.
     func secondsSince(_ text: String?) -> Double? {

@@ -1,13 +1,9 @@
 import CEmbedded
 
 /// The pages of the runbooks: one each, and their index.
-struct RunbookPage: Sendable {
-    /// Whether the same server has the control API.
-    var canControl = false
-    var dashboards: String?
-
+enum RunbookPage {
     /// `/help/runbooks`
-    func index(nonce: String) -> HTML {
+    static var index: PageFrame {
         let rows = Runbook.all.map { runbook -> HTML in
             let meaning = Markdown().html(runbook.meaning)
             return """
@@ -22,26 +18,18 @@ struct RunbookPage: Sendable {
             <tbody>\(rows)</tbody></table></section>
             </div>
             """
-        return frame("Runbooks", main, root: "../").html(nonce: nonce)
+        return PageFrame(title: "Runbooks", root: "../", main: main)
     }
 
     /// `/help/runbooks/NAME`
-    func page(_ runbook: Runbook, nonce: String) -> HTML {
+    static func page(_ runbook: Runbook) -> PageFrame {
         let text = Markdown { $0 == runbook.name ? nil : Runbook.find($0)?.name }.html(runbook.text)
         let main: HTML = """
             <div class="help"><article class="card runbook">
             \(text)</article>
             <p><a href="../runbooks">All runbooks</a></p></div>
             """
-        return frame(runbook.name, main, root: "../../").html(nonce: nonce)
-    }
-
-    private func frame(_ title: String, _ main: HTML, root: HTML) -> PageFrame {
-        var frame = PageFrame(title: title, main: main)
-        frame.root = root
-        frame.canControl = canControl
-        frame.dashboards = dashboards
-        return frame
+        return PageFrame(title: runbook.name, root: "../../", main: main)
     }
 }
 

@@ -43,10 +43,7 @@ enum StatusField {
         ("outbox.claimed", "Changes that are being delivered."),
         ("outbox.delivered", "Delivered changes that are not yet acknowledged."),
         ("outbox.dead", "Changes that a required sink rejected for good or was given up for."),
-        (
-            "outbox.given_up",
-            "Notifications that a sink with required: false rejected for good or was given up for."
-        ),
+        ("outbox.given_up", "Notifications that a sink with required: false rejected for good or was given up for."),
         ("outbox.quarantined", "Invalid items of the server that were rejected alone."),
         ("outbox.capacity", "The limit for pending and claimed changes."),
         ("outbox.backpressure", "Whether polling pauses because the outbox is nearly full."),

@@ -5,26 +5,22 @@ import StarwatchCore
 struct StatusPage: Sendable {
     let status: AgentStatus
     /// Whether the same server has the control API.
-    var canControl = false
-    /// The URL of the operator's dashboards; `nil` if it is not configured.
-    var dashboards: String?
+    let canControl: Bool
     let times: PageTimes
 
-    init(status: AgentStatus, canControl: Bool = false, dashboards: String? = nil) {
-        self.status = status
-        self.canControl = canControl
-        self.dashboards = dashboards
-        times = PageTimes(now: status.now)
+    init(status: AgentStatus, canControl: Bool = false) {
+        (self.status, self.canControl, times) = (status, canControl, PageTimes(now: status.now))
     }
 
-    /// - Parameter nonce: The nonce in the answer's content security policy.
-    func html(nonce: String) -> HTML {
+    var frame: PageFrame {
         let verdict = verdict
-        var frame = PageFrame(title: verdict.title, tone: verdict.tone, refreshSeconds: 30, main: main(verdict))
-        frame.aside = "<p class=\"asof\">As of \(times.time(status.now))<span id=\"zone\"></span></p>"
-        frame.canControl = canControl
-        frame.dashboards = dashboards
-        return frame.html(nonce: nonce)
+        return PageFrame(
+            title: verdict.title,
+            tone: verdict.tone,
+            refreshSeconds: 30,
+            aside: times.asOf,
+            main: main(verdict)
+        )
     }
 
     private func main(_ verdict: Verdict) -> HTML {

@@ -8,25 +8,9 @@ struct StoryPage: Sendable {
     var story: Story?
     /// The reason why there is no story, as one sentence.
     var problem: String?
-    var dashboards: String?
-    private let now: String
-    private let times: PageTimes
+    let times: PageTimes
 
-    init(id: String?, now: String, dashboards: String? = nil) {
-        self.id = id
-        self.now = now
-        self.dashboards = dashboards
-        times = PageTimes(now: now)
-    }
-
-    /// - Parameter nonce: The nonce in the answer's content security policy.
-    func html(nonce: String) -> HTML {
-        var frame = PageFrame(title: "Explain", main: main)
-        frame.canControl = true
-        frame.aside = "<p class=\"asof\">As of \(times.time(now))<span id=\"zone\"></span></p>"
-        frame.dashboards = dashboards
-        return frame.html(nonce: nonce)
-    }
+    var frame: PageFrame { PageFrame(title: "Explain", aside: times.asOf, main: main) }
 
     private var main: HTML {
         let problem: HTML = problem.map { "<p class=\"card bad\" role=\"alert\">\($0)</p>" } ?? ""

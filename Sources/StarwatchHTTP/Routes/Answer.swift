@@ -54,10 +54,11 @@ struct Answer: Sendable {
     /// An HTML page. Its policy lets only its own style and script run.
     ///
     /// - Parameter canControl: Whether forms and scripts can send requests to this server.
-    static func page(canControl: Bool, _ page: (_ nonce: String) -> HTML) -> Answer {
+    static func page(_ frame: PageFrame, canControl: Bool, dashboards: String?) -> Answer {
         var random = SystemRandomNumberGenerator()
         let nonce = String(random.next(), radix: 36) + String(random.next(), radix: 36)
-        var answer = Answer(contentType: "text/html; charset=utf-8", body: Array(page(nonce).text.utf8))
+        let page = frame.html(nonce: nonce, canControl: canControl, dashboards: dashboards)
+        var answer = Answer(contentType: "text/html; charset=utf-8", body: Array(page.text.utf8))
         let own = canControl ? "'self'" : "'none'"
         answer.headers[.contentSecurityPolicy] =
             "default-src 'none'; style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; img-src data:; "

@@ -67,24 +67,19 @@ struct ControlRoutes: Sendable {
     }
 
     private func feedPage() async throws -> Answer {
-        let status = try await agent.perform(ControlAPI.status)
+        let times = try await times()
         var entries: [FeedEntry]?
         do {
             entries = try await agent.perform(ControlAPI.feed, NotificationQuery()).notifications
         } catch {
             guard error.kind == .conflict else { throw error }
         }
-        let now = status.clock.serverTime ?? status.now
-        return .page(canControl: true) { [entries] in
-            FeedPage(entries: entries, now: now, dashboards: dashboards).html(nonce: $0)
-        }
+        return .page(FeedPage(entries: entries, times: times).frame, canControl: true, dashboards: dashboards)
     }
 
     private func storyPage(_ call: Call) async throws -> Answer {
         let id = try Parameters(call.request.query, allowing: ["id"])["id"]
-        let status = try await agent.perform(ControlAPI.status)
-        let now = status.clock.serverTime ?? status.now
-        var page = StoryPage(id: id, now: now, dashboards: dashboards)
+        var page = StoryPage(id: id, times: try await times())
         if let id, !id.isEmpty {
             do {
                 page.story = try await agent.perform(ControlAPI.explain, id)
@@ -93,7 +88,13 @@ struct ControlRoutes: Sendable {
                 page.problem = error.message
             }
         }
-        return .page(canControl: true) { [page] in page.html(nonce: $0) }
+        return .page(page.frame, canControl: true, dashboards: dashboards)
+    }
+
+    /// Times by the server's clock, as notifications and stories have them.
+    private func times() async throws -> PageTimes {
+        let status = try await agent.perform(ControlAPI.status)
+        return PageTimes(now: status.clock.serverTime ?? status.now)
     }
 }
 

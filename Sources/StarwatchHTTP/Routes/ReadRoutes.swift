@@ -19,9 +19,12 @@ struct ReadRoutes: Sendable {
 
     var table: [Route] {
         [
-            Route("GET", "/") { _ in try await statusPage() },
-            Route("GET", "/help") { _ in helpPage },
-            Route("GET", "/help/runbooks") { _ in runbooks },
+            Route("GET", "/") { _ in
+                let status = try await agent.perform(ControlAPI.status)
+                return page(StatusPage(status: status, canControl: canControl).frame)
+            },
+            Route("GET", "/help") { _ in page(HelpPage(canControl: canControl).frame) },
+            Route("GET", "/help/runbooks") { _ in page(RunbookPage.index) },
             Route("GET", "/help/runbooks/{name}") { call in try runbook(call.request.arguments[0]) },
             Route("GET", "/metrics") { call in await metrics(call) },
             Route("GET", "/-/healthy") { _ in healthy(await agent.isHealthy()) },
@@ -30,32 +33,13 @@ struct ReadRoutes: Sendable {
         ]
     }
 
-    private func statusPage() async throws -> Answer {
-        let status = try await agent.perform(ControlAPI.status)
-        return .page(canControl: canControl) {
-            StatusPage(status: status, canControl: canControl, dashboards: dashboards).html(nonce: $0)
-        }
-    }
-
-    private var helpPage: Answer {
-        .page(canControl: canControl) {
-            HelpPage(canControl: canControl, dashboards: dashboards).html(nonce: $0)
-        }
-    }
-
-    private var runbooks: Answer {
-        .page(canControl: canControl) {
-            RunbookPage(canControl: canControl, dashboards: dashboards).index(nonce: $0)
-        }
+    private func page(_ frame: PageFrame) -> Answer {
+        .page(frame, canControl: canControl, dashboards: dashboards)
     }
 
     private func runbook(_ name: String) throws -> Answer {
-        guard let runbook = Runbook.find(name) else {
-            throw ControlError(.notFound, "There is no such runbook; /help/runbooks lists all.")
-        }
-        return .page(canControl: canControl) {
-            RunbookPage(canControl: canControl, dashboards: dashboards).page(runbook, nonce: $0)
-        }
+        if let runbook = Runbook.find(name) { return page(RunbookPage.page(runbook)) }
+        throw ControlError(.notFound, "There is no such runbook; /help/runbooks lists all.")
     }
 
     /// The size in bytes below which compressing costs more than it saves.

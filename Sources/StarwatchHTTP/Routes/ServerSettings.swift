@@ -1,27 +1,18 @@
 import StarwatchPolling
 
 /// The settings of a server.
-package struct ServerSettings: Sendable {
+struct ServerSettings: Sendable {
     /// The URL of the dashboards, which the pages link to.
-    package var dashboards: String?
+    var dashboards: String?
     /// The names that `Host` can contain, besides addresses and `localhost`.
-    package var allowedHosts: [String]
+    var allowedHosts: [String] = []
     /// The web configuration of the server's port; `nil` for clear text without passwords.
-    package var security: PortSecurity?
+    var security: PortSecurity?
+    var limits = ConnectionLimits()
+    /// The time limit for requests in progress at shutdown. Then their connections are closed.
+    var shutdownGrace = Duration.seconds(5)
     /// A monotonic time.
-    package var now: @Sendable () -> Duration
-
-    package init(
-        dashboards: String? = nil,
-        allowedHosts: [String] = [],
-        security: PortSecurity? = nil,
-        now: @escaping @Sendable () -> Duration = { SystemClock().monotonic }
-    ) {
-        self.dashboards = dashboards
-        self.allowedHosts = allowedHosts
-        self.security = security
-        self.now = now
-    }
+    var now: @Sendable () -> Duration = { SystemClock().monotonic }
 }
 
 extension ServerSettings {

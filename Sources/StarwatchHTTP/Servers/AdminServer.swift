@@ -1,26 +1,22 @@
 import Hummingbird
-package import Logging
+import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
-package import Starwatch
+import Starwatch
 import StarwatchCore
 
 /// The read-only server: metrics, health, readiness and the status page. It contains no personal data.
-package struct AdminServer: Service {
+struct AdminServer: Service {
     private let listen: ListenAddress
     private let listener: Listener
 
-    /// - Parameters:
-    ///   - listen: `host:port`; port 0 takes a free one.
-    ///   - shutdownGrace: The time limit for requests in progress at shutdown.
+    /// - Parameter listen: `host:port`; port 0 takes a free one.
     /// - Throws: ``HTTPServerError/badAddress(_:)``.
-    package init(
+    init(
         agent: any ServedAgent,
         listen: String,
         settings: ServerSettings = ServerSettings(),
-        shutdownGrace: Duration = .seconds(5),
-        limits: ConnectionLimits = ConnectionLimits(),
         logger: Logger
     ) throws(HTTPServerError) {
         let address = try ListenAddress(listen: listen)
@@ -31,19 +27,13 @@ package struct AdminServer: Service {
             access: settings.passwords(),
             security: settings.security
         )
-        listener = Listener(
-            responder: responder,
-            shutdownGrace: shutdownGrace,
-            limits: limits,
-            logger: logger,
-            security: settings.security
-        )
+        listener = Listener(responder: responder, settings: settings, logger: logger)
     }
 
     /// Serves until graceful shutdown, which waits for requests in progress up to the grace, or until cancelled.
     ///
     /// - Throws: ``HTTPServerError`` if the address cannot be listened on.
-    package func run() async throws {
+    func run() async throws {
         let executor = EventLoopExecutor(MultiThreadedEventLoopGroup.singleton.any())
         try await withTaskExecutorPreference(executor) {
             try await listener.run(
@@ -58,7 +48,7 @@ package struct AdminServer: Service {
     /// Waits until the server listens, and returns `host:port` with the actual port.
     ///
     /// `nil` if the server cannot listen or stops before, or if the waiting task is cancelled.
-    package func boundAddress() async -> String? { await listener.address.value() }
+    func boundAddress() async -> String? { await listener.address.value() }
 }
 
 extension ListenAddress {

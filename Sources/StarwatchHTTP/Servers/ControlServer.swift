@@ -1,13 +1,13 @@
 import Hummingbird
-package import Logging
+import Logging
 import ServiceLifecycle
-package import Starwatch
+import Starwatch
 import StarwatchCore
 
 /// The server of the control API: the pages of ``AdminServer``, and everything that changes the agent's state.
 ///
 /// It listens on a Unix socket that only its owner can open, or on TCP for callers with the token.
-package struct ControlServer: Service {
+struct ControlServer: Service {
     private enum Place: Sendable {
         case socket(path: String)
         case tcp(ListenAddress)
@@ -18,30 +18,15 @@ package struct ControlServer: Service {
 
     /// A server on a Unix socket of mode 0600. It replaces the socket of a dead agent.
     ///
-    /// - Parameters:
-    ///   - socketPath: At most 107 bytes, with a directory of at most 95, which must exist.
-    ///   - shutdownGrace: The time limit for requests in progress at shutdown.
-    package init(
-        agent: any ServedAgent,
-        socketPath: String,
-        settings: ServerSettings = ServerSettings(),
-        shutdownGrace: Duration = .seconds(5),
-        limits: ConnectionLimits = ConnectionLimits(),
-        logger: Logger
-    ) {
+    /// - Parameter socketPath: At most 107 bytes, with a directory of at most 95, which must exist.
+    init(agent: any ServedAgent, socketPath: String, settings: ServerSettings = ServerSettings(), logger: Logger) {
         place = .socket(path: socketPath)
         let responder = RouteResponder(
             read: ReadRoutes(agent: agent, settings: settings, canControl: true),
             control: ControlRoutes(agent: agent, dashboards: settings.dashboards, isLocal: true),
             hosts: HostPolicy(own: nil, allowed: settings.allowedHosts)
         )
-        listener = Listener(
-            responder: responder,
-            shutdownGrace: shutdownGrace,
-            limits: limits,
-            logger: logger,
-            security: settings.security
-        )
+        listener = Listener(responder: responder, settings: settings, logger: logger)
     }
 
     /// A server on TCP, for requests with the token or a password. Every route requires it.
@@ -51,13 +36,11 @@ package struct ControlServer: Service {
     ///   - token: Reads the token, for every request. An empty one lets no caller in; an error answers 500. `nil`: the
     ///     users of the settings' web configuration are let in.
     /// - Throws: ``HTTPServerError/badAddress(_:)``.
-    package init(
+    init(
         agent: any ServedAgent,
         listen: String,
         token: (@Sendable () async throws -> String)?,
         settings: ServerSettings = ServerSettings(),
-        shutdownGrace: Duration = .seconds(5),
-        limits: ConnectionLimits = ConnectionLimits(),
         logger: Logger
     ) throws(HTTPServerError) {
         let address = try ListenAddress(listen: listen)
@@ -69,19 +52,13 @@ package struct ControlServer: Service {
             access: token.map { AccessPolicy(token: $0, now: settings.now) } ?? settings.passwords(),
             security: settings.security
         )
-        listener = Listener(
-            responder: responder,
-            shutdownGrace: shutdownGrace,
-            limits: limits,
-            logger: logger,
-            security: settings.security
-        )
+        listener = Listener(responder: responder, settings: settings, logger: logger)
     }
 
     /// Serves until graceful shutdown, which waits for requests in progress up to the grace, or until cancelled.
     ///
     /// - Throws: ``HTTPServerError`` if the address or socket cannot be listened on.
-    package func run() async throws {
+    func run() async throws {
         defer { listener.address.abandon() }
         switch place {
         case .tcp(let address):
@@ -107,5 +84,5 @@ package struct ControlServer: Service {
     /// Waits until the server listens, and returns the socket's path, or `host:port` with the actual port.
     ///
     /// `nil` if the server cannot listen or stops before, or if the waiting task is cancelled.
-    package func boundAddress() async -> String? { await listener.address.value() }
+    func boundAddress() async -> String? { await listener.address.value() }
 }

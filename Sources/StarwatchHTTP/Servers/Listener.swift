@@ -15,12 +15,8 @@ import Synchronization
 /// Not Hummingbird's `Application`, which wakes up every second for the `Date` header.
 struct Listener: Sendable {
     var responder: RouteResponder
-    /// The time limit for requests in progress at shutdown. Then their connections are closed.
-    var shutdownGrace: Duration
-    var limits: ConnectionLimits
+    var settings = ServerSettings()
     var logger: Logger
-    /// The TLS of the connections; `nil` for clear text.
-    var security: PortSecurity?
     /// The address, once the server listens.
     let address = Promise<String>()
 
@@ -43,7 +39,7 @@ struct Listener: Sendable {
         var logger = logger
         logger.handler = StoppingLogHandler(handler: logger.handler)
         logger.logLevel = max(logger.logLevel, .warning)
-        let (limits, book) = (limits, ConnectionBook(limit: limits.connections))
+        let (limits, book) = (settings.limits, ConnectionBook(limit: settings.limits.connections))
         let turns = RequestTurns(pause: limits.turn)
         let date = DateHeader { SystemClock().now }
         let http = HTTP1Channel { [responder] request, writer, channel in
@@ -51,7 +47,13 @@ struct Listener: Sendable {
             response.headers[.date] = date.text
             try await writer.write(response: response.head, body: response.body)
         }
-        let channel = GuardedHTTPChannel(http: http, security: security, limits: limits, book: book, turns: turns)
+        let channel = GuardedHTTPChannel(
+            http: http,
+            security: settings.security,
+            limits: limits,
+            book: book,
+            turns: turns
+        )
         let server = channel.server(
             configuration: .init(address: place),
             onServerRunning: { bound.fulfil($0.localAddress) },
@@ -71,7 +73,7 @@ struct Listener: Sendable {
                         throw error
                     }
                     try await gracefulShutdown()
-                    try await Task.sleep(for: shutdownGrace)
+                    try await Task.sleep(for: settings.shutdownGrace)
                 }
                 defer { group.cancelAll() }
                 try await group.next()

@@ -9,8 +9,8 @@ import Synchronization
 ///
 /// bcrypt is slow by design. It runs on a thread of its own, one check at a time, so that wrong passwords never delay
 /// other answers. A password that was right is remembered as a keyed hash, so that a scraper waits once.
-package final class PasswordCheck: Sendable {
-    package enum Outcome: Sendable {
+final class PasswordCheck: Sendable {
+    enum Outcome: Sendable {
         case right, wrong
         /// Too many checks wait.
         case busy
@@ -19,9 +19,9 @@ package final class PasswordCheck: Sendable {
     }
 
     /// The number of checks that can wait.
-    package static let queueLimit = 32
+    static let queueLimit = 32
     /// The number of passwords that are remembered.
-    package static let memoryLimit = 128
+    static let memoryLimit = 128
 
     private struct State {
         var known: [[UInt8]] = []
@@ -34,17 +34,14 @@ package final class PasswordCheck: Sendable {
     private let matches: @Sendable (_ password: String, _ hash: String) -> Bool
     private let waste: @Sendable (_ password: String, _ cost: Int) -> Void
 
-    package convenience init() {
+    convenience init() {
         self.init(matches: Bcrypt.matches, waste: Bcrypt.waste)
     }
 
     /// - Parameters:
     ///   - matches: The slow check.
     ///   - waste: Takes the time of a check, for a user who does not exist.
-    init(
-        matches: @escaping @Sendable (String, String) -> Bool,
-        waste: @escaping @Sendable (String, Int) -> Void
-    ) {
+    init(matches: @escaping @Sendable (String, String) -> Bool, waste: @escaping @Sendable (String, Int) -> Void) {
         self.matches = matches
         self.waste = waste
     }
@@ -72,7 +69,7 @@ package final class PasswordCheck: Sendable {
         guard hasRoom else { return .busy }
         return await withCheckedContinuation { continuation in
             queue.async { [self] in
-                let outcome = isWanted() ? decide(login, hash, tag, users) : .abandoned
+                let outcome = isWanted() ? decide(login, among: users, hash: hash, tag: tag) : .abandoned
                 state.withLock { $0.waiting -= 1 }
                 if outcome == .wrong { whenWrong() }
                 continuation.resume(returning: outcome)
@@ -80,7 +77,7 @@ package final class PasswordCheck: Sendable {
         }
     }
 
-    private func decide(_ login: Login, _ hash: String?, _ tag: [UInt8]?, _ users: [String: String]) -> Outcome {
+    private func decide(_ login: Login, among users: [String: String], hash: String?, tag: [UInt8]?) -> Outcome {
         guard let hash, let tag else {
             waste(login.password, users.values.compactMap(Bcrypt.cost).max() ?? 10)
             return .wrong

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
 import NIOPosix
-package import Starwatch
+import Starwatch
 import StarwatchCore
 import StarwatchTransport
 import Synchronization
@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// A file that cannot be used leaves the former configuration in force. So does one that turns TLS on or off, because that
 /// needs a reload of the agent.
-package final class PortSecurity: Sendable {
+final class PortSecurity: Sendable {
     /// A configuration with its files.
     struct Active: Sendable {
         var configuration: WebConfiguration
@@ -49,7 +49,7 @@ package final class PortSecurity: Sendable {
     ///   - now: A monotonic time.
     ///   - report: Gets the result of every reading but a failed first one.
     /// - Throws: ``AgentError`` with a sentence about the first file that is not usable.
-    package init(
+    init(
         path: String,
         hasToken: Bool?,
         source: @escaping WebConfiguration.Source,
@@ -59,7 +59,7 @@ package final class PortSecurity: Sendable {
         (self.path, self.hasToken, self.source, self.now, self.report) = (path, hasToken, source, now, report)
         var files = [path]
         var stamps: [FileStamp?] = []
-        let active = try Self.read(path, hasToken: hasToken, source, &files, &stamps)
+        let active = try Self.read(path, source, hasToken: hasToken, files: &files, stamps: &stamps)
         state = Mutex(State(active: active, files: files, stamps: stamps, lastLook: now()))
         report(.loaded(active.news))
     }
@@ -93,7 +93,7 @@ package final class PortSecurity: Sendable {
         guard stamps != last.stamps else { return state.withLock { $0.suspects = nil } }
         var (files, readStamps) = (last.files, stamps)
         do throws(AgentError) {
-            let active = try Self.read(path, hasToken: hasToken, source, &files, &readStamps)
+            let active = try Self.read(path, source, hasToken: hasToken, files: &files, stamps: &readStamps)
             guard (active.tls == nil) == (last.active.tls == nil) else {
                 throw AgentError(.configuration, "Turning TLS on or off needs a reload; send SIGHUP to the agent.")
             }
@@ -119,10 +119,10 @@ package final class PortSecurity: Sendable {
     ///   - stamps: Gets their attributes from before they were read.
     private static func read(
         _ path: String,
-        hasToken: Bool?,
         _ source: WebConfiguration.Source,
-        _ files: inout [String],
-        _ stamps: inout [FileStamp?]
+        hasToken: Bool?,
+        files: inout [String],
+        stamps: inout [FileStamp?]
     ) throws(AgentError) -> Active {
         let stamp = FileStamp(path: path)
         let configuration = try source(path)

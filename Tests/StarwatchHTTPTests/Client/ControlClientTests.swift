@@ -92,7 +92,7 @@ struct ControlClientTests {
             let server = ControlServer(
                 agent: agent,
                 socketPath: path,
-                shutdownGrace: .milliseconds(20),
+                settings: ServerSettings(shutdownGrace: .milliseconds(20)),
                 logger: quiet
             )
             try await withThrowingTaskGroup(of: ControlError?.self) { group in
@@ -114,7 +114,12 @@ struct ControlClientTests {
         let agent = FakeAgent { $0.pollHangs = true }
         try await withDirectory { directory in
             let path = directory + "/s.sock"
-            let server = ControlServer(agent: agent, socketPath: path, shutdownGrace: .zero, logger: quiet)
+            let server = ControlServer(
+                agent: agent,
+                socketPath: path,
+                settings: ServerSettings(shutdownGrace: .zero),
+                logger: quiet
+            )
             try await withRunning(server) { _ in
                 let error = await withTaskGroup(of: ControlError?.self) { group in
                     group.addTask {

@@ -156,7 +156,7 @@ struct OpenAPITests {
             options.polls = [PollOptions(name: PollName("starred_projects")!, kind: .starredProjects)]
             options.delivery.sinks = [SinkOptions(name: "log", kind: .log)]
             let agent = try await Agent(options: options)
-            try await checkAnswers(of: agent)
+            try await checkAnswers(of: agent.topics)
             await agent.close()
         }
     }

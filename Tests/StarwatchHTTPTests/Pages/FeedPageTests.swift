@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct FeedPageTests {
     private func page(_ entries: [FeedEntry]?) -> String {
-        FeedPage(entries: entries, now: "1970-01-01T01:00:00.000Z").html(nonce: "n").text
+        FeedPage(entries: entries, times: PageTimes(now: "1970-01-01T01:00:00.000Z")).frame
+            .html(nonce: "n", canControl: true).text
     }
 
     @Test func namesOfStrangersAreTextAndNotMarkup() {

@@ -88,7 +88,7 @@ extension AgentStatus {
 
     @Test(arguments: SlotCode.allCases)
     func everyReasonOfADigestHasHelp(code: SlotCode) {
-        #expect(HelpPage().html(nonce: "n").text.contains("<th scope=\"row\"><code>\(code.rawValue)</code></th>"))
+        #expect(HelpPage().frame.main.text.contains("<th scope=\"row\"><code>\(code.rawValue)</code></th>"))
     }
 
     @Test func digestsSayWhenTheyComeAndHowTheyFared() {
@@ -112,7 +112,7 @@ extension AgentStatus {
     }
 
     private func page(_ status: AgentStatus, canControl: Bool = false) -> String {
-        StatusPage(status: status, canControl: canControl).html(nonce: "n").text
+        StatusPage(status: status, canControl: canControl).frame.html(nonce: "n", canControl: canControl).text
     }
 
     @Test func aHealthyAgentIsSaidToBeWellAndWhatItDoes() {
@@ -162,7 +162,7 @@ extension AgentStatus {
         #expect(page.contains("<title>Something is wrong – Starwatch</title>"))
         #expect(page.contains("<ul><li><b>Something is wrong.</b>"))
         #expect(problem.command.map { page.contains("<code>\($0)</code></li>") } ?? true)
-        #expect(HelpPage().html(nonce: "n").text.contains("<code>\(kind.rawValue)</code>"))
+        #expect(HelpPage().frame.main.text.contains("<code>\(kind.rawValue)</code>"))
         #expect(kind.meaning.last == "." && !kind.meaning.contains("\n") && kind.meaning.count { $0 == "`" } % 2 == 0)
     }
 
@@ -204,7 +204,7 @@ extension AgentStatus {
             )
         )
         #expect(page.contains("<b>Fails.</b> The server denied access (403)."))
-        #expect(HelpPage().html(nonce: "n").text.contains("Needs action"))
+        #expect(HelpPage().frame.main.text.contains("Needs action"))
     }
 
     @Test func aFailedPollSaysItsErrorItsSkipAndSinceWhen() {
@@ -335,8 +335,8 @@ extension AgentStatus {
         #expect(!closed.contains("<button"))
         #expect(closed.contains("<a class=\"button\" href=\"help#refresh\">Refresh Now</a>"))
         #expect(closed.contains("<a class=\"button\" href=\"help#settings\">Settings</a>"))
-        #expect(HelpPage().html(nonce: "n").text.contains("id=\"settings\""))
-        #expect(HelpPage().html(nonce: "n").text.contains("id=\"refresh\""))
+        #expect(HelpPage().frame.main.text.contains("id=\"settings\""))
+        #expect(HelpPage().frame.main.text.contains("id=\"refresh\""))
     }
 
     @Test func eachOfSeveralStalePollsHasAButtonThatNamesIt() {
@@ -351,7 +351,8 @@ extension AgentStatus {
 
     @Test func dashboardsAreLinkedWhereTheyAreKnown() {
         let link = "https://grafana.example/d/a?x=1&y=\"2\""
-        let page = StatusPage(status: Self.healthy, dashboards: link).html(nonce: "n").text
+        let page = StatusPage(status: Self.healthy).frame
+            .html(nonce: "n", canControl: false, dashboards: link).text
         #expect(page.contains("<a href=\"https://grafana.example/d/a?x=1&amp;y=&quot;2&quot;\">Dashboards</a>"))
         #expect(!self.page(Self.healthy).contains("Dashboards"))
     }

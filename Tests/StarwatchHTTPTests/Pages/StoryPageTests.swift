@@ -5,9 +5,9 @@ import Testing
 
 @Suite struct StoryPageTests {
     private func page(_ id: String?, _ edit: (inout StoryPage) -> Void = { _ in }) -> String {
-        var page = StoryPage(id: id, now: Sample.time)
+        var page = StoryPage(id: id, times: PageTimes(now: Sample.time))
         edit(&page)
-        return page.html(nonce: "n").text
+        return page.frame.html(nonce: "n", canControl: true).text
     }
 
     @Test func itShowsEveryStepAndWhatIsWaitedFor() {
@@ -46,7 +46,8 @@ import Testing
     }
 
     @Test func aNotificationOfTheFeedLeadsToItsStory() {
-        let feed = FeedPage(entries: [Sample.notification(1)], now: "1970-01-01T01:00:00.000Z").html(nonce: "n").text
+        let feed = FeedPage(entries: [Sample.notification(1)], times: PageTimes(now: "1970-01-01T01:00:00.000Z")).frame
+            .main.text
         #expect(feed.contains("<a href=\"explain?id=ntf_1\">Explain</a>"))
     }
 }

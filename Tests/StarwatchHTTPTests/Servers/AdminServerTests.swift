@@ -266,7 +266,7 @@ struct AdminServerTests {
         let server = try AdminServer(
             agent: agent,
             listen: "127.0.0.1:0",
-            shutdownGrace: .milliseconds(50),
+            settings: ServerSettings(shutdownGrace: .milliseconds(50)),
             logger: quiet
         )
         try await withThrowingTaskGroup(of: Void.self) { group in

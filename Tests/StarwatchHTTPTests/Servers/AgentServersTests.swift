@@ -51,8 +51,8 @@ struct AgentServersTests {
             let options = options(directory)
             let agent = try await Agent(options: options)
             async let next = agent.run()
-            while await agent.notReady().contains("starting") { try await Task.sleep(for: .milliseconds(5)) }
-            try await agent.reload()
+            while await agent.topics.notReady().contains("starting") { try await Task.sleep(for: .milliseconds(5)) }
+            _ = try await agent.perform(ControlAPI.reload)
             #expect(try await next == options)
             #expect(!FileManager.default.fileExists(atPath: options.control.socket))
         }
@@ -84,12 +84,12 @@ struct AgentServersTests {
                     $0.control.listen = address
                     $0.control.tokenFile = tokenFile
                 }
-                await #expect { try await agent.reload() } throws: {
+                await #expect { try await agent.perform(ControlAPI.reload) } throws: {
                     ($0 as? ControlError)?.message.contains("is in use by another program") == true
                 }
                 #expect(agent.reloader.next == nil)
             }
-            try await agent.reload()
+            _ = try await agent.perform(ControlAPI.reload)
             #expect(agent.reloader.next == changed.withLock { $0 })
             await agent.close()
         }
@@ -106,7 +106,7 @@ struct AgentServersTests {
                 var changed = options
                 changed.control.listen = "0.0.0.0:" + (address.split(separator: ":").last ?? "")
                 let agent = try await Agent(options: options, servers: .http, reload: { [changed] in changed })
-                try await agent.reload()
+                _ = try await agent.perform(ControlAPI.reload)
                 #expect(agent.reloader.next == changed)
                 await agent.close()
             }

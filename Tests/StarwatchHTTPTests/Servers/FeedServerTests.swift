@@ -19,7 +19,7 @@ import struct StarwatchStore.FeedRow
             let server = ControlServer(
                 agent: agent,
                 socketPath: directory + "/s.sock",
-                limits: limits,
+                settings: ServerSettings(limits: limits),
                 logger: quiet
             )
             return try await withRunning(server) { try await body($0) }
@@ -120,10 +120,10 @@ import struct StarwatchStore.FeedRow
             agent: agent,
             listen: "127.0.0.1:0",
             token: { "x" },
-            limits: {
-                var limits = ConnectionLimits()
-                limits.answer = .milliseconds(200)
-                return limits
+            settings: {
+                var settings = ServerSettings()
+                settings.limits.answer = .milliseconds(200)
+                return settings
             }(),
             logger: quiet
         )

@@ -97,9 +97,9 @@ struct HostileClientTests {
         "GET / HTTP/1.1\r\nHos", "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf", "",
     ])
     func whoDoesNotGoOnIsCutOff(request: String) async throws {
-        var limits = ConnectionLimits()
-        (limits.idle, limits.request) = (.milliseconds(100), .milliseconds(100))
-        let server = try AdminServer(agent: FakeAgent(), listen: "127.0.0.1:0", limits: limits, logger: quiet)
+        var settings = ServerSettings()
+        (settings.limits.idle, settings.limits.request) = (.milliseconds(100), .milliseconds(100))
+        let server = try AdminServer(agent: FakeAgent(), listen: "127.0.0.1:0", settings: settings, logger: quiet)
         try await withRunning(server) { address in
             // Returns when the server has closed.
             _ = try await HTTPProbe(address: address).exchange(request)
@@ -107,9 +107,9 @@ struct HostileClientTests {
     }
 
     @Test func aCrowdThatSaysNothingKeepsNobodyOut() async throws {
-        var limits = ConnectionLimits()
-        limits.connections = 4
-        let server = try AdminServer(agent: FakeAgent(), listen: "127.0.0.1:0", limits: limits, logger: quiet)
+        var settings = ServerSettings()
+        settings.limits.connections = 4
+        let server = try AdminServer(agent: FakeAgent(), listen: "127.0.0.1:0", settings: settings, logger: quiet)
         try await withRunning(server) { address in
             try await Self.crowd(20, at: address) {
                 for path in ["/metrics", "/-/healthy"] {

@@ -15,8 +15,7 @@ import Testing
     private func run(whenBound: @escaping @Sendable () -> Void) async throws {
         let listener = Listener(
             responder: RouteResponder(read: ReadRoutes(agent: FakeAgent())),
-            shutdownGrace: .zero,
-            limits: ConnectionLimits(),
+            settings: ServerSettings(shutdownGrace: .zero),
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         )
         try await listener.run(
@@ -38,8 +37,7 @@ import Testing
         let recorder = LogRecorder()
         let listener = Listener(
             responder: RouteResponder(read: ReadRoutes(agent: FakeAgent())),
-            shutdownGrace: .zero,
-            limits: ConnectionLimits(),
+            settings: ServerSettings(shutdownGrace: .zero),
             logger: Logger(label: "test", factory: { _ in recorder })
         )
         let listening = Promise<Void>()

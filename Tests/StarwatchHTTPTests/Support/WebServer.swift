@@ -49,12 +49,11 @@ final class WebServer: Sendable {
         limits: ConnectionLimits = ConnectionLimits(),
         _ body: (_ address: String) async throws -> Void
     ) async throws {
-        let settings = ServerSettings(security: try security(), now: { [self] in time.withLock { $0 } })
+        let settings = ServerSettings(security: try security(), limits: limits, now: { [self] in time.withLock { $0 } })
         let server = try AdminServer(
             agent: agent,
             listen: "127.0.0.1:0",
             settings: settings,
-            limits: limits,
             logger: quiet
         )
         try await StarwatchHTTPTests.withRunning(server, body)

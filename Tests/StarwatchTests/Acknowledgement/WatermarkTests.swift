@@ -45,7 +45,10 @@ import Testing
             #expect(try await bench.watermark() == delivered.last)
 
             // Retried and delivered later, it does not fall.
-            _ = try await bench.agent.outboxRetry(try await bench.rows(.dead).map(\.id))
+            _ = try await bench.agent.perform(
+                ControlAPI.outboxRetry,
+                RowSelection(ids: try await bench.rows(.dead).map(\.id))
+            )
             await bench.dispatch()
             #expect(await bench.acknowledge().acknowledged == 1)
             #expect(try await bench.watermark() == delivered.last)
@@ -72,7 +75,10 @@ import Testing
             bench async throws in
             bench["first"].script(.refused)
             let ids = await bench.deliver(2)
-            _ = try await bench.agent.outboxDiscard(try await bench.rows(.dead).map(\.id))
+            _ = try await bench.agent.perform(
+                ControlAPI.outboxDiscard,
+                DiscardSelection(RowSelection(ids: try await bench.rows(.dead).map(\.id)))
+            )
             #expect(await bench.acknowledge().watermarkMoved)
             #expect(try await bench.watermark() == ids.last)
         }

@@ -20,7 +20,7 @@ import Testing
                 agent.options,
                 time: world.clock,
                 dependencies: AgentDependencies(),
-                logger: agent.logger
+                logger: agent.process.environment.logger
             )
             defer { parts.http.shutdown() }
             var dropped: [Weak] = []

@@ -44,8 +44,8 @@ import Testing
                 $0.control.listen = "127.0.0.1:9465"
                 $0.log.level = .warning
             }
-            for _ in 0..<1000 { agent.noteRefusal(.token, at: .control) }
-            agent.noteRefusal(.rate, at: .control)
+            for _ in 0..<1000 { agent.topics.noteRefusal(.token, at: .control) }
+            agent.topics.noteRefusal(.rate, at: .control)
             let page = await agent.page()
             #expect(page["starwatch_control_refused_total", ["reason": "token"]] == 1000)
             #expect(page["starwatch_control_refused_total", ["reason": "rate"]] == 1)
@@ -82,13 +82,18 @@ import Testing
         try await World.with(.canonical) { world in
             let agent = try await world.agent()
             let did = try #require(try await agent.store.identity.active().did)
-            let active = await #expect(throws: ControlError.self) { try await agent.removeIdentity(did) }
+            let active = await #expect(throws: ControlError.self) {
+                try await agent.perform(ControlAPI.removeIdentity, IdentityRemoval(did: did.rawValue))
+            }
             #expect(active?.kind == .conflict)
             _ = try await agent.setIdentity(nil)
-            let removal = try await agent.removeIdentity(did)
+            let removal = try await agent.perform(ControlAPI.removeIdentity, IdentityRemoval(did: did.rawValue))
             #expect(removal.keptUntil == (world.clock.now + .days(30)).iso8601)
             let unknown = await #expect(throws: ControlError.self) {
-                try await agent.removeIdentity(DID("did:key:nobody")!)
+                try await agent.perform(
+                    ControlAPI.removeIdentity,
+                    IdentityRemoval(did: DID("did:key:nobody")!.rawValue)
+                )
             }
             #expect(unknown?.kind == .notFound)
             #expect(unknown.map { "\($0)".contains("nobody") } == false)
@@ -122,14 +127,14 @@ import Testing
     @Test func twoSwitchesAtOnceSerialise() async throws {
         try await World.with(.endorser) { world in
             let agent = try await world.agent()
-            let before = try await agent.identity().generation
+            let before = try await agent.perform(ControlAPI.identity).generation
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for did in [World.other, World.key] {
                     group.addTask { _ = try await agent.setIdentity(did) }
                 }
                 try await group.waitForAll()
             }
-            let after = try await agent.identity()
+            let after = try await agent.perform(ControlAPI.identity)
             #expect(after.generation == before + 2)
             #expect([World.other.rawValue, World.key.rawValue].contains(after.did))
             #expect(await agent.page()["starwatch_identity_changes_total"] == 2)
@@ -141,7 +146,7 @@ import Testing
             let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
             world.mock.publish(count: 2)
             #expect(await agent.cycle().new == 2)
-            let before = try await agent.identity().generation
+            let before = try await agent.perform(ControlAPI.identity).generation
             #expect(try await agent.setIdentity(world.did).generation == before)
             #expect(try await agent.rows([.pending]).count == 2)
             #expect(await agent.page()["starwatch_identity_changes_total"] == 0)
@@ -161,14 +166,14 @@ import Testing
         try await World.with(.endorser) { world in
             let agent = try await world.agent { $0.polls[0].staleAfter = .seconds(3600) }
             _ = try await agent.runPoll(World.starred)
-            var status = await agent.status()
+            var status = await agent.state()
             #expect(status.status == .healthy)
             #expect(status.reasons.isEmpty)
             #expect(status.identity?.hasPrefix("did:hash:") == true)
             world.clock.advance(by: .seconds(3600))
-            #expect(await agent.status().status == .healthy)
+            #expect(await agent.state().status == .healthy)
             world.clock.advance(by: .seconds(1))
-            status = await agent.status()
+            status = await agent.state()
             #expect(status.status == .degraded)
             #expect(status.reasons == ["stale:starred_projects"])
             #expect(status.polls[World.starred]?.stale == true)
@@ -180,9 +185,9 @@ import Testing
             let agent = try await world.agent { $0.polls[0].staleAfter = .seconds(3600) }
             world.mock.setStickyFault(.status(404), at: .plansChanged)
             _ = try await agent.runPoll(World.starred)
-            #expect(await agent.status().reasons.isEmpty)
+            #expect(await agent.state().reasons.isEmpty)
             world.clock.advance(by: .seconds(3601))
-            #expect(await agent.status().reasons == ["stale:starred_projects"])
+            #expect(await agent.state().reasons == ["stale:starred_projects"])
         }
     }
 

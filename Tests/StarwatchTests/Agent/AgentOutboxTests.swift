@@ -43,7 +43,10 @@ import Testing
                 (dead + delivered, .conflict, "only rows in the state dead"),
             ] {
                 let error = await error { () async throws(ControlError) in
-                    isRetry ? try await agent.outboxRetry(ids) : try await agent.outboxDiscard(ids)
+                    isRetry
+                        ? try await agent.perform(ControlAPI.outboxRetry, RowSelection(ids: ids)).changed
+                        : try await agent.perform(ControlAPI.outboxDiscard, DiscardSelection(RowSelection(ids: ids)))
+                            .changed
                 }
                 #expect(error?.kind == kind)
                 #expect(error?.message.contains(words) == true)
@@ -60,16 +63,24 @@ import Testing
     @Test func allDeadRowsAreRetriedOrDiscardedAtOnce() async throws {
         try await withRows(dead: 3, delivered: 1) { bench async throws in
             let poll = bench.options.polls[0].name.rawValue
-            #expect(try await bench.agent.outboxRetryAll(poll: poll) == 3)
+            #expect(try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(allOf: poll)).changed == 3)
             #expect(try await bench.counts() == [.pending: 3, .delivered: 1])
             bench["first"].script(.refused)
             #expect(await bench.dispatch().dead == 3)
-            #expect(try await bench.agent.outboxDiscardAll(poll: nil, in: .dead) == 3)
+            #expect(
+                try await bench.agent.perform(
+                    ControlAPI.outboxDiscard,
+                    DiscardSelection(RowSelection(allOf: nil), in: .dead)
+                ).changed == 3
+            )
             #expect(try await bench.counts() == [.cancelled: 3, .delivered: 1])
-            #expect(try await bench.agent.outboxRetryAll(poll: nil) == 0)
+            #expect(try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(allOf: nil)).changed == 0)
             let agent = bench.agent
             let error = await error { () async throws(ControlError) in
-                try await agent.outboxDiscardAll(poll: "nobody", in: .dead)
+                try await agent.perform(
+                    ControlAPI.outboxDiscard,
+                    DiscardSelection(RowSelection(allOf: "nobody"), in: .dead)
+                ).changed
             }
             #expect(error?.kind == .notFound)
             #expect(try await bench.imbalance() == 0)
@@ -81,10 +92,15 @@ import Testing
             let agent = bench.agent
             let dead = try await bench.rows(.dead).map(\.id)
             _ = try await agent.setIdentity(World.other)
-            let error = await error { () async throws(ControlError) in try await agent.outboxRetry(dead) }
+            let error = await error { () async throws(ControlError) in
+                try await agent.perform(ControlAPI.outboxRetry, RowSelection(ids: dead)).changed
+            }
             #expect(error?.kind == .conflict)
-            #expect(try await agent.outboxRetryAll(poll: nil) == 0)
-            #expect(try await agent.outboxDiscardAll(poll: nil, in: .dead) == 1)
+            #expect(try await agent.perform(ControlAPI.outboxRetry, RowSelection(allOf: nil)).changed == 0)
+            #expect(
+                try await agent.perform(ControlAPI.outboxDiscard, DiscardSelection(RowSelection(allOf: nil), in: .dead))
+                    .changed == 1
+            )
         }
     }
 
@@ -125,7 +141,7 @@ import Testing
             await bench.dispatch()
             let row = try #require(try await bench.rows().first)
             #expect(row.deliveries == nil)
-            let deliveries = try #require(try await bench.agent.outboxShow(row.id).deliveries)
+            let deliveries = try #require(try await bench.agent.perform(ControlAPI.outboxShow, row.id).deliveries)
             #expect(deliveries.map(\.sink) == ["first", "second"])
             #expect(deliveries.map(\.state) == ["ok", "pending"])
             #expect(deliveries.map(\.attempts) == [1, 1])

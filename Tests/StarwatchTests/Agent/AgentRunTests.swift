@@ -84,7 +84,7 @@ import Testing
             #expect(!world.log.lines.contains { $0.contains("poll.failed") })
             #expect(world.log.lines.contains { $0.contains("poll.cancelled") })
             let after = try await world.agent()
-            #expect(await after.status().polls[World.starred]?.lastOutcome == "cancelled")
+            #expect(await after.state().polls[World.starred]?.lastOutcome == "cancelled")
         }
     }
 
@@ -113,17 +113,17 @@ import Testing
             var options = world.options
             options.polls[0].timing = .every(.seconds(3600))
             let agent = try await Agent(options: options, time: world.clock, reload: { [options] in options })
-            #expect(await agent.notReady() == ["starting"])
-            #expect(await agent.isHealthy() == false)
+            #expect(await agent.topics.notReady() == ["starting"])
+            #expect(await agent.topics.isHealthy() == false)
             async let next = agent.run()
             try await world.mock.waitForRequests(1, to: .plansChanged)
-            #expect(await agent.notReady() == [])
-            #expect(await agent.isHealthy())
+            #expect(await agent.topics.notReady() == [])
+            #expect(await agent.topics.isHealthy())
             _ = try await agent.setIdentity(nil)
-            #expect(await agent.notReady() == ["signed_out"])
+            #expect(await agent.topics.notReady() == ["signed_out"])
             // No local progress for long: not healthy, whatever the server does.
             world.clock.suspend(for: .seconds(86_400))
-            #expect(await agent.isHealthy())
+            #expect(await agent.topics.isHealthy())
             try await agent.reload()
             _ = try await next
         }

@@ -12,25 +12,25 @@ import Testing
     @Test func aSignedOutAgentIsNotHealthyUnlessItHasNothingToDoForAnIdentity() async throws {
         try await World.with(.endorser) { world in
             let agent = try await world.agent { $0.initialIdentity = nil }
-            let status = await agent.status()
+            let status = await agent.state()
             #expect(status.reasons == ["signed_out"])
             #expect(status.headline == "Polling stopped: signed out")
             let idle = try await world.agent { $0.polls = [] }
-            #expect(await idle.status().reasons == [])
+            #expect(await idle.state().reasons == [])
         }
     }
 
     @Test func aPollWithoutStarsIsNotHealthyUnlessTheAccountOptedOut() async throws {
         try await World.with(.endorser) { world in
             let agent = try await world.agent { $0.polls[0].planIDs = [] }
-            let status = await agent.status()
+            let status = await agent.state()
             #expect(status.reasons == ["no_stars:starred_projects"])
             #expect(status.headline == "Polling stopped: no starred projects")
             _ = try await agent.changeStars(StarsChange(operation: .optOut, planIDs: []))
-            #expect(await agent.status().reasons == [])
+            #expect(await agent.state().reasons == [])
             _ = try await agent.changeStars(StarsChange(operation: .optIn, planIDs: []))
             _ = try await agent.changeStars(StarsChange(operation: .set, planIDs: ["p/1"]))
-            #expect(await agent.status().reasons == [])
+            #expect(await agent.state().reasons == [])
         }
     }
 
@@ -45,12 +45,12 @@ import Testing
             // A cycle tries a refused token twice.
             for _ in 0..<(code == 401 ? 2 : 1) { world.mock.script(.status(code), at: .plansChanged) }
             #expect(await agent.cycle().outcome == .failed)
-            let status = await agent.status()
+            let status = await agent.state()
             #expect(status.reasons == ["credentials_refused:starred_projects"])
             #expect(status.headline == "The server refuses the credentials of poll starred_projects")
             world.clock.advance(by: .seconds(60))
             #expect(await agent.cycle().outcome == .bootstrapped)
-            #expect(await agent.status().reasons == [])
+            #expect(await agent.state().reasons == [])
         }
     }
 
@@ -60,11 +60,11 @@ import Testing
             world.mock.publish(count: 1)
             world.mock.setStickyFault(.schemaViolation(.missingJWTID), at: .plansChanged)
             #expect(await agent.cycle().outcome == .failed)
-            #expect(await agent.status().reasons == [])
+            #expect(await agent.state().reasons == [])
             world.clock.advance(by: .seconds(900))
             #expect(await agent.cycle().outcome == .failed)
             for _ in 1...2 {
-                let status = await agent.status()
+                let status = await agent.state()
                 #expect(status.reasons == ["failing:starred_projects"])
                 #expect(status.headline == "Poll starred_projects fails: the page breaks the contract")
                 #expect(status.has(.failing, of: World.starred))
@@ -73,7 +73,7 @@ import Testing
             world.mock.clearFaults()
             world.clock.advance(by: .seconds(900))
             #expect(await agent.cycle().outcome == .bootstrapped)
-            #expect(await agent.status().reasons == [])
+            #expect(await agent.state().reasons == [])
         }
     }
 
@@ -83,10 +83,10 @@ import Testing
             world.mock.publish(count: 1)
             world.mock.script(.schemaViolation(.missingJWTID), at: .plansChanged)
             #expect(await agent.cycle().outcome == .failed)
-            #expect(await agent.status().reasons == ["failing:starred_projects"])
+            #expect(await agent.state().reasons == ["failing:starred_projects"])
             world.clock.advance(by: .seconds(900))
             #expect(await agent.cycle().outcome == .bootstrapped)
-            #expect(await agent.status().reasons == [])
+            #expect(await agent.state().reasons == [])
         }
     }
 
@@ -101,10 +101,10 @@ import Testing
             }
             await agent.runtime.account.gate.hold(until: world.clock.now + .seconds(10), now: world.clock.now)
             #expect(await agent.cycle().skip == .throttled)
-            #expect(await agent.status().reasons == ["failing:starred_projects"])
+            #expect(await agent.state().reasons == ["failing:starred_projects"])
             // Without stars nothing is asked, so nothing fails.
             _ = try await agent.changeStars(StarsChange(operation: .set, planIDs: []))
-            #expect(await agent.status().reasons == ["no_stars:starred_projects"])
+            #expect(await agent.state().reasons == ["no_stars:starred_projects"])
         }
     }
 
@@ -117,14 +117,14 @@ import Testing
             #expect(await agent.cycle().outcome == .deferred)
             for seconds in [0, 590] {
                 world.clock.advance(by: .seconds(seconds))
-                let status = await agent.status()
+                let status = await agent.state()
                 #expect(status.reasons == (isProblem ? ["held"] : []))
                 let until = isProblem ? "Polling stopped: the server asks to wait until 12:10:00 UTC" : nil
                 #expect(status.headline == until)
                 agent = try await world.agent(random: 0) { $0.polls[0].timing = timing }
             }
             world.clock.advance(by: .seconds(11))
-            #expect(await agent.status().reasons == [])
+            #expect(await agent.state().reasons == [])
         }
     }
 
@@ -134,29 +134,29 @@ import Testing
             bench.mock.setStickyFault(.status(403), at: .acknowledge)
             for expected in [[], ["acknowledgements_failing"], ["acknowledgements_failing"]] as [[String]] {
                 let next = try #require(await bench.acknowledge().next)
-                #expect(await bench.agent.status().reasons == expected)
+                #expect(await bench.agent.state().reasons == expected)
                 // A pass that has nothing to send changes nothing.
                 await bench.acknowledge()
-                #expect(await bench.agent.status().reasons == expected)
+                #expect(await bench.agent.state().reasons == expected)
                 bench.clock.advance(by: next - bench.clock.now)
             }
-            #expect(await bench.agent.status().headline == "Acknowledgements fail")
+            #expect(await bench.agent.state().headline == "Acknowledgements fail")
             bench.mock.clearFaults()
             #expect(await bench.acknowledge().acknowledged == 2)
-            #expect(await bench.agent.status().reasons == [])
+            #expect(await bench.agent.state().reasons == [])
         }
     }
 
     @Test func aRefusedWebConfigurationIsAReasonUntilOneIsAccepted() async throws {
         try await World.with(.endorser) { world in
             let agent = try await world.agent()
-            agent.noteWebConfiguration(.refused("No."), at: .control)
-            agent.noteWebConfiguration(.clearText, at: .control)
-            let status = await agent.status()
+            agent.topics.noteWebConfiguration(.refused("No."), at: .control)
+            agent.topics.noteWebConfiguration(.clearText, at: .control)
+            let status = await agent.state()
             #expect(status.reasons == ["reload_refused:control"])
             #expect(status.headline == "The changed web configuration of port control was refused")
-            agent.noteWebConfiguration(.reloaded(CertificateNews(expiry: nil)), at: .control)
-            #expect(await agent.status().reasons == [])
+            agent.topics.noteWebConfiguration(.reloaded(CertificateNews(expiry: nil)), at: .control)
+            #expect(await agent.state().reasons == [])
         }
     }
 
@@ -167,14 +167,18 @@ import Testing
             let agent = try await world.agent { options in
                 options.polls.append(PollOptions(name: PollName("offers")!, kind: kind))
             }
-            #expect(await agent.status().reasons == ["no_token:offers"])
-            let result = await agent.runtime.pollService.pass(agent.polls[1], runID: "run_test")
+            #expect(await agent.state().reasons == ["no_token:offers"])
+            let result = await agent.runtime.pollService.pass(agent.runtime.polls[1], runID: "run_test")
             #expect(result.skip == .noToken)
             #expect(world.mock.requestCount(of: kind == .offersToMe ? .offersToMe : .offersToMyProjects) == 0)
-            let stream = StreamKey(account: world.did, server: agent.server, poll: agent.polls[1].name)
+            let stream = StreamKey(
+                account: world.did,
+                server: agent.runtime.account.server,
+                poll: agent.runtime.polls[1].name
+            )
             let state = try await agent.store.polls.state(stream, maxUndelivered: 1000)
             #expect(!state.bootstrapped && state.fetchCursor == nil && state.watermark == nil)
-            #expect(await agent.status().headline == "Poll offers has no token")
+            #expect(await agent.state().headline == "Poll offers has no token")
         }
     }
 }

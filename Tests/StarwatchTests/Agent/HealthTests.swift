@@ -35,17 +35,17 @@ import Testing
     @Test(.timeLimit(.minutes(5)))
     func aStoreThatIsStuckMakesTheAgentUnhealthyUntilItGoesOn() async throws {
         try await withRunningAgent { world, agent in
-            #expect(await agent.isHealthy())
+            #expect(await agent.topics.isHealthy())
             let isFree = DispatchSemaphore(value: 0)
             agent.store.status.whenIdle { isFree.wait() }
             world.clock.advance(by: .seconds(50))
-            #expect(await agent.isHealthy())
+            #expect(await agent.topics.isHealthy())
             world.clock.advance(by: .seconds(20))
-            #expect(await agent.isHealthy() == false)
+            #expect(await agent.topics.isHealthy() == false)
             isFree.signal()
             // The look at the store that was stuck ends, and housekeeping sleeps again.
             await world.clock.sleepers(atLeast: 5)
-            #expect(await agent.isHealthy())
+            #expect(await agent.topics.isHealthy())
         }
     }
 
@@ -56,14 +56,14 @@ import Testing
             let hung = ProgressMark.Line.poll(PollName("hung")!)
             agent.process.progress.mark(hung, at: world.clock.monotonic)
             for _ in 0..<8 {
-                #expect(await agent.isHealthy())
+                #expect(await agent.topics.isHealthy())
                 world.clock.advance(by: .seconds(40))
                 await world.clock.sleepers(atLeast: 5)
             }
-            #expect(await agent.isHealthy() == false)
+            #expect(await agent.topics.isHealthy() == false)
             // One that waits for its turn is not stuck: those that run are looked at.
             agent.process.progress.pause(hung)
-            #expect(await agent.isHealthy())
+            #expect(await agent.topics.isHealthy())
         }
     }
 
@@ -75,23 +75,23 @@ import Testing
                 world.clock.advance(by: .seconds(600))
                 await world.clock.sleepers(atLeast: 5)
             }
-            #expect(await agent.isHealthy())
-            #expect(await agent.notReady() == [])
+            #expect(await agent.topics.isHealthy())
+            #expect(await agent.topics.notReady() == [])
         }
     }
 
     @Test(.timeLimit(.minutes(5)))
     func aStoreThatFailsMakesTheAgentNotReadyUntilAWriteSucceeds() async throws {
         try await withRunningAgent { world, agent in
-            #expect(await agent.notReady() == [])
+            #expect(await agent.topics.notReady() == [])
             await agent.store.failOnce()
-            #expect(await agent.notReady() == ["store_unavailable"])
-            #expect(await agent.status().reasons == ["store_unavailable"])
-            #expect(await agent.isHealthy())
+            #expect(await agent.topics.notReady() == ["store_unavailable"])
+            #expect(await agent.state().reasons == ["store_unavailable"])
+            #expect(await agent.topics.isHealthy())
             // No transaction told the housekeeping of this failure.
             world.clock.advance(by: .seconds(30))
             await world.clock.sleepers(atLeast: 5)
-            #expect(await agent.notReady() == [])
+            #expect(await agent.topics.notReady() == [])
         }
     }
 
@@ -104,32 +104,32 @@ import Testing
             try await agent.store.status.checkpoint()
             let damage = try file.damage("starred_archive")
             try file.makeStale()
-            #expect(await agent.notReady() == [])
+            #expect(await agent.topics.notReady() == [])
             #expect(await agent.page()[errors, corrupt] == 0)
 
-            await #expect(throws: ControlError.self) { try await agent.archivedStars() }
+            await #expect(throws: ControlError.self) { try await agent.perform(ControlAPI.archivedStars).archived }
             #expect(await agent.page()[errors, corrupt] == 1)
-            #expect(await agent.notReady() == ["store_unavailable"])
-            #expect(await agent.status().reasons == ["store_unavailable"])
+            #expect(await agent.topics.notReady() == ["store_unavailable"])
+            #expect(await agent.state().reasons == ["store_unavailable"])
             #expect(try await agent.storage.advance("feed", from: nil, to: "7"))
             #expect(try await agent.storage.watermark(of: "feed") == "7")
-            #expect(await agent.notReady() == ["store_unavailable"])
+            #expect(await agent.topics.notReady() == ["store_unavailable"])
 
             // Neither a lesser failure nor the look at the store after it makes the damage forgotten.
             await agent.store.failOnce()
             world.clock.advance(by: .seconds(2))
             await world.clock.sleepers(atLeast: 5)
             #expect(await agent.page()[errors, corrupt] == 2)
-            #expect(await agent.notReady() == ["store_unavailable"])
-            #expect(await agent.isHealthy())
+            #expect(await agent.topics.notReady() == ["store_unavailable"])
+            #expect(await agent.topics.isHealthy())
 
             try damage.mend()
             try file.makeStale()
-            #expect(try await agent.archivedStars() == [])
-            #expect(await agent.notReady() == ["store_unavailable"])
+            #expect(try await agent.perform(ControlAPI.archivedStars).archived == [])
+            #expect(await agent.topics.notReady() == ["store_unavailable"])
             world.clock.advance(by: .seconds(2))
             await world.clock.sleepers(atLeast: 5)
-            #expect(await agent.notReady() == [])
+            #expect(await agent.topics.notReady() == [])
             #expect(await agent.page()[errors, corrupt] == 2)
         }
     }

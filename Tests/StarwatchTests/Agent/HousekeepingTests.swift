@@ -50,7 +50,7 @@ import Testing
             agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
             try await #require(agent.worker(HousekeepingService.self)).pass()
             #expect(try await agent.state(of: world.did).fetchCursor == cursor)
-            #expect(!agent.clock.isConfirmed)
+            #expect(!agent.process.environment.clock.isConfirmed)
             agent = try await world.agent {
                 $0.polls[0].bootstrap = .beginning
                 $0.clock.source = .system

@@ -12,7 +12,7 @@ import Testing
     ) async throws {
         try await World.with(.endorser, clock: .waiting) { world in
             let agent = try await world.agentAfterUncleanEnd(spoil)
-            #expect(agent.databaseCheck == "running")
+            #expect(agent.topics.databaseCheck == "running")
             #expect(await agent.page()["starwatch_storage_check_state"] == 1)
             try await body(world, agent)
         }
@@ -24,12 +24,12 @@ import Testing
         } _: { world, agent in
             async let next = agent.run()
             try await world.mock.waitForRequests(1, to: .plansChanged)
-            while agent.databaseCheck == "running", !Task.isCancelled {
-                #expect(await agent.notReady() == [])
+            while agent.topics.databaseCheck == "running", !Task.isCancelled {
+                #expect(await agent.topics.notReady() == [])
                 await Task.yield()
             }
-            #expect(agent.databaseCheck == "passed")
-            #expect(await agent.notReady() == [])
+            #expect(agent.topics.databaseCheck == "passed")
+            #expect(await agent.topics.notReady() == [])
             while await agent.page()["starwatch_storage_check_state"] != 2, !Task.isCancelled { await Task.yield() }
             agent.stop()
             #expect(try await next == nil)
@@ -40,9 +40,9 @@ import Testing
     func nothingIsAcknowledgedBeforeTheCheck() async throws {
         try await withAgent { _ in
         } _: { world, agent in
-            _ = await agent.runtime.pollService.refresh(agent.polls[0])
+            _ = await agent.runtime.pollService.refresh(agent.runtime.polls[0])
             world.mock.publish([MockChange(planID: world.mock.planIDs[0])])
-            #expect(await agent.runtime.pollService.refresh(agent.polls[0]).new == 1)
+            #expect(await agent.runtime.pollService.refresh(agent.runtime.polls[0]).new == 1)
             world.clock.advance(by: .seconds(3600))
             _ = await agent.runtime.dispatcher.pass()
             let early = await agent.runtime.acknowledger.pass()
@@ -62,7 +62,7 @@ import Testing
             let error = await #expect(throws: AgentError.self) { try await agent.run() }
             #expect(error?.kind == .configuration)
             #expect(error?.message.contains("restore a backup") == true)
-            #expect(agent.databaseCheck == "damaged")
+            #expect(agent.topics.databaseCheck == "damaged")
             #expect(await agent.page()["starwatch_storage_check_state"] == 3)
             #expect(world.log.lines.contains { $0.contains("storage.damaged") })
             let next = await #expect(throws: AgentError.self) {

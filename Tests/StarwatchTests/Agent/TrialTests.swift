@@ -18,16 +18,16 @@ import Testing
                 $0.server.dialect = .canonical
             }
             world.mock.publish(count: 2)
-            let report = try await agent.tryPoll(World.starred)
+            let report = try await agent.perform(ControlAPI.tryPoll, World.starred)
             #expect(report.outcome == "changed" && report.fetched == 2 && report.cause == nil)
             let state = try await agent.state(of: world.did)
             #expect(!state.bootstrapped && state.fetchCursor == nil && state.lastAttempt == nil)
             #expect(try await agent.rows(Set(OutboxState.allCases)).isEmpty)
             #expect(await agent.page()["starwatch_poll_attempts_total", ["poll": World.starred]] == 0)
             world.mock.setStickyFault(.status(401), at: .plansChanged)
-            let refused = try await agent.tryPoll(World.starred)
+            let refused = try await agent.perform(ControlAPI.tryPoll, World.starred)
             #expect(refused.outcome == "failed" && refused.cause == "http_401")
-            await #expect(throws: ControlError.self) { try await agent.tryPoll("nobody") }
+            await #expect(throws: ControlError.self) { try await agent.perform(ControlAPI.tryPoll, "nobody") }
         }
     }
 
@@ -36,9 +36,9 @@ import Testing
     func aPollOfANewAgentCanBeTried(dialect: MockDialect) async throws {
         try await World.with(dialect) { world in
             let agent = try await world.agent()
-            #expect(try await agent.tryPoll(World.starred).outcome == "unchanged")
+            #expect(try await agent.perform(ControlAPI.tryPoll, World.starred).outcome == "unchanged")
             _ = try await agent.changeStars(StarsChange(operation: .set, planIDs: []))
-            #expect(try await agent.tryPoll(World.starred).reason == SkipReason.noStars.rawValue)
+            #expect(try await agent.perform(ControlAPI.tryPoll, World.starred).reason == SkipReason.noStars.rawValue)
         }
     }
 

@@ -76,7 +76,7 @@ import Testing
             let gauge = "starwatch_ledger_imbalance_rows"
             await bench.fetch(3)
             #expect(await bench.dispatch().delivered == 3)
-            #expect(await bench.agent.status().outbox.ledgerImbalance == 0)
+            #expect(await bench.agent.state().outbox.ledgerImbalance == 0)
 
             try file.execute(
                 "UPDATE ledger SET duplicate = duplicate + 2, delivered = delivered + 5 WHERE \(ofThePoll)"
@@ -86,7 +86,7 @@ import Testing
             let wrong = await bench.agent.page()
             #expect(wrong[gauge, ["law": "fetched"]] == 2)
             #expect(wrong[gauge, ["law": "new"]] == 5)
-            let status = await bench.agent.status()
+            let status = await bench.agent.state()
             #expect(status.outbox.ledgerImbalance == 7)
             #expect(status.reasons.contains("ledger_imbalance"))
 
@@ -97,7 +97,7 @@ import Testing
             let right = await bench.agent.page()
             #expect(right[gauge, ["law": "fetched"]] == 0)
             #expect(right[gauge, ["law": "new"]] == 0)
-            #expect(await bench.agent.status().reasons.contains("ledger_imbalance") == false)
+            #expect(await bench.agent.state().reasons.contains("ledger_imbalance") == false)
         }
     }
 
@@ -116,9 +116,15 @@ import Testing
             #expect(await bench.agent.page()[gauge] == start + 20)
             let dead = try await bench.rows(.dead).map(\.id)
             try #require(dead.count == 2)
-            #expect(try await bench.agent.outboxDiscard([dead[0]]) == 1)
+            #expect(
+                try await bench.agent.perform(ControlAPI.outboxDiscard, DiscardSelection(RowSelection(ids: [dead[0]])))
+                    .changed == 1
+            )
             #expect(await bench.agent.page()[gauge] == start + 40)
-            #expect(try await bench.agent.outboxDiscard([dead[1]]) == 1)
+            #expect(
+                try await bench.agent.perform(ControlAPI.outboxDiscard, DiscardSelection(RowSelection(ids: [dead[1]])))
+                    .changed == 1
+            )
             #expect(await bench.agent.page()[gauge] == 0)
         }
     }

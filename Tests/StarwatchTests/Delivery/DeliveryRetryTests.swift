@@ -100,15 +100,17 @@ import Testing
 
             let dead = try await bench.rows(.dead)
             #expect(dead.map(\.attempts) == [3, 3])
-            #expect(try await bench.agent.outboxShow(dead[0].id).state == .dead)
-            #expect(await bench.agent.status().reasons.contains("dead_letters"))
+            #expect(try await bench.agent.perform(ControlAPI.outboxShow, dead[0].id).state == .dead)
+            #expect(await bench.agent.state().reasons.contains("dead_letters"))
             #expect(await bench.sample(#"starwatch_outbox_rows{state="dead"}"#) == "2")
             #expect(try await bench.imbalance() == 0)
             clock.advance(by: .seconds(3600))
             await bench.dispatch()
             #expect(sink.seen.count == 3)
 
-            #expect(try await bench.agent.outboxRetry(dead.map(\.id)) == 2)
+            #expect(
+                try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(ids: dead.map(\.id))).changed == 2
+            )
             #expect(try await bench.counts() == [.pending: 2])
             #expect(await bench.dispatch().delivered == 2)
             #expect(sink.seen.count == 4)
@@ -131,7 +133,7 @@ import Testing
             #expect(try await bench.counts() == [.dead: 1])
 
             bench["second"].answer(.ok)
-            #expect(try await bench.agent.outboxRetryAll(poll: nil) == 1)
+            #expect(try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(allOf: nil)).changed == 1)
             #expect(await bench.dispatch().delivered == 1)
             #expect(bench["second"].seen.count == 4)
             #expect(Set(bench["second"].seen.map(\.id)).count == 1)
@@ -157,9 +159,14 @@ import Testing
             await bench.fetch(1)
             await bench.dispatch()
             let dead = try await bench.rows(.dead).map(\.id)
-            #expect(try await bench.agent.outboxDiscard(dead) == 1)
+            #expect(
+                try await bench.agent.perform(ControlAPI.outboxDiscard, DiscardSelection(RowSelection(ids: dead)))
+                    .changed == 1
+            )
             #expect(try await bench.counts() == [.cancelled: 1])
-            await #expect(throws: ControlError.self) { try await bench.agent.outboxRetry(dead) }
+            await #expect(throws: ControlError.self) {
+                try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(ids: dead)).changed
+            }
             await bench.dispatch()
             #expect(bench["first"].seen.count == 1)
             #expect(try await bench.imbalance() == 0)

@@ -20,8 +20,13 @@ import Testing
             await bench.dispatch()
             let dead = try await bench.rows(.dead)
             #expect(dead.map(\.jwtID) == ids)
-            #expect(try await bench.agent.outboxDiscard([dead[0].id, dead[3].id]) == 2)
-            #expect(try await bench.agent.outboxRetryAll(poll: nil) == 5)
+            #expect(
+                try await bench.agent.perform(
+                    ControlAPI.outboxDiscard,
+                    DiscardSelection(RowSelection(ids: [dead[0].id, dead[3].id]))
+                ).changed == 2
+            )
+            #expect(try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(allOf: nil)).changed == 5)
             await bench.dispatch()
 
             let rest = ids.enumerated().filter { ![0, 3].contains($0.offset) }.map(\.element)
@@ -43,7 +48,10 @@ import Testing
             bench["first"].answer(.down)
             let ids = await bench.fetch(12)
             await bench.dispatch()
-            #expect(try await bench.agent.outboxDiscard([1]) == 1)
+            #expect(
+                try await bench.agent.perform(ControlAPI.outboxDiscard, DiscardSelection(RowSelection(ids: [1])))
+                    .changed == 1
+            )
             bench["first"].answer(.ok)
             bench.clock.advance(by: .seconds(60))
             await bench.dispatch()
@@ -65,7 +73,10 @@ import Testing
             let (agent, sink) = (bench.agent, bench["first"])
             sink.before { _ in
                 guard sink.seen.count == 1 else { return }
-                _ = try? await agent.outboxDiscard((101...148).map { Int64($0) })
+                _ = try? await agent.perform(
+                    ControlAPI.outboxDiscard,
+                    DiscardSelection(RowSelection(ids: (101...148).map { Int64($0) }))
+                )
             }
             await bench.dispatch()
             #expect(bench["first"].seen.map(\.count) == [100, 2])
@@ -78,7 +89,12 @@ import Testing
         try await Bench.run(sinks: ["first"]) { bench async throws in
             await bench.fetch(150)
             let agent = bench.agent
-            bench["first"].before { _ in _ = try? await agent.outboxDiscard((101...150).map { Int64($0) }) }
+            bench["first"].before { _ in
+                _ = try? await agent.perform(
+                    ControlAPI.outboxDiscard,
+                    DiscardSelection(RowSelection(ids: (101...150).map { Int64($0) }))
+                ).changed
+            }
             await bench.dispatch()
             #expect(bench["first"].seen.map(\.count) == [100])
             #expect(try await bench.agent.store.status.ledger(bench.stream).cancelled == 50)

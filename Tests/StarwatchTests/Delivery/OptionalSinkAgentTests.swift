@@ -98,7 +98,9 @@ import Testing
             #expect(status.reasons.contains("dead_letters"))
 
             bench["hook"].answer(.ok)
-            #expect(try await bench.agent.outboxRetry(letters.map(\.id)) == 2)
+            #expect(
+                try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(ids: letters.map(\.id))).changed == 2
+            )
             await dispatch(bench, for: .seconds(61))
             #expect(bench["hook"].seen.count == tries + 1)
             #expect(bench["log"].seen.count == 1)
@@ -118,7 +120,7 @@ import Testing
             #expect(bench.mock.requestCount(of: .acknowledge) == 0)
             #expect(await bench.poll().skip == nil)
             bench["hook"].answer(.ok)
-            #expect(try await bench.agent.outboxRetryAll(poll: nil) == 8)
+            #expect(try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(allOf: nil)).changed == 8)
             await dispatch(bench, for: .seconds(61))
             #expect(try await bench.counts() == [.delivered: 8])
             #expect(bench["log"].seen.count == 1)
@@ -133,9 +135,17 @@ import Testing
             await bench.dispatch()
             #expect(await bench.poll().skip == .backpressure)
             let rows = try await bench.rows(.claimed).map(\.id)
-            #expect(try await bench.agent.outboxDiscard([rows[0]]) == 1)
+            #expect(
+                try await bench.agent.perform(ControlAPI.outboxDiscard, DiscardSelection(RowSelection(ids: [rows[0]])))
+                    .changed == 1
+            )
             let poll = bench.options.polls[0].name.rawValue
-            #expect(try await bench.agent.outboxDiscardAll(poll: poll, in: .claimed) == 7)
+            #expect(
+                try await bench.agent.perform(
+                    ControlAPI.outboxDiscard,
+                    DiscardSelection(RowSelection(allOf: poll), in: .claimed)
+                ).changed == 7
+            )
             #expect(try await bench.counts() == [.cancelled: 8])
             #expect(await bench.poll().outcome == .unchanged)
             #expect(await bench.acknowledge().watermarkMoved)

@@ -16,7 +16,7 @@ import Testing
 
     private func fetchOffers(_ count: Int, _ bench: Bench) async {
         bench.mock.publishOffers(count: count, to: Bench.did.rawValue)
-        _ = await bench.agent.runtime.pollService.pass(bench.agent.polls[1], runID: "run_offers")
+        _ = await bench.agent.runtime.pollService.pass(bench.agent.runtime.polls[1], runID: "run_offers")
     }
 
     @Test func changesOfThePollWithTheHigherPriorityAreDeliveredFirst() async throws {

@@ -51,7 +51,7 @@ import Testing
             try await world.mock.waitForRequests(1, to: .plansChanged)
             await world.clock.sleepers(atLeast: 5)
             let before = await first.page()
-            let started = await first.status().startedAt
+            let started = await first.state().startedAt
             try await first.reload()
             _ = try await next
             // The end of the run counts too, for example its last transactions.
@@ -65,7 +65,7 @@ import Testing
                 logSinks: [world.log]
             )
             let after = await second.page()
-            #expect(await second.status().startedAt == started)
+            #expect(await second.state().startedAt == started)
             for (series, value) in end.values where series.name.hasSuffix("_total") || series.name.hasSuffix("_count") {
                 #expect((after.values[series] ?? -1) >= value, "\(series)")
             }
@@ -96,14 +96,14 @@ import Testing
             SinkOptions(name: $0, kind: .file(path: folder.path($0)))
         }
         let former = try await Agent(options: options, time: clock)
-        for slot in former.sinks where slot.name != "other" {
+        for slot in former.process.sinks where slot.name != "other" {
             _ = slot.record(.unavailable(SinkFailure("Later.", .program), retryAfter: .seconds(600)), at: clock.now)
         }
         await former.close()
         clock.advance(by: .seconds(10))
         options.delivery.sinks[1].kind = .file(path: folder.path("elsewhere"))
         let next = try await Agent(options: options, time: clock, after: former)
-        let waits = next.sinks.map { $0.admit(at: clock.now).waitUntil }
+        let waits = next.process.sinks.map { $0.admit(at: clock.now).waitUntil }
         #expect(waits == [ManualClock.start + .seconds(600), nil, nil])
         await next.close()
     }
@@ -125,8 +125,8 @@ import Testing
         }
         #expect(agent.metrics.reloadSuccessful.value == 0)
         #expect(agent.reloader.next == nil)
-        #expect(await agent.notReady() == ["signed_out"])
-        #expect(await agent.status().reasons == ["reload_refused", "signed_out"])
+        #expect(await agent.topics.notReady() == ["signed_out"])
+        #expect(await agent.state().reasons == ["reload_refused", "signed_out"])
         try await agent.reload()
         #expect(try await next == options)
     }

@@ -28,7 +28,7 @@ import Testing
 
     private func delivery(_ bench: Bench) async throws -> OutboxEntry.Delivery {
         let row = try #require(try await bench.rows().first)
-        return try #require(try await bench.agent.outboxShow(row.id).deliveries?.first)
+        return try #require(try await bench.agent.perform(ControlAPI.outboxShow, row.id).deliveries?.first)
     }
 
     @Test func aSinkThatRefusesEveryTimeIsNotWorking() async throws {
@@ -36,9 +36,9 @@ import Testing
             bench.mock.setStickyFault(.status(404), at: .hook)
             await bench.fetch(1)
             await attempt(bench, times: 2)
-            #expect(await bench.agent.status().outbox.sinks == ["hook": "closed"])
+            #expect(await bench.agent.state().outbox.sinks == ["hook": "closed"])
             await attempt(bench)
-            let outbox = await bench.agent.status().outbox
+            let outbox = await bench.agent.state().outbox
             #expect(outbox.sinks == ["hook": "rejecting"])
             #expect(outbox.sinkReasons == ["hook": "http_404"])
             #expect(await bench.sample(#"starwatch_delivery_failures_total{sink="hook",reason="http_404"}"#) == "3")
@@ -49,7 +49,7 @@ import Testing
 
             bench.mock.clearFaults()
             await attempt(bench)
-            let recovered = await bench.agent.status().outbox
+            let recovered = await bench.agent.state().outbox
             #expect(recovered.sinks == ["hook": "closed"] && recovered.sinkReasons.isEmpty)
             #expect(try await delivery(bench).reason == nil)
         }
@@ -69,7 +69,7 @@ import Testing
             bench.mock.setStickyFault(fault, at: .hook)
             await bench.fetch(1)
             await bench.dispatch()
-            #expect(await bench.agent.status().outbox.sinkReasons == ["hook": reason])
+            #expect(await bench.agent.state().outbox.sinkReasons == ["hook": reason])
             let series = "starwatch_delivery_failures_total{sink=\"hook\",reason=\"\(label.rawValue)\"}"
             #expect(await bench.sample(series) == "1")
             // A sink that is gone releases its rows.

@@ -42,13 +42,20 @@ import Testing
 
             let dead = try await bench.rows(.dead)
             #expect(dead.map(\.reason) == [.unreadable] && dead.map(\.name) == ["(unreadable)"])
-            #expect(await bench.agent.status().reasons == ["dead_letters"])
-            let story = try await bench.agent.explain("\(oldest.id)")
+            #expect(await bench.agent.state().reasons == ["dead_letters"])
+            let story = try await bench.agent.perform(ControlAPI.explain, "\(oldest.id)")
             #expect(story.steps.last { $0.step == .dead }?.reason == RowReason.unreadable.sentence())
-            await #expect(throws: ControlError.self) { try await bench.agent.outboxRetry([oldest.id]) }
-            #expect(try await bench.agent.outboxRetryAll(poll: nil) == 0)
-            #expect(try await bench.agent.outboxDiscard([oldest.id]) == 1)
-            #expect(await bench.agent.status().reasons == [])
+            await #expect(throws: ControlError.self) {
+                try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(ids: [oldest.id])).changed
+            }
+            #expect(try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(allOf: nil)).changed == 0)
+            #expect(
+                try await bench.agent.perform(
+                    ControlAPI.outboxDiscard,
+                    DiscardSelection(RowSelection(ids: [oldest.id]))
+                ).changed == 1
+            )
+            #expect(await bench.agent.state().reasons == [])
         }
     }
 
@@ -57,7 +64,7 @@ import Testing
             var published: [String] = []
             for _ in 0..<10 {
                 published += bench.mock.publish(count: 2)
-                _ = try await bench.agent.rotateDataKeys()
+                _ = try await bench.agent.perform(ControlAPI.rotateDataKeys)
                 while try await !bench.agent.store.keys.reseal().isFinished {}
                 let result = await bench.poll()
                 #expect(result.outcome == .changed && result.new == 2)
@@ -77,20 +84,20 @@ import Testing
             let fault = StoreFault()
             let agent = try await world.agent(dependencies: fault.dependencies)
             #expect(await agent.cycle().outcome == .bootstrapped)
-            #expect(await agent.status().reasons == [])
+            #expect(await agent.state().reasons == [])
             fault.fail(.claim)
             for _ in 0..<12 {
                 _ = await agent.runtime.dispatcher.pass()
                 try await agent.store.status.probe()
                 _ = await agent.cycle()
                 _ = await agent.runtime.acknowledger.pass()
-                let status = await agent.status()
+                let status = await agent.state()
                 #expect(status.reasons == ["store_unavailable"])
                 #expect(status.headline == "The database fails")
             }
             fault.fail()
             _ = await agent.runtime.dispatcher.pass()
-            #expect(await agent.status().reasons == [])
+            #expect(await agent.state().reasons == [])
         }
     }
 }

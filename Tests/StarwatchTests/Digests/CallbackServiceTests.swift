@@ -153,7 +153,7 @@ import Testing
                 group.addTask { try await service.run() }
                 await clock.sleepers(atLeast: 1)
                 _ = try await agent.store.events.enqueue([EventDraft(kind: .delivery, payload: "{}")], now: clock.now)
-                _ = await agent.runtime.pollService.pass(agent.polls[0], runID: "run_of_the_test")
+                _ = await agent.runtime.pollService.pass(agent.runtime.polls[0], runID: "run_of_the_test")
                 try await mock.waitForRequests(1, to: .callback)
                 group.cancelAll()
             }

@@ -33,7 +33,7 @@ import Testing
             #expect(await service.pass().fired == 1)
             _ = await agent.runtime.dispatcher.pass()
             #expect(await service.pass().shown == 1)
-            let sent = try await agent.notificationList(NotificationQuery())
+            let sent = try await agent.perform(ControlAPI.notificationList, NotificationQuery()).notifications
             #expect(sent.map(\.id) == [kept.token] && sent.map(\.title) == ["Weekly"])
             await agent.close()
         }
@@ -42,7 +42,7 @@ import Testing
     @Test func aDigestWhoseSinksAreAllGoneSaysSoEveryTimeAndComesAgainAfterAReload() async throws {
         try await DigestBench.run { (bench: Bench) async throws in
             await bench.settle()
-            let slot = bench.agent.sinks[0]
+            let slot = bench.agent.process.sinks[0]
             _ = slot.record(.gone, at: bench.clock.now)
             bench.move(to: "12:55")
             await bench.settle()
@@ -50,7 +50,7 @@ import Testing
             #expect(await bench.arm().missing == 1)
             #expect(bench.count(.error) == 1)
             #expect(bench.log.lines.contains { $0.contains("digest.not_shown") && $0.contains("\"no_sink\"") })
-            #expect(await bench.agent.status().digests["daily"]?.lastErrorCode == .noSink)
+            #expect(await bench.agent.state().digests["daily"]?.lastErrorCode == .noSink)
             // Its content is kept, and the next time is armed of it.
             let next = try #require(try await bench.stored().first { $0.row.status == .scheduled })
             #expect(next.row.arming?.text == .cached(DigestBench.day - .seconds(300)))

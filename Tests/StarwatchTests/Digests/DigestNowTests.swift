@@ -14,13 +14,13 @@ import Testing
             await bench.settle()
             bench.mock.content = #"{"count": 9, "who": "Ada"}"#
             bench.clock.advance(by: .seconds(60))
-            let report = try await bench.agent.fetchDigest("daily")
+            let report = try await bench.agent.perform(ControlAPI.fetchDigest, "daily")
             #expect(report.outcome == .fetched && report.contentAt == bench.clock.now.iso8601)
             await bench.arm()
             let armed = try #require(try await bench.stored().first?.row)
             #expect(armed.arming?.text == .cached(bench.clock.now) && armed.prefetch == .none)
             // It is asked with the version of before, and its time has its own fetch.
-            #expect(try await bench.agent.fetchDigest("daily").outcome == .notModified)
+            #expect(try await bench.agent.perform(ControlAPI.fetchDigest, "daily").outcome == .notModified)
             bench.move(to: "12:55")
             await bench.settle()
             #expect(bench.contentRequests.count == 4)
@@ -34,7 +34,7 @@ import Testing
         }) { (bench: Bench) async throws in
             await bench.settle()
             bench.mock.setStickyFault(.status(500), at: .content)
-            let report = try await bench.agent.fetchDigest("daily")
+            let report = try await bench.agent.perform(ControlAPI.fetchDigest, "daily")
             #expect(report.outcome == .refused && report.contentAt == ManualClock.start.iso8601)
             await #expect(throws: AgentError.self) { try await bench.agent.fetchNow(DigestBench.name) }
             #expect(bench.count(.refused) == 2)
@@ -51,8 +51,8 @@ import Testing
         try await DigestBench.run { (bench: Bench) async throws in
             await bench.settle()
             bench.clock.advance(by: .seconds(120))
-            let first = try await bench.agent.showDigest("daily")
-            let second = try await bench.agent.showDigest("daily")
+            let first = try await bench.agent.perform(ControlAPI.showDigest, "daily")
+            let second = try await bench.agent.perform(ControlAPI.showDigest, "daily")
             #expect(first.text == "cached" && first.contentAt == ManualClock.start.iso8601)
             #expect(first.state == "delivered" && second.notificationID != first.notificationID)
             let shown = try #require(try await bench.agent.store.notifications.find(first.notificationID))
@@ -62,9 +62,9 @@ import Testing
             #expect(await bench.sample(Self.lateness) == "0")
             let planned = try #require(try await bench.stored().first { $0.row.occurrence.isPlanned })
             #expect(planned.row.status == .scheduled && planned.token != first.notificationID)
-            let report = try #require(try await bench.agent.digests().first)
+            let report = try #require(try await bench.agent.perform(ControlAPI.digests).digests.first)
             #expect(report.occurrences.map(\.slot) == ["daily/now", "daily/now", "daily/slot-13-00"])
-            #expect(await bench.agent.status().digests["daily"]?.lastRun == nil)
+            #expect(await bench.agent.state().digests["daily"]?.lastRun == nil)
             bench.move(to: "12:55")
             await bench.settle()
             await bench.show(at: "13:00")
@@ -78,10 +78,10 @@ import Testing
         try await DigestBench.run(digest: { digest, _ in digest.ttl = .seconds(600) }) { (bench: Bench) async throws in
             bench.mock.setStickyFault(.status(500), at: .content)
             await bench.settle()
-            let none = try await bench.agent.showDigest("daily")
+            let none = try await bench.agent.perform(ControlAPI.showDigest, "daily")
             #expect(none.text == "fallback" && none.contentAt == nil)
             bench.mock.clearFaults()
-            _ = try await bench.agent.fetchDigest("daily")
+            _ = try await bench.agent.perform(ControlAPI.fetchDigest, "daily")
             bench.clock.advance(by: .seconds(601))
             let old = try await bench.agent.showNow(DigestBench.name)
             #expect(try await bench.agent.store.notifications.find(old)?.body == "Open the app")
@@ -93,19 +93,22 @@ import Testing
             bench.mock.content = "{}"
             await bench.settle()
             func refusal(_ name: String = "daily") async -> ControlError.Kind? {
-                await #expect(throws: ControlError.self) { try await bench.agent.showDigest(name) }?.kind
+                await #expect(throws: ControlError.self) { try await bench.agent.perform(ControlAPI.showDigest, name) }?
+                    .kind
             }
             #expect(await refusal("weekly") == .notFound)
             #expect(await refusal() == .conflict)
             bench.mock.content = #"{"count": 1}"#
-            _ = try await bench.agent.fetchDigest("daily")
-            _ = bench.agent.sinks[0].record(.gone, at: bench.clock.now)
+            _ = try await bench.agent.perform(ControlAPI.fetchDigest, "daily")
+            _ = bench.agent.process.sinks[0].record(.gone, at: bench.clock.now)
             #expect(await refusal() == .conflict)
             _ = try await bench.agent.setIdentity(nil)
             #expect(await refusal() == .conflict)
-            await #expect(throws: ControlError.self) { try await bench.agent.fetchDigest("daily") }
-            await #expect(throws: ControlError.self) { try await bench.agent.fetchDigest("weekly") }
-            #expect(try await bench.agent.notificationList(NotificationQuery()).isEmpty)
+            await #expect(throws: ControlError.self) { try await bench.agent.perform(ControlAPI.fetchDigest, "daily") }
+            await #expect(throws: ControlError.self) { try await bench.agent.perform(ControlAPI.fetchDigest, "weekly") }
+            #expect(
+                try await bench.agent.perform(ControlAPI.notificationList, NotificationQuery()).notifications.isEmpty
+            )
             #expect(
                 await bench.sample("starwatch_control_requests_total{operation=\"digests_show\",result=\"failed\"}")
                     == "4"

@@ -38,7 +38,7 @@ import Testing
             #expect(!bench.log.lines.contains { $0.contains("digest.not_shown") })
             // It is no error.
             #expect(try await bench.agent.store.events.count() == 0)
-            let status = await bench.agent.status().digests["daily"]
+            let status = await bench.agent.state().digests["daily"]
             #expect(status?.lastStatus == .skipped && status?.lastErrorCode == .empty)
         }
     }

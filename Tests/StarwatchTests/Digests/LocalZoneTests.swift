@@ -62,3 +62,10 @@ import Testing
         }
     }
 }
+
+extension LocalZone {
+    fileprivate init(variable: String?, link: String, file: String) {
+        self.init()
+        (self.variable, self.link, self.file) = (variable, link, file)
+    }
+}

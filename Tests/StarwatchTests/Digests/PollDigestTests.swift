@@ -100,11 +100,11 @@ import Testing
             bench.clock.advance(by: DigestFetcher.timeout)
             #expect(await isFetched == nil)
             #expect(bench.count(.timeout) == 1)
-            async let cycle = agent.runtime.pollService.refresh(agent.polls[0])
+            async let cycle = agent.runtime.pollService.refresh(agent.runtime.polls[0])
             await bench.clock.sleepers(atLeast: 1)
             bench.clock.advance(by: .seconds(60))
             #expect(await cycle.outcome == .changed)
-            #expect(agent.metrics.polls.attempts[agent.polls[0].label].value == 2)
+            #expect(agent.metrics.polls.attempts[agent.runtime.polls[0].label].value == 2)
         }
     }
 

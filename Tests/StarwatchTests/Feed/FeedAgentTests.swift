@@ -14,7 +14,9 @@ import Testing
         }
     }
 
-    private func list(_ agent: Agent) async throws -> [FeedEntry] { try await agent.feed(NotificationQuery()) }
+    private func list(_ agent: Agent) async throws -> [FeedEntry] {
+        try await agent.perform(ControlAPI.feed, NotificationQuery()).notifications
+    }
 
     @Test func itHasWhatOtherSinksGotAndSurvivesARestart() async throws {
         try await World.with(.endorser) { world in
@@ -31,14 +33,14 @@ import Testing
             #expect(try await list(agent) == entries)
             var query = NotificationQuery()
             (query.limit, query.before) = (1, 4)
-            #expect(try await agent.feed(query).map(\.sequence) == [3])
+            #expect(try await agent.perform(ControlAPI.feed, query).notifications.map(\.sequence) == [3])
         }
     }
 
     @Test func whoFollowsIsToldInTheSamePass() async throws {
         try await World.with(.endorser) { world in
             let agent = try await start(world)
-            let reader = try await agent.followFeed(after: nil)
+            let reader = try await agent.topics.followFeed(after: nil)
             world.mock.publish(count: 1)
             _ = try await agent.runPoll(World.starred)
             guard case .notifications = await reader.next() else {
@@ -54,11 +56,11 @@ import Testing
         try await World.with(.endorser) { world in
             let agent = try await start(world)
             var readers: [FeedReader] = []
-            for _ in 0..<Starwatch.Feed.readerLimit { readers.append(try await agent.followFeed(after: 0)) }
-            let error = await #expect(throws: ControlError.self) { try await agent.followFeed(after: 0) }
+            for _ in 0..<Starwatch.Feed.readerLimit { readers.append(try await agent.topics.followFeed(after: 0)) }
+            let error = await #expect(throws: ControlError.self) { try await agent.topics.followFeed(after: 0) }
             #expect(error?.kind == .busy)
             readers.removeLast().end()
-            readers.append(try await agent.followFeed(after: 0))
+            readers.append(try await agent.topics.followFeed(after: 0))
             for reader in readers { reader.end() }
             #expect(
                 agent.metrics.controlRequests[.notificationsFollow, .ok].value == UInt64(Starwatch.Feed.readerLimit) + 1
@@ -74,7 +76,9 @@ import Testing
             _ = try await agent.runPoll(World.starred)
             #expect(try await list(agent).count == 1)
             agent = try await start(world, keep: nil)
-            let error = await #expect(throws: ControlError.self) { try await agent.feed(NotificationQuery()) }
+            let error = await #expect(throws: ControlError.self) {
+                try await agent.perform(ControlAPI.feed, NotificationQuery()).notifications
+            }
             #expect(error?.kind == .conflict)
             agent = try await start(world)
             #expect(try await list(agent).isEmpty)
@@ -88,7 +92,7 @@ import Testing
             let error = await #expect(throws: ControlError.self) {
                 var query = NotificationQuery()
                 query.limit = limit
-                _ = try await agent.feed(query)
+                _ = try await agent.perform(ControlAPI.feed, query)
             }
             #expect(error?.kind == .invalid)
         }

@@ -146,7 +146,7 @@ import Testing
         try await World.with(.endorser) { world in
             let agent = try await agent(world, sinks: [Hanging()])
             world.mock.publish(count: 1)
-            _ = await agent.runtime.pollService.pass(agent.polls[0], runID: "run_of_the_test")
+            _ = await agent.runtime.pollService.pass(agent.runtime.polls[0], runID: "run_of_the_test")
             async let pass = agent.runtime.dispatcher.pass()
             await world.clock.sleepers(atLeast: 1)
             world.clock.advance(by: .seconds(30))
@@ -231,7 +231,7 @@ import Testing
             var options = world.options
             options.polls[0].timing = .every(.seconds(30))
             let agent = try await Agent(options: options, time: world.clock, logSinks: [world.log])
-            let group = ServiceGroup(services: [AgentService(agent)], logger: agent.logger)
+            let group = ServiceGroup(services: [AgentService(agent)], logger: agent.process.environment.logger)
             async let run: Void = group.run()
             try await world.mock.waitForRequests(1, to: .plansChanged)
             await #expect(throws: ControlError.self) { try await agent.reload() }

@@ -114,7 +114,7 @@ import Testing
             #expect(await notifications.next()?.body == "5 new")
             #expect(await service.pass().shown == 1)
             #expect(news.seen.count == 2 && count(agent, .fetched) == 2)
-            #expect(await agent.status().digests["daily"]?.lastStatus == .shown)
+            #expect(await agent.state().digests["daily"]?.lastStatus == .shown)
         }
     }
 

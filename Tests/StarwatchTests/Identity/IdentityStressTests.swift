@@ -72,7 +72,7 @@ import Testing
                 for _ in 0..<2 {
                     group.addTask {
                         while !Task.isCancelled {
-                            _ = await agent.runtime.pollService.pass(agent.polls[0], runID: "run_of_the_test")
+                            _ = await agent.runtime.pollService.pass(agent.runtime.polls[0], runID: "run_of_the_test")
                             _ = await dispatcher.pass()
                         }
                     }
@@ -84,7 +84,8 @@ import Testing
                     mock.publish((0..<5).map { _ in MockChange(planID: plans.randomElement(using: &random)!) })
                     // Sometimes in the middle of things, sometimes after a round or two.
                     for _ in 0..<Int.random(in: 0...2, using: &random) {
-                        while await agent.runtime.pollService.pass(agent.polls[0], runID: "run_of_the_test").skip
+                        while await agent.runtime.pollService.pass(agent.runtime.polls[0], runID: "run_of_the_test")
+                            .skip
                             == .overlap
                         {
                             await Task.yield()

@@ -29,7 +29,7 @@ import Testing
             for _ in 1..<number { bench.mock.script(.delay(.zero), at: .plansChanged) }
             bench.mock.script(.neverAnswer, at: .plansChanged)
             let agent = bench.agent
-            async let cycle = agent.runtime.pollService.pass(agent.polls[0], runID: "run_of_the_test")
+            async let cycle = agent.runtime.pollService.pass(agent.runtime.polls[0], runID: "run_of_the_test")
             try await bench.mock.waitForRequests(number, to: .plansChanged)
             _ = try await agent.setIdentity(next)
             #expect(bench.mock.requestCount(of: .plansChanged) == number)
@@ -49,7 +49,7 @@ import Testing
             bench in
             bench.mock.publish(count: 150)
             let agent = bench.agent
-            async let cycle = agent.runtime.pollService.pass(agent.polls[0], runID: "run_of_the_test")
+            async let cycle = agent.runtime.pollService.pass(agent.runtime.polls[0], runID: "run_of_the_test")
             // The first page was had; the second waits for the next minute.
             await bench.clock.sleepers(atLeast: 1)
             _ = try await agent.setIdentity(Self.newcomer)
@@ -78,7 +78,7 @@ import Testing
             async let pass = dispatcher.pass()
             await clock.sleepers(atLeast: 1)
             _ = try await agent.store.identity.set(Self.newcomer, server: bench.mock.url, now: clock.now)
-            agent.identity.invalidate()
+            agent.runtime.account.identity.invalidate()
             await dispatcher.abort()
             #expect(bench["a"].seen.count == 2)
             #expect(await pass.delivered == 0)
@@ -173,16 +173,16 @@ import Testing
             bench.mock.publish(count: 3)
             bench.mock.script(.neverAnswer, at: .plansChanged)
             let agent = bench.agent
-            async let cycle = agent.runtime.pollService.pass(agent.polls[0], runID: "run_of_the_test")
+            async let cycle = agent.runtime.pollService.pass(agent.runtime.polls[0], runID: "run_of_the_test")
             try await bench.mock.waitForRequests(1, to: .plansChanged)
-            let before = try await agent.identity().generation
+            let before = try await agent.perform(ControlAPI.identity).generation
             let dids: [DID?] = [Self.newcomer, nil, Bench.did, World.key, nil, World.other]
             let generations = try await withThrowingTaskGroup(of: Int.self) { group in
                 for did in dids { group.addTask { try await agent.setIdentity(did).generation } }
                 return try await group.reduce(into: [Int]()) { $0.append($1) }.sorted()
             }
             // Each saw a state of its own, or that its identity was active already.
-            let after = try await agent.identity().generation
+            let after = try await agent.perform(ControlAPI.identity).generation
             #expect(generations.last == after)
             #expect(generations.allSatisfy { (before...after).contains($0) })
             #expect(await cycle.new == 0)
@@ -196,11 +196,11 @@ import Testing
             let stars = try await agent.stars()
             _ = try await agent.setIdentity(Self.newcomer)
             #expect(try await agent.stars().isEmpty)
-            #expect(try await agent.archivedStars().isEmpty)
+            #expect(try await agent.perform(ControlAPI.archivedStars).archived.isEmpty)
             #expect(try await agent.changeStars(StarsChange(operation: .restore, planIDs: [])).isEmpty)
             _ = try await agent.setIdentity(Bench.did)
             #expect(try await agent.stars().isEmpty)
-            #expect(try await agent.archivedStars().map(\.planIDs) == [stars])
+            #expect(try await agent.perform(ControlAPI.archivedStars).archived.map(\.planIDs) == [stars])
             #expect(try await agent.changeStars(StarsChange(operation: .restore, planIDs: [])) == stars)
             #expect(try await agent.stars() == stars)
         }

@@ -79,17 +79,17 @@ import Testing
                 await round(agent)
                 world.clock.advance(by: .seconds(900))
             }
-            _ = await agent.status()
+            _ = try await agent.perform(ControlAPI.status)
             world.mock.clearFaults()
             world.mock.script(.rateLimited(retryAfter: .seconds(8 * 86_400)), at: .plansChanged)
             await round(agent)
-            _ = try await agent.clearServerWait()
+            _ = try await agent.perform(ControlAPI.clearServerWait)
             world.mock.clockSkew = .seconds(1800)
             world.mock.publish(count: 1)
             await round(agent)
             world.mock.clockSkew = .zero
             for _ in 0..<2 { await round(agent) }
-            _ = await agent.status()
+            _ = try await agent.perform(ControlAPI.status)
             world.mock.script(.rateLimited(retryAfter: .seconds(7200)), at: .plansChanged)
             for _ in 0..<3 { await round(agent) }
             _ = try await agent.setIdentity(World.other)
@@ -109,7 +109,7 @@ import Testing
             await round(agent)
             try DatabaseOnDisk(path: world.folder.path("starwatch.db"))
                 .execute("UPDATE settings SET starredPlanHandleIds = '7'")
-            agent.identity.invalidate()
+            agent.runtime.account.identity.invalidate()
             await round(agent)
         }
     }
@@ -177,12 +177,12 @@ import Testing
             bench["third"].answer(.down)
             bench["first"].script(.refused, .ok, .down, .down, .down, .down, .down, .down, .timeout, .gone)
             bench.mock.publish(count: 3)
-            _ = await bench.agent.runtime.pollService.pass(bench.agent.polls[0], runID: RandomID.runID())
+            _ = await bench.agent.runtime.pollService.pass(bench.agent.runtime.polls[0], runID: RandomID.runID())
             for _ in 0..<10 {
                 await bench.dispatch()
                 bench.clock.advance(by: .seconds(3600))
                 bench.mock.publish(count: 1)
-                _ = await bench.agent.runtime.pollService.pass(bench.agent.polls[0], runID: RandomID.runID())
+                _ = await bench.agent.runtime.pollService.pass(bench.agent.runtime.polls[0], runID: RandomID.runID())
             }
             for _ in 0..<5 {
                 await bench.dispatch()
@@ -329,11 +329,11 @@ import Testing
                 await withTaskGroup(of: Void.self) { group in
                     group.addTask { _ = try? await agent.run() }
                     await world.log.wait(for: "http.listening")
-                    agent.noteRefusal(.token, at: .control)
-                    agent.noteRefusal(.password, at: .http)
-                    agent.noteWebConfiguration(.clearText, at: .control)
-                    agent.noteWebConfiguration(.reloaded(CertificateNews(expiry: nil)), at: .http)
-                    agent.noteWebConfiguration(.refused("The key is missing."), at: .http)
+                    agent.topics.noteRefusal(.token, at: .control)
+                    agent.topics.noteRefusal(.password, at: .http)
+                    agent.topics.noteWebConfiguration(.clearText, at: .control)
+                    agent.topics.noteWebConfiguration(.reloaded(CertificateNews(expiry: nil)), at: .http)
+                    agent.topics.noteWebConfiguration(.refused("The key is missing."), at: .http)
                     try? await agent.reload()
                     group.cancelAll()
                 }
@@ -354,16 +354,19 @@ import Testing
                 $0.auth.storedKeys = true
             }
             await round(agent)
-            _ = try await agent.importSigningKey(SigningKeyImport(content: Array("a secret".utf8), kid: "one"))
-            _ = try await agent.revokeSigningKey(SigningKeyRevocation(kid: "one", force: true))
-            _ = try await agent.rotateDataKeys()
-            _ = try await agent.changeMasterKey(to: MasterKey().text)
+            _ = try await agent.perform(
+                ControlAPI.importSigningKey,
+                SigningKeyImport(content: Array("a secret".utf8), kid: "one")
+            )
+            _ = try await agent.perform(ControlAPI.revokeSigningKey, SigningKeyRevocation(kid: "one", force: true))
+            _ = try await agent.perform(ControlAPI.rotateDataKeys)
+            _ = try await agent.perform(ControlAPI.changeMasterKey, MasterKeyChange(key: MasterKey().text))
             await housekeeping(of: agent).encryptAgain()
             let former = try #require(try await agent.store.identity.active().did)
             _ = try await agent.setIdentity(nil)
-            _ = try await agent.eraseIdentity(former)
+            _ = try await agent.perform(ControlAPI.eraseIdentity, IdentityRemoval(did: former.rawValue))
             _ = try await agent.setIdentity(former)
-            _ = try await agent.rotateDataKeys()
+            _ = try await agent.perform(ControlAPI.rotateDataKeys)
             await agent.store.close()
             await housekeeping(of: agent).encryptAgain()
         }
@@ -383,7 +386,7 @@ import Testing
                 let check = PageCheckService(
                     store: agent.store,
                     metrics: agent.process.environment.metrics,
-                    logger: agent.logger
+                    logger: agent.process.environment.logger
                 )
                 let run = Task { try await check.run() }
                 await world.log.wait(for: event)

@@ -120,7 +120,7 @@ import Testing
             world.mock.script(.status(404), at: .plansChanged)
             _ = try await agent.runPoll(World.starred)
             let page = await agent.page()
-            let status = await agent.status()
+            let status = await agent.state()
             let summary = status.pollingMetrics
             #expect(Double(summary.pollsTotal) == page["starred_projects_poll_attempts_total"])
             #expect(Double(summary.pollsSuccessful) == page["starred_projects_poll_success_total"])

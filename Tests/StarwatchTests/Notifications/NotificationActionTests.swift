@@ -34,7 +34,7 @@ import Testing
             await bench.fetch(3)
             await bench.dispatch()
             let first = try message(bench["first"].seen.first)
-            let report = try await bench.agent.notificationAct(first.id, .snooze)
+            let report = try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.snooze, on: first.id))
             #expect(report.already == false)
             #expect(report.repeatsAt == (bench.clock.now + .seconds(3600)).iso8601)
             try await bench.restart()
@@ -58,7 +58,10 @@ import Testing
         try await Bench.run(sinks: ["first"]) { bench async throws in
             await bench.fetch(3)
             await bench.dispatch()
-            let report = try await bench.agent.notificationAct(message(bench["first"].seen.first).id, .snooze)
+            let report = try await bench.agent.perform(
+                ControlAPI.notificationAct,
+                ChosenAction(.snooze, on: message(bench["first"].seen.first).id)
+            )
             bench.clock.advance(by: .seconds(3600))
             bench["first"].script(.gone)
             await bench.dispatch()
@@ -78,9 +81,9 @@ import Testing
             await bench.fetch(3)
             await bench.dispatch()
             let id = try message(bench["first"].seen.first).id
-            let first = try await bench.agent.notificationAct(id, .snooze)
+            let first = try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.snooze, on: id))
             bench.clock.advance(by: .seconds(7200))
-            let second = try await bench.agent.notificationAct(id, .snooze)
+            let second = try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.snooze, on: id))
             #expect(second.already == true)
             #expect(second.repetition == first.repetition && second.doneAt == first.doneAt)
             #expect(host.calls == ["snooze \(id) 3600000"])
@@ -100,11 +103,17 @@ import Testing
             let messages = try bench["first"].seen.map { try message($0) }
             let plan = messages[0].changes[0].plan
             #expect(
-                try await bench.agent.notificationAct(messages[0].id, .viewProject).deepLink == messages[0].deepLink
+                try await bench.agent.perform(
+                    ControlAPI.notificationAct,
+                    ChosenAction(.viewProject, on: messages[0].id)
+                ).deepLink == messages[0].deepLink
             )
-            _ = try await bench.agent.notificationAct(messages[1].id, .viewUpdates)
-            _ = try await bench.agent.notificationAct(messages[1].id, .dismiss)
-            _ = try await bench.agent.notificationAct(messages[1].id, .markRead)
+            _ = try await bench.agent.perform(
+                ControlAPI.notificationAct,
+                ChosenAction(.viewUpdates, on: messages[1].id)
+            )
+            _ = try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.dismiss, on: messages[1].id))
+            _ = try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.markRead, on: messages[1].id))
             #expect(
                 host.calls == [
                     "project \(plan) \(single[0])", "updates 3", "dismiss \(messages[1].id)",
@@ -112,7 +121,7 @@ import Testing
                 ]
             )
             bench.agent.setActionHandler(nil)
-            _ = try await bench.agent.notificationAct(messages[0].id, .dismiss)
+            _ = try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.dismiss, on: messages[0].id))
             #expect(host.calls.count == 4)
         }
     }
@@ -123,11 +132,11 @@ import Testing
             await bench.dispatch()
             let id = try message(bench["first"].seen.first).id
             let missing = await #expect(throws: ControlError.self) {
-                try await bench.agent.notificationAct("ntf_secret", .dismiss)
+                try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.dismiss, on: "ntf_secret"))
             }
             #expect(missing?.kind == .notFound && missing?.message.contains("secret") == false)
             let refused = await #expect(throws: ControlError.self) {
-                try await bench.agent.notificationAct(id, .viewUpdates)
+                try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.viewUpdates, on: id))
             }
             #expect(refused?.kind == .conflict && refused?.message.contains(id) == false)
             let page = await bench.sample(
@@ -142,7 +151,7 @@ import Testing
             await bench.fetch(3)
             await bench.dispatch()
             let id = try message(bench["first"].seen.first).id
-            _ = try await bench.agent.notificationAct(id, .snooze)
+            _ = try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.snooze, on: id))
             _ = try await bench.agent.setIdentity(nil)
             _ = try await bench.agent.setIdentity(Bench.did)
             bench.clock.advance(by: .seconds(7200))
@@ -156,16 +165,18 @@ import Testing
             await bench.fetch(1)
             await bench.dispatch()
             let sent = try message(bench["first"].seen.first)
-            _ = try await bench.agent.notificationAct(sent.id, .markRead)
-            let list = try await bench.agent.notificationList(NotificationQuery())
+            _ = try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.markRead, on: sent.id))
+            let list = try await bench.agent.perform(ControlAPI.notificationList, NotificationQuery()).notifications
             #expect(list.map(\.id) == [sent.id])
             #expect(list[0].body == sent.body && list[0].deliveries == nil && list[0].offers == sent.actions)
-            let shown = try await bench.agent.notificationShow(sent.id)
+            let shown = try await bench.agent.perform(ControlAPI.notificationShow, sent.id)
             #expect(shown.actions.map(\.action) == [.markRead])
             #expect(shown.deliveries?.map(\.state) == ["ok"])
             var query = NotificationQuery()
             query.limit = 0
-            await #expect(throws: ControlError.self) { try await bench.agent.notificationList(query) }
+            await #expect(throws: ControlError.self) {
+                try await bench.agent.perform(ControlAPI.notificationList, query).notifications
+            }
         }
     }
 }

@@ -42,11 +42,13 @@ import Testing
             }
             #expect(retried.actionLabels?["view_updates"] == "View All")
             #expect(shortlink.rawValue.count == 32)
-            let report = try await bench.agent.shortlinkShow(shortlink)
+            let report = try await bench.agent.perform(ControlAPI.shortlinkShow, shortlink)
             #expect(report.changes.map(\.jwtID) == ids)
             #expect(Set(report.changes.map(\.plan)).isSubset(of: bench.mock.planIDs))
             bench.clock.advance(by: .seconds(86_400))
-            let error = await #expect(throws: ControlError.self) { try await bench.agent.shortlinkShow(shortlink) }
+            let error = await #expect(throws: ControlError.self) {
+                try await bench.agent.perform(ControlAPI.shortlinkShow, shortlink)
+            }
             #expect(error?.kind == .notFound && error?.message.contains(shortlink.rawValue) == false)
         }
     }

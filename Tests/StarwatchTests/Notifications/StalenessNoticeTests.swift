@@ -109,15 +109,15 @@ import Testing
             bench.clock.advance(by: .seconds(5 * 3600))
             await bench.dispatch()
             #expect(bench["first"].seen.isEmpty)
-            #expect(await bench.agent.status().polls.values.map(\.stale) == [false])
+            #expect(await bench.agent.state().polls.values.map(\.stale) == [false])
             // Its age counts from when it was switched on again, for nothing was due before.
             try await bench.agent.setStarsOptedOut(false)
             await bench.dispatch()
-            #expect(await bench.agent.status().polls.values.map(\.stale) == [false])
+            #expect(await bench.agent.state().polls.values.map(\.stale) == [false])
             #expect(bench["first"].seen.isEmpty)
             bench.clock.advance(by: .seconds(5 * 3600))
             await bench.dispatch()
-            #expect(await bench.agent.status().polls.values.map(\.stale) == [true])
+            #expect(await bench.agent.state().polls.values.map(\.stale) == [true])
             try await bench.agent.setStarsOptedOut(true)
             await bench.dispatch()
             #expect(try messages(bench).map(\.cleared) == [nil, true])
@@ -132,13 +132,13 @@ import Testing
             bench.clock.advance(by: .seconds(5 * 3600))
             await bench.dispatch()
             #expect(bench["first"].seen.isEmpty)
-            #expect(await bench.agent.status().polls.values.map(\.stale) == [false])
+            #expect(await bench.agent.state().polls.values.map(\.stale) == [false])
             _ = try await bench.agent.changeStars(StarsChange(operation: .add, planIDs: bench.mock.planIDs))
             await bench.dispatch()
-            #expect(await bench.agent.status().polls.values.map(\.stale) == [false])
+            #expect(await bench.agent.state().polls.values.map(\.stale) == [false])
             bench.clock.advance(by: .seconds(5 * 3600))
             await bench.dispatch()
-            #expect(await bench.agent.status().polls.values.map(\.stale) == [true])
+            #expect(await bench.agent.state().polls.values.map(\.stale) == [true])
             #expect(try messages(bench).count == 1)
         }
     }
@@ -150,9 +150,9 @@ import Testing
             _ = try await bench.agent.setIdentity(World.other)
             _ = try await bench.agent.changeStars(StarsChange(operation: .set, planIDs: bench.mock.planIDs))
             bench.clock.advance(by: .seconds(3 * 3600))
-            #expect(await bench.agent.status().polls.values.map(\.stale) == [false])
+            #expect(await bench.agent.state().polls.values.map(\.stale) == [false])
             bench.clock.advance(by: .seconds(2 * 3600))
-            #expect(await bench.agent.status().polls.values.map(\.stale) == [true])
+            #expect(await bench.agent.state().polls.values.map(\.stale) == [true])
         }
     }
 

@@ -91,10 +91,12 @@ import Testing
             #expect(try await agent.rows(Set(OutboxState.allCases)).isEmpty)
             #expect(try await agent.runPoll(World.starred).outcome == "changed")
             #expect(try world.announced.count == 2)
-            let entry = try #require(try await agent.quarantineList(QuarantineQuery()).first)
+            let entry = try #require(
+                try await agent.perform(ControlAPI.quarantineList, QuarantineQuery()).entries.first
+            )
             let bad = dialect == .canonical ? ids[0] : ids[2]
             #expect(entry.jwtID == bad && entry.issues.map(\.path).first?.hasSuffix("handleId") == true)
-            #expect(await agent.status().reasons.contains("quarantined"))
+            #expect(await agent.state().reasons.contains("quarantined"))
             // The cursor passes the item, also if it is the newest.
             #expect(try await agent.state(of: world.did).fetchCursor?.rawValue == ids.last)
             #expect(await agent.page()["starwatch_ledger_imbalance_rows", ["law": "fetched"]] == 0)
@@ -144,7 +146,7 @@ import Testing
             world.mock.publish(count: 2)
             world.mock.setStickyFault(.schemaViolation(.nullHandleID), at: .plansChanged)
             try await failing(agent, 5)
-            #expect(try await agent.quarantineList(QuarantineQuery()).isEmpty)
+            #expect(try await agent.perform(ControlAPI.quarantineList, QuarantineQuery()).entries.isEmpty)
         }
     }
 
@@ -164,7 +166,9 @@ import Testing
             #expect(try world.announced.isEmpty)
             #expect(try await agent.runPoll(World.starred).outcome == "changed")
             #expect(try world.announced.sorted() == ids.filter { $0 != ids[bad] })
-            let entry = try #require(try await agent.quarantineList(QuarantineQuery()).first)
+            let entry = try #require(
+                try await agent.perform(ControlAPI.quarantineList, QuarantineQuery()).entries.first
+            )
             #expect(entry.jwtID == nil && entry.issues == [.init(path: "$.data[?]", problem: "unreadable")])
             // The next change is told at once. Ascending pages always have an overlap, here with the item if it is last.
             world.clock.advance(by: .seconds(900))
@@ -244,7 +248,7 @@ import Testing
             try await failing(agent, 2)
             for _ in 0..<4 { _ = try await agent.runPoll(World.starred) }
             #expect(try world.announced.sorted() == ids)
-            #expect(try await agent.quarantineList(QuarantineQuery()).isEmpty)
+            #expect(try await agent.perform(ControlAPI.quarantineList, QuarantineQuery()).entries.isEmpty)
         }
     }
 
@@ -255,7 +259,7 @@ import Testing
             let ids = world.mock.publish(count: 3)
             world.mock.setStickyFault(.malformedJSON, at: .plansChanged)
             try await failing(agent, 5)
-            #expect(try await agent.quarantineList(QuarantineQuery()).isEmpty)
+            #expect(try await agent.perform(ControlAPI.quarantineList, QuarantineQuery()).entries.isEmpty)
             world.mock.clearFaults()
             #expect(try await agent.runPoll(World.starred).new == 3)
             #expect(try world.announced == ids)

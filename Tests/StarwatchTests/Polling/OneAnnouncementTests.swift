@@ -53,7 +53,7 @@ import Testing
             #expect(try await runAll(agent) == [0, 46, 46])
             #expect(try world.announced.sorted() == offers.sorted())
             for name in [Self.toMe, Self.toMine] {
-                let stream = StreamKey(account: world.did, server: agent.server, poll: PollName(name)!)
+                let stream = StreamKey(account: world.did, server: agent.runtime.account.server, poll: PollName(name)!)
                 let ledger = try await agent.store.status.ledger(stream)
                 #expect(ledger.fetched == 46 && ledger.new == 46)
                 #expect(ledger.suppressed == (name == Self.toMe ? 0 : 46))
@@ -66,7 +66,7 @@ import Testing
             let rows = try await agent.outboxList(OutboxQuery()).filter { $0.poll == Self.toMine }
             try #require(rows.count == 46)
             #expect(rows.allSatisfy { $0.reason == .announced && $0.announcedBy == Self.toMe })
-            let story = try await agent.explain("\(rows[0].id)")
+            let story = try await agent.perform(ControlAPI.explain, "\(rows[0].id)")
             let step = story.steps.last { $0.step == .suppressed }
             #expect(step?.reason == "Poll offers_to_me announces the same claim.")
         }
@@ -91,7 +91,7 @@ import Testing
                 let own = rows.filter { $0.reason == .own }
                 #expect(own.count == (announcesOwn ? 0 : 4))
                 guard !announcesOwn else { return }
-                let step = try await agent.explain(edit).steps.last { $0.step == .suppressed }
+                let step = try await agent.perform(ControlAPI.explain, edit).steps.last { $0.step == .suppressed }
                 #expect(step?.reason == "Your own claim; set delivery.announce_own: true to be told.")
                 #expect(try await agent.state(of: world.did).watermark?.rawValue == edit)
                 // Another person's change of the same plan is news.

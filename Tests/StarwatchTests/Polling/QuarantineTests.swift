@@ -25,7 +25,7 @@ import Testing
                 at: .plansChanged
             )
             let runs = [try await agent.runPoll(World.starred), try await agent.runPoll(World.starred)]
-            let entries = try await agent.quarantineList(QuarantineQuery())
+            let entries = try await agent.perform(ControlAPI.quarantineList, QuarantineQuery()).entries
             #expect(entries.count == 1)
             let entry = try #require(entries.first)
             #expect(entry.jwtID == (dialect == .canonical ? ids.first : ids.last))
@@ -34,23 +34,33 @@ import Testing
             #expect(entry.issues == [.init(path: "$.data[0].\(item(dialect)).handleId", problem: "missing")])
 
             #expect(await agent.page()["starwatch_quarantined_rows"] == 1)
-            let status = await agent.status()
+            let status = await agent.state()
             #expect(status.outbox.quarantined == 1 && status.reasons == ["quarantined"])
             let lines = world.log.lines.filter { $0.contains("\"event\":\"poll.item_quarantined\"") }
             #expect(lines.count == 1 && lines[0].contains(runs[0].runID), "\(lines)")
             for problem in lines.flatMap(LogSchema.problems) { Issue.record("\(problem)") }
 
-            #expect(try await agent.quarantineDiscard([entry.id, 99]) == 1)
-            #expect(try await agent.quarantineDiscardAll(poll: World.starred) == 0)
+            #expect(
+                try await agent.perform(ControlAPI.quarantineDiscard, RowSelection(ids: [entry.id, 99])).changed == 1
+            )
+            #expect(
+                try await agent.perform(ControlAPI.quarantineDiscard, RowSelection(allOf: World.starred)).changed == 0
+            )
             #expect(await agent.page()["starwatch_quarantined_rows"] == 0)
-            #expect(await agent.status().reasons.isEmpty)
+            #expect(await agent.state().reasons.isEmpty)
             var query = QuarantineQuery()
             query.limit = 0
-            await #expect(throws: ControlError.self) { try await agent.quarantineList(query) }
+            await #expect(throws: ControlError.self) {
+                try await agent.perform(ControlAPI.quarantineList, query).entries
+            }
             query = QuarantineQuery()
             query.poll = "nobody"
-            await #expect(throws: ControlError.self) { try await agent.quarantineList(query) }
-            await #expect(throws: ControlError.self) { try await agent.quarantineDiscardAll(poll: "nobody") }
+            await #expect(throws: ControlError.self) {
+                try await agent.perform(ControlAPI.quarantineList, query).entries
+            }
+            await #expect(throws: ControlError.self) {
+                try await agent.perform(ControlAPI.quarantineDiscard, RowSelection(allOf: "nobody")).changed
+            }
         }
     }
 
@@ -60,7 +70,7 @@ import Testing
             world.mock.publish(count: 3)
             world.mock.script(.schemaViolation(.nullHandleID), at: .plansChanged)
             #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
-            #expect(try await agent.quarantineList(QuarantineQuery()).isEmpty)
+            #expect(try await agent.perform(ControlAPI.quarantineList, QuarantineQuery()).entries.isEmpty)
         }
     }
 }

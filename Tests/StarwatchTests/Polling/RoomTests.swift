@@ -132,7 +132,7 @@ import Testing
             #expect(page["starwatch_poll_skipped_total", ["poll": World.starred, "reason": "backpressure"]] == 1)
             #expect(page["starwatch_poll_attempts_total", ["poll": World.starred]] == 2)
             #expect(page["starwatch_poll_failure_total", ["poll": World.starred]] == 0)
-            #expect(await agent.status().reasons.contains("backpressure"))
+            #expect(await agent.state().reasons.contains("backpressure"))
 
             #expect(await agent.runtime.dispatcher.pass().delivered == 8)
             #expect(await agent.cycle().outcome == .unchanged)
@@ -265,7 +265,7 @@ import Testing
             // Both read how much room there is before either stores anything.
             async let first = agent.cycle()
             await world.clock.sleepers(atLeast: 1)
-            #expect(await agent.runtime.pollService.pass(agent.polls[1], runID: "run_offers").new == 7)
+            #expect(await agent.runtime.pollService.pass(agent.runtime.polls[1], runID: "run_offers").new == 7)
             world.clock.advance(by: .seconds(2))
             _ = await first
             world.clock.setMode(.jumping)

@@ -86,7 +86,7 @@ import Testing
             let agent = try await world.agent()
             _ = try await agent.setIdentity(nil)
             try await expectSkip(agent, .noIdentity, world)
-            #expect(await agent.notReady().contains("signed_out"))
+            #expect(await agent.topics.notReady().contains("signed_out"))
         }
     }
 
@@ -143,6 +143,6 @@ import Testing
         #expect(page["starwatch_poll_attempts_total", ["poll": World.starred]] == 0)
         #expect(page["starwatch_poll_failure_total", ["poll": World.starred]] == 0)
         #expect(world.mock.requests().isEmpty)
-        #expect(await agent.status().polls[World.starred]?.skipReason == reason)
+        #expect(await agent.state().polls[World.starred]?.skipReason == reason)
     }
 }

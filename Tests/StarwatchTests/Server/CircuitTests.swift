@@ -24,7 +24,7 @@ import Testing
             var page = await agent.page()
             #expect(page["starwatch_circuit_state", target] == 2)
             #expect(transitions(page, .open) == 1)
-            #expect(await agent.status().reasons.contains("server_unreachable"))
+            #expect(await agent.state().reasons.contains("server_unreachable"))
 
             world.clock.advance(by: .milliseconds(59_999))
             let skipped = try await agent.runPoll(World.starred)

@@ -18,7 +18,7 @@ import Testing
             #expect(try await agent.runPoll(World.starred).acknowledged == 1)
             var poll = PollRequest<Never, [String: Int]>(endpoint: "/api/v2/time")
             poll.authorization = .anonymous
-            _ = await agent.pollManager.execute(poll, context: PollingContext(server: agent.server))
+            _ = await agent.pollManager.execute(poll, context: PollingContext(server: agent.runtime.account.server))
             let requests = world.mock.requests()
             #expect(requests.contains { $0.endpoint == .acknowledge })
             #expect(requests.contains { $0.endpoint == .time })

@@ -16,7 +16,7 @@ import Testing
     )
 
     private func status(_ agent: Agent) async throws -> AgentStatus.Poll {
-        try #require(await agent.status().polls[World.starred])
+        try #require(await agent.state().polls[World.starred])
     }
 
     private func count(_ agent: Agent, _ reason: FailureLabel) async -> Double? {

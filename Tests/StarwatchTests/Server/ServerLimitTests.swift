@@ -88,11 +88,11 @@ import Testing
             world.mock.script(.rateLimited(retryAfter: .seconds(3600)), at: .plansChanged)
             #expect(await agent.cycle().outcome == .deferred)
             let end = await agent.runtime.account.gate.heldUntil(now: world.clock.now)
-            #expect(try await agent.clearServerWait().waitedUntil == end?.iso8601)
+            #expect(try await agent.perform(ControlAPI.clearServerWait).waitedUntil == end?.iso8601)
             #expect(try await agent.store.servers.state(world.mock.url).notBefore == nil)
             #expect(await agent.page()["starwatch_throttle_until_timestamp_seconds"] ?? 0 == 0)
             #expect(await agent.cycle().outcome == .bootstrapped)
-            #expect(try await agent.clearServerWait().waitedUntil == nil)
+            #expect(try await agent.perform(ControlAPI.clearServerWait).waitedUntil == nil)
         }
     }
 

@@ -195,7 +195,7 @@ import Testing
             #expect(abs(issued - (world.clock.now.wholeSeconds + Int64(skew))) <= 1)
             let page = await agent.page()
             #expect(abs((page["starwatch_clock_skew_seconds"] ?? 0) - Double(skew)) < 1)
-            #expect(await agent.status().reasons.contains("clock_skew"))
+            #expect(await agent.state().reasons.contains("clock_skew"))
         }
     }
 

@@ -39,7 +39,7 @@ import Testing
             world.mock.setStickyFault(Self.answer(body), at: .plansChanged)
             let report = try await agent.runPoll(World.starred)
             #expect(report.reason == cause.sentence && report.cause == cause.rawValue)
-            let status = try #require(await agent.status().polls[World.starred])
+            let status = try #require(await agent.state().polls[World.starred])
             #expect(status.lastReason == cause.rawValue && status.lastError == cause.sentence)
             for event in ["api.failure", "poll.failed"] {
                 let line = try #require(world.log.lines.first { $0.contains("\"event\":\"\(event)\"") })

@@ -14,7 +14,7 @@ import Testing
             bench["hook"].script(.refused, .refused)
             let id = await bench.fetch(1)[0]
             await bench.dispatch()
-            let waiting = try await bench.agent.explain(id)
+            let waiting = try await bench.agent.perform(ControlAPI.explain, id)
             #expect(waiting.state == "claimed")
             #expect(waiting.runID == "run_of_the_test")
             try #require(waiting.steps.map(\.step) == [.changed, .fetched, .stored, .claimed, .attempt])
@@ -27,12 +27,12 @@ import Testing
             await bench.dispatch()
             bench.clock.advance(by: .seconds(2))
             await bench.dispatch()
-            let delivered = try await bench.agent.explain(id)
+            let delivered = try await bench.agent.perform(ControlAPI.explain, id)
             #expect(delivered.state == "delivered")
             #expect(delivered.waits.map(\.reason) == [.acknowledgement])
             await bench.acknowledge()
 
-            let story = try await bench.agent.explain(id)
+            let story = try await bench.agent.perform(ControlAPI.explain, id)
             #expect(story.state == "acknowledged")
             #expect(story.waits == [])
             try #require(
@@ -60,15 +60,15 @@ import Testing
             await bench.dispatch()
             await bench.acknowledge()
             let row = try #require(try await bench.rows().first)
-            let story = try await bench.agent.explain(id)
+            let story = try await bench.agent.perform(ControlAPI.explain, id)
             #expect(story.id.wholeMatch(of: /chg_[0-9a-f]{16}/) != nil)
-            #expect(try await bench.agent.explain(story.id) == story)
-            #expect(try await bench.agent.explain("\(row.id)") == story)
-            let notification = try await bench.agent.explain(try #require(story.notificationID))
+            #expect(try await bench.agent.perform(ControlAPI.explain, story.id) == story)
+            #expect(try await bench.agent.perform(ControlAPI.explain, "\(row.id)") == story)
+            let notification = try await bench.agent.perform(ControlAPI.explain, try #require(story.notificationID))
             #expect(notification.kind == .notification)
             #expect(notification.rows?.map(\.id) == [story.id])
             #expect(notification.steps.map(\.step) == [.claimed, .attempt, .delivered])
-            let run = try await bench.agent.explain("run_of_the_test")
+            let run = try await bench.agent.perform(ControlAPI.explain, "run_of_the_test")
             #expect(run.steps.map(\.step) == [.started, .fetched, .finished])
             #expect(run.steps.last?.result == "changed")
             #expect(run.notifications == [notification.id])
@@ -87,7 +87,9 @@ import Testing
     func anUnknownNameIsNotFound(id: String) async throws {
         try await Bench.run(sinks: ["hook"]) { bench async throws in
             await bench.fetch(1)
-            let error = await #expect(throws: ControlError.self) { try await bench.agent.explain(id) }
+            let error = await #expect(throws: ControlError.self) {
+                try await bench.agent.perform(ControlAPI.explain, id)
+            }
             #expect(error?.kind == .notFound)
         }
     }
@@ -102,13 +104,13 @@ import Testing
             let second = await bench.fetch(1)[0]
             await bench.dispatch()
             await bench.acknowledge()
-            let story = try await bench.agent.explain(second)
+            let story = try await bench.agent.perform(ControlAPI.explain, second)
             #expect(story.state == "acknowledged")
             #expect(story.waits.map(\.reason) == [.watermarkRow])
             #expect(story.waits.map(\.row) == [1])
-            let first = try await bench.agent.explain("1")
+            let first = try await bench.agent.perform(ControlAPI.explain, "1")
             #expect(first.waits.map(\.reason) == [.sinkBackoff])
-            #expect(try await bench.agent.explain("run_of_the_test").waits == first.waits)
+            #expect(try await bench.agent.perform(ControlAPI.explain, "run_of_the_test").waits == first.waits)
         }
     }
 
@@ -123,7 +125,7 @@ import Testing
             bench.clock.advance(by: .seconds(100))
             let id = await bench.fetch(1)[0]
             await bench.dispatch()
-            let story = try await bench.agent.explain(id)
+            let story = try await bench.agent.perform(ControlAPI.explain, id)
             #expect(story.waits.map(\.reason) == [.groupInterval])
             #expect(story.waits.map(\.until) == [(bench.clock.now + .seconds(200)).iso8601])
         }
@@ -135,7 +137,7 @@ import Testing
             let id = await bench.fetch(1)[0]
             await bench.dispatch()
             let next = try #require(await bench.acknowledge().next)
-            let story = try await bench.agent.explain(id)
+            let story = try await bench.agent.perform(ControlAPI.explain, id)
             #expect(story.waits.map(\.reason) == [.ackRetry])
             #expect(story.waits.map(\.until) == [next.iso8601])
         }
@@ -170,7 +172,7 @@ import Testing
             let did = try #require(try await bench.agent.store.identity.active().did)
             let rows = try await bench.agent.store.digests.state(of: did, since: bench.clock.now - .days(1)).rows
             let armed = try #require(rows.first { $0.row.status == .scheduled && !$0.token.isEmpty })
-            let story = try await bench.agent.explain(armed.token)
+            let story = try await bench.agent.perform(ControlAPI.explain, armed.token)
             #expect(story.kind == .digest)
             #expect(story.waits.map(\.reason) == [.digest])
             #expect(story.waits.map(\.until) == [armed.row.occurrence.fireAt.iso8601])

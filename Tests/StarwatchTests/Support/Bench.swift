@@ -107,7 +107,7 @@ final class Bench {
     private func wire() {
         let metrics = agent.metrics
         guard !sinks.isEmpty else {
-            (slots, dispatcher) = (agent.sinks, agent.runtime.dispatcher)
+            (slots, dispatcher) = (agent.process.sinks, agent.runtime.dispatcher)
             return
         }
         slots = zip(sinks, agent.options.delivery.sinks).map { sink, settings in
@@ -119,7 +119,7 @@ final class Bench {
             )
         }
         dispatcher = DispatchService(
-            polls: agent.polls,
+            polls: agent.runtime.polls,
             sinks: slots,
             options: .init(delivery: options.delivery, maxRetries: options.outbox.maxRetries),
             context: agent.runtime.context
@@ -139,7 +139,7 @@ final class Bench {
     /// One cycle of the poll.
     @discardableResult
     func poll() async -> PollCycle.Result {
-        await agent.runtime.pollService.pass(agent.polls[0], runID: "run_of_the_test")
+        await agent.runtime.pollService.pass(agent.runtime.polls[0], runID: "run_of_the_test")
     }
 
     @discardableResult
@@ -195,16 +195,5 @@ final class Bench {
         return page.split(separator: "\n").first { $0.hasPrefix(series + " ") }.map {
             String($0.dropFirst(series.count + 1))
         }
-    }
-}
-
-extension Agent {
-    func stars() async throws(ControlError) -> [String] { try await starsListing().planIDs }
-
-    /// The newest rows of a state, or of all.
-    func outboxList(state: String?) async throws(ControlError) -> [OutboxEntry] {
-        var query = OutboxQuery()
-        query.state = state
-        return try await outboxList(query)
     }
 }

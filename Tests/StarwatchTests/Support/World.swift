@@ -137,7 +137,7 @@ final class World: Sendable {
 }
 
 extension Agent {
-    var starred: Poll { polls.first { $0.name.rawValue == World.starred }! }
+    var starred: Poll { runtime.polls.first { $0.name.rawValue == World.starred }! }
 
     /// The service of a kind that the agent runs; `nil` when there is none.
     func worker<Worker: Service>(_ kind: Worker.Type) -> Worker? {
@@ -150,7 +150,7 @@ extension Agent {
     /// Fetch position of `did`'s starred poll.
     func state(of did: DID) async throws -> PollState {
         try await store.polls.state(
-            StreamKey(account: did, server: server, poll: starred.name),
+            StreamKey(account: did, server: runtime.account.server, poll: starred.name),
             maxUndelivered: options.outbox.maxUndelivered
         )
     }
@@ -165,6 +165,6 @@ extension Agent {
 
     /// The page of metrics as a scrape gets it.
     func page() async -> MetricsPage {
-        MetricsPage(await metrics(MetricsQuery()).body)
+        MetricsPage(await topics.metrics(MetricsQuery()).body)
     }
 }

@@ -20,7 +20,7 @@ import Testing
                 let service = ClockSyncService(
                     account: agent.runtime.account,
                     environment: agent.process.environment,
-                    ntp: agent.ntp,
+                    ntp: agent.process.ntp,
                     options: agent.options.clock
                 )
                 try await body(world, server, agent, service)
@@ -49,14 +49,17 @@ import Testing
             server.behave(.answer(ahead: .seconds(ahead)))
             #expect(await service.pass() == .answered)
             _ = try await agent.runPoll(World.starred)
-            #expect(abs((agent.clock.now - world.clock.now).wholeMilliseconds - Int64(ahead) * 1000) <= 5)
+            #expect(
+                abs((agent.process.environment.clock.now - world.clock.now).wholeMilliseconds - Int64(ahead) * 1000)
+                    <= 5
+            )
             let page = await agent.page()
             #expect(samples(page, "ntp", "used") == 1)
             for source in ["date_header", "time_endpoint"] { #expect(samples(page, source, "used") == 0) }
             #expect(abs((page["starwatch_clock_skew_seconds"] ?? .nan) - Double(ahead)) < 0.01)
             #expect((page["starwatch_clock_skew_uncertainty_seconds"] ?? 1) < 0.01)
             #expect(page["starwatch_clock_last_sync_timestamp_seconds"] == world.clock.now.seconds)
-            #expect(await agent.status().reasons.contains("clock_skew") == (ahead != 0))
+            #expect(await agent.state().reasons.contains("clock_skew") == (ahead != 0))
         }
     }
 
@@ -89,12 +92,12 @@ import Testing
                 await world.clock.sleepers(atLeast: 1)
                 #expect(samples(await agent.page(), "ntp", "unparsable") == 1)
                 #expect(world.log.lines.contains { $0.contains("clock.no_answer") })
-                #expect(agent.clock.estimate == nil)
+                #expect(agent.process.environment.clock.estimate == nil)
                 server.behave(.answer(ahead: .seconds(100)))
                 await world.clock.run(until: ManualClock.start + .seconds(15))
                 await world.clock.sleepers(atLeast: 1)
                 #expect(server.questions == 2)
-                #expect(abs((agent.clock.now - world.clock.now).wholeMilliseconds - 100_000) <= 5)
+                #expect(abs((agent.process.environment.clock.now - world.clock.now).wholeMilliseconds - 100_000) <= 5)
             }
         }
     }
@@ -118,15 +121,15 @@ import Testing
             server.behave(.answer(ahead: .seconds(10)))
             try await running(service) {
                 await world.clock.sleepers(atLeast: 1)
-                let before = agent.clock.now
+                let before = agent.process.environment.clock.now
                 // The server's clock is derived from the local one here, so it is told to stay where it was.
                 world.clock.setWall(to: world.clock.now - .seconds(3600))
                 server.behave(.answer(ahead: .seconds(3610)))
-                #expect(agent.clock.now == before)
+                #expect(agent.process.environment.clock.now == before)
                 await world.clock.run(until: world.clock.now + .seconds(30))
                 await world.clock.sleepers(atLeast: 1)
                 #expect(server.questions == 2)
-                #expect(abs((agent.clock.now - before).wholeMilliseconds - 30_000) <= 30)
+                #expect(abs((agent.process.environment.clock.now - before).wholeMilliseconds - 30_000) <= 30)
                 let page = await agent.page()
                 #expect(page["starwatch_clock_jumps_total", ["kind": "backward"]] == 1)
                 #expect(abs((page["starwatch_clock_skew_seconds"] ?? 0) - 3610) < 0.1)

@@ -52,7 +52,7 @@ import Testing
         let agent = try await Agent(options: options, time: clock, logSinks: [], dependencies: dependencies)
         let result = await agent.cycle()
         #expect(result.outcome == .bootstrapped)
-        let estimate = agent.clock.estimate?.offset
+        let estimate = agent.process.environment.clock.estimate?.offset
         await agent.close()
         return estimate
     }

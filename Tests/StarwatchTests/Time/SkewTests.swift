@@ -39,7 +39,7 @@ import Testing
             let start = world.clock.now
             _ = try await agent.runPoll(World.starred)
             world.clock.advance(by: .seconds(90))
-            let status = await agent.status()
+            let status = await agent.state()
             let started = try #require(Timestamp(iso8601: status.startedAt))
             let now = try #require(Timestamp(iso8601: status.now))
             #expect(now - started == world.clock.now - start)
@@ -71,8 +71,8 @@ import Testing
             _ = try await agent.runPoll(World.starred)
             _ = try await agent.runPoll(World.starred)
             // The skew is told as it is, and followed for a day.
-            #expect(abs((agent.clock.estimate?.offset.inSeconds ?? 0) - Double(ahead)) < 60)
-            #expect(agent.clock.now - world.clock.now == .seconds(years < 0 ? -86_400 : 86_400))
+            #expect(abs((agent.process.environment.clock.estimate?.offset.inSeconds ?? 0) - Double(ahead)) < 60)
+            #expect(agent.process.environment.clock.now - world.clock.now == .seconds(years < 0 ? -86_400 : 86_400))
             let issued = try lastToken(world).issued + (world.clock.now + world.mock.clockSkew).seconds
             let offset = issued - world.clock.now.seconds
             #expect(offset == (years < 0 ? -86_400 : 86_400))
@@ -133,12 +133,12 @@ import Testing
                 page["starwatch_poll_last_success_timestamp_seconds", ["poll": World.starred]]
             )
             #expect(abs(success - world.clock.now.seconds) < 2)
-            #expect(await agent.status().reasons.contains("clock_skew") == (skew != 0))
+            #expect(await agent.state().reasons.contains("clock_skew") == (skew != 0))
         }
     }
 
     private func expectFresh(_ agent: Agent) async throws -> AgentStatus {
-        let status = await agent.status()
+        let status = await agent.state()
         let poll = try #require(status.polls[World.starred])
         #expect(!poll.stale)
         return status
@@ -174,7 +174,7 @@ import Testing
             _ = try await expectFresh(world.agent())
             world.clock.advance(by: .seconds(60))
             let last = try await world.agent { $0.delivery.stalenessNotice = true }
-            let stale = await last.status()
+            let stale = await last.state()
             #expect(stale.polls[World.starred]?.stale == true)
             #expect(stale.reasons.contains("stale:starred_projects"))
             let file = world.folder.path("sink.jsonl")
@@ -198,11 +198,11 @@ import Testing
                 page["starwatch_poll_last_success_timestamp_seconds", ["poll": World.starred]]
                     == world.clock.now.seconds
             )
-            #expect(await agent.status().polls[World.starred]?.lastSuccess == world.clock.now.iso8601)
+            #expect(await agent.state().polls[World.starred]?.lastSuccess == world.clock.now.iso8601)
             _ = await agent.runtime.dispatcher.pass()
             world.clock.advance(by: .seconds(4 * 3600 + 1))
-            #expect(await agent.status().polls[World.starred]?.stale == true)
-            let restarted = try await world.agent().status()
+            #expect(await agent.state().polls[World.starred]?.stale == true)
+            let restarted = try await world.agent().state()
             #expect(restarted.polls[World.starred]?.stale == true)
         }
     }

@@ -64,7 +64,7 @@ final class Auditor: Sendable {
             network.server.state.value.unstarred.insert(plan)
         }
         for plan in stars where truth.value.stars[plan] == nil { truth.value.stars[plan] = clock.boot }
-        for poll in agent.polls {
+        for poll in agent.runtime.polls {
             let stream = StreamKey(account: did, server: Settings.server, poll: poll.name)
             let state = try await agent.store.polls.state(stream, maxUndelivered: agent.options.outbox.maxUndelivered)
             if state.bootstrapped, truth.value.bootstrapped[poll.name] == nil {
@@ -137,7 +137,7 @@ final class Auditor: Sendable {
         feed.removeAll { isAccepted($0.id) || truth.value.discarded.contains($0.id) }
         var ended = 0
         var (lost, unpassed): (Set<String>, Set<String>) = ([], [])
-        for poll in agent.polls {
+        for poll in agent.runtime.polls {
             let stream = StreamKey(account: account, server: Settings.server, poll: poll.name)
             let ledger = try await agent.store.status.ledger(stream)
             ended += ledger.delivered + ledger.acknowledged + ledger.dead
@@ -165,7 +165,7 @@ final class Auditor: Sendable {
 
     /// Describes a watermark below the newest finished change; `nil` if there is none.
     func unreached(in agent: Agent) -> String? {
-        for poll in agent.polls {
+        for poll in agent.runtime.polls {
             let required = network.server.state.value.feed.rows.last {
                 $0.isVisible(at: clock.boot) && !canBeSetAside($0)
                     && truth.value.mustHave($0, in: poll.name, bootstrap: settings.bootstrap == .beginning)

@@ -53,7 +53,7 @@ extension Simulation {
         case .stars: await changeStars(agent)
         case .manualPoll: await pollByHand(agent)
         case .operatorEdit: await edit(agent)
-        case .keyRotation: _ = try? await agent.rotateDataKeys()
+        case .keyRotation: _ = try? await agent.perform(ControlAPI.rotateDataKeys)
         case .unreadableItem:
             let isOffer = settings.watchesOffers && faults.number(.unreadableItem, 0...3) == 0
             server.publishUnreadable(of: isOffer ? [SimulatedServer.offerPlan] : settings.plans)
@@ -73,7 +73,7 @@ extension Simulation {
     }
 
     private func reload(_ agent: Agent) async {
-        guard (try? await agent.reload()) != nil, agent.reloader.next != nil else { return }
+        guard (try? await agent.perform(ControlAPI.reload)) != nil, agent.reloader.next != nil else { return }
         for receiver in receivers { receiver.revive() }
         _ = await restart()
     }
@@ -81,10 +81,10 @@ extension Simulation {
     private func change(_ agent: Agent, to account: DID?) async {
         // A new account, or the same one after a sign-out, gets every notification again.
         for receiver in receivers { receiver.excuseRepetitions() }
-        _ = try? await agent.setIdentity(account)
+        _ = try? await agent.perform(ControlAPI.setIdentity, IdentityChoice(did: account?.rawValue))
         await look()
         guard auditor.account != nil, state.value.process?.isDead == false else { return }
-        _ = try? await agent.changeStars(StarsChange(operation: .set, planIDs: settings.plans))
+        _ = try? await agent.perform(ControlAPI.changeStars, StarsChange(operation: .set, planIDs: settings.plans))
         await look()
     }
 
@@ -94,7 +94,7 @@ extension Simulation {
         let plans = (0..<count).map { settings.plans[(first + $0) % settings.plans.count] }
         let operation = [StarsChange.Operation.set, .add, .remove][faults.number(.stars, 0...2)]
         if operation != .add { server.state.value.unstarred.formUnion(settings.plans) }
-        _ = try? await agent.changeStars(StarsChange(operation: operation, planIDs: plans))
+        _ = try? await agent.perform(ControlAPI.changeStars, StarsChange(operation: operation, planIDs: plans))
         await look()
     }
 
@@ -102,17 +102,17 @@ extension Simulation {
         var query = OutboxQuery()
         let isClaimed = faults.number(.operatorEdit, 0...3) == 0
         query.state = isClaimed ? "claimed" : "dead"
-        guard let dead = try? await agent.outboxList(query), !dead.isEmpty else { return }
+        guard let dead = try? await agent.perform(ControlAPI.outboxList, query).entries, !dead.isEmpty else { return }
         for receiver in receivers { receiver.excuseContents() }
         let some = dead.filter { _ in faults.number(.operatorEdit, 0...1) == 0 }
         if isClaimed || faults.number(.operatorEdit, 0...1) == 0 {
             auditor.noteDiscarded(some.map(\.jwtID))
-            _ = try? await agent.outboxDiscard(some.map(\.id))
-        } else if agent.polls.allSatisfy({ auditor.truth.value.bootstrapped[$0.name] != nil }) {
+            _ = try? await agent.perform(ControlAPI.outboxDiscard, DiscardSelection(RowSelection(ids: some.map(\.id))))
+        } else if agent.runtime.polls.allSatisfy({ auditor.truth.value.bootstrapped[$0.name] != nil }) {
             // A poll that starts again after a sign-out announces everything again, also what is retried before.
             // A retry also sends the other changes of the same notification, which a sink can already have.
             auditor.noteRetried(dead.map(\.jwtID))
-            _ = try? await agent.outboxRetry(some.map(\.id))
+            _ = try? await agent.perform(ControlAPI.outboxRetry, RowSelection(ids: some.map(\.id)))
         }
     }
 
@@ -120,7 +120,9 @@ extension Simulation {
     private func pollByHand(_ agent: Agent) async {
         guard let process = state.value.process else { return }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { _ = try? await agent.runPoll(agent.polls[0].name.rawValue) }
+            group.addTask {
+                _ = try? await agent.perform(ControlAPI.runPoll, PollRun(agent.runtime.polls[0].name.rawValue))
+            }
             group.addTask { await process.died.wait() }
             await group.next()
             group.cancelAll()

@@ -73,7 +73,7 @@ extension Simulation {
         disk.failWhen(nil)
         state.value.process = nil
         state.value.agent = nil
-        for poll in agent.polls { state.value.cycles += Int(agent.metrics.polls.attempts[poll.label].value) }
+        for poll in agent.runtime.polls { state.value.cycles += Int(agent.metrics.polls.attempts[poll.label].value) }
         disk.clean()
         trace.note("stop")
     }

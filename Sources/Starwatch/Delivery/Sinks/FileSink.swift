@@ -38,9 +38,7 @@ package final class FileSink: NotificationSink {
 
     /// Appends one line. Runs only on the queue, one call at a time.
     private func append(_ notification: OutgoingNotification) -> SinkResult {
-        let failure = SinkResult.unavailable(
-            SinkFailure("The sink's file cannot be written to.", .output)
-        )
+        let failure = SinkResult.unavailable(SinkFailure("The sink's file cannot be written to.", .output))
         let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { return errno == ELOOP ? Self.strange : failure }
         defer { close(descriptor) }

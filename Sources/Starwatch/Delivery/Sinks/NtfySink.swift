@@ -1,31 +1,15 @@
 import FoundationEssentials
 package import StarwatchCore
-package import StarwatchTransport
+import StarwatchTransport
 
 /// Publishes each notification to an ntfy topic.
 package struct NtfySink: NotificationSink {
     package let name: String
-    private let url: String
-    private let topic: String
-    private let http: any HTTPTransport
-    private let time: any TimeSource
-    private let token: SecretFile?
-
-    package init(
-        name: String,
-        url: String,
-        topic: String,
-        http: any HTTPTransport,
-        time: any TimeSource,
-        token: SecretFile?
-    ) {
-        self.name = name
-        self.url = url.hasSuffix("/") ? url : url + "/"
-        self.topic = topic
-        self.http = http
-        self.time = time
-        self.token = token
-    }
+    let url: String
+    let topic: String
+    let http: any HTTPTransport
+    let time: any TimeSource
+    let token: SecretFile?
 
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         var headers: [(name: String, value: String)] = [
@@ -41,7 +25,7 @@ package struct NtfySink: NotificationSink {
         let exchange = await http.exchange(
             HTTPRequest(
                 method: .post,
-                url: url,
+                url: url.hasSuffix("/") ? url : url + "/",
                 headers: headers,
                 body: NtfyMessage(notification, topic: topic).json(),
                 timeout: .seconds(30),

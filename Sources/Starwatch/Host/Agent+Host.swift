@@ -21,14 +21,14 @@ extension Agent {
     ///
     /// - Throws: ``AgentError`` of kind `failed`, also if there can be no token for the identity.
     public func setActiveIdentity(_ did: DID?) async throws(AgentError) {
-        _ = try await failing { try await setIdentity(did) }
+        _ = try await failing { try await perform(ControlAPI.setIdentity, IdentityChoice(did: did?.rawValue)) }
     }
 
     /// Schedules the deletion of an inactive identity's data in 30 days. Activating it before then keeps the data.
     ///
     /// - Throws: ``AgentError`` of kind `failed`, also for the active identity and for an identity without data.
     public func removeAccount(_ did: DID) async throws(AgentError) {
-        _ = try await failing { try await removeIdentity(did) }
+        _ = try await failing { try await perform(ControlAPI.removeIdentity, IdentityRemoval(did: did.rawValue)) }
     }
 
     /// Replaces the active identity's stars with these plans. A cycle in flight uses them from its next page.
@@ -37,22 +37,21 @@ extension Agent {
     /// - Throws: ``AgentError`` of kind `failed`, also if no identity is active.
     @discardableResult
     public func updateStars(_ planIDs: [String]) async throws(AgentError) -> [String] {
-        try await change(.set, planIDs)
+        try await failing {
+            try await perform(ControlAPI.changeStars, StarsChange(operation: .set, planIDs: planIDs)).planIDs
+        }
     }
 
     /// Switches the polls of starred plans off or on for the active identity. The stars stay.
     ///
     /// - Throws: As ``updateStars(_:)``.
     public func setStarsOptedOut(_ isOptedOut: Bool) async throws(AgentError) {
-        _ = try await change(isOptedOut ? .optOut : .optIn, [])
+        let change = StarsChange(operation: isOptedOut ? .optOut : .optIn, planIDs: [])
+        _ = try await failing { try await perform(ControlAPI.changeStars, change) }
     }
 
     /// Discards the cached tokens. The next request gets a new one.
     public func refreshAuthentication() async { await runtime.account.api.tokens.forget() }
-
-    private func change(_ operation: StarsChange.Operation, _ planIDs: [String]) async throws(AgentError) -> [String] {
-        try await failing { try await changeStars(StarsChange(operation: operation, planIDs: planIDs)) }
-    }
 
     // MARK: - Polling
 
@@ -62,7 +61,9 @@ extension Agent {
     /// - Throws: ``AgentError`` of kind `failed` if the poll does not exist.
     @discardableResult
     public func runNow(_ poll: PollName) async throws(AgentError) -> PollOutcome? {
-        try await failing { PollOutcome(rawValue: try await runPoll(poll.rawValue).outcome) }
+        try await failing {
+            PollOutcome(rawValue: try await perform(ControlAPI.runPoll, PollRun(poll.rawValue)).outcome)
+        }
     }
 
     /// Runs one cycle of a poll now, whatever its schedule says. ``run(supervisor:)`` delivers and acknowledges.
@@ -71,7 +72,7 @@ extension Agent {
     ///
     /// - Returns: The cycle's outcome; `nil` if it was skipped or the poll does not exist.
     public func poll(_ name: PollName) async -> PollOutcome? {
-        guard let poll = polls.first(where: { $0.name == name }) else { return nil }
+        guard let poll = runtime.polls.first(where: { $0.name == name }) else { return nil }
         return await runtime.pollService.pass(poll, runID: RandomID.runID()).outcome
     }
 
@@ -79,11 +80,13 @@ extension Agent {
     ///
     /// - Throws: As ``activeIdentity()``.
     public func pollingContext() async throws(AgentError) -> PollingContext {
-        PollingContext(
+        let api = runtime.account.api
+        return PollingContext(
             server: ServerURL(options.server.url)?.base ?? options.server.url,
             account: try await activeIdentity(),
             storage: storage,
-            tokens: tokens
+            tokens: options.auth.kind == .none
+                ? .none : PollTokens(api.tokens) { await api.gate.dialect ?? api.assumedDialect }
         )
     }
 
@@ -95,13 +98,7 @@ extension Agent {
     }
 
     /// The host's watermarks in the agent's database.
-    public var storage: any StorageAdapter { SQLiteStorage(store: store, time: time) }
-
-    private var tokens: PollTokens {
-        if options.auth.kind == .none { return .none }
-        let api = runtime.account.api
-        return PollTokens(api.tokens) { await api.gate.dialect ?? api.assumedDialect }
-    }
+    public var storage: any StorageAdapter { SQLiteStorage(store: store, time: process.environment.time) }
 
     // MARK: - Digests
 
@@ -111,7 +108,7 @@ extension Agent {
     /// - Throws: ``AgentError`` of kind `failed` if the fetch fails or the digest does not exist.
     @discardableResult
     public func fetchNow(_ digest: DigestName) async throws(AgentError) -> Bool {
-        let report = try await failing { try await fetchDigest(digest.rawValue) }
+        let report = try await failing { try await perform(ControlAPI.fetchDigest, digest.rawValue) }
         guard report.isFresh else {
             let content = options.digests.first { $0.name == digest }?.content
             let reason = content.flatMap { report.outcome.failure(of: $0) }
@@ -127,7 +124,7 @@ extension Agent {
     /// - Throws: ``AgentError`` of kind `failed` if nothing can be shown or the digest does not exist.
     @discardableResult
     public func showNow(_ digest: DigestName) async throws(AgentError) -> String {
-        try await failing { try await showDigest(digest.rawValue).notificationID }
+        try await failing { try await perform(ControlAPI.showDigest, digest.rawValue).notificationID }
     }
 
     // MARK: - Observing
@@ -141,7 +138,7 @@ extension Agent {
     }
 
     /// The agent's status, as `starwatch status` shows it.
-    public func state() async -> AgentStatus { await status() }
+    public func state() async -> AgentStatus { await topics.status.status() }
 
     /// Does `work`. Its error becomes an ``AgentError`` with the same sentence.
     private func failing<Value>(_ work: () async throws -> Value) async throws(AgentError) -> Value {

@@ -2,7 +2,7 @@ import StarwatchCore
 import Yams
 
 /// An entry of ``ConfigurationTable``: a key, and the way of its value into the options and out of them.
-struct Setting<Root> {
+struct Entry<Root> {
     let key: String
     /// Reads the key of a section into the options, if it is there. The journal gets the problems.
     let read: (inout Root, SettingsField) -> Void
@@ -12,9 +12,9 @@ struct Setting<Root> {
 /// A check between the settings of a section, with the options that the section belongs to.
 typealias SettingsCheck<Child, Root> = (_ part: Child, _ whole: Root, _ section: SettingsField) -> Void
 
-extension Setting {
+extension Entry {
     /// A value.
-    init<Value>(_ key: String, _ path: WritableKeyPath<Root, Value>, _ rule: Rule<Value>, _ comment: String = "") {
+    init<Value>(_ key: String, _ path: WritableKeyPath<Root, Value>, as rule: Rule<Value>, _ comment: String = "") {
         self.init(key: key) { root, section in
             let field = section.field(key)
             if let needed = rule.needed, field.isNull {
@@ -31,8 +31,8 @@ extension Setting {
     }
 
     /// A value or null.
-    init<Value>(_ key: String, _ path: WritableKeyPath<Root, Value?>, _ rule: Rule<Value>, _ comment: String = "") {
-        self.init(key, path, rule.orNull, comment)
+    init<Value>(_ key: String, _ path: WritableKeyPath<Root, Value?>, as rule: Rule<Value>, _ comment: String = "") {
+        self.init(key, path, as: rule.orNull, comment)
     }
 
     /// A section.
@@ -40,7 +40,7 @@ extension Setting {
         _ key: String,
         _ path: WritableKeyPath<Root, Child>,
         _ comment: String = "",
-        @SettingsBuilder<Child> _ settings: () -> [Setting<Child>],
+        @SettingsBuilder<Child> settings: () -> [Entry<Child>],
         check: @escaping SettingsCheck<Child, Root> = { _, _, _ in }
     ) {
         let settings = settings()
@@ -59,7 +59,7 @@ extension Setting {
         _ path: WritableKeyPath<Root, Child?>,
         _ empty: Child,
         _ comment: String = "",
-        @SettingsBuilder<Child> _ settings: () -> [Setting<Child>]
+        @SettingsBuilder<Child> settings: () -> [Entry<Child>]
     ) {
         let settings = settings()
         self.init(key: key) { root, section in
@@ -81,7 +81,7 @@ extension Setting {
         _ path: WritableKeyPath<Root, [Child]>,
         _ comment: String,
         _ example: [Child] = [],
-        @SettingsBuilder<Child> _ settings: () -> [Setting<Child>],
+        @SettingsBuilder<Child> settings: () -> [Entry<Child>],
         check: @escaping SettingsCheck<Child, Root>
     ) {
         let settings = settings()
@@ -135,22 +135,22 @@ protocol NamedOptions {
 
 extension Array {
     /// Reads every setting, and reports the keys that none of them has.
-    func readAll<Root>(_ root: inout Root, from field: SettingsField) where Element == Setting<Root> {
+    func readAll<Root>(_ root: inout Root, from field: SettingsField) where Element == Entry<Root> {
         guard let section = field.section else { return }
         section.allow(map(\.key))
         for setting in self { setting.read(&root, section) }
     }
 
-    func write<Root>(_ root: Root, to printer: inout ConfigurationPrinter) where Element == Setting<Root> {
+    func write<Root>(_ root: Root, to printer: inout ConfigurationPrinter) where Element == Entry<Root> {
         for setting in self { setting.write(root, &printer) }
     }
 }
 
 /// The builder of a part of the table. The compiler checks each line on its own, which array literals do not allow.
 @resultBuilder enum SettingsBuilder<Root> {
-    static func buildExpression(_ setting: Setting<Root>) -> [Setting<Root>] { [setting] }
-    static func buildExpression(_ settings: [Setting<Root>]) -> [Setting<Root>] { settings }
-    static func buildBlock(_ parts: [Setting<Root>]...) -> [Setting<Root>] { parts.flatMap(\.self) }
-    static func buildEither(first: [Setting<Root>]) -> [Setting<Root>] { first }
-    static func buildEither(second: [Setting<Root>]) -> [Setting<Root>] { second }
+    static func buildExpression(_ setting: Entry<Root>) -> [Entry<Root>] { [setting] }
+    static func buildExpression(_ settings: [Entry<Root>]) -> [Entry<Root>] { settings }
+    static func buildBlock(_ parts: [Entry<Root>]...) -> [Entry<Root>] { parts.flatMap(\.self) }
+    static func buildEither(first: [Entry<Root>]) -> [Entry<Root>] { first }
+    static func buildEither(second: [Entry<Root>]) -> [Entry<Root>] { second }
 }
