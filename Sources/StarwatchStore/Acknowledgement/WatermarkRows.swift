@@ -57,9 +57,7 @@ struct WatermarkRows {
         guard let cursor = fetched else { return nil }
         let firstOpen = try db.outbox.firstOpen(of: id)
         let last: JWTID? = try db.value(
-            """
-            SELECT jwt_id FROM notification_outbox WHERE stream_id = ? AND jwt_id < ? ORDER BY jwt_id DESC LIMIT 1
-            """,
+            "SELECT jwt_id FROM notification_outbox WHERE stream_id = ? AND jwt_id < ? ORDER BY jwt_id DESC LIMIT 1",
             // Below the first open row, and not above the cursor: all identifiers have one length, and their characters are
             // between `!` and `~`.
             [id, min(cursor.rawValue + "!", firstOpen?.rawValue ?? "~")]

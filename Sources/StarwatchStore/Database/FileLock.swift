@@ -9,9 +9,7 @@ final class FileLock {
     /// Creates the file with mode 0600 if it does not exist, and takes the lock without waiting.
     init(path: String) throws(StoreError) {
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw StoreError.io(detail: "lock file: " + SystemText.of(errno))
-        }
+        guard descriptor >= 0 else { throw StoreError.io(detail: "lock file: " + SystemText.of(errno)) }
         if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             // All properties are initialised, so `deinit` closes the descriptor. It must not be closed here too.
             let code = errno

@@ -149,9 +149,7 @@ enum SQLValue: Sendable, Hashable {
 }
 
 extension SQLValue: SQLReadable, DatabaseValueConvertible {
-    static func read(_ row: Row, _ index: Int) throws -> SQLValue {
-        SQLValue(row[index] as DatabaseValue)
-    }
+    static func read(_ row: Row, _ index: Int) throws -> SQLValue { SQLValue(row[index] as DatabaseValue) }
 
     static func fromDatabaseValue(_ value: DatabaseValue) -> SQLValue? { SQLValue(value) }
 

@@ -51,9 +51,7 @@ extension NotificationRows {
     /// Sets aside every open notification that does not open.
     func setAsideAll(_ now: Timestamp) throws {
         let open: [(id: Int64, stream: Int64, opens: Bool)] = try db.all(
-            """
-            SELECT id, stream_id, token, title, body, payload FROM notifications WHERE state = 'open'
-            """
+            "SELECT id, stream_id, token, title, body, payload FROM notifications WHERE state = 'open'"
         ) { row in (try row["id"], try row["stream_id"], try ifReadable { try content(row) } != nil) }
         for (id, stream, opens) in open where !opens { try setAside(notification: id, of: stream, now) }
     }

@@ -42,14 +42,7 @@ extension StoreDeliveries {
                 if let shortlink {
                     try db.store(shortlink, to: rows.map(\.change), of: notification, account: stream.account, now: now)
                 }
-                let claimed = try db.changed(
-                    """
-                    UPDATE notification_outbox SET state = 'claimed', notification_id = ?
-                    WHERE +state = 'pending' AND id IN (SELECT value FROM json_each(?))
-                    """,
-                    [notification, jsonArray(rows.map(\.id))]
-                )
-                guard claimed == rows.count else { throw StoreError.damaged }
+                try db.deliveries.claim(rows, as: notification)
                 try db.notifications.insertDeliveries(
                     of: notification,
                     to: sinks,
@@ -174,6 +167,17 @@ extension StoreDeliveries {
 }
 
 extension DeliveryRows {
+    fileprivate func claim(_ rows: [OutboxRow], as notification: Int64) throws {
+        let claimed = try db.changed(
+            """
+            UPDATE notification_outbox SET state = 'claimed', notification_id = ?
+            WHERE +state = 'pending' AND id IN (SELECT value FROM json_each(?))
+            """,
+            [notification, jsonArray(rows.map(\.id))]
+        )
+        guard claimed == rows.count else { throw StoreError.damaged }
+    }
+
     fileprivate func pending(_ stream: StreamKey, _ id: Int64, limit: Int, now: Timestamp) throws -> [OutboxRow] {
         while true {
             var found: [OutboxRow] = []

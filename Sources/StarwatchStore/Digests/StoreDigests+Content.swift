@@ -129,9 +129,7 @@ extension StoreDigests {
             if let occurrence {
                 let end = result == .failed ? DigestRow.Prefetch.failed : .succeeded
                 try db.run(
-                    """
-                    UPDATE notif_deliveries SET prefetch = ?4 WHERE account = ?1 AND slot_id = ?2 AND fire_at = ?3
-                    """,
+                    "UPDATE notif_deliveries SET prefetch = ?4 WHERE account = ?1 AND slot_id = ?2 AND fire_at = ?3",
                     db.key(account, occurrence) + [end.rawValue]
                 )
             }

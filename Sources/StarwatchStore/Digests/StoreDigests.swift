@@ -152,32 +152,6 @@ extension DigestOccurrence {
     static func row(slot: String, time: Timestamp) -> String { "\(slot)/\(time.milliseconds)" }
 }
 
-extension DigestState.Row {
-    /// - Parameter isReadable: Whether the armed text opens.
-    fileprivate init(_ stored: SQLRow, isReadable: Bool) throws {
-        guard let digest = DigestName(try stored["digest"]) else { throw StoreError.damaged }
-        var arming: DigestRow.Arming?
-        if isReadable, let kind: String = try stored["text_kind"] {
-            guard let kind = DigestText.Kind(rawValue: kind),
-                let text = DigestText(kind, contentAt: try stored["content_at"])
-            else { throw StoreError.damaged }
-            arming = DigestRow.Arming(text: text, fingerprint: try stored["fingerprint"] ?? 0)
-        }
-        let isFired = try stored["fired_at"] as Timestamp? != nil
-        row = DigestRow(
-            DigestOccurrence(digest: digest, slot: try stored["slot_id"], fireAt: try stored["fire_at"]),
-            status: try stored["status"],
-            arming: arming,
-            prefetch: try stored["prefetch"],
-            isFired: isFired
-        )
-        token = try stored["token"] ?? ""
-        notification = isFired ? try stored["notification"] ?? .cancelled : nil
-        finishedAt = try stored["finished_at"]
-        code = (try stored["error_code"] as String?).flatMap(SlotCode.init)
-    }
-}
-
 /// The digests and callback events, in one access.
 struct DigestRows {
     let db: Session

@@ -65,14 +65,13 @@ package struct StoreEvents: Sendable {
         limit: Int = 100
     ) async throws(StoreError) -> [QueuedEvent] {
         try await store.direct(.read) { db in
-            let list = "," + kinds.map(\.rawValue).sorted().joined(separator: ",") + ","
-            return try db.all(
+            try db.all(
                 """
                 SELECT id, kind, payload_json, created_at, attempts FROM event_queue
                 WHERE (next_attempt_at <= ?1 OR created_at > ?1) AND instr(?2, ',' || kind || ',') > 0
                 ORDER BY attempts, id LIMIT ?3
                 """,
-                [now.milliseconds, list, limit]
+                [now.milliseconds, Self.list(Array(kinds)), limit]
             ) { row in
                 QueuedEvent(
                     id: try row["id"],
@@ -111,10 +110,12 @@ package struct StoreEvents: Sendable {
 
     /// Deletes the events of other kinds, which no longer have a receiver.
     package func retain(_ kinds: [CallbackKind]) async throws(StoreError) {
-        try await store.direct(.digest) { db in
-            let list = "," + kinds.map(\.rawValue).sorted().joined(separator: ",") + ","
-            try db.run("DELETE FROM event_queue WHERE instr(?, ',' || kind || ',') = 0", [list])
-        }
+        let statement = "DELETE FROM event_queue WHERE instr(?, ',' || kind || ',') = 0"
+        try await store.direct(.digest) { db in try db.run(statement, [Self.list(kinds)]) }
+    }
+
+    private static func list(_ kinds: [CallbackKind]) -> String {
+        "," + kinds.map(\.rawValue).sorted().joined(separator: ",") + ","
     }
 
     /// The number of queued events.
@@ -131,9 +132,7 @@ extension DigestRows {
         for event in events {
             if event.kind == .heartbeat { try db.run("DELETE FROM event_queue WHERE kind = 'heartbeat'") }
             try db.run(
-                """
-                INSERT INTO event_queue (kind, payload_json, created_at, next_attempt_at) VALUES (?1, ?2, ?3, ?3)
-                """,
+                "INSERT INTO event_queue (kind, payload_json, created_at, next_attempt_at) VALUES (?1, ?2, ?3, ?3)",
                 [event.kind.rawValue, event.payload, now.milliseconds]
             )
         }
@@ -148,9 +147,7 @@ extension DigestRows {
     }
 
     /// The value of a key in `notif_config`.
-    func configured(_ key: String) throws -> String? {
-        try db.value("SELECT v FROM notif_config WHERE k = ?", [key])
-    }
+    func configured(_ key: String) throws -> String? { try db.value("SELECT v FROM notif_config WHERE k = ?", [key]) }
 
     /// Stores the value of a key in `notif_config`.
     func configure(_ key: String, _ value: String) throws {

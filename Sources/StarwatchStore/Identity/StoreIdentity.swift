@@ -175,7 +175,7 @@ struct IdentityRows {
     /// Cancels the open rows of an identity that signs out. Includes tombstones, because nothing will fetch them again.
     func close(account: DID, now: Timestamp) throws -> Int {
         var total = 0
-        try db.notices.withdrawFeatures(of: account)
+        try db.withdrawFeatures(of: account)
         for id in try streamIDs(of: account) {
             let rows = try db.changed(
                 // A row that a sink has keeps its notification, so that it is not announced again when the identity
@@ -203,7 +203,7 @@ struct IdentityRows {
             total += rows
         }
         try db.run("DELETE FROM notif_contents WHERE account = ?", [db.key(account)])
-        try FeedRows(db: db).clear()
+        try db.run("DELETE FROM feed")
         try db.run("DELETE FROM notif_deliveries WHERE account = ?", [db.key(account)])
         try db.run("DELETE FROM notif_config WHERE k LIKE 'armed_through:%'")
         try db.run("DELETE FROM plan_snapshots WHERE account = ?", [db.key(account)])

@@ -61,7 +61,5 @@ final class PollMemory: Sendable {
         }
     }
 
-    func forget() {
-        entries.withLock { $0.removeAll(keepingCapacity: true) }
-    }
+    func forget() { entries.withLock { $0.removeAll(keepingCapacity: true) } }
 }

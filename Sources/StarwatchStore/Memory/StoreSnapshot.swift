@@ -101,7 +101,5 @@ final class SnapshotMemory: Sendable {
         entry.withLock { entry in entry?.streams == streams ? entry?.snapshot : nil }
     }
 
-    func forget() {
-        entry.withLock { $0 = nil }
-    }
+    func forget() { entry.withLock { $0 = nil } }
 }

@@ -37,13 +37,13 @@ package struct StoreFeed: Sendable {
                 """,
                 [token, try db.sealed(payload, .feedPayload, of: nil, row: token), now.milliseconds]
             )
-            try FeedRows(db: db).trim(keep: keep)
+            try Self.trim(db, keep: keep)
         }
     }
 
     /// Drops the oldest rows beyond `keep`.
     package func trim(keep: Int) async throws(StoreError) {
-        try await store.direct(.edit) { db in try FeedRows(db: db).trim(keep: keep) }
+        try await store.direct(.edit) { db in try Self.trim(db, keep: keep) }
     }
 
     /// The rows below `before`, the newest first. Rows that do not open are missing.
@@ -77,15 +77,8 @@ package struct StoreFeed: Sendable {
             return found
         }
     }
-}
 
-/// The rows of the feed, in one access.
-struct FeedRows {
-    let db: Session
-
-    func clear() throws { try db.run("DELETE FROM feed") }
-
-    func trim(keep: Int) throws {
+    private static func trim(_ db: Session, keep: Int) throws {
         try db.run("DELETE FROM feed WHERE id NOT IN (SELECT id FROM feed ORDER BY id DESC LIMIT ?)", [keep])
     }
 }

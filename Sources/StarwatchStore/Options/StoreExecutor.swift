@@ -19,15 +19,11 @@ final class StoreExecutor: StoreQueue {
         queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 
-    func run(_ work: @escaping @Sendable () -> Void) {
-        queue.async(execute: work)
-    }
+    func run(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
 
     func run(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
         queue.asyncAfter(deadline: .now() + delay.inSeconds, execute: work)
     }
 
-    func checkIsolated() {
-        dispatchPrecondition(condition: .onQueue(queue))
-    }
+    func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 }

@@ -38,9 +38,7 @@ package struct StoreOptions: Sendable {
     /// Simulations use it to inject disk errors.
     package var interrupt: (@Sendable (StoreOperation, StoreMoment) throws(StoreError) -> Void)?
 
-    package init(path: String) {
-        self.path = path
-    }
+    package init(path: String) { self.path = path }
 }
 
 /// Learns what happens in a store. It is called on the store's queue and must not block.

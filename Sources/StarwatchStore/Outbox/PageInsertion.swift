@@ -222,9 +222,7 @@ struct PageInsertion {
             target = limit
         }
         if let wanted = target, let current, current.precedes(wanted) != true { target = nil }
-        if let target {
-            try db.run("UPDATE streams SET fetch_cursor = ? WHERE id = ?", [target.rawValue, stream])
-        }
+        if let target { try db.run("UPDATE streams SET fetch_cursor = ? WHERE id = ?", [target.rawValue, stream]) }
         return target ?? current
     }
 

@@ -13,9 +13,7 @@ package struct StoredSchedule: Sendable, Hashable {
     package var lastError: String?
     package var validator: StoredValidator?
 
-    package init(configuration: String) {
-        self.configuration = configuration
-    }
+    package init(configuration: String) { self.configuration = configuration }
 }
 
 /// The validators of an answer, for the next conditional request: `ETag` and `Last-Modified`.

@@ -34,9 +34,7 @@ extension Database {
         }
     }
 
-    private var pageCount: Int {
-        get throws { try Int.fetchOne(self, sql: "PRAGMA page_count") ?? 0 }
-    }
+    private var pageCount: Int { get throws { try Int.fetchOne(self, sql: "PRAGMA page_count") ?? 0 } }
 
     /// Whether the next step after opening is to rewrite the whole file.
     private var isBeingCleaned: Bool {

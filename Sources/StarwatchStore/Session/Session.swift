@@ -10,18 +10,14 @@ struct Session {
     private let database: Database
     let context: SessionContext
 
-    init(database: Database, context: SessionContext) {
-        (self.database, self.context) = (database, context)
-    }
+    init(database: Database, context: SessionContext) { (self.database, self.context) = (database, context) }
 
     var vault: Vault { context.vault }
 
     // MARK: - Changes
 
     /// Runs a cached statement. The arguments are not checked, because the callers' statements are fixed.
-    func run(_ sql: String, _ arguments: SQLArguments = []) throws {
-        try statement(sql).run(arguments)
-    }
+    func run(_ sql: String, _ arguments: SQLArguments = []) throws { try statement(sql).run(arguments) }
 
     /// Runs a cached statement and returns the number of changed rows.
     func changed(_ sql: String, _ arguments: SQLArguments = []) throws -> Int {
@@ -145,9 +141,7 @@ struct SQLArguments: ExpressibleByArrayLiteral {
 }
 
 /// A JSON array of row ids, for `json_each`.
-func jsonArray(_ ids: [Int64]) -> String {
-    "[" + ids.map(String.init).joined(separator: ",") + "]"
-}
+func jsonArray(_ ids: [Int64]) -> String { "[" + ids.map(String.init).joined(separator: ",") + "]" }
 
 /// A JSON array of texts.
 func jsonArray(_ texts: [String]) throws -> String {

@@ -19,14 +19,10 @@ final class SessionContext {
     init(_ options: StoreOptions, _ vault: Vault) { (self.options, self.vault) = (options, vault) }
 
     /// Whether a data key is retiring, except those of values that do not open.
-    var mustReseal: Bool {
-        vault.ring?.keys.contains { !$0.value.isActive && !stuckKeys.contains($0.key) } ?? false
-    }
+    var mustReseal: Bool { vault.ring?.keys.contains { !$0.value.isActive && !stuckKeys.contains($0.key) } ?? false }
 
     /// Counts a change of outbox rows. ``StoreObserver/changed(_:)`` reports it after the commit.
-    func record(_ change: OutboxChange, _ count: Int) {
-        if count > 0 { changes[change, default: 0] += count }
-    }
+    func record(_ change: OutboxChange, _ count: Int) { if count > 0 { changes[change, default: 0] += count } }
 
     /// Reports what the access has changed.
     ///

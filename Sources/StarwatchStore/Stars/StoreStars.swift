@@ -195,14 +195,10 @@ struct StarRows {
     }
 
     /// Whether the account's stars are no list of texts.
-    func areUnreadable(of account: DID) throws -> Bool {
-        try decoded(stored(of: account), of: account) == nil
-    }
+    func areUnreadable(of account: DID) throws -> Bool { try decoded(stored(of: account), of: account) == nil }
 
     /// The starred plans of an account; empty also if they are unreadable.
-    func list(of account: DID) throws -> [String] {
-        try decoded(stored(of: account), of: account) ?? []
-    }
+    func list(of account: DID) throws -> [String] { try decoded(stored(of: account), of: account) ?? [] }
 
     /// The stored form of the account's stars; `nil` for an unknown account.
     private func stored(of account: DID) throws -> String? {
@@ -254,6 +250,4 @@ struct StarRows {
 }
 
 /// The stored stars; `nil` if they are no list of texts.
-func decodeStars(_ json: String) -> [String]? {
-    try? JSONDecoder().decode([String].self, from: Data(json.utf8))
-}
+func decodeStars(_ json: String) -> [String]? { try? JSONDecoder().decode([String].self, from: Data(json.utf8)) }

@@ -83,9 +83,7 @@ package actor Store {
     func write<T: Sendable>(
         _ operation: StoreOperation,
         _ body: @Sendable (Session) throws -> T
-    ) throws(StoreError) -> T {
-        try access(operation) { try database.write { db in try context.run(body, on: db) } }
-    }
+    ) throws(StoreError) -> T { try access(operation) { try database.write { db in try context.run(body, on: db) } } }
 
     /// Runs statements that are each their own transaction: reads, or a single write.
     func direct<T: Sendable>(

@@ -7,7 +7,6 @@ extension Session {
     var digests: DigestRows { DigestRows(db: self) }
     var identity: IdentityRows { IdentityRows(db: self) }
     var ledger: LedgerRows { LedgerRows(db: self) }
-    var notices: NoticeRows { NoticeRows(db: self) }
     var notifications: NotificationRows { NotificationRows(db: self) }
     var outbox: OutboxRows { OutboxRows(db: self) }
     var stars: StarRows { StarRows(db: self) }
