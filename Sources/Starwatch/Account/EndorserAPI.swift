@@ -71,7 +71,7 @@ package final class EndorserAPI: Sendable {
 
     /// Makes a call until it gets an answer or is given up. Returns the outcome with its cost.
     package func reply<Answer>(to call: Call<Answer>, dialect: Dialect) async -> Reply<Answer> {
-        // The observer has reported a rejected token.
+        // The refused token is not needed: the observer has reported it.
         var terms = RequestTerms(account: call.account, observer: Observer(call: call, api: self)) { _ in
             try await self.token(for: call.account, dialect: dialect, purpose: call.purpose)
         }

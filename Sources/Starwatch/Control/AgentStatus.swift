@@ -197,7 +197,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var title: String
         /// What it means, and what to do. Commands and settings stand between backticks.
         public var meaning: String
-        /// Its start; `nil` if it is not known.
+        /// Its start, or the time at which this process first saw it.
         public var since: String?
         /// The time at which it ends by itself; `nil` if it is not known.
         public var until: String?

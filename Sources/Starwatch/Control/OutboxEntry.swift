@@ -97,6 +97,7 @@ package struct DiscardSelection: Sendable, Codable {
         guard state == nil || ids == nil else { throw ControlError(.invalid, "state goes with all.") }
     }
 }
+
 /// The rows that an operator can discard.
 package enum DiscardableState: String, Sendable, Codable, CaseIterable {
     /// Dead letters.

@@ -35,6 +35,7 @@ struct OutboxControl: Sendable {
     }
 
     func retry(_ rows: RowSelection) async throws -> ChangeCount {
+        try rows.check()
         guard let ids = rows.ids else {
             return try await makePending(try await deadRows(rows.poll, isActiveOnly: true))
         }
@@ -59,6 +60,7 @@ struct OutboxControl: Sendable {
     }
 
     func discard(_ rows: DiscardSelection) async throws -> ChangeCount {
+        try rows.check()
         if let ids = rows.ids { try await check(ids, to: "discarded", in: [.dead, .claimed]) }
         let renderer = dispatcher.renderer
         let count = try await store.outbox.discard(

@@ -158,7 +158,7 @@ package final class PollCycle: Sendable {
             hasIdentity: snapshot.identity.did != nil,
             hasStars: snapshot.hasStars(for: poll.kind),
             optedOut: snapshot.optedOut.contains(poll.kind),
-            notBefore: await gate.heldUntil(now: now),
+            notBefore: await gate.hold(now: now)?.until,
             circuitIsOpen: !(await gate.isReady(now: now)),
             isUnderPressure: PollGate.isUnderPressure(
                 openRows: state?.openRows ?? 0,

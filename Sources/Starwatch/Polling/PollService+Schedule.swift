@@ -83,7 +83,7 @@ extension PollService {
         if result.isOutOfRoom { return now + ExtraRun.whileOutOfRoom }
         switch (result.skip, result.failure) {
         // The wait can have ended meanwhile.
-        case (.throttled, _): return await gate.heldUntil(now: now) ?? now
+        case (.throttled, _): return await gate.hold(now: now)?.until ?? now
         // A cycle of another poll is trying the server. Its end is unknown.
         case (.circuitOpen, _): return await gate.circuit.nextTry ?? now + ExtraRun.afterAnothers
         case (.overlap, _), (_, .cancelled): return now + ExtraRun.afterAnothers

@@ -20,11 +20,23 @@ package final class AgentLifecycle: Sendable {
         history = Mutex(previous?.history.withLock { $0 } ?? ProblemHistory())
     }
 
-    /// Logs which problems have begun and ended since the last call.
+    /// Begins to look for problems. A look takes several steps, and others can overtake it.
+    func beginLook() -> ProblemHistory.Look { history.withLock { $0.beginLook() } }
+
+    /// Logs which problems have begun and ended since the last call. An agent that does not run logs none: a command that
+    /// asks for its status would announce each anew.
     ///
+    /// - Parameter isComplete: `false` if others can exist that could not be looked for.
     /// - Returns: The present problems, each with its start.
-    func follow(_ problems: [Problem], now: Timestamp, logger: Logger) -> [Problem] {
-        let (dated, change) = history.withLock { $0.follow(problems, now: now) }
+    func follow(
+        _ problems: [Problem],
+        of look: ProblemHistory.Look,
+        isComplete: Bool,
+        now: Timestamp,
+        logger: Logger
+    ) -> [Problem] {
+        let (dated, change) = history.withLock { $0.follow(problems, of: look, isComplete: isComplete, now: now) }
+        guard phase != .starting else { return dated }
         for problem in change.began { logger.log(.problemBegan, problem.fields) }
         for problem in change.ended { logger.log(.problemEnded, problem.fields) }
         return dated
@@ -81,19 +93,15 @@ struct ReadinessService: Service {
 extension Problem {
     /// The fields of a log event about it.
     fileprivate var fields: AgentEvent.Fields {
+        let field: LogField? =
+            switch kind.topic {
+            case .agent: nil
+            case .poll: .poll
+            case .sink: .sink
+            case .port: .port
+            }
         var fields: AgentEvent.Fields = [.problem: "\(kind.rawValue)"]
-        if let subject { fields[kind.subject] = "\(subject)" }
+        if let field, let subject { fields[field] = "\(subject)" }
         return fields
-    }
-}
-
-extension Problem.Kind {
-    /// What it can be about.
-    fileprivate var subject: LogField {
-        switch self {
-        case .sinkUnreachable, .sinkRejecting, .sinkDisabled: .sink
-        case .reloadRefused: .port
-        default: .poll
-        }
     }
 }

@@ -21,6 +21,7 @@ struct StatusReporter: Sendable {
     func status(of sinks: [SinkSlot]) async -> AgentStatus {
         // By the local clock, like every age. What a server says of the time must not make data look fresh.
         let now = time.now
+        let look = lifecycle.beginLook()
         var status = AgentStatus(version: AgentVersion.current, startedAt: startedAt(now), now: now)
         var facts = HealthFacts()
         fill(&status.clock)
@@ -33,38 +34,9 @@ struct StatusReporter: Sendable {
         facts.failedAcknowledgements = runtime.acknowledger.failedPasses
         facts.isReloadRefused = metrics.reloadSuccessful.value == 0
         facts.refusedPorts = lifecycle.refusedPorts.map(\.rawValue).sorted()
-        for slot in sinks {
-            var health = slot.health
-            health.downSince = health.downSince.map { past($0, now) }
-            facts.sinks.append(health)
-            status.outbox.sinks[slot.name] =
-                switch health.condition {
-                case .disabled, .rejecting: health.condition.rawValue
-                case .down, .working: slot.circuitState.rawValue
-                }
-            status.outbox.sinkReasons[slot.name] = slot.lastReason?.description
-        }
+        for slot in sinks { facts.sinks.append(fill(&status.outbox, from: slot, now: now)) }
         do {
-            let snapshot = try await runtime.snapshot()
-            status.identity = snapshot.identity.did.map(process.pseudonym.hash)
-            fill(&status.outbox, from: snapshot, now: now)
-            status.outbox.waiting = waiting(in: snapshot, for: sinks)
-            status.outbox.lastDay = lastDay(try await process.store.status.ledgerOfLastDay(now: clock.now))
-            status.outbox.oldestDue = runtime.dispatcher.oldestDue(in: snapshot).map { past($0, now).iso8601 }
-            let current = try await runtime.account.identity.current()
-            facts.isSignedOut =
-                snapshot.identity.did == nil && !(options.polls.isEmpty && options.digests.isEmpty)
-            for poll in runtime.polls {
-                let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
-                let (name, entry) = self.entry(poll, stream, now: now, of: current)
-                status.polls[name] = entry
-                facts.polls.append(self.facts(of: poll, entry, stream, current, holdSince: facts.hold?.since))
-            }
-            status.digests = try await digests.status(of: snapshot.identity.did)
-            status.storage = AgentStatus.Storage(
-                encrypted: await process.store.keys.isEncrypted,
-                reencryption: await process.store.keys.resealProgress
-            )
+            try await read(&status, &facts, sinks: sinks, now: now)
             facts.canReadStore = process.store.health.failure == nil
         } catch {
             facts.canReadStore = false
@@ -75,6 +47,9 @@ struct StatusReporter: Sendable {
         facts.outbox = status.outbox.facts
         let problems = lifecycle.follow(
             HealthDecision.problems(facts, now: now),
+            of: look,
+            // A cancelled look has not seen everything.
+            isComplete: facts.canReadStore && !Task.isCancelled,
             now: now,
             logger: process.environment.logger
         )
@@ -83,6 +58,40 @@ struct StatusReporter: Sendable {
         status.headline = HealthDecision.headline(problems, facts)
         status.status = status.reasons.isEmpty ? .healthy : .degraded
         return status
+    }
+
+    /// Reads what the database knows.
+    private func read(
+        _ status: inout AgentStatus,
+        _ facts: inout HealthFacts,
+        sinks: [SinkSlot],
+        now: Timestamp
+    ) async throws {
+        let snapshot = try await runtime.snapshot()
+        status.identity = snapshot.identity.did.map(process.pseudonym.hash)
+        fill(&status.outbox, from: snapshot, now: now)
+        status.outbox.waiting = waiting(in: snapshot, for: sinks)
+        status.outbox.lastDay = lastDay(try await process.store.status.ledgerOfLastDay(now: clock.now))
+        status.outbox.oldestDue = runtime.dispatcher.oldestDue(in: snapshot).map { past($0, now).iso8601 }
+        let current = try await runtime.account.identity.current()
+        facts.isSignedOut = snapshot.identity.did == nil && !(options.polls.isEmpty && options.digests.isEmpty)
+        for poll in runtime.polls {
+            let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
+            // A poll that never succeeded becomes stale after the agent has run for the stale limit.
+            // Stored times can lie in the future if the clock was ahead.
+            let success = (stream?.lastSuccess).map { min($0, now) }
+            let since = current.ageBegins(poll.kind, lastSuccess: success, startedAt: startedAt(now))
+            let entry = entry(poll, stream, since: since, now: now, of: current)
+            var pollFacts = self.facts(of: poll, entry, stream, current, holdSince: facts.hold?.since)
+            pollFacts.staleSince = entry.stale ? since + poll.options.staleAfter : nil
+            status.polls[poll.name.rawValue] = entry
+            facts.polls.append(pollFacts)
+        }
+        status.digests = try await digests.status(of: snapshot.identity.did)
+        status.storage = AgentStatus.Storage(
+            encrypted: await process.store.keys.isEncrypted,
+            reencryption: await process.store.keys.resealProgress
+        )
     }
 
     /// The facts about a poll that decide about the agent's health.
@@ -95,9 +104,6 @@ struct StatusReporter: Sendable {
     ) -> HealthFacts.Poll {
         var facts = HealthFacts.Poll(name: poll.name.rawValue)
         facts.isStale = entry.stale
-        if entry.stale, let success = entry.lastSuccess.flatMap({ Timestamp(iso8601: $0) }) {
-            facts.staleSince = success + poll.options.staleAfter
-        }
         facts.failingSince = entry.failingSince.flatMap { Timestamp(iso8601: $0) }
         facts.skippedSince = entry.skippedSince.flatMap { Timestamp(iso8601: $0) }
         guard identity.identity.did != nil, !identity.optedOut.contains(poll.kind) else { return facts }
@@ -125,6 +131,19 @@ struct StatusReporter: Sendable {
         status.uncertaintySeconds = clock.estimate?.uncertainty.inSeconds.withoutNoise
         status.lastSync = clock.lastSync?.iso8601
         status.serverTime = clock.now.iso8601
+    }
+
+    /// Fills in the state of a sink, and returns the facts about it.
+    private func fill(_ outbox: inout AgentStatus.Outbox, from slot: SinkSlot, now: Timestamp) -> HealthFacts.Sink {
+        var health = slot.health
+        health.downSince = health.downSince.map { past($0, now) }
+        outbox.sinks[slot.name] =
+            switch health.condition {
+            case .disabled, .rejecting: health.condition.rawValue
+            case .down, .working: slot.circuitState.rawValue
+            }
+        outbox.sinkReasons[slot.name] = slot.lastReason?.description
+        return health
     }
 
     private func fill(_ outbox: inout AgentStatus.Outbox, from snapshot: StoreSnapshot, now: Timestamp) {
@@ -173,20 +192,17 @@ struct StatusReporter: Sendable {
     private func entry(
         _ poll: Poll,
         _ stream: StreamSnapshot?,
+        since: Timestamp,
         now: Timestamp,
         of identity: IdentityContext.Snapshot
-    ) -> (String, AgentStatus.Poll) {
-        // A poll that never succeeded becomes stale after the agent has run for the stale limit.
-        // Stored times can lie in the future if the clock was ahead.
-        let lastSuccess = (stream?.lastSuccess).map { min($0, now) }
-        let since = identity.ageBegins(poll.kind, lastSuccess: lastSuccess, startedAt: startedAt(now))
+    ) -> AgentStatus.Poll {
         var entry = AgentStatus.Poll(
             kind: poll.kind,
             stale: identity.expects(poll.kind) && now - since > poll.options.staleAfter,
             staleAfterSeconds: poll.options.staleAfter.inSeconds
         )
         entry.lastAttempt = (stream?.lastAttempt).map { min($0, now).iso8601 }
-        entry.lastSuccess = lastSuccess?.iso8601
+        entry.lastSuccess = (stream?.lastSuccess).map { min($0, now).iso8601 }
         entry.lastOutcome = stream?.lastOutcome?.rawValue
         entry.nextRun = (runtime.pollService.nextRun(poll.name) ?? stream?.nextRun)?.iso8601
         entry.watermarkTime = stream?.watermark?.timestamp.iso8601
@@ -201,7 +217,7 @@ struct StatusReporter: Sendable {
             let hasToken = runtime.pollService.lastTokenReason(poll.name) == nil
             entry.failingSince = hasToken ? (stream?.failingSince).map { min($0, now).iso8601 } : entry.skippedSince
         }
-        return (poll.name.rawValue, entry)
+        return entry
     }
 }
 

@@ -64,7 +64,7 @@ struct StoryFinder: Sendable {
         var pauses: [String: SinkPause] = [:]
         for sink in sinks { pauses[sink.name] = sink.pause(at: now) }
         // The gate's times are the local clock's.
-        let held = await account.gate.heldUntil(now: local).map { $0 + (now - local) }
+        let held = await account.gate.hold(now: local)?.until.map { $0 + (now - local) }
         return StoryBuilder(
             now: now,
             serverAhead: now - local,

@@ -23,9 +23,15 @@ struct AgentFindings {
         if status.status == .healthy { return findings + [Finding("health", .ok, "The agent is healthy.")] }
         // An older agent lists words only.
         return findings
-            + (status.problems?.map { problem in
+            + (status.problems?.filter { !isOfKnownSink($0) }.map { problem in
                 Finding("health", .problem, "\(problem.title)" + (problem.command.map { "; run \($0)." } ?? "."))
             } ?? [Finding("health", .problem, status.reasons.joined(separator: ", "))])
+    }
+
+    /// Whether the finding about a configured sink says it.
+    private func isOfKnownSink(_ problem: AgentStatus.Problem) -> Bool {
+        Problem.Kind(rawValue: problem.problem)?.topic == .sink
+            && options.delivery.sinks.contains { $0.name == problem.subject }
     }
 
     /// The state of a sink in the running agent; `nil` if it works.

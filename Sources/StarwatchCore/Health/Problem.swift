@@ -1,7 +1,7 @@
 /// A thing that is wrong. The status, its headline, the page, the commands and the log show the same list of them.
 package struct Problem: Sendable, Hashable {
     package let kind: Kind
-    /// The poll, sink or port that it is about, or `server`; `nil` for the whole agent.
+    /// The poll, sink or port that it is about; `nil` for the whole agent.
     package let subject: String?
     /// What is wrong, as a phrase: `sink hook down for 13 min`.
     package let phrase: String
@@ -54,6 +54,20 @@ package struct Problem: Sendable, Hashable {
 }
 
 extension Problem.Kind {
+    package enum Topic: Sendable {
+        case agent, poll, sink, port
+    }
+
+    /// What it is about. A changed configuration that was refused can also be that of the agent.
+    package var topic: Topic {
+        switch self {
+        case .credentialsRefused, .noToken, .failing, .stale, .noStars: .poll
+        case .sinkUnreachable, .sinkRejecting, .sinkDisabled: .sink
+        case .reloadRefused: .port
+        default: .agent
+        }
+    }
+
     /// What it means, and what to do. Commands and settings stand between backticks.
     package var meaning: String {
         switch self {
@@ -115,7 +129,7 @@ extension Problem.Kind {
         case .reloadRefused:
             """
             A changed configuration cannot be used, so the former one stays; with a port, the web configuration of that \
-            port. Correct it, then reload.
+            port. Correct it. The configuration then needs a reload, that of a port does not.
             """
         case .noStars:
             """

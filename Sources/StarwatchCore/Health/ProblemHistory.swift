@@ -6,26 +6,45 @@ package struct ProblemHistory: Sendable {
         package var ended: [Problem] = []
     }
 
+    /// A look for problems. It takes several steps, and others can overtake it.
+    package struct Look: Sendable { fileprivate let number: Int }
+
     private var known: [Problem] = []
+    private var looks = 0
+    /// The newest look whose problems are known.
+    private var followed = 0
 
     package init() {}
 
-    /// Takes the present problems. One without a start gets the time at which it was first seen.
+    /// Begins to look for problems.
+    package mutating func beginLook() -> Look {
+        looks += 1
+        return Look(number: looks)
+    }
+
+    /// Takes the problems that a look has found. One without a start gets the time at which it was first seen.
     ///
+    /// - Parameters:
+    ///   - look: A look that a later one has overtaken begins and ends nothing.
+    ///   - isComplete: `false` if others can exist that could not be looked for. Then none ends.
     /// - Returns: The same problems with their starts, and what has begun and ended since the last call.
-    package mutating func follow(_ problems: [Problem], now: Timestamp) -> (dated: [Problem], change: Change) {
+    package mutating func follow(
+        _ problems: [Problem],
+        of look: Look,
+        isComplete: Bool = true,
+        now: Timestamp
+    ) -> (dated: [Problem], change: Change) {
         let former = Dictionary(known.map { ($0.word, $0) }) { first, _ in first }
         let dated = problems.map { problem in
             var problem = problem
-            problem.since = problem.since ?? former[problem.word]?.since ?? now
+            problem.since = min(problem.since ?? former[problem.word]?.since ?? now, now)
             return problem
         }
+        guard look.number > followed else { return (dated, Change()) }
+        followed = look.number
         let words = Set(dated.map(\.word))
-        let change = Change(
-            began: dated.filter { former[$0.word] == nil },
-            ended: known.filter { !words.contains($0.word) }
-        )
-        known = dated
-        return (dated, change)
+        let gone = known.filter { !words.contains($0.word) }
+        known = isComplete ? dated : dated + gone
+        return (dated, Change(began: dated.filter { former[$0.word] == nil }, ended: isComplete ? gone : []))
     }
 }

@@ -37,9 +37,12 @@ struct HelpPage: Sendable {
     // MARK: - Words
 
     private var reasons: HTML {
-        let rows = Problem.Kind.allCases.map { ($0.rawValue, HTML(codeIn: $0.meaning)) }
+        let rows = Problem.Kind.allCases.map { kind -> (String, HTML) in
+            let command: HTML = Problem(kind, of: "NAME", "").command.map { " <code>\($0)</code>" } ?? ""
+            return (kind.rawValue, "\(HTML(codeIn: kind.meaning))\(command)")
+        }
         return """
-            <p>Each reason makes the agent degraded. Some name a poll, a sink, a port or the server after a colon.</p>
+            <p>Each reason makes the agent degraded. Some name a poll, a sink or a port after a colon.</p>
             \(table("Reasons", "Word", rows))
             <p>A poll with <b>Needs action</b> fails until a person changes its token, the token’s scope or the \
             configuration; its row says why. It still follows its schedule. A sink with <b>Rejecting</b> answers, but \

@@ -8,7 +8,7 @@ enum StatusField {
         ("problems[].subject", "The poll, sink or port that it is about; absent for the whole agent."),
         ("problems[].title", "What is wrong, for a person. Its words can change."),
         ("problems[].meaning", "What it means, and what to do."),
-        ("problems[].since", "Its start; absent if it is not known."),
+        ("problems[].since", "Its start, or the time at which this process first saw it."),
         ("problems[].until", "The time at which it ends by itself; absent if it is not known."),
         ("problems[].command", "The next command; absent if there is nothing to run."),
         ("headline", "The gravest problem in one line, for a person; absent when healthy. Its words can change."),

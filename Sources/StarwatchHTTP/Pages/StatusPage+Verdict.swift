@@ -80,11 +80,17 @@ extension StatusPage {
         return -past
     }
 
-    /// A problem with its start, its meaning and its next command.
+    /// A problem with its start, its meaning or the poll's own error, and its next command.
     private func html(of problem: AgentStatus.Problem) -> HTML {
-        let since: HTML = problem.since.map { " since \(times.timeAndDuration($0))" } ?? ""
-        let why: HTML = problem.subject.flatMap { status.polls[$0]?.lastError }.map { " \($0)" } ?? ""
+        let kind = Problem.Kind(rawValue: problem.problem)
+        // The title of a sink that is down has its age.
+        let since: HTML =
+            kind == .sinkUnreachable ? "" : problem.since.map { " since \(times.timeAndDuration($0))" } ?? ""
+        let error = kind?.topic == .poll ? problem.subject.flatMap { status.polls[$0]?.lastError } : nil
+        let why: HTML = error.map { " \($0)" } ?? ""
+        // The error of a poll that fails says what to do.
+        let meaning: HTML = kind == .failing && error != nil ? "" : " \(HTML(codeIn: problem.meaning))"
         let command: HTML = problem.command.map { " <code>\($0)</code>" } ?? ""
-        return "<b>\(problem.title)\(since).</b>\(why) \(HTML(codeIn: problem.meaning))\(command)"
+        return "<b>\(problem.title)\(since).</b>\(why)\(meaning)\(command)"
     }
 }

@@ -97,10 +97,7 @@ package actor Gate {
         if restoration.jumps != .zero { await wait.shift(by: restoration.jumps) }
     }
 
-    /// The time before which nothing is sent; `nil` if requests can go.
-    package func heldUntil(now: Timestamp) -> Timestamp? { wait.until(at: now) }
-
-    /// The wait that ends at ``heldUntil(now:)``, with its beginning; `nil` if requests can go.
+    /// The wait before which nothing is sent; `nil` if requests can go.
     package func hold(now: Timestamp) -> NotBefore? { wait.until(at: now) == nil ? nil : wait.notBefore }
 
     /// Returns whether the circuit lets a request through. It starts no trial.

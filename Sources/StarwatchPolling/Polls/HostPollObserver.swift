@@ -49,6 +49,6 @@ struct MetricsFacadeObserver: HostPollObserver {
 
     private func time(_ name: String, _ duration: Duration, _ labels: (String, String)...) {
         Timer(label: name, dimensions: labels, factory: factory ?? MetricsSystem.factory)
-            .recordNanoseconds(duration.wholeMilliseconds * 1_000_000)
+            .recordNanoseconds(Int64(duration.inSeconds * 1_000_000_000))
     }
 }

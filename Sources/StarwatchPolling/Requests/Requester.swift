@@ -151,7 +151,7 @@ private struct OpenRequest {
         return (try? await time.sleep(for: until - now)) == nil ? .failed(.cancelled) : nil
     }
 
-    // MARK: - Reend.tries
+    // MARK: - Retries
 
     /// Waits for the next attempt.
     ///

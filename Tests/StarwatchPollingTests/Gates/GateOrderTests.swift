@@ -67,7 +67,7 @@ import Testing
         }
         #expect(order == ["stored", "second"])
         #expect(gates.jumps == 1)
-        #expect(await gate.heldUntil(now: clock.now) == ManualClock.start + .seconds(4200))
+        #expect(await gate.hold(now: clock.now)?.until == ManualClock.start + .seconds(4200))
         await other.close()
     }
 

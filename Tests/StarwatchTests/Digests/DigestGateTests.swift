@@ -28,11 +28,11 @@ import Testing
             await bench.settle()
             #expect(bench.contentRequests.count == 1)
             let until = ManualClock.start + .seconds(600)
-            #expect(await bench.agent.runtime.account.gate.heldUntil(now: bench.clock.now) == until)
+            #expect(await bench.agent.runtime.account.gate.hold(now: bench.clock.now)?.until == until)
             await bench.poll()
             #expect(bench.mock.requests(to: .plansChanged).isEmpty)
             try await bench.restart()
-            #expect(await bench.agent.runtime.account.gate.heldUntil(now: bench.clock.now) == until)
+            #expect(await bench.agent.runtime.account.gate.hold(now: bench.clock.now)?.until == until)
         }
     }
 
@@ -86,7 +86,7 @@ import Testing
             await bench.settle()
             #expect(other.requests(to: .content).count == 1)
             #expect(bench.count(.refused) == 2)
-            #expect(await bench.agent.runtime.account.gate.heldUntil(now: bench.clock.now) == nil)
+            #expect(await bench.agent.runtime.account.gate.hold(now: bench.clock.now)?.until == nil)
         }
         try await other.stop()
     }

@@ -79,6 +79,8 @@ import Testing
                 await round(agent)
                 world.clock.advance(by: .seconds(900))
             }
+            // Only an agent that runs announces its problems.
+            agent.process.lifecycle.start()
             _ = try await agent.perform(ControlAPI.status)
             world.mock.clearFaults()
             world.mock.script(.rateLimited(retryAfter: .seconds(8 * 86_400)), at: .plansChanged)

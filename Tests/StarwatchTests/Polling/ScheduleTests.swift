@@ -335,7 +335,7 @@ import Testing
             let restart = world.clock.now
             agent = try await world.agent(random: 0) { $0.polls[0].bootstrap = .beginning }
             try await following(agent) {
-                let held = await agent.runtime.account.gate.heldUntil(now: restart)
+                let held = await agent.runtime.account.gate.hold(now: restart)?.until
                 if isThrottled {
                     // The server's wait is kept, and not much prolonged.
                     let wait = try #require(held) - restart
@@ -350,7 +350,7 @@ import Testing
             }
             // The shortened wait is stored.
             agent = try await world.agent(random: 0) { $0.polls[0].bootstrap = .beginning }
-            #expect(await agent.runtime.account.gate.heldUntil(now: world.clock.now) == nil)
+            #expect(await agent.runtime.account.gate.hold(now: world.clock.now)?.until == nil)
         }
     }
 

@@ -14,7 +14,7 @@ import Testing
             let answer = MockFault.status(200, headers: Self.spent, body: #"{"data":[],"hitLimit":false}"#)
             world.mock.script(answer, at: .plansChanged)
             #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
-            let held = await agent.runtime.account.gate.heldUntil(now: world.clock.now)
+            let held = await agent.runtime.account.gate.hold(now: world.clock.now)?.until
             #expect(held == ManualClock.start + .seconds(30))
 
             world.clock.advance(by: .milliseconds(29_999))

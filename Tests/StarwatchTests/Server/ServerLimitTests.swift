@@ -20,14 +20,14 @@ import Testing
             world.mock.script(.status(status, headers: headers), at: .plansChanged)
             #expect(try await agent.runPoll(World.starred).outcome == "deferred")
             #expect(world.mock.requestCount(of: .plansChanged) == 1)
-            let held = await agent.runtime.account.gate.heldUntil(now: world.clock.now)
+            let held = await agent.runtime.account.gate.hold(now: world.clock.now)?.until
             if status == 429 {
                 #expect(held == ManualClock.start + .seconds(130))
             } else {
                 #expect(held == ManualClock.start + .seconds(600))
             }
             agent = try await world.agent(random: 0)
-            #expect(await agent.runtime.account.gate.heldUntil(now: world.clock.now) == held)
+            #expect(await agent.runtime.account.gate.hold(now: world.clock.now)?.until == held)
         }
     }
 
@@ -72,7 +72,7 @@ import Testing
             let start = world.clock.now
             #expect(await agent.cycle().outcome == .deferred)
             let week = Duration.seconds(7 * 86_400)
-            #expect(await agent.runtime.account.gate.heldUntil(now: start) == start + week)
+            #expect(await agent.runtime.account.gate.hold(now: start)?.until == start + week)
             #expect(try await agent.store.servers.state(world.mock.url).notBefore == start + week)
             await world.log.wait(for: "server.wait_capped")
             let line = try #require(world.log.lines.first { $0.contains("server.wait_capped") })
@@ -87,7 +87,7 @@ import Testing
             let agent = try await world.agent(random: 0)
             world.mock.script(.rateLimited(retryAfter: .seconds(3600)), at: .plansChanged)
             #expect(await agent.cycle().outcome == .deferred)
-            let end = await agent.runtime.account.gate.heldUntil(now: world.clock.now)
+            let end = await agent.runtime.account.gate.hold(now: world.clock.now)?.until
             #expect(try await agent.perform(ControlAPI.clearServerWait).waitedUntil == end?.iso8601)
             #expect(try await agent.store.servers.state(world.mock.url).notBefore == nil)
             #expect(await agent.page()["starwatch_throttle_until_timestamp_seconds"] ?? 0 == 0)
