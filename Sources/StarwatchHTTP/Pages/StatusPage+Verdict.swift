@@ -31,7 +31,8 @@ extension StatusPage {
             return Verdict(
                 title: status.headline ?? "Degraded",
                 tone: .bad,
-                body: "<ul>\(problems.map { "<li>\(html(of: $0))</li>" as HTML })</ul>"
+                body:
+                    "<ul>\(problems.map { "<li>\(html(of: $0, isTitle: problems.count == 1 && $0.title == status.headline))</li>" as HTML })</ul>"
             )
         }
         if status.identity == nil {
@@ -81,16 +82,20 @@ extension StatusPage {
     }
 
     /// A problem with its start, its meaning or the poll's own error, and its next command.
-    private func html(of problem: AgentStatus.Problem) -> HTML {
+    ///
+    /// - Parameter isTitle: Whether the page's title says it already.
+    private func html(of problem: AgentStatus.Problem, isTitle: Bool) -> HTML {
         let kind = Problem.Kind(rawValue: problem.problem)
         // The title of a sink that is down has its age.
-        let since: HTML =
-            kind == .sinkUnreachable ? "" : problem.since.map { " since \(times.timeAndDuration($0))" } ?? ""
+        let since = kind == .sinkUnreachable ? nil : problem.since.map { times.timeAndDuration($0) }
+        let head: HTML =
+            if isTitle { since.map { "<b>Since \($0).</b> " } ?? "" } else {
+                "<b>\(problem.title)\(since.map { " since \($0)" as HTML } ?? "").</b> "
+            }
         let error = kind?.topic == .poll ? problem.subject.flatMap { status.polls[$0]?.lastError } : nil
-        let why: HTML = error.map { " \($0)" } ?? ""
+        let why: HTML = error.map { "\($0) " } ?? ""
         // The error of a poll that fails says what to do.
-        let meaning: HTML = kind == .failing && error != nil ? "" : " \(HTML(codeIn: problem.meaning))"
-        let command: HTML = problem.command.map { " <code>\($0)</code>" } ?? ""
-        return "<b>\(problem.title)\(since).</b>\(why)\(meaning)\(command)"
+        let meaning: HTML = kind == .failing && error != nil ? "" : "\(HTML(codeIn: problem.meaning)) "
+        return "\(head)\(why)\(meaning)\(problem.command.map { "Next: <code>\($0)</code>" as HTML } ?? "")"
     }
 }
