@@ -37,8 +37,6 @@ package final class EndorserAPI: Sendable {
     package let assumedDialect: Dialect
     package let requester: Requester
     let environment: Environment
-    /// The token in use, so that a new one can be counted.
-    private let lastToken = Mutex<AccessToken?>(nil)
     /// Progress mark, set by every try of a poll, so that a long walk does not look stuck.
     private let progress: ProgressMark?
 
@@ -122,26 +120,12 @@ package final class EndorserAPI: Sendable {
         dialect: Dialect,
         purpose: TokenPurpose
     ) async throws(TokenError) -> AccessToken? {
-        let refreshes = environment.metrics.clock.tokenRefreshes
-        do {
-            let token = try await tokens.token(
-                for: account,
-                dialect: dialect,
-                purpose: purpose,
-                serverTime: environment.clock.now
-            )
-            if let token {
-                let isNew = lastToken.withLock { last in
-                    defer { last = token }
-                    return last != token
-                }
-                if isNew { refreshes[.ok].increment() }
-            }
-            return token
-        } catch {
-            refreshes[.failed].increment()
-            throw error
-        }
+        try await tokens.token(
+            for: account,
+            dialect: dialect,
+            purpose: purpose,
+            serverTime: environment.clock.now
+        )
     }
 
     // MARK: - Metrics

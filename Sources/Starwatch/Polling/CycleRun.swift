@@ -336,7 +336,7 @@ struct CycleRun {
                     now: cycle.clock.now
                 )
             }
-            if isCurrent { try await cycle.gate.confirmDialect(now: cycle.clock.now) }
+            if isCurrent, cycle.gate.fixedDialect != nil { try await cycle.gate.confirmDialect(now: cycle.clock.now) }
         } catch { throw .store(error) }
         guard isCurrent else { throw .staleIdentity }
         cycle.memory.move { $0.complete() }

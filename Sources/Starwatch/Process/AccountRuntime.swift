@@ -125,7 +125,13 @@ private struct AccountRuntimeMaker {
                 maxResponseBytes: options.server.maxResponseBytes
             ),
             gate: gate,
-            tokens: parts.tokens,
+            tokens: TokenMemory(
+                of: parts.tokens,
+                monotonic: { [time = environment.time] in time.monotonic },
+                onAnswer: { [refreshes = environment.metrics.clock.tokenRefreshes] isToken in
+                    refreshes[isToken ? .ok : .failed].increment()
+                }
+            ),
             assumedDialect: parts.assumedDialect,
             requester: process.requester,
             environment: environment,

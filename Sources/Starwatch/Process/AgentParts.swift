@@ -57,11 +57,8 @@ struct AgentParts {
         }
         let secrets = SecretFiles.ofProcess
         do throws(AgentError) {
-            tokens = TokenMemory(
-                of: try TokenSource(options: options, secrets: secrets, signingKeys: signingKeys, time: time)
-                    .provider(),
-                monotonic: { time.monotonic }
-            )
+            tokens = try TokenSource(options: options, secrets: secrets, signingKeys: signingKeys, time: time)
+                .provider()
             sinks = try SinkFactory(
                 options: options.delivery.sinks,
                 http: self.http,

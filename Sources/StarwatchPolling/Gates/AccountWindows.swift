@@ -23,7 +23,8 @@ final class AccountWindows {
     }
 
     private let limits: GateLimits
-    private let store: Store?
+    /// The store; `nil`: nothing survives the process.
+    let store: Store?
     private var windows: [Key: Window] = [:]
     private var writes: [DID: Write] = [:]
     /// The window that the gauges show.

@@ -3,8 +3,6 @@ package import StarwatchStore
 
 /// What is known of a server beyond its limits.
 struct KnownServer {
-    /// The configured dialect; `nil` if responses decide it.
-    let fixedDialect: Dialect?
     var state = ServerState()
     /// Whether the next request asks for the dialect again.
     var isDialectDoubted = false
@@ -16,7 +14,7 @@ struct KnownServer {
 
 extension Gate {
     /// The dialect; `nil` until it is known.
-    package var dialect: Dialect? { known.fixedDialect ?? known.state.dialect }
+    package var dialect: Dialect? { fixedDialect ?? known.state.dialect }
 
     /// The dialect of the next request; `nil` if a response must show it first.
     package var dialectToAsk: Dialect? { known.isDialectDoubted ? nil : dialect }
@@ -41,14 +39,14 @@ extension Gate {
 
     /// Stores the configured dialect after the first understood response.
     package func confirmDialect(now: Timestamp) async throws(StoreError) {
-        if let fixedDialect = known.fixedDialect { _ = try await learn(fixedDialect, now: now) }
+        if let fixedDialect { _ = try await learn(fixedDialect, now: now) }
     }
 
     /// Lets the next cycle detect the dialect again, unless it is configured.
     ///
     /// At most once an hour, because a detection costs a request.
     package func doubtDialect(now: Timestamp) {
-        guard known.fixedDialect == nil, known.state.dialect != nil else { return }
+        guard fixedDialect == nil, known.state.dialect != nil else { return }
         if let last = known.lastDoubt, last <= now, now - last < .seconds(3600) { return }
         (known.isDialectDoubted, known.lastDoubt) = (true, now)
     }
@@ -56,7 +54,7 @@ extension Gate {
     /// Stores that the server took an acknowledgement.
     package func learnAcknowledges() async throws(StoreError) {
         guard known.state.acknowledges != true else { return }
-        try await store?.servers.rememberAcknowledges(true, server: server)
+        try await windows.store?.servers.rememberAcknowledges(true, server: server)
         known.state.acknowledges = true
     }
 
@@ -65,7 +63,7 @@ extension Gate {
 
     /// Assumes the configured dialect if the database has identifiers of another one.
     func adoptFixedDialect(now: Timestamp) async throws(StoreError) {
-        guard let fixedDialect = known.fixedDialect, let store, known.state.dialect != fixedDialect else { return }
+        guard let fixedDialect, let store = windows.store, known.state.dialect != fixedDialect else { return }
         var isAnother = known.state.dialect != nil
         if !isAnother {
             isAnother = try await store.servers.hasIdentifiers(otherThan: fixedDialect.idKind, server: server)
@@ -74,7 +72,7 @@ extension Gate {
     }
 
     private func remember(_ dialect: Dialect, now: Timestamp) async throws(StoreError) -> Bool {
-        let isAfresh = try await store?.servers.rememberDialect(dialect, of: server, now: now) ?? false
+        let isAfresh = try await windows.store?.servers.rememberDialect(dialect, of: server, now: now) ?? false
         if known.state.dialect != dialect { (known.state.acknowledges, known.endpointMissed) = (nil, nil) }
         known.state.dialect = dialect
         return isAfresh

@@ -14,14 +14,14 @@ package actor Gate {
     package nonisolated let server: String
     /// The server's clock; `nil` if it is not measured.
     package nonisolated let clock: (any ServerTime)?
-    /// The store; `nil`: nothing survives the process.
-    let store: Store?
+    /// The configured dialect; `nil` if responses decide it.
+    package nonisolated let fixedDialect: Dialect?
     private let observer: (any GateObserver)?
 
-    var known: KnownServer
+    var known = KnownServer()
     private let wait: ServerWait
     package private(set) var circuit = CircuitBreaker(policy: .server)
-    private let windows: AccountWindows
+    let windows: AccountWindows
     private var serverRemaining: Int?
     private var restoration: Restoration
 
@@ -39,8 +39,7 @@ package actor Gate {
     ) {
         self.server = server
         windows = AccountWindows(limits: limits, store: store)
-        known = KnownServer(fixedDialect: dialect)
-        self.store = store
+        fixedDialect = dialect
         self.clock = clock
         self.observer = observer
         restoration = Restoration(isDone: store == nil, hasWait: store == nil, jumps: jumps)
@@ -65,7 +64,7 @@ package actor Gate {
     ///
     /// - Throws: ``StoreError`` if it cannot be read: without the store no request goes.
     package func restore(now: Timestamp) async throws(StoreError) {
-        guard !restoration.isDone, let store else { return }
+        guard !restoration.isDone, let store = windows.store else { return }
         if let restoring = restoration.running {
             if let failure = await restoring.outcome() ?? nil { throw failure }
             return

@@ -6,22 +6,33 @@ import Glibc
 package struct HTTPHeaders: Sendable {
     /// The lines of the head without the status line, each terminated by CR LF or LF.
     private let block: [UInt8]
-    /// The starts of the lines, and the end of the last.
-    private let lines: [Int]
+    /// The places of the fields in it. A name is sought by its length first.
+    private let fields: [Field]
+
+    private struct Field {
+        let start: Int
+        let nameLength: Int
+        let end: Int
+    }
 
     /// Creates the fields from the lines of a head. Folded lines and lines without a colon are ignored.
     package init(block: [UInt8]) {
         self.block = block
-        var lines = [0]
-        lines.reserveCapacity(24)
+        var fields: [Field] = []
+        fields.reserveCapacity(24)
         block.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return }
-            while let start = lines.last, start < bytes.count {
+            var start = 0
+            while start < bytes.count {
                 let newline = memchr(base + start, Int32(UInt8(ascii: "\n")), bytes.count - start)
-                lines.append(newline.map { UnsafeRawPointer($0) - base + 1 } ?? bytes.count + 1)
+                let end = newline.map { UnsafeRawPointer($0) - base } ?? bytes.count
+                if let colon = memchr(base + start, Int32(UInt8(ascii: ":")), end - start) {
+                    fields.append(Field(start: start, nameLength: UnsafeRawPointer(colon) - base - start, end: end))
+                }
+                start = end + 1
             }
         }
-        self.lines = lines
+        self.fields = fields
     }
 
     /// Creates a head from fields, for tests and callers without a block.
@@ -68,13 +79,9 @@ package struct HTTPHeaders: Sendable {
     }
 
     private func value(of name: UnsafeBufferPointer<UInt8>, in block: UnsafeBufferPointer<UInt8>) -> String? {
-        for index in lines.indices.dropLast() {
-            let (start, end) = (lines[index], lines[index + 1] - 1)
-            guard start + name.count < end, block[start + name.count] == UInt8(ascii: ":"),
-                Self.matches(name, block, at: start)
-            else { continue }
-            var from = start + name.count + 1
-            var to = end
+        for field in fields where field.nameLength == name.count && Self.matches(name, block, at: field.start) {
+            var from = field.start + name.count + 1
+            var to = field.end
             while from < to, Self.isBlank(block[from]) { from += 1 }
             while to > from, Self.isBlank(block[to - 1]) { to -= 1 }
             return String(decoding: UnsafeBufferPointer(rebasing: block[from..<to]), as: UTF8.self)

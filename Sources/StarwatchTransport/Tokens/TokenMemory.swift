@@ -17,12 +17,20 @@ package final class TokenMemory: TokenProvider {
 
     private let provider: any TokenProvider
     private let monotonic: @Sendable () -> Duration
-    private let last = Mutex<(known: Known?, generation: Int)>((nil, 0))
+    private let onAnswer: @Sendable (_ isToken: Bool) -> Void
+    private let last = Mutex<(known: Known?, generation: Int, token: AccessToken?)>((nil, 0, nil))
 
-    /// - Parameter monotonic: The time since a fixed moment.
-    package init(of provider: any TokenProvider, monotonic: @escaping @Sendable () -> Duration) {
+    /// - Parameters:
+    ///   - monotonic: The time since a fixed moment.
+    ///   - onAnswer: Called when the provider gives another token than before, or none because of an error.
+    package init(
+        of provider: any TokenProvider,
+        monotonic: @escaping @Sendable () -> Duration,
+        onAnswer: @escaping @Sendable (_ isToken: Bool) -> Void = { _ in }
+    ) {
         self.provider = provider
         self.monotonic = monotonic
+        self.onAnswer = onAnswer
     }
 
     package var isAnonymous: Bool { provider.isAnonymous }
@@ -35,14 +43,27 @@ package final class TokenMemory: TokenProvider {
     ) async throws(TokenError) -> AccessToken? {
         if isAnonymous { return nil }
         let now = monotonic()
-        let (known, generation) = last.withLock { $0 }
+        let (known, generation, _) = last.withLock { $0 }
         if purpose == .poll, let known, known.account == account, known.dialect == dialect,
             now - known.at < Self.lifetime, known.token.expiresAt.map({ $0 > serverTime }) ?? true
         {
             return known.token
         }
-        let token = try await Offload.run { [provider] () throws(TokenError) in
-            try await provider.token(for: account, dialect: dialect, purpose: purpose, serverTime: serverTime)
+        let token: AccessToken?
+        do {
+            token = try await Offload.run { [provider] () throws(TokenError) in
+                try await provider.token(for: account, dialect: dialect, purpose: purpose, serverTime: serverTime)
+            }
+        } catch {
+            onAnswer(false)
+            throw error
+        }
+        if let token {
+            let isNew = last.withLock { last in
+                defer { last.token = token }
+                return last.token != token
+            }
+            if isNew { onAnswer(true) }
         }
         if purpose == .poll {
             let known = token.map { Known(token: $0, account: account, dialect: dialect, at: now) }
@@ -63,7 +84,7 @@ package final class TokenMemory: TokenProvider {
     }
 
     /// Forgets the token, also one that is being obtained.
-    private func drop() { last.withLock { $0 = (nil, $0.generation + 1) } }
+    private func drop() { last.withLock { ($0.known, $0.generation) = (nil, $0.generation + 1) } }
 
     package func validate(account: DID) async throws(TokenError) {
         try await Offload.run { [provider] () throws(TokenError) in try await provider.validate(account: account) }
