@@ -35,8 +35,9 @@ package final class AgentLifecycle: Sendable {
         now: Timestamp,
         logger: Logger
     ) -> [Problem] {
+        // Remembered here, they would never be announced.
+        guard phase != .starting else { return history.withLock { $0.dated(problems, now: now) } }
         let (dated, change) = history.withLock { $0.follow(problems, of: look, isComplete: isComplete, now: now) }
-        guard phase != .starting else { return dated }
         for problem in change.began { logger.log(.problemBegan, problem.fields) }
         for problem in change.ended { logger.log(.problemEnded, problem.fields) }
         return dated

@@ -1,6 +1,6 @@
 /// The problems that exist, with the time at which each was first seen.
 package struct ProblemHistory: Sendable {
-    /// What has changed since the last look.
+    /// The difference from the last look.
     package struct Change: Sendable, Hashable {
         package var began: [Problem] = []
         package var ended: [Problem] = []
@@ -22,6 +22,16 @@ package struct ProblemHistory: Sendable {
         return Look(number: looks)
     }
 
+    /// The problems with their starts: one without gets the time at which it was first seen. Remembers nothing.
+    package func dated(_ problems: [Problem], now: Timestamp) -> [Problem] {
+        problems.map { problem in
+            var problem = problem
+            let first = known.first { $0.word == problem.word }?.since
+            problem.since = min(problem.since ?? first ?? now, now)
+            return problem
+        }
+    }
+
     /// Takes the problems that a look has found. One without a start gets the time at which it was first seen.
     ///
     /// - Parameters:
@@ -34,17 +44,12 @@ package struct ProblemHistory: Sendable {
         isComplete: Bool = true,
         now: Timestamp
     ) -> (dated: [Problem], change: Change) {
-        let former = Dictionary(known.map { ($0.word, $0) }) { first, _ in first }
-        let dated = problems.map { problem in
-            var problem = problem
-            problem.since = min(problem.since ?? former[problem.word]?.since ?? now, now)
-            return problem
-        }
+        let dated = dated(problems, now: now)
         guard look.number > followed else { return (dated, Change()) }
         followed = look.number
-        let words = Set(dated.map(\.word))
+        let (former, words) = (Set(known.map(\.word)), Set(dated.map(\.word)))
         let gone = known.filter { !words.contains($0.word) }
         known = isComplete ? dated : dated + gone
-        return (dated, Change(began: dated.filter { former[$0.word] == nil }, ended: isComplete ? gone : []))
+        return (dated, Change(began: dated.filter { !former.contains($0.word) }, ended: isComplete ? gone : []))
     }
 }

@@ -54,6 +54,23 @@ import Testing
         }
     }
 
+    /// A look before the run, such as that of a page, must not use up the announcement.
+    @Test(arguments: [true, false])
+    func aProblemIsAnnouncedOnceWhenTheAgentRunsAlsoIfItWasSeenBefore(runs: Bool) async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent {
+                $0.initialIdentity = nil
+                $0.log.level = .warning
+            }
+            #expect(await agent.state().reasons == ["signed_out"])
+            if runs { agent.process.lifecycle.start() }
+            for _ in 1...2 { #expect(await agent.state().reasons == ["signed_out"]) }
+            await world.stopAgent()
+            let lines = world.log.lines.filter { $0.contains("problem.began") && $0.contains("signed_out") }
+            #expect(lines.count == (runs ? 1 : 0))
+        }
+    }
+
     @Test func aPollWhoseLastTwoCyclesFailedIsNotHealthyAlsoAfterARestartUntilASuccess() async throws {
         try await World.with(.endorser) { world in
             var agent = try await world.agent()
