@@ -189,13 +189,13 @@ public struct AgentStatus: Sendable, Codable, Hashable {
 
     /// A thing that is wrong.
     public struct Problem: Sendable, Codable, Hashable {
-        /// What it is, from a fixed set of words.
+        /// The kind, from a fixed set of words.
         public var problem: String
         /// The poll, sink or port that it is about; `nil` for the whole agent.
         public var subject: String?
-        /// What is wrong, for people: its words can change.
+        /// A phrase for people: its words can change.
         public var title: String
-        /// What it means, and what to do. Commands and settings stand between backticks.
+        /// The meaning, and what to do. Commands and settings stand between backticks.
         public var meaning: String
         /// Its start, or the time at which this process first saw it.
         public var since: String?

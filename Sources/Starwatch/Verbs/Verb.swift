@@ -15,7 +15,7 @@ package struct Verb<Input: Sendable, Answer: Codable & Sendable>: Sendable {
     let operation: ControlOperation?
     /// The place of the input in the request.
     package let form: RequestForm<Input>
-    /// What happens, as the beginning of a sentence, if only the control socket may do it, because a key is in the
+    /// The effect, as the beginning of a sentence, if only the control socket may do it, because a key is in the
     /// request; `nil` for other verbs.
     package let onSocketOnly: String?
     /// Whether an agent answers at once, so that a client does not wait for long.
@@ -64,7 +64,7 @@ extension Verb: AnyVerb {
     package var verb: Verb { self }
 }
 
-/// Who performs verbs: an agent itself, or a ``ControlClient`` of a running one.
+/// A performer of verbs: an agent itself, or a ``ControlClient`` of a running one.
 package protocol AgentControl: Sendable {
     func perform<Input, Answer>(
         _ verb: Verb<Input, Answer>,

@@ -3,7 +3,7 @@ package struct Problem: Sendable, Hashable {
     package let kind: Kind
     /// The poll, sink or port that it is about; `nil` for the whole agent.
     package let subject: String?
-    /// What is wrong, as a phrase: `sink hook down for 13 min`.
+    /// A phrase that says what is wrong: `sink hook down for 13 min`.
     package let phrase: String
     /// The start by the local clock; `nil` if it is not known.
     package var since: Timestamp?
@@ -58,7 +58,7 @@ extension Problem.Kind {
         case agent, poll, sink, port
     }
 
-    /// What it is about. A changed configuration that was refused can also be that of the agent.
+    /// The topic. A changed configuration that was refused can also be that of the agent.
     package var topic: Topic {
         switch self {
         case .credentialsRefused, .noToken, .failing, .stale, .noStars: .poll
@@ -68,7 +68,7 @@ extension Problem.Kind {
         }
     }
 
-    /// What it means, and what to do. Commands and settings stand between backticks.
+    /// The meaning, and what to do. Commands and settings stand between backticks.
     package var meaning: String {
         switch self {
         case .storeUnavailable:

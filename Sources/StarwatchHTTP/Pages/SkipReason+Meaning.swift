@@ -1,7 +1,7 @@
 import Starwatch
 import StarwatchCore
 
-/// What the words of the status page mean, and what to do about each.
+/// The meanings of the status page's words, and what to do about each.
 extension SkipReason {
     var meaning: HTML {
         switch self {

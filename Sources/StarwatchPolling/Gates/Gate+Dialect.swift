@@ -1,7 +1,7 @@
 package import StarwatchCore
 package import StarwatchStore
 
-/// What is known of a server beyond its limits.
+/// The knowledge of a server beyond its limits.
 struct KnownServer {
     var state = ServerState()
     /// Whether the next request asks for the dialect again.

@@ -1,4 +1,4 @@
-/// What a store does, by topic. Each method of a topic is one transaction unless it says otherwise. It throws
+/// The topics of a store. Each method of a topic is one transaction unless it says otherwise. It throws
 /// ``StoreError``, and a call that throws has changed nothing.
 extension Store {
     package nonisolated var acknowledgements: StoreAcknowledgements { StoreAcknowledgements(store: self) }
