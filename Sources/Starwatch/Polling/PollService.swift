@@ -127,6 +127,9 @@ package final class PollService: Service {
         for signal in starts.values { signal.raise() }
     }
 
+    /// What the poll's cycles have left at the server; `nil` if the last one left nothing, or before the first.
+    package func backlog(_ poll: PollName) -> FetchBacklog? { memories[poll]?.backlog }
+
     /// The skip of the poll's last cycle, with the time since which cycles are skipped for its reason; `nil` if it was not skipped.
     package func lastSkip(_ poll: PollName) -> (reason: SkipReason, since: Timestamp)? {
         state.withLock { $0.lastSkip[poll] }

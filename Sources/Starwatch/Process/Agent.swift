@@ -108,6 +108,7 @@ public final class Agent: Sendable {
             check: { [process] next throws(AgentError) in
                 try await process.check(next, insteadOf: options, dependencies)
             },
+            lifecycle: process.lifecycle,
             environment: process.environment
         )
         topics = AgentTopics(runtime, reloader)
@@ -161,6 +162,7 @@ public final class Agent: Sendable {
         let (frameworks, logger) = (process.logs.frameworks, process.environment.logger)
         let serving = try servers.make(topics, options, frameworks)
         var services = serving.services
+        process.lifecycle.isEmbedded = isEmbedded
         if isEmbedded { reloader.refuse() } else { services.append(reloader) }
         services += workers(supervisor: supervisor) + [process.pollManager]
         if store.status.pageCheckPhase == .running {

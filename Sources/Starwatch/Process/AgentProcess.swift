@@ -83,7 +83,10 @@ package final class AgentProcess: Sendable {
             store: store,
             requestsPerMinute: options.limits.requestsPerMinute,
             time: time,
-            onJump: { [environment] in environment.report($0) }
+            onJump: { [environment, lifecycle] event in
+                lifecycle.seen.noteJump(event, at: time.boottime)
+                environment.report(event)
+            }
         )
         requester = Requester(gates: gates, time: time, random: random)
         sinks = Self.slots(parts, options, dependencies, environment: environment, after: previous)
