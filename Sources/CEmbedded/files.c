@@ -14,7 +14,7 @@ static const unsigned char runbooks[] = {
 #embed "Runbooks/StarwatchAcknowledgementsFailing.md" suffix(, 0,)
 #embed "Runbooks/StarwatchAgentDown.md" suffix(, 0,)
 #embed "Runbooks/StarwatchBackpressure.md" suffix(, 0,)
-#embed "Runbooks/StarwatchBehind.md" suffix(, 0,)
+#embed "Runbooks/StarwatchBehindServer.md" suffix(, 0,)
 #embed "Runbooks/StarwatchCallbackEventsDropped.md" suffix(, 0,)
 #embed "Runbooks/StarwatchClockJumped.md" suffix(, 0,)
 #embed "Runbooks/StarwatchClockSkewHigh.md" suffix(, 0,)
