@@ -17,7 +17,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 CONFIGURATION = HERE / "alertmanager.example.yml"
 CASES = HERE / "tests" / "told.txt"
-RECEIVERS = {"critical": "page", "warning": "ticket", "info": "info"}
+RECEIVERS = {"critical": "page", "warning": "ticket", "info": "info", "none": "dead-mans-switch"}
+TOPICS = {"account": "account"}
 
 
 def read_cases():
@@ -33,13 +34,14 @@ def configuration_complaints(alerts):
     if done.returncode:
         yield done.stderr.strip() or done.stdout.strip()
         return
-    for severity, receiver in RECEIVERS.items():
+    for rule in alerts:
+        receiver = TOPICS.get(rule.fields.get("topic")) or RECEIVERS[rule.fields["severity"]]
         done = subprocess.run(
             ["amtool", "config", "routes", "test", f"--config.file={CONFIGURATION}", f"--verify.receivers={receiver}",
-             "alertname=StarwatchAny", f"severity={severity}", "job=starwatch", "instance=a:9464"],
+             *(f"{name}={value}" for name, value in labels(rule, "a:9464").items())],
             capture_output=True, text=True)
         if done.returncode:
-            yield f"{severity} alerts do not go to {receiver}: {(done.stdout + done.stderr).strip()}"
+            yield f"{rule.name} does not go to {receiver}: {(done.stdout + done.stderr).strip()}"
     names = {rule.name for rule in alerts}
     text = CONFIGURATION.read_text()
     for pattern in re.findall(r'alertname =~? "([^"]+)"', text):
@@ -62,7 +64,11 @@ def alternatives(pattern):
 
 def labels(rule, instance):
     """Returns the labels that a rule's alert has: its description names them."""
-    found = {"alertname": rule.name, "severity": rule.fields["severity"], "job": "starwatch", "instance": instance}
+    found = {"alertname": rule.name, "severity": rule.fields["severity"]}
+    if found["severity"] != "none":
+        found |= {"job": "starwatch", "instance": instance}
+    if "topic" in rule.fields:
+        found["topic"] = rule.fields["topic"]
     for name, value in {"poll": "starred_projects", "sink": "hook", "target": "hook", "kind": "full"}.items():
         if f"$labels.{name}" in rule.text.replace("\n", ""):
             found[name] = value

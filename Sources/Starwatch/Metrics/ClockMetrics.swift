@@ -34,6 +34,9 @@ package struct ClockMetrics: Sendable {
         // A failed request has no Date header to read.
         where: { $0 != .dateHeader || $1 != .failed }
     )
+    package let local = MetricRegistry.current.gauge(
+        .gauge("starwatch_clock_local_timestamp_seconds", unit: .seconds, "Local time of the scrape, as Unix time.")
+    )
     package let lastSync = MetricRegistry.current.gauge(
         .gauge(
             "starwatch_clock_last_sync_timestamp_seconds",

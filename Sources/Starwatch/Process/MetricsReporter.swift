@@ -41,8 +41,10 @@ struct MetricsReporter: Sendable {
         return MetricsAnswer(status: 200, contentType: format.contentType, body: body)
     }
 
-    /// Sets the gauges that are computed from the database.
+    /// Sets the gauges that are computed from the clock and the database.
     func refreshGauges() async {
+        // Prometheus compares the agent's times with its own clock. The difference of the two corrects them.
+        metrics.clock.local.set(time.now.seconds)
         await runtime.account.gate.publish(now: time.now)
         metrics.clock.tokenExpiry.set(await runtime.account.api.tokens.expiry?.seconds ?? 0)
         metrics.clock.poolRemaining.set(Double(await runtime.account.api.tokens.poolRemaining ?? 0))

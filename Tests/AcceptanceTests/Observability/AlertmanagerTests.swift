@@ -49,7 +49,7 @@ import Testing
         #expect(resolved.labels == firing.labels)
         // The agent itself was well all the time.
         let names = Set(alertmanager.received.compactMap { $0.labels["alertname"] })
-        #expect(names.isDisjoint(with: ["StarwatchAgentDown", "StarwatchAgentAbsent", "StarwatchStoreErrors"]))
+        #expect(names.isDisjoint(with: ["StarwatchAgentDown", "StarwatchAbsent", "StarwatchStoreErrors"]))
 
         prometheus.stop()
         try await alertmanager.stop()

@@ -119,7 +119,7 @@ struct ExpressionReview {
         }
         guard
             RangeFunction.all[name] != nil
-                || ["abs", "clamp", "clamp_min", "clamp_max", "ceil", "floor"].contains(name)
+                || ["abs", "clamp", "clamp_min", "clamp_max", "ceil", "floor", "timestamp"].contains(name)
         else {
             problems.append("the function \(name) is not known here")
             return .any

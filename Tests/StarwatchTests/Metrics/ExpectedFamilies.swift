@@ -216,6 +216,7 @@ enum ExpectedFamilies {
     static let agent: [Family] = [
         family("starwatch_clock_skew_seconds", "gauge"),
         family("starwatch_clock_skew_uncertainty_seconds", "gauge"),
+        family("starwatch_clock_local_timestamp_seconds", "gauge"),
         family("starwatch_clock_max_skew_seconds", "gauge"),
         family(
             "starwatch_clock_samples_total",

@@ -133,6 +133,8 @@ import Testing
                 let page = await agent.page()
                 #expect(page["starwatch_clock_jumps_total", ["kind": "backward"]] == 1)
                 #expect(abs((page["starwatch_clock_skew_seconds"] ?? 0) - 3610) < 0.1)
+                // What Prometheus needs to compare the agent's times with its own clock.
+                #expect(page["starwatch_clock_local_timestamp_seconds"] == world.clock.now.seconds)
             }
         }
     }
