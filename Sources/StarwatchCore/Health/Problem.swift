@@ -131,7 +131,7 @@ extension Problem.Kind {
         case .sinkRejecting: "StarwatchDeliveryFailing"
         case .sinkDisabled: "StarwatchSinkDisabled"
         case .stale: "StarwatchPollStale"
-        case .acknowledgementsFailing: "StarwatchWatermarkStuck"
+        case .acknowledgementsFailing: "StarwatchAcknowledgementsFailing"
         case .deadLetters: "StarwatchDeadLettersPresent"
         case .quarantined: "StarwatchQuarantinedItems"
         case .backpressure: "StarwatchBackpressure"
@@ -146,7 +146,7 @@ extension Problem.Kind {
         case .noStars: "StarwatchNoStars"
         case .clockSkew: "StarwatchClockSkewHigh"
         case .clockJumped: "StarwatchClockJumped"
-        case .notScraped: "StarwatchAgentAbsent"
+        case .notScraped: "StarwatchTargetGone"
         case .ledgerImbalance: "StarwatchLedgerImbalance"
         }
     }

@@ -59,8 +59,9 @@ import Testing
         for _ in 0..<100 { check(kinds.filter { _ in Bool.random(using: &random) }, metrics) }
     }
 
-    @Test func everyProblemHasAMeaningAndMostACommand() {
+    @Test func everyProblemHasARunbookAMeaningAndMostACommand() {
         for kind in Problem.Kind.allCases {
+            #expect(Runbook.find(kind.runbook) != nil, "\(kind.runbook)")
             #expect(!kind.meaning.isEmpty)
             #expect(problem(kind).command != nil || kind == .ledgerImbalance)
         }
