@@ -79,6 +79,14 @@ package final class AgentMetrics: Sendable {
         .counter("starwatch_control_refused_total", "Requests that the control API refused, by reason."),
         by: LabelDimension<ControlRefusal>("reason", shown: CatalogueScope.current.features.controlRefusals)
     )
+    /// The refused requests of `http.listen`. The control API has its own.
+    package let httpRefused = MetricRegistry.current.counters(
+        .counter("starwatch_http_refused_total", "Requests that `http.listen` refused, by reason.", stability: .detail),
+        by: LabelDimension<ControlRefusal>(
+            "reason",
+            shown: CatalogueScope.current.features.webPorts.contains(.http) ? [.host, .password, .rate] : []
+        )
+    )
     package let web = CatalogueScope.registered(if: \.hasWebPorts) { WebMetrics() }
     package let reloadSuccessful = MetricRegistry.current.gauge(
         .gauge("starwatch_config_last_reload_successful", "Whether the last configuration load succeeded: 1 or 0.")

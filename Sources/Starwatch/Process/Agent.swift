@@ -57,6 +57,20 @@ public final class Agent: Sendable {
         try await self.init(options: options, time: SystemClock(), after: previous, reload: reload, dependencies: parts)
     }
 
+    /// Opens the database beside the agent that has it open, to perform verbs that read. Nothing is locked or written.
+    package convenience init(reading options: AgentOptions) async throws(AgentError) {
+        var options = options
+        // Nothing is sent, so no secret is needed.
+        options.auth = AuthOptions()
+        options.callbacks = CallbackOptions()
+        for index in options.delivery.sinks.indices where options.delivery.sinks[index].kind.sendsRequests {
+            options.delivery.sinks[index].kind = .log
+        }
+        var parts = AgentDependencies()
+        parts.store = { $0.reads = true }
+        try await self.init(options: options, time: SystemClock(), logSinks: [], dependencies: parts)
+    }
+
     /// Makes an agent with the caller's clock and randomness.
     ///
     /// - Parameters:

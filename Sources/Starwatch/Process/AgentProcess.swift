@@ -121,6 +121,7 @@ package final class AgentProcess: Sendable {
     ) async throws(AgentError) -> Installation {
         do throws(StoreError) {
             let installation = try await store.identity.installation()
+            if store.reads { return installation }
             // Runs before the configured identity is seeded, because a new account needs no introduction.
             _ = try await store.notifications.introduce(
                 feature: FeatureNotification.starredProjects.rawValue,
@@ -213,6 +214,7 @@ package final class AgentProcess: Sendable {
         account: DID?,
         writer: CallbackWriter
     ) async throws(AgentError) {
+        if store.reads { return }
         do throws(StoreError) {
             // Texts armed for removed digests must not be shown.
             try await store.digests.retain(Set(digests.map(\.name)))

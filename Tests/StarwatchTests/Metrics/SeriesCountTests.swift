@@ -150,6 +150,14 @@ import Testing
         #expect(MetricsPage(metrics.registry.page(.text))[name, ["reason": "host"]] == 1)
     }
 
+    @Test func refusalsOfHTTPListenAppearWhenTheyCountAlsoWithoutAWebConfiguration() throws {
+        let features = MetricFeatures(AgentOptions())
+        let metrics = try AgentMetrics.make(polls: [], sinks: [], features: features, now: { ManualClock.start })
+        metrics.httpRefused[.host].increment()
+        let page = MetricsPage(metrics.registry.page(.text))
+        #expect(page["starwatch_http_refused_total", ["reason": "host"]] == 1)
+    }
+
     @Test func aWebConfigurationHasMetricsAndACertificateOnceItIsKnown() throws {
         let name = "starwatch_tls_certificate_expiry_timestamp_seconds"
         #expect(try !names().names.contains { $0.contains("_web_config_") || $0.contains("_http_refused_") })
