@@ -109,6 +109,8 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var sinks: [String: String] = [:]
         /// The reason, as a `FailureReason`, by name of the sinks whose last attempt failed.
         public var sinkReasons: [String: String] = [:]
+        /// Time of the last success by sink name; a sink without one since the start is missing, `nil` from an older agent.
+        public var sinkLastSuccess: [String: String]? = [:]
         /// The notifications of claimed rows that wait for a sink, by name of the sink; `nil` from an older agent.
         public var waiting: [String: Waiting]? = [:]
         /// The changes of the last 24 hours; `nil` from an older agent.
@@ -116,7 +118,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
 
         enum CodingKeys: String, SnakeKey {
             case pending, claimed, delivered, dead, quarantined, givenUp, capacity, backpressure, oldestPending
-            case oldestDue, ledgerImbalance, sinks, sinkReasons, waiting, lastDay
+            case oldestDue, ledgerImbalance, sinks, sinkReasons, sinkLastSuccess, waiting, lastDay
         }
 
         public init() {}
@@ -126,13 +128,15 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public struct Waiting: Sendable, Codable, Hashable {
         /// The number of notifications. Each announces one or more rows.
         public var notifications: Int
+        /// The number of their changes; `nil` from an older agent.
+        public var changes: Int?
         /// Time since which the oldest one is due.
         public var since: String
         /// Time of the next attempt, at the latest; of an attempt in progress, the end of its lease.
         public var nextAttempt: String
 
         enum CodingKeys: String, SnakeKey {
-            case notifications, since, nextAttempt
+            case notifications, changes, since, nextAttempt
         }
 
         public init(notifications: Int, since: String, nextAttempt: String) {
@@ -179,12 +183,65 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var circuit = "closed"
         /// The time before which no request is sent; `nil` if there is no wait.
         public var throttledUntil: String?
+        /// The requests of the last 15 minutes; `nil` from an older agent.
+        public var answers: Answers?
 
         enum CodingKeys: String, SnakeKey {
-            case dialect, circuit, throttledUntil
+            case dialect, circuit, throttledUntil, answers
         }
 
         public init() {}
+    }
+
+    /// The requests of the last 15 minutes, compared with those before.
+    public struct Answers: Sendable, Codable, Hashable {
+        /// The number of requests. Each attempt counts.
+        public var requests: Int
+        /// The number of those that the server or the way to it failed.
+        public var failed: Int
+        /// The duration in seconds that 95 % stay below; `nil` for fewer than five requests.
+        public var p95Seconds: Double?
+        /// The same for the requests before; `nil` for fewer than twenty.
+        public var usualP95Seconds: Double?
+
+        enum CodingKeys: String, SnakeKey {
+            case requests, failed, p95Seconds, usualP95Seconds
+        }
+
+        package init(_ answers: AnswerWindow.Summary) {
+            (requests, failed) = (answers.requests, answers.failed)
+            (p95Seconds, usualP95Seconds) = (answers.p95?.withoutNoise, answers.usual?.withoutNoise)
+        }
+    }
+
+    /// The synthetic changes that prove delivery.
+    public struct Canary: Sendable, Codable, Hashable {
+        /// The time between two of them.
+        public var everySeconds: Double
+        /// Creation of the last one that has reached its sinks; `nil` if none has.
+        public var lastArrival: String?
+
+        enum CodingKeys: String, SnakeKey {
+            case everySeconds, lastArrival
+        }
+
+        package init(_ canary: HealthFacts.Canary) {
+            (everySeconds, lastArrival) = (canary.every.inSeconds, canary.lastArrival?.iso8601)
+        }
+    }
+
+    /// The disk of the database.
+    public struct Disk: Sendable, Codable, Hashable {
+        /// Free space in bytes.
+        public var freeBytes: Int
+        /// Size of the database with its write-ahead log, in bytes.
+        public var databaseBytes: Int
+
+        enum CodingKeys: String, SnakeKey {
+            case freeBytes, databaseBytes
+        }
+
+        package init(_ disk: HealthFacts.Disk) { (freeBytes, databaseBytes) = (disk.free, disk.used) }
     }
 
     /// A thing that is wrong.
@@ -262,6 +319,10 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public var server = Server()
     /// `nil` from an older agent, and while the database cannot be read.
     public var storage: Storage?
+    /// `nil` from an older agent, and if it cannot be measured.
+    public var disk: Disk?
+    /// `nil` from an older agent, and without canaries.
+    public var canary: Canary?
     /// Time of the last scrape by Prometheus or a compatible scraper, which name their time limit in a header; `nil`
     /// without one since the start.
     public var lastScrape: String?
@@ -271,7 +332,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     enum CodingKeys: String, SnakeKey {
         case status, reasons, problems, headline, version, startedAt, now, identity, polls, digests, outbox, clock,
             server
-        case storage, lastScrape, pollingMetrics
+        case storage, disk, canary, lastScrape, pollingMetrics
     }
 
     /// Takes what is wrong; a status without problems is healthy.

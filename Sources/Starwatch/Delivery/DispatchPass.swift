@@ -57,7 +57,11 @@ struct DispatchPass {
 
     private mutating func claim(_ stream: StreamKey, of poll: Poll?) async throws(StoreError) {
         let due = try await store.deliveries.dueSummary(stream)
-        guard !sinks.isEmpty, due.count > 0 else { return }
+        let isCanary = stream.poll == .canary
+        let names = isCanary ? sinks.filter(\.policy.takesCanaries).map(\.name) : sinkNames
+        // A sink can lose its mark. People must not see what is left.
+        if isCanary, names.isEmpty { return try await store.outbox.withdrawCanaries(of: stream, now: service.now) }
+        guard !names.isEmpty, due.count > 0 else { return }
         let now = service.now
         switch GroupingDecision.decide(
             now: now,
@@ -77,8 +81,11 @@ struct DispatchPass {
             now: now,
             limit: DispatchService.rowsPerPass,
             leaseUntil: now + DispatchService.lease,
-            sinks: sinkNames,
-            make: { rows, part in renderer.notification(of: rows, part: part, poll: stream.poll, at: now) }
+            sinks: names,
+            make: { rows, part in
+                if isCanary { return (renderer.canary(of: rows, at: now), nil) }
+                return renderer.notification(of: rows, part: part, poll: stream.poll, at: now)
+            }
         )
         open += notifications
         result.made += notifications.count

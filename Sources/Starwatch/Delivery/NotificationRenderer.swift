@@ -41,6 +41,12 @@ struct NotificationRenderer: Sendable {
         return (OutgoingNotification(message), context.shortlink)
     }
 
+    /// Renders synthetic changes.
+    func canary(of rows: [OutboxRow], at now: Timestamp) -> OutgoingNotification {
+        let run = rows.max { $0.id < $1.id }?.runID ?? ""
+        return OutgoingNotification(NotificationMessage(canary: RandomID.notificationID(), runID: run, createdAt: now))
+    }
+
     /// Renders a notification without its discarded changes; `nil` if none is left.
     func renewed(
         _ remainder: NotificationRemainder

@@ -58,6 +58,9 @@ extension AgentEvent: CaseIterable {
     static let callbackUnavailable = AgentEvent("callback.unavailable", .warning, [.kind, .error, .reason]) {
         "A callback's receiver was unreachable or timed out. The agent retries until it responds."
     }
+    static let canaryStoreFailed = AgentEvent("canary.store_failed", .error, [.error]) {
+        "The database failed while a canary was stored. Check the disk."
+    }
     static let clockJump = AgentEvent("clock.jump", .notice, [.kind, .sizeMilliseconds]) {
         "The local clock was set, or the machine slept. The agent keeps its measurement of the server's clock."
     }
@@ -318,7 +321,7 @@ extension AgentEvent: CaseIterable {
     package static let allCases: [AgentEvent] = [
         acknowledgeFailed, acknowledgeLocal, acknowledgeNoToken, acknowledgeStoreFailed, agentFailed, agentStarted,
         agentStopped,
-        apiFailure, callbackDropped, callbackRefused, callbackStoreFailed, callbackUnavailable, clockJump,
+        apiFailure, callbackDropped, callbackRefused, callbackStoreFailed, callbackUnavailable, canaryStoreFailed, clockJump,
         clockNoAnswer, clockSkewed, configRefused, configReloaded, controlRefused, digestEmpty, digestFetchFailed,
         digestFired, digestNotShown, digestShown, digestStoreFailed, digestVariable, dispatchStoreFailed,
         httpClearText, httpListening, httpRefused, identityChanged, identityErased, keysRevoked, keysRotated,

@@ -39,6 +39,32 @@ package struct CallbackMetrics: Sendable {
     )
 }
 
+/// The steps of a synthetic change that are counted.
+package enum CanaryStep: String, Sendable, CaseIterable, MetricLabel {
+    /// It was stored.
+    case sent
+    /// Every sink that is marked for it has accepted it.
+    case arrived
+}
+
+/// Metrics of synthetic changes.
+package struct CanaryMetrics: Sendable {
+    package let canaries = MetricRegistry.current.counters(
+        .counter("starwatch_canaries_total", "Synthetic changes, by step."),
+        by: LabelDimension<CanaryStep>("step")
+    )
+    package let interval = MetricRegistry.current.gauge(
+        .gauge("starwatch_canary_interval_seconds", unit: .seconds, "Time between two synthetic changes.")
+    )
+    package let lastArrival = MetricRegistry.current.gauge(
+        .gauge(
+            "starwatch_canary_last_arrival_timestamp_seconds",
+            unit: .seconds,
+            "Creation of the last synthetic change that has arrived at its sinks; 0 if none has."
+        )
+    )
+}
+
 extension HostPollOutcome: MetricLabel {}
 
 /// Metrics of polls that a host application defines. They are details, because a standalone agent has none.

@@ -20,6 +20,7 @@ package struct MetricFeatures: Sendable, Hashable {
     package var namesReplacedClaims = true
     package var hasDigests = true
     package var hasCallbacks = true
+    package var hasCanary = true
     package var hasHostPolls = true
 
     /// All features, as the catalogue lists them.
@@ -67,6 +68,7 @@ extension MetricFeatures {
             controlOperations.remove(.notificationsFollow)
         }
         hasCallbacks = CallbackKind.allCases.contains { options.callbacks.receiver(of: $0) != nil }
+        hasCanary = options.canary != nil
         hasHostPolls = false
     }
 }

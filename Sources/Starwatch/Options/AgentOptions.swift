@@ -26,6 +26,8 @@ public struct AgentOptions: Sendable, Hashable {
     /// The digests: at most 16, each with a unique name. Empty by default.
     public var digests: [DigestOptions] = []
     public var callbacks = CallbackOptions()
+    /// Synthetic changes that prove delivery. `nil`, the default: none.
+    public var canary: CanaryOptions?
     /// Retry policy of ``Agent/pollManager`` for requests without one of their own. It replaces the policy of each
     /// failure class. `nil` by default. Only a host program can set it: the configuration file has no such setting.
     public var hostPollRetry: RetryPolicy?
@@ -252,6 +254,14 @@ public struct DeliveryOptions: Sendable, Hashable {
     }
 }
 
+/// Synthetic changes, which go through the outbox to the sinks that are marked for them.
+public struct CanaryOptions: Sendable, Hashable {
+    /// The time between two of them, 1 min to 1 d. By default 1 h.
+    public var every: Duration = .seconds(3600)
+
+    public init() {}
+}
+
 /// A receiver of notifications.
 public struct SinkOptions: Sendable, Hashable {
     /// The kind of a sink, with its settings.
@@ -294,6 +304,9 @@ public struct SinkOptions: Sendable, Hashable {
     /// rejections: they are never acknowledged. `nil`, the default: a required sink is never given up, an optional one
     /// after 14 days.
     public var giveUpAfter: Duration?
+    /// Whether the sink gets the synthetic changes of ``AgentOptions/canary``. Only a webhook, a file and a command can,
+    /// because they are for programs. By default `false`.
+    public var takesCanaries = false
     /// A PEM file of additional trust anchors for a webhook or an ntfy server. `nil`, the default: only the
     /// distribution's bundle.
     public var caFile: String?

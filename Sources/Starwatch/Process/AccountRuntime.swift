@@ -23,6 +23,8 @@ package final class AccountRuntime: Sendable {
     let digests: DigestService?
     /// The callbacks; `nil` if none are configured.
     let callbacks: CallbackService?
+    /// The synthetic changes; `nil` if none are configured.
+    let canary: CanaryService?
 
     /// Makes the parts; nothing runs yet.
     ///
@@ -49,6 +51,7 @@ package final class AccountRuntime: Sendable {
         try await process.storeDigests(parts.digests, options, account: active, writer: writer)
         digests = maker.digests(writer, maker.content(account, polls, pollService), context)
         callbacks = maker.callbacks(writer, context)
+        canary = options.canary.map { CanaryService(every: $0.every, context: context) }
     }
 
     /// The background services in their start order. They stop in reverse: polling first, then delivery, then
@@ -56,7 +59,8 @@ package final class AccountRuntime: Sendable {
     var services: [any Service] {
         let callbacks: [any Service] = callbacks.map { [$0] } ?? []
         let digests: [any Service] = digests.map { [$0] } ?? []
-        return callbacks + [acknowledger, dispatcher] + digests + [pollService]
+        let canary: [any Service] = canary.map { [$0] } ?? []
+        return callbacks + [acknowledger, dispatcher] + digests + canary + [pollService]
     }
 
     /// Cancels the work for a previous identity, and returns when it has ended.

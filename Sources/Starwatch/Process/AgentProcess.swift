@@ -195,7 +195,9 @@ package final class AgentProcess: Sendable {
             )
         }
         let configured = zip(parts.sinks, options.delivery.sinks).map { sink, settings in
-            let slot = slot(sink, SinkPolicy(isRequired: settings.isRequired, giveUpAfter: settings.giveUpAfter))
+            var policy = SinkPolicy(isRequired: settings.isRequired, giveUpAfter: settings.giveUpAfter)
+            policy.takesCanaries = settings.takesCanaries
+            let slot = slot(sink, policy)
             let former = previous?.options.delivery.sinks.first { $0.name == settings.name }
             if let previous, former?.kind == settings.kind, former?.caFile == settings.caFile,
                 let same = previous.process.sinks.first(where: { $0.name == sink.name })

@@ -71,6 +71,7 @@ struct MetricsReporter: Sendable {
     func publishConfiguration() {
         let options = runtime.options
         metrics.outbox.capacity.set(Double(options.outbox.maxUndelivered))
+        metrics.canary.interval.set(options.canary?.every.inSeconds ?? 0)
         metrics.clock.maxSkew.set(options.clock.maxSkew.inSeconds)
         metrics.reloadSuccessful.set(1)
         lifecycle.seen.reloadError = nil

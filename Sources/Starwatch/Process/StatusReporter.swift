@@ -29,6 +29,8 @@ struct StatusReporter: Sendable {
         status.server.dialect = await runtime.account.gate.dialect
         status.server.circuit = facts.serverCircuit.rawValue
         status.server.throttledUntil = facts.hold?.until?.iso8601
+        status.server.answers = AgentStatus.Answers(facts.answers)
+        status.disk = facts.disk.map(AgentStatus.Disk.init)
         for slot in sinks { facts.sinks.append(fill(&status.outbox, from: slot, now: now)) }
         do {
             try await read(&status, &facts, sinks: sinks, now: now)
@@ -68,6 +70,8 @@ struct StatusReporter: Sendable {
         status.outbox.oldestDue = runtime.dispatcher.oldestDue(in: snapshot).map { past($0, now).iso8601 }
         let current = try await runtime.account.identity.current()
         facts.isSignedOut = snapshot.identity.did == nil && !(options.polls.isEmpty && options.digests.isEmpty)
+        facts.canary = snapshot.identity.did == nil ? nil : runtime.canary?.facts
+        status.canary = runtime.canary.map { AgentStatus.Canary($0.facts) }
         for poll in runtime.polls {
             let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
             // A poll that never succeeded becomes stale after the agent has run for the stale limit.
@@ -137,6 +141,7 @@ struct StatusReporter: Sendable {
             case .down, .working: slot.circuitState.rawValue
             }
         outbox.sinkReasons[slot.name] = slot.lastReason?.description
+        outbox.sinkLastSuccess?[slot.name] = slot.lastSuccess.map { past($0, now).iso8601 }
         return health
     }
 
@@ -167,11 +172,13 @@ struct StatusReporter: Sendable {
         for sink in sinks {
             guard let backlog = snapshot.backlogs[sink.name] else { continue }
             let next = max(backlog.nextAttempt, sink.pause(at: now)?.until ?? backlog.nextAttempt)
-            waiting[sink.name] = AgentStatus.Waiting(
+            var wait = AgentStatus.Waiting(
                 notifications: backlog.notifications,
                 since: clock.local(backlog.oldestDue).iso8601,
                 nextAttempt: clock.local(next).iso8601
             )
+            wait.changes = backlog.rows
+            waiting[sink.name] = wait
         }
         return waiting
     }

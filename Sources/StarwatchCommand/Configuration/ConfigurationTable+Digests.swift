@@ -63,6 +63,7 @@ extension ConfigurationTable {
     private static func checkDigest(_ digest: DigestOptions, _ options: AgentOptions, _ section: SettingsField) {
         let polls = options.polls.map(\.name.rawValue)
         if polls.contains(digest.name.rawValue) { section.report("is the name of a poll; choose a different one.") }
+        if PollName(digest.name) == .canary { section.report("is the name of synthetic changes; choose another one.") }
         if section.has("poll"), section.has("fetch") {
             section.report("cannot be combined with fetch; keep one of the two.", at: "poll")
         }

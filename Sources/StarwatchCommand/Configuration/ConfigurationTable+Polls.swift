@@ -33,6 +33,7 @@ extension ConfigurationTable {
         if section.field("kind").node == nil, PollKind(rawValue: poll.name.rawValue) == nil {
             section.report("needs a kind: one of \(PollKind.allCases.map(\.rawValue).joined(separator: ", ")).")
         }
+        if poll.name == .canary { section.report("is the name of synthetic changes; choose another one.") }
         if section.has("every"), section.has("schedule") {
             section.report("cannot be combined with schedule; keep one of the two.", at: "every")
         }

@@ -69,6 +69,7 @@ extension ConfigurationTable {
             Entry("keep", \.keep, as: .integer(1...10_000), "notifications")
         case .file:
             Entry("path", \.path, as: .path.needed(needs("path")))
+            canary
         case .webhook:
             Entry("url", \.url, as: .secretURL.needed(needs("url")))
             Entry(
@@ -79,6 +80,7 @@ extension ConfigurationTable {
             )
             anchors
             Entry("timeout", \.timeout, as: .duration(.milliseconds(100), .seconds(600)))
+            canary
         case .ntfy:
             Entry("url", \.url, as: .url.needed(needs("url")))
             Entry("topic", \.topic, as: .text(ValueRules.topic).secret.needed(needs("topic")))
@@ -87,7 +89,13 @@ extension ConfigurationTable {
         case .command:
             Entry("argv", \.argv, as: .command.needed(needs("argv")))
             Entry("timeout", \.timeout, as: .duration(.milliseconds(100), .seconds(600)))
+            canary
         }
+    }
+
+    /// Only for sinks that a program reads.
+    private static var canary: Entry<SinkDraft> {
+        Entry("canary", \.takesCanaries, as: .flag, "true: gets the synthetic changes of canary")
     }
 
     private static var anchors: Entry<SinkDraft> {

@@ -66,6 +66,17 @@ enum ConfigurationTable {
         // After polls and sinks, because digests name them.
         digests
         callbacks
+        canary
+    }
+
+    private static var canary: Entry<AgentOptions> {
+        Entry(optional: "canary", \.canary, CanaryOptions(), "a synthetic change that proves delivery") {
+            Entry("every", \.every, as: .duration(.seconds(60), .days(1)), "to the sinks with canary: true")
+        } check: { _, options, section in
+            if !options.delivery.sinks.contains(where: \.takesCanaries) {
+                section.report("needs a sink with canary: true, of kind webhook, file or command; add it.", at: "every")
+            }
+        }
     }
 
     private static var hostNames: Rule<[String]> {

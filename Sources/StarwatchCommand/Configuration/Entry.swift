@@ -59,7 +59,8 @@ extension Entry {
         _ path: WritableKeyPath<Root, Child?>,
         _ empty: Child,
         _ comment: String = "",
-        @SettingsBuilder<Child> settings: () -> [Entry<Child>]
+        @SettingsBuilder<Child> settings: () -> [Entry<Child>],
+        check: @escaping SettingsCheck<Child, Root> = { _, _, _ in }
     ) {
         let settings = settings()
         self.init(key: key) { root, section in
@@ -67,6 +68,7 @@ extension Entry {
             var child = empty
             settings.readAll(&child, from: section.field(key))
             root[keyPath: path] = child
+            check(child, root, section.field(key))
         } write: { root, printer in
             guard let child = root[keyPath: path] ?? (printer.isReference ? empty : nil) else {
                 return printer.value(key, "null", "\(comment): \(settings.map(\.key).joined(separator: ", "))")

@@ -17,12 +17,13 @@ struct SinkDraft {
     var timeout = Duration.seconds(10)
     var isRequired = true
     var giveUpAfter: Duration?
+    var takesCanaries = false
 
     init() {}
 
     init(_ sink: SinkOptions) {
         (name, isRequired, giveUpAfter) = (sink.name, sink.isRequired, sink.giveUpAfter)
-        caFile = sink.caFile
+        (caFile, takesCanaries) = (sink.caFile, sink.takesCanaries)
         switch sink.kind {
         case .stdout: kind = .stdout
         case .log: kind = .log
@@ -51,7 +52,7 @@ struct SinkDraft {
         }
         var options = SinkOptions(name: name, kind: kind)
         (options.isRequired, options.giveUpAfter) = (isRequired, giveUpAfter)
-        options.caFile = caFile
+        (options.caFile, options.takesCanaries) = (caFile, takesCanaries)
         return options
     }
 

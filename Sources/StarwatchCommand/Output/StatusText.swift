@@ -12,7 +12,7 @@ enum StatusText {
             errors(status, now),
             status.digests.isEmpty ? nil : digests(status, now).text,
             TextTable.pairs(outbox(status.outbox, now)),
-            sinks(status.outbox).text,
+            sinks(status.outbox, now).text,
             TextTable.pairs(surroundings(status, now)),
         ].compactMap { $0 }.map { $0 + "\n" }.joined(separator: "\n")
     }
@@ -127,11 +127,15 @@ enum StatusText {
         ]
     }
 
-    private static func sinks(_ outbox: AgentStatus.Outbox) -> TextTable {
+    private static func sinks(_ outbox: AgentStatus.Outbox, _ now: Timestamp) -> TextTable {
         TextTable(
-            titles: ["SINK", "CIRCUIT", "LAST FAILURE"],
-            rows: outbox.sinks.sorted { $0.key < $1.key }.map {
-                [$0.key, $0.value, phrase(outbox.sinkReasons[$0.key]) ?? "-"]
+            titles: ["SINK", "CIRCUIT", "LAST SUCCESS", "WAITING", "LAST FAILURE"],
+            rows: outbox.sinks.sorted { $0.key < $1.key }.map { name, circuit in
+                [
+                    name, circuit, RelativeTime.text(outbox.sinkLastSuccess?[name], now: now),
+                    outbox.waiting?[name]?.changes.map { $0 == 1 ? "1 change" : "\($0) changes" } ?? "-",
+                    phrase(outbox.sinkReasons[name]) ?? "-",
+                ]
             }
         )
     }
@@ -143,9 +147,26 @@ enum StatusText {
             way += ", throttled, next request \(RelativeTime.text(server.throttledUntil, now: now))"
         }
         return [
-            ("Server", way), ("Clock", clock(status.clock, now)),
+            ("Server", way), ("Requests", answers(server.answers)), ("Clock", clock(status.clock, now)),
             ("Scraped", RelativeTime.text(status.lastScrape, now: now, never: "never since the start")),
-        ] + (status.storage.map { [("Database", database($0))] } ?? [])
+        ] + (status.storage.map { [("Database", database($0))] } ?? []) + (status.disk.map { [("Disk", disk($0))] } ?? [])
+            + (status.canary.map { [("Canary", canary($0, now))] } ?? [])
+    }
+
+    private static func canary(_ canary: AgentStatus.Canary, _ now: Timestamp) -> String {
+        "the last one to arrive was sent \(RelativeTime.text(canary.lastArrival, now: now, never: "at no time yet"))"
+    }
+
+    private static func answers(_ answers: AgentStatus.Answers?) -> String {
+        guard let answers, answers.requests > 0 else { return "none within 15 min" }
+        var text = "\(answers.requests) within 15 min, \(answers.failed) failed"
+        if let p95 = answers.p95Seconds { text += ", 95 % below \(AgeText.duration(p95))" }
+        if let usual = answers.usualP95Seconds { text += " (usually \(AgeText.duration(usual)))" }
+        return text
+    }
+
+    private static func disk(_ disk: AgentStatus.Disk) -> String {
+        "\(disk.freeBytes >> 20) MiB free, the database has \(max(disk.databaseBytes >> 20, 1)) MiB"
     }
 
     private static func database(_ storage: AgentStatus.Storage) -> String {

@@ -198,6 +198,9 @@ package enum HealthDecision {
                 Problem(.clockJumped, phrase, reason: jump.jump.rawValue, since: now - jump.age, until: end)
             )
         }
+        if let canary = facts.canary, let since = canary.missingSince(now: now) {
+            add(.canaryLate, "the canary does not arrive", since: since)
+        }
         if let silence = facts.scrapeSilence {
             let phrase = "no scrape for \(AgeText.duration(silence.inSeconds))"
             add(.notScraped, phrase, since: now - silence)

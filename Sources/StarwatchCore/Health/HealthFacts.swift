@@ -99,6 +99,28 @@ package struct HealthFacts: Sendable, Hashable {
         package init(free: Int, used: Int) { (self.free, self.used) = (free, used) }
     }
 
+    /// The synthetic changes that prove delivery. Times are by the local clock.
+    package struct Canary: Sendable, Hashable {
+        package var every: Duration
+        /// The creation of the last one that has arrived; `nil` if none has.
+        package var lastArrival: Timestamp?
+        package var startedAt: Timestamp
+
+        /// The time that one can take through grouping and retries.
+        package static let grace = Duration.seconds(600)
+
+        package init(every: Duration, lastArrival: Timestamp?, startedAt: Timestamp) {
+            (self.every, self.lastArrival, self.startedAt) = (every, lastArrival, startedAt)
+        }
+
+        /// The time since which one is missing; `nil` if none is.
+        package func missingSince(now: Timestamp) -> Timestamp? {
+            // An agent that did not run has sent none.
+            let due = (lastArrival.map { max($0, startedAt - every) } ?? startedAt) + every
+            return now > due + Self.grace ? due : nil
+        }
+    }
+
     /// A step of the local clock.
     package struct Jump: Sendable, Hashable {
         package var jump: ClockJump
@@ -128,6 +150,8 @@ package struct HealthFacts: Sendable, Hashable {
     package var tokensLeft: Int?
     /// The server's answers of late.
     package var answers = AnswerWindow.Summary()
+    /// `nil` without canaries, or while signed out.
+    package var canary: Canary?
     /// The last step of the local clock; `nil` without one.
     package var jump: Jump?
     /// The time since the last scrape, if scrapes have ceased; `nil` if they go on, or never began.

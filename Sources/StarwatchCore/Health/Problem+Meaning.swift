@@ -93,6 +93,11 @@ extension Problem.Kind {
             The outbox is nearly full, so polling pauses while delivery continues. Check the sinks. Set `required: false` \
             on a sink that changes need not wait for; `starwatch outbox discard --all --claimed` gives up what waits.
             """
+        case .canaryLate:
+            """
+            The synthetic change that is sent every `canary.every` did not reach its sinks, so notifications do not either. \
+            The command shows where it waits.
+            """
         case .reloadRefused:
             """
             A changed configuration cannot be used, so the former one stays; with a port, the web configuration of that \

@@ -54,6 +54,7 @@ package struct Problem: Sendable, Hashable {
         case deadLetters = "dead_letters"
         case quarantined
         case backpressure
+        case canaryLate = "canary_late"
         case behind
         case diskLow = "disk_low"
         case storeBusy = "store_busy"
@@ -135,6 +136,7 @@ extension Problem.Kind {
         case .deadLetters: "StarwatchDeadLettersPresent"
         case .quarantined: "StarwatchQuarantinedItems"
         case .backpressure: "StarwatchBackpressure"
+        case .canaryLate: "StarwatchCanaryLate"
         case .behind: "StarwatchBehindServer"
         case .diskLow: "StarwatchDiskLow"
         case .storeBusy: "StarwatchStoreBusy"
@@ -166,6 +168,7 @@ extension Problem.Kind {
         case .quarantined: "starwatch quarantine list"
         case .backpressure: "starwatch outbox list --state claimed"
         case .reloadRefused: subject.isEmpty ? "starwatch check" : "starwatch logs --level warn"
+        case .canaryLate: "starwatch outbox list --poll canary"
         case .noPolls: "starwatch init"
         case .noStars: "starwatch stars add ID"
         case .notScraped: "starwatch doctor --prometheus URL"

@@ -10,6 +10,9 @@ public struct PollName: Sendable, Hashable, CustomStringConvertible, Codable {
         rawValue = text
     }
 
+    /// The name under which the store keeps synthetic changes. No poll has it.
+    package static let canary = PollName("canary")!
+
     /// The name under which the store keeps a digest's notifications. A digest never has the name of a poll.
     public init(_ digest: DigestName) { rawValue = digest.rawValue }
 

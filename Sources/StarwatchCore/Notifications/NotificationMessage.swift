@@ -48,6 +48,8 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     public internal(set) var priority: String?
     /// Whether this withdraws an earlier notification with the same collapse key; `nil` means no.
     public internal(set) var cleared: Bool?
+    /// Whether this is a synthetic change, for programs only; `nil` means no.
+    public internal(set) var canary: Bool?
     public internal(set) var changes: [Item] = []
 
     enum CodingKeys: String, CodingKey {
@@ -60,7 +62,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         case deepLink = "deep_link"
         case actions
         case actionLabels = "action_labels"
-        case repeats, priority, cleared, changes
+        case repeats, priority, cleared, canary, changes
     }
 
     /// The largest number of changes in one notification. ``NotificationPart`` splits larger groups.
@@ -165,6 +167,22 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         self.createdAt = createdAt.iso8601
         deepLink = DeepLink.notifications.url
         priority = "low"
+    }
+
+    /// The notification of a synthetic change, for programs. It is in English.
+    public init(canary id: String, runID: String, createdAt: Timestamp) {
+        self.id = id
+        self.runID = runID
+        poll = PollName.canary.rawValue
+        collapseKey = PollName.canary.rawValue
+        count = 1
+        title = "Starwatch canary"
+        body = "This synthetic change proves that notifications arrive. It announces nothing."
+        locale = LocaleTag.english.description
+        self.createdAt = createdAt.iso8601
+        deepLink = DeepLink.notifications.url
+        priority = "low"
+        canary = true
     }
 
     /// Adds an action and the text of its button.

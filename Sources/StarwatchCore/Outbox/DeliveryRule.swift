@@ -72,6 +72,8 @@ public struct SinkPolicy: Sendable, Hashable {
     public var isRequired: Bool
     /// The time after which a notification is given up; `nil` for never.
     public var giveUpAfter: Duration?
+    /// Whether the sink gets synthetic changes.
+    public var takesCanaries = false
 
     public init(isRequired: Bool = true, giveUpAfter: Duration? = nil) {
         self.isRequired = isRequired

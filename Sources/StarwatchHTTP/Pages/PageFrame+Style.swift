@@ -98,6 +98,8 @@ extension PageFrame {
         .sinks td small { display: block; }
         .waits { margin: 0 0 .9rem; padding: .6rem .9rem; border-radius: .5rem; background: var(--warn-page);
           color: var(--warn); list-style: none; }
+        .events { margin-top: 1rem; }
+        .events td { overflow-wrap: anywhere; }
         .more { margin-top: .9rem; }
         .state { display: grid; gap: .35rem; justify-items: start; max-width: 9rem; }
         .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }

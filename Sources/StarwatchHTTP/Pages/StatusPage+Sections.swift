@@ -67,7 +67,9 @@ extension StatusPage {
         let rows = status.outbox.sinks.sorted { $0.key < $1.key }.map { sink -> HTML in
             let reason: HTML =
                 status.outbox.sinkReasons[sink.key].map { " <small>\(Self.phrase($0))</small>" } ?? ""
-            return "<tr><th scope=\"row\">\(sink.key)</th><td>\(circuit(sink.value))\(reason)</td></tr>"
+            let success: HTML =
+                status.outbox.sinkLastSuccess?[sink.key].map { "<br><small>Last success \(times.ageAndTime($0))</small>" } ?? ""
+            return "<tr><th scope=\"row\">\(sink.key)</th><td>\(circuit(sink.value))\(reason)\(success)</td></tr>"
         }
         if rows.isEmpty { return card("sinks", "Sinks", "<p class=\"none\">There are no sinks.</p>") }
         return """
@@ -97,10 +99,29 @@ extension StatusPage {
             <dl>
             <dt>Circuit</dt><dd>\(circuit(server.circuit))</dd>
             <dt>Throttle</dt><dd>\(throttle)</dd>
+            <dt>Requests</dt><dd>\(requests)</dd>
+            <dt>Latency</dt><dd>\(latency)</dd>
             <dt>Dialect</dt><dd>\(dialect)</dd>
             </dl>
             """
         )
+    }
+
+    /// The requests of the last 15 minutes.
+    private var requests: HTML {
+        guard let answers = status.server.answers, answers.requests > 0 else {
+            return "<span class=\"none\">none within 15 min</span>"
+        }
+        let failed: HTML =
+            status.has(.answersWithErrors) ? "<span class=\"bad\">\(answers.failed) failed</span>" : "\(answers.failed) failed"
+        return "\(answers.requests) within 15 min, \(failed)"
+    }
+
+    private var latency: HTML {
+        guard let p95 = status.server.answers?.p95Seconds else { return "<span class=\"none\">too few requests</span>" }
+        let usual: HTML = (status.server.answers?.usualP95Seconds).map { " <small>usually \(AgeText.duration($0))</small>" } ?? ""
+        let text: HTML = "95 % below \(AgeText.duration(p95))"
+        return "\(status.has(.slow) ? "<span class=\"bad\">\(text)</span>" : text)\(usual)"
     }
 
     var clockCard: HTML {
@@ -141,10 +162,19 @@ extension StatusPage {
             <dt>Identity</dt><dd>\(identity)</dd>
             <dt>Up</dt><dd>\(uptime)</dd>
             <dt>Version</dt><dd>\(status.version)</dd>
+            <dt>Disk</dt><dd>\(disk)</dd>
             <dt>Last scrape</dt><dd>\(times.ageAndTime(status.lastScrape, never: "none since the start"))</dd>
             </dl>
             """
         )
+    }
+
+    private var disk: HTML {
+        guard let disk = status.disk else { return "<span class=\"none\">unknown</span>" }
+        let free: HTML = "\(disk.freeBytes >> 20) MiB free"
+        let isLow = status.has(.diskLow) || status.has(.storeFull)
+        let size: HTML = " <small>the database has \(max(disk.databaseBytes >> 20, 1)) MiB</small>"
+        return "\(isLow ? "<span class=\"bad\">\(free)</span>" : free)\(size)"
     }
 
     private func card(_ id: HTML, _ title: HTML, _ content: HTML) -> HTML {

@@ -6,6 +6,8 @@ struct StatusPage: Sendable {
     let status: AgentStatus
     /// Whether the same server has the control API.
     let canControl: Bool
+    /// The newest lines of the stored log; `nil` if they cannot be read.
+    var events: [LogLine]?
     let times: PageTimes
 
     init(status: AgentStatus, canControl: Bool = false) {
@@ -31,6 +33,7 @@ struct StatusPage: Sendable {
         \(digestSection)
         <div class="grid wide">\(outboxCard)<div class="stack">\(sinksCard)\(serverCard)</div></div>
         <div class="grid">\(clockCard)\(agentCard)</div>
+        \(eventsCard)
         """
     }
 

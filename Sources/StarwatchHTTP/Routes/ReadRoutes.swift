@@ -21,7 +21,9 @@ struct ReadRoutes: Sendable {
         [
             Route("GET", "/") { _ in
                 let status = try await agent.perform(ControlAPI.status)
-                return page(StatusPage(status: status, canControl: canControl).frame)
+                var shown = StatusPage(status: status, canControl: canControl)
+                shown.events = try? await agent.perform(ControlAPI.logs, StatusPage.eventQuery).lines
+                return page(shown.frame)
             },
             Route("GET", "/help") { _ in page(HelpPage(canControl: canControl).frame) },
             Route("GET", "/help/runbooks") { _ in page(RunbookPage.index) },

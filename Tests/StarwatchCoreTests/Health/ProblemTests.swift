@@ -42,6 +42,10 @@ import Testing
         ("quarantined", { $0.outbox.quarantined = 1 }), ("backpressure", { $0.outbox.isUnderPressure = true }),
         ("reload_refused", { $0.refusedReload = "line 3: polls must be a list." }),
         ("reload_refused:http", { $0.refusedPorts = ["http"] }), ("clock_skew", { $0.isSkewed = true }),
+        (
+            "canary_late",
+            { $0.canary = .init(every: .seconds(60), lastArrival: nil, startedAt: Timestamp(seconds: 1_767_220_000)) }
+        ),
         ("clock_jumped", { $0.jump = HealthFacts.Jump(.backward, size: .seconds(7200), age: .seconds(60)) }),
         ("not_scraped", { $0.scrapeSilence = .seconds(900) }), ("ledger_imbalance", { $0.outbox.imbalance = 1 }),
     ]

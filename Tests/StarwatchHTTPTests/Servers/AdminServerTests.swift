@@ -111,7 +111,16 @@ struct AdminServerTests {
         status.outbox.sinks = ["phone": "disabled"]
         status.pollingMetrics.lastPollTimestamp = status.now
         status.outbox.sinkReasons = ["phone": "http_410"]
+        status.outbox.sinkLastSuccess = ["phone": status.now]
+        var answers = AnswerWindow.Summary()
+        (answers.p95, answers.usual) = (0.5, 0.25)
+        status.server.answers = AgentStatus.Answers(answers)
+        status.canary = AgentStatus.Canary(
+            HealthFacts.Canary(every: .seconds(60), lastArrival: .init(seconds: 0), startedAt: .init(seconds: 0))
+        )
+        status.disk = AgentStatus.Disk(HealthFacts.Disk(free: 1 << 30, used: 1 << 20))
         status.outbox.waiting = ["phone": .init(notifications: 1, since: status.now, nextAttempt: status.now)]
+        status.outbox.waiting?["phone"]?.changes = 3
         status.polls["starred_projects"]?.failingSince = status.now
         status.polls["starred_projects"]?.skippedSince = status.now
         status.digests = status.digests.filter { $0.key == "weekly" }
@@ -119,12 +128,13 @@ struct AdminServerTests {
             try await $0.get("/api/v1/status")
         }
         let golden = """
-            clock.last_sync clock.skew_seconds clock.uncertainty_seconds digests.NAME.last_error_code \
-            digests.NAME.last_run digests.NAME.last_status digests.NAME.next_run digests.NAME.timezone headline identity now \
+            canary.every_seconds canary.last_arrival clock.last_sync clock.skew_seconds clock.uncertainty_seconds digests.NAME.last_error_code \
+            digests.NAME.last_run digests.NAME.last_status digests.NAME.next_run digests.NAME.timezone disk.database_bytes disk.free_bytes headline identity now \
             outbox.backpressure outbox.capacity outbox.claimed outbox.dead outbox.delivered outbox.given_up \
             outbox.last_day.acknowledged outbox.last_day.delivered outbox.last_day.failed outbox.last_day.stored \
             outbox.ledger_imbalance outbox.oldest_due outbox.oldest_pending outbox.pending outbox.quarantined \
-            outbox.sink_reasons.NAME outbox.sinks.NAME outbox.waiting.NAME.next_attempt \
+            outbox.sink_last_success.NAME outbox.sink_reasons.NAME outbox.sinks.NAME outbox.waiting.NAME.changes \
+            outbox.waiting.NAME.next_attempt \
             outbox.waiting.NAME.notifications outbox.waiting.NAME.since \
             polling_metrics.averageResponseTime polling_metrics.changesFound polling_metrics.lastPollTimestamp \
             polling_metrics.notificationsGenerated polling_metrics.pollsFailed polling_metrics.pollsSuccessful \
@@ -134,7 +144,8 @@ struct AdminServerTests {
             polls.NAME.last_success polls.NAME.needs_action polls.NAME.next_run \
             polls.NAME.skip_reason polls.NAME.skipped_since polls.NAME.stale polls.NAME.stale_after_seconds polls.NAME.watermark_time \
             problems[].command problems[].meaning problems[].problem problems[].reason problems[].runbook problems[].severity \
-            problems[].since problems[].subject problems[].title problems[].until reasons server.circuit server.dialect server.throttled_until started_at status version
+            problems[].since problems[].subject problems[].title problems[].until reasons server.answers.failed server.answers.p95_seconds server.answers.requests \
+            server.answers.usual_p95_seconds server.circuit server.dialect server.throttled_until started_at status version
             """.split(separator: " ").map(String.init)
         let object = try JSONSerialization.jsonObject(with: Data(reply.bytes))
         let paths = Self.paths(object).map {

@@ -1,0 +1,88 @@
+import StarwatchCore
+import StarwatchPolling
+import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+import Synchronization
+
+/// Sends a synthetic change through the outbox, the dispatcher and the sinks that are marked for it, and notes when it has
+/// arrived at all of them. So silence is proof: an alert fires if it does not arrive.
+///
+/// A new one is stored only when the one before has arrived or failed, so an outage of a sink leaves one behind.
+final class CanaryService: Worker {
+    /// Result of one pass.
+    struct Pass: WorkerPass {
+        var next: Timestamp?
+    }
+
+    static let finishes = false
+    static let storeUser = StoreUser.canary
+    static let storeFailed = AgentEvent.canaryStoreFailed
+
+    let every: Duration
+    let context: WorkerContext
+    let passes = PassRunner()
+    let wake = Signal()
+    /// Start by the local clock. A canary that never arrived is measured from here.
+    private let startedAt: Timestamp
+    /// The creation of the last canary that has arrived, by the server's clock.
+    private let arrival = Mutex<Timestamp?>(nil)
+
+    init(every: Duration, context: WorkerContext) {
+        (self.every, self.context) = (every, context)
+        startedAt = context.environment.time.now
+    }
+
+    var now: Timestamp { clock.now }
+
+    /// The facts about its age, by the local clock.
+    var facts: HealthFacts.Canary {
+        let last = arrival.withLock { $0 }.map { min(clock.local($0), time.now) }
+        return HealthFacts.Canary(every: every, lastArrival: last, startedAt: startedAt)
+    }
+
+    func work(_ pass: inout Pass) async throws(StoreError) {
+        let identity = try await account.identity.current().identity
+        guard let did = identity.did else { return }
+        let stream = StreamKey(account: did, server: account.server, poll: .canary)
+        let state = try await store.outbox.canary(of: stream)
+        note(state.lastArrival)
+        guard !state.isUnderway else { return }
+        let now = now
+        if let last = state.lastSent, now >= last, now < last + every {
+            pass.next = last + every
+            return
+        }
+        pass.next = try await send(stream, identity.generation, now) ? now + every : now + .seconds(5)
+    }
+
+    /// Stores a canary as a page of a poll would.
+    ///
+    /// - Returns: `false` if the identity has just changed.
+    private func send(_ stream: StreamKey, _ generation: Int, _ now: Timestamp) async throws(StoreError) -> Bool {
+        let id = JWTID.floor(.ulid, at: now)
+        let commit = PageCommit(
+            stream: stream,
+            expectedGeneration: generation,
+            runID: RandomID.runID(),
+            changes: [FetchedChange(Change(id: id, plan: PollName.canary.rawValue, name: nil))],
+            room: 1,
+            now: now
+        )
+        guard case .committed = try await store.outbox.commit(page: commit) else { return false }
+        metrics.canary.canaries[.sent].increment()
+        wakes.dispatch.raise()
+        return true
+    }
+
+    private func note(_ last: Timestamp?) {
+        guard let last else { return }
+        let former = arrival.withLock { known in
+            defer { known = last }
+            return known
+        }
+        if former != last { metrics.canary.lastArrival.set(clock.local(last).seconds) }
+        // The first look after a start counts nothing: an earlier process has.
+        if let former, former != last { metrics.canary.canaries[.arrived].increment() }
+    }
+}

@@ -1,0 +1,64 @@
+import FoundationEssentials
+import Starwatch
+import StarwatchCore
+
+extension StatusPage {
+    /// The newest lines of the stored log that the page shows.
+    static var eventQuery: LogQuery {
+        var query = LogQuery()
+        query.level = .info
+        query.limit = 8
+        return query
+    }
+
+    var eventsCard: HTML {
+        guard let events, !events.isEmpty else { return "" }
+        let rows = events.reversed().map { line -> HTML in
+            let kind: HTML =
+                switch line.level {
+                case .error: "<span class=\"pill bad\">Error</span> "
+                case .warn: "<span class=\"pill warn\">Warning</span> "
+                case .info, .debug: ""
+                }
+            return """
+                <tr><th scope="row">\(times.ageAndTime(line.at))</th><td>\(kind)\(Self.text(of: line))</td></tr>
+
+                """
+        }
+        return """
+            <section class="card events" aria-labelledby="events">
+            <table>
+            <caption id="events">Last events</caption>
+            <thead class="unseen"><tr><th scope="col">Time</th><th scope="col">Event</th></tr></thead>
+            <tbody>\(rows)</tbody>
+            </table>
+            <p class="more"><code>starwatch logs</code> has all of them.</p>
+            </section>
+            """
+    }
+
+    /// The event with the fields that say what it is about; the line itself if it is not JSON.
+    private static func text(of line: LogLine) -> HTML {
+        guard let event = try? JSONDecoder().decode(LoggedEvent.self, from: Data(line.line.utf8)) else {
+            return "\(line.line)"
+        }
+        let details = ["problem", "poll", "sink", "kind", "outcome", "error"].compactMap { event.metadata?[$0]?.text }
+        let about: HTML = details.isEmpty ? "" : " <small>\(details.joined(separator: " · "))</small>"
+        return "<code>\(event.event)</code>\(about)"
+    }
+}
+
+/// The parts of a line of the log that the page shows.
+private struct LoggedEvent: Decodable {
+    /// A field, if it is text.
+    struct Field: Decodable {
+        let text: String?
+
+        init(from decoder: any Decoder) throws {
+            text = try? decoder.singleValueContainer().decode(String.self)
+        }
+    }
+
+    let event: String
+    let metadata: [String: Field]?
+}
