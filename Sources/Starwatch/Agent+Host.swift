@@ -4,6 +4,8 @@ import StarwatchStore
 import StarwatchTransport
 
 /// API for host programs. <doc:HostApps> maps it to the names in the requirements.
+///
+/// The work leaves the thread of requests, which it can reach with an actor's jobs. The host's task never continues there.
 extension Agent {
     // MARK: - Identity and stars
 
@@ -73,7 +75,7 @@ extension Agent {
     /// - Returns: The cycle's outcome; `nil` if it was skipped or the poll does not exist.
     public func poll(_ name: PollName) async -> PollOutcome? {
         guard let poll = runtime.polls.first(where: { $0.name == name }) else { return nil }
-        return await runtime.pollService.pass(poll, runID: RandomID.runID()).outcome
+        return await Offload.run { await self.runtime.pollService.pass(poll, runID: RandomID.runID()).outcome }
     }
 
     /// The agent's identity, server, database and tokens, for the host's requests.
@@ -94,7 +96,8 @@ extension Agent {
     public func execute<Request, Response>(
         _ request: PollRequest<Request, Response>
     ) async throws(AgentError) -> PollResult<Response> {
-        await pollManager.execute(request, context: try await pollingContext())
+        let context = try await pollingContext()
+        return await Offload.run { await self.pollManager.execute(request, context: context) }
     }
 
     /// The host's watermarks in the agent's database.
@@ -138,11 +141,13 @@ extension Agent {
     }
 
     /// The agent's status, as `starwatch status` shows it.
-    public func state() async -> AgentStatus { await topics.status.status() }
+    public func state() async -> AgentStatus { await Offload.run { await self.topics.status.status() } }
 
     /// Does `work`. Its error becomes an ``AgentError`` with the same sentence.
-    private func failing<Value>(_ work: () async throws -> Value) async throws(AgentError) -> Value {
-        do { return try await work() } catch {
+    private func failing<Value: Sendable>(
+        _ work: @concurrent @Sendable () async throws -> Value
+    ) async throws(AgentError) -> Value {
+        do { return try await Offload.run(work) } catch {
             throw AgentError(.failed, (error as? ControlError)?.message ?? "\(error)")
         }
     }

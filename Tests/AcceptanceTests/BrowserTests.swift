@@ -51,7 +51,7 @@ import Testing
             try await tab.send("Emulation.setTimezoneOverride", ["timezoneId": "Pacific/Auckland"])
             for (path, width) in [
                 ("/", 360), ("/", 1280), ("/help", 360), ("/help/runbooks", 360),
-                ("/help/runbooks/StarwatchPollStale", 360),
+                ("/help/runbooks/StarwatchPollStale", 360), ("/help/runbooks/StarwatchAgentDown", 360),
             ] {
                 try await tab.resize(width: width, height: 900)
                 var backgrounds: Set<String> = []
@@ -60,6 +60,7 @@ import Testing
                     try await tab.open("http://\(scene.agent.address)\(path)")
                     let here = Comment(rawValue: "\(path), \(width) wide, \(scheme)")
                     #expect(try await tab.evaluate(PageMeasures.overflow).number == 0, here)
+                    #expect(try await tab.evaluate(PageMeasures.cutCode).number == 0, here)
                     let weak = try await tab.evaluate(PageMeasures.weakContrasts).list.compactMap(\.text)
                     #expect(weak == [], here)
                     let page = try await tab.evaluate("getComputedStyle(document.body).backgroundColor")

@@ -53,9 +53,11 @@ import Testing
             try db.execute(sql: "CREATE TABLE grdb_migrations (name TEXT)")
         }
         #expect(chmod(world.path, 0o600) == 0)
-        let before = try world.schema()
+        let (before, bytes) = (try world.schema(), try Data(contentsOf: URL(filePath: world.path)))
         #expect(throws: StoreError.self) { try Store(world.options()) }
         #expect(try world.schema() == before)
+        // Not even the journal mode, which is in the file's header.
+        #expect(try Data(contentsOf: URL(filePath: world.path)) == bytes)
     }
 
     @Test func aSuccessfulProbeRestoresHealth() async throws {

@@ -37,6 +37,8 @@ package final class EndorserAPI: Sendable {
     package let assumedDialect: Dialect
     package let requester: Requester
     let environment: Environment
+    /// Whether a token was asked for before the server's clock was measured.
+    private let hasUnmeasuredToken = Atomic(false)
     /// Progress mark, set by every try of a poll, so that a long walk does not look stuck.
     private let progress: ProgressMark?
 
@@ -120,7 +122,16 @@ package final class EndorserAPI: Sendable {
         dialect: Dialect,
         purpose: TokenPurpose
     ) async throws(TokenError) -> AccessToken? {
-        try await tokens.token(
+        let clock = environment.clock
+        if !clock.isConfirmed {
+            hasUnmeasuredToken.store(true, ordering: .relaxed)
+        } else if hasUnmeasuredToken.exchange(false, ordering: .relaxed),
+            !(.seconds(-1)...(.seconds(1))).contains(clock.now - environment.time.now)
+        {
+            // Its times are as wrong as the local clock. A server can tolerate them, and a stricter one would not.
+            await tokens.forget()
+        }
+        return try await tokens.token(
             for: account,
             dialect: dialect,
             purpose: purpose,

@@ -41,6 +41,8 @@ package final class CallbackService: Worker {
         metrics.callbacks.count([], dropped: try await store.events.dropOld(now: now), logger)
         try await enqueueHeartbeat()
         for receiver in receivers { try await drain(receiver, &pass) }
+        let kinds = receivers.reduce(into: Set()) { $0.formUnion($1.kinds) }
+        if let next = try await store.events.nextDue(kinds, now: now) { pass.tryAgain(at: next) }
         metrics.callbacks.waiting.set(Double(try await store.events.count()))
     }
 

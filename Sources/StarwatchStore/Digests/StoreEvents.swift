@@ -84,6 +84,19 @@ package struct StoreEvents: Sendable {
         }
     }
 
+    /// The time of the next event of these kinds that is postponed beyond `now`; `nil` for none.
+    package func nextDue(_ kinds: Set<CallbackKind>, now: Timestamp) async throws(StoreError) -> Timestamp? {
+        try await store.direct(.read) { db in
+            try db.value(
+                """
+                SELECT min(next_attempt_at) FROM event_queue
+                WHERE next_attempt_at > ? AND instr(?, ',' || kind || ',') > 0
+                """,
+                [now.milliseconds, Self.list(Array(kinds))]
+            )
+        }
+    }
+
     /// Removes a delivered event from the queue.
     package func remove(_ id: Int64) async throws(StoreError) {
         try await store.direct(.digest) { db in try db.run("DELETE FROM event_queue WHERE id = ?", [id]) }

@@ -54,13 +54,11 @@ package enum Schema {
         case .agent:
             if try found == 0 && database.unsafeRead(isForeign) { throw StoreError.foreign }
             try beforeWriting()
+            // Before the change of the journal mode, so that a creation that fails leaves the file as it was.
+            if found == 0 { try create(database) }
             // After the checks: the journal mode is stored in the file, and a rejected database must stay unchanged.
             try database.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA journal_mode = WAL") }
-            if found == 0 {
-                try create(database)
-            } else if found < supported.upperBound {
-                try migrator.migrate(database)
-            }
+            if found > 0, found < supported.upperBound { try migrator.migrate(database) }
         }
         return isSound
     }
@@ -84,6 +82,9 @@ package enum Schema {
     }
 
     private static func create(_ database: DatabaseQueue) throws {
+        // Without a write-ahead log, less is not safe against a power loss.
+        try database.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA synchronous = FULL") }
+        defer { try? database.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA synchronous = NORMAL") } }
         try database.write { db in
             if try !db.tableExists("grdb_migrations") { try db.execute(sql: migratorTable) }
             try db.execute(sql: Tables.all + firstRows + migratorRows)

@@ -1,5 +1,10 @@
 /// JavaScript that measures a page.
 enum PageMeasures {
+    /// The number of blocks of code of which a part is out of sight.
+    static let cutCode = """
+        [...document.querySelectorAll("pre")].filter((pre) => pre.scrollWidth > pre.clientWidth).length
+        """
+
     /// Width of the page beyond the window.
     static let overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 

@@ -25,6 +25,15 @@ import Testing
         }
     }
 
+    /// Balanced, so the isolated name keeps them, and still reorders what a person reads of it.
+    @Test func overridesInNamesAreVisible() {
+        for count in [1, 2] as [Int64] {
+            let text = page([Sample.notification(count, name: "\u{202E}gpj.live\u{202C}")])
+            #expect(text.contains("[U+202E]gpj.live[U+202C]"))
+            #expect(!text.unicodeScalars.contains { ("\u{202A}"..."\u{202E}").contains($0) })
+        }
+    }
+
     @Test func oneChangeIsInItsBodyAndManyAreListedUpToFive() {
         let one = page([Sample.notification(1)])
         #expect(!one.contains("<ul>"))

@@ -73,6 +73,22 @@ import Testing
         }
     }
 
+    @Test func aRefusedEventIsDueAfterItsOwnWaitAndNotAfterAPass() async throws {
+        try await DigestBench.run(callbacks: all) { (bench: Bench) async throws in
+            bench.mock.script(.status(400), at: .callback)
+            let start = bench.clock.now
+            let first = await bench.callbacks.pass()
+            #expect(bench.mock.requestCount(of: .callback) == 1)
+            #expect(first.next == start + .seconds(60))
+            // A pass in between does not move it.
+            bench.clock.advance(by: .seconds(45))
+            #expect(await bench.callbacks.pass().next == start + .seconds(60))
+            bench.clock.advance(by: .seconds(15))
+            #expect(await bench.callbacks.pass().next == nil)
+            #expect(bench.mock.requestCount(of: .callback) == 2)
+        }
+    }
+
     @Test func aReceiverThatIsDownIsLeftAloneAndHoldsUpNoOther() async throws {
         try await DigestBench.run(callbacks: all) { (bench: Bench) async throws in
             let store = bench.agent.store

@@ -2,11 +2,12 @@ import Foundation
 import MockEndorser
 import ServiceLifecycle
 import StarwatchCore
-import StarwatchStore
+import StarwatchTransport
 import Synchronization
 import Testing
 
 @testable import Starwatch
+@testable import StarwatchStore
 
 /// The agent as a library: what a host program does with it.
 @Suite struct AgentHostTests {
@@ -48,6 +49,45 @@ import Testing
             #expect(await agent.state().identity == nil)
             await world.stopAgent()
             #expect(await news.next() == nil)
+        }
+    }
+
+    /// A host's task can block, and on the thread of requests it would hold up every one.
+    @Test(.timeLimit(.minutes(2)))
+    func aHostsTaskNeverContinuesOnTheThreadOfRequests() async throws {
+        @Sendable func thread() -> String? {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+        }
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent()
+            let executor = try #require(agent.process.http.executor)
+            let driver = await Task(executorPreference: executor) { thread() }.value
+            let gate = agent.runtime.account.gate
+            // While the database hangs, the status has nothing but the gate, which cycles use on that thread.
+            agent.store.health.begin(at: .now - .seconds(10))
+            let visits = await withTaskGroup(of: Int.self) { group in
+                for _ in 0..<8 {
+                    group.addTask(executorPreference: executor) {
+                        while !Task.isCancelled { for _ in 0..<100 { _ = await gate.dialect } }
+                        return 0
+                    }
+                }
+                let hosts = (0..<4).map { _ in
+                    Task {
+                        var visits = 0
+                        for _ in 0..<200 {
+                            _ = await agent.state()
+                            if thread() == driver { visits += 1 }
+                        }
+                        return visits
+                    }
+                }
+                var visits = 0
+                for host in hosts { visits += await host.value }
+                group.cancelAll()
+                return visits
+            }
+            #expect(driver != nil && visits == 0)
         }
     }
 

@@ -46,6 +46,35 @@ import Testing
         }
     }
 
+    /// Two minutes are within what the server tolerates, so nothing refuses the first token.
+    @Test(arguments: [-120, 120] as [Int64])
+    func aTokenOfAClockThatWasNotMeasuredIsMadeAnewWithTheFirstMeasurement(skew: Int64) async throws {
+        try await World.with(
+            .endorser,
+            mock: {
+                $0.auth = .sharedSecret(Array(Self.secret.utf8))
+                $0.clockSkew = .seconds(-skew)
+            }
+        ) { world in
+            let file = try world.folder.write(Self.secret, to: "key")
+            let agent = try await world.agent {
+                $0.auth.kind = .sharedSecret
+                $0.auth.secretFile = file
+            }
+            world.mock.publish(count: 1)
+            _ = try await agent.runPoll(World.starred)
+            #expect(abs(try lastToken(world).issued - Double(skew)) <= 1)
+            #expect(await refusals(agent) == 0)
+            world.clock.advance(by: .seconds(10))
+            _ = try await agent.runPoll(World.starred)
+            #expect(abs(try lastToken(world).issued) <= 1)
+            // Once is enough.
+            world.clock.advance(by: .seconds(10))
+            _ = try await agent.runPoll(World.starred)
+            #expect(abs(try lastToken(world).issued + 10) <= 1)
+        }
+    }
+
     private func refusals(_ agent: Agent) async -> Double {
         await agent.page()["starwatch_retries_total", ["endpoint": "plans_changed", "reason": "unauthenticated"]] ?? -1
     }
