@@ -3,6 +3,7 @@ enum Migrations {
     /// The migrations, and the version that each leads to.
     static let all: [(version: Int, statements: String)] = [
         (2, version2), (3, version3), (4, version4), (5, version5), (6, version6), (7, version7), (8, version8),
+        (9, version9),
     ]
 
     /// The changes of version 2, one constant for each area.
@@ -165,4 +166,7 @@ enum Migrations {
         ALTER TABLE streams ADD COLUMN seen_until INTEGER;
 
         """
+
+    /// The changes of version 9, one constant for each area.
+    static let version9 = Tables.journal
 }
