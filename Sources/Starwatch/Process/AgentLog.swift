@@ -9,6 +9,7 @@ struct AgentLog: Sendable {
     let metrics: AgentMetrics
     let pipeline: LogPipeline
     let recorder = LogRecorder()
+    let blackBox: BlackBoxRecorder
     let logger: Logger
 
     /// - Parameters:
@@ -46,6 +47,8 @@ struct AgentLog: Sendable {
             metrics: metrics.log,
             nowMilliseconds: { time.now.milliseconds }
         )
+        blackBox = BlackBoxRecorder(besides: options.storage.path)
+        pipeline.add(blackBox)
         let handler = pipeline.handler(label: "starwatch")
         logger = Logger(label: "starwatch", factory: { _ in handler })
     }

@@ -22,6 +22,7 @@ package final class Reloader: Service {
     private let load: @Sendable () throws(AgentError) -> AgentOptions
     private let check: @Sendable (AgentOptions) async throws(AgentError) -> Void
     private let environment: Environment
+    private let journal: Journal
     private let state = Mutex(State())
 
     /// - Parameters:
@@ -32,13 +33,15 @@ package final class Reloader: Service {
         current: AgentOptions,
         load: @escaping @Sendable () throws(AgentError) -> AgentOptions,
         check: @escaping @Sendable (AgentOptions) async throws(AgentError) -> Void,
-        environment: Environment
+        environment: Environment,
+        journal: Journal
     ) {
         self.signal = signal
         self.current = current
         self.load = load
         self.check = check
         self.environment = environment
+        self.journal = journal
     }
 
     /// Rejects every reload from now on, because the agent's owner would not start another run.
@@ -85,7 +88,7 @@ package final class Reloader: Service {
                 )
             }
             try await check(options)
-            environment.logger.log(.configReloaded)
+            await journal.noteReload(from: current, to: options)
             let group = state.withLock { state in
                 state.next = options
                 return state.group
@@ -93,7 +96,7 @@ package final class Reloader: Service {
             await group?.triggerGracefulShutdown()
         } catch {
             environment.metrics.reloadSuccessful.set(0)
-            environment.logger.log(.configRefused, [.error: "\(error.message)"])
+            await journal.noteRefusedReload(error)
             supervisor.ready("Running; the changed configuration was refused.")
             throw ControlError(.invalid, error.message)
         }

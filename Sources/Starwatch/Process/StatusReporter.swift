@@ -33,6 +33,8 @@ struct StatusReporter: Sendable {
         status.server.throttledUntil = facts.hold?.until?.iso8601
         facts.failedAcknowledgements = runtime.acknowledger.failedPasses
         facts.isReloadRefused = metrics.reloadSuccessful.value == 0
+        facts.restarts = process.runs.ends(now: now)
+        status.restarts = AgentStatus.Restarts(facts.restarts, now: now)
         facts.refusedPorts = lifecycle.refusedPorts.map(\.rawValue).sorted()
         for slot in sinks { facts.sinks.append(fill(&status.outbox, from: slot, now: now)) }
         do {

@@ -144,6 +144,16 @@ enum StatusText {
             ("Server", way), ("Clock", clock(status.clock, now)),
             ("Scraped", RelativeTime.text(status.lastScrape, now: now, never: "never since the start")),
         ] + (status.storage.map { [("Database", database($0))] } ?? [])
+            + (status.restarts.flatMap { restarts($0, now) }.map { [("Restarts", $0)] } ?? [])
+    }
+
+    /// The ends that nobody asked for; `nil` without one.
+    private static func restarts(_ restarts: AgentStatus.Restarts, _ now: Timestamp) -> String? {
+        guard restarts.lastDay > 0 else { return nil }
+        let cause = restarts.lastCause.map { RunEndCause(rawValue: $0)?.phrase ?? $0 } ?? "ended"
+        return
+            "\(restarts.lastDay) in 24 h that nobody asked for; the last \(RelativeTime.text(restarts.lastAt, now: now)): "
+            + "it \(cause)"
     }
 
     private static func database(_ storage: AgentStatus.Storage) -> String {

@@ -1,3 +1,4 @@
+import Glibc
 import Starwatch
 
 /// The access of a command to an agent.
@@ -53,7 +54,9 @@ struct AgentAccess: Sendable {
             guard error.kind == .unreachable, socket == nil else { throw error }
             // After an unclean end it checks the whole database first, because nothing would look for damage later.
             let agent = try await Agent(options: configuration().options, time: SystemClock())
-            return try await agent.once { agent throws(ControlError) in try await agent.perform(verb, input) }
+            return try await agent.once { agent throws(ControlError) in
+                try await agent.topics.perform(verb, input, for: .user(geteuid(), by: .command))
+            }
         }
     }
 }

@@ -50,6 +50,7 @@ package struct Problem: Sendable, Hashable {
         case noStars = "no_stars"
         case clockSkew = "clock_skew"
         case ledgerImbalance = "ledger_imbalance"
+        case restarting
     }
 }
 
@@ -140,6 +141,11 @@ extension Problem.Kind {
             "This machine’s clock differs from the server’s by more than `clock.max_skew`. Check its time service."
         case .ledgerImbalance:
             "The outbox counters are inconsistent. This is a defect of Starwatch; please report it."
+        case .restarting:
+            """
+            The agent ended three times or more within an hour without being asked to, and was started again. The command \
+            shows how each run ended, and what came before.
+            """
         }
     }
 
@@ -158,6 +164,7 @@ extension Problem.Kind {
         case .reloadRefused: subject.isEmpty ? "starwatch check" : "starwatch logs --level warn"
         case .noStars: "starwatch stars add ID"
         case .ledgerImbalance: nil
+        case .restarting: "starwatch incident"
         }
     }
 }
