@@ -125,14 +125,15 @@ extension AgentTopics: ServedAgent {
         _ input: Input,
         for caller: Operator
     ) async throws(ControlError) -> Answer {
-        guard let word = verb.journalWord else {
-            return try await counted(verb.operation) {
+        func work() async throws(ControlError) -> Answer {
+            try await counted(verb.operation) {
                 try await Operator.$current.withValue(caller) { try await verb.work(self, input) }
             }
         }
+        guard let word = verb.journalWord else { return try await work() }
         let target = JournalTarget.text(try? verb.form.write(input))
         do throws(ControlError) {
-            let answer = try await counted(verb.operation) { try await verb.work(self, input) }
+            let answer = try await work()
             await journal.note(word, target, by: caller, failure: nil)
             return answer
         } catch {

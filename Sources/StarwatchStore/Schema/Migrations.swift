@@ -168,5 +168,11 @@ enum Migrations {
         """
 
     /// The changes of version 9, one constant for each area.
-    static let version9 = Tables.journal
+    static let version9 = Tables.journal + discarder
+
+    /// The operator who discarded a row.
+    private static let discarder = """
+        ALTER TABLE notification_outbox ADD COLUMN discarded_by TEXT;
+
+        """
 }

@@ -116,6 +116,7 @@ CREATE TABLE notification_outbox (
     ack_request_id TEXT,
     is_offer INTEGER NOT NULL DEFAULT 0 CHECK (is_offer IN (0, 1)),
     reason TEXT,
+    discarded_by TEXT,
     UNIQUE (stream_id, jwt_id),
     CHECK (state <> 'claimed' OR notification_id IS NOT NULL),
     CHECK ((finished_at IS NULL) = (state = 'pending' OR state = 'claimed' OR state = 'delivered')),
