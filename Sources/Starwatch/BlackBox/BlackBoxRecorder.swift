@@ -23,14 +23,17 @@ package final class BlackBoxRecorder: StarwatchTelemetry.LogSink {
         case none
     }
 
-    private let path: String
+    private let path: String?
     private let queue = DispatchQueue(label: "starwatch.blackbox", qos: .utility)
     private let waiting = Mutex(Waiting())
     /// Used on the queue only.
-    private let file = Mutex(File.unopened)
+    private let file: Mutex<File>
 
-    /// - Parameter path: The path of the database.
-    init(besides path: String) { self.path = BlackBox.path(besides: path) }
+    /// - Parameter database: The path of the database; `nil` for no file.
+    init(besides database: String?) {
+        path = database.map { BlackBox.path(besides: $0) }
+        file = Mutex(database == nil ? .none : .unopened)
+    }
 
     package func take(_ record: LogRecord) {
         guard record.isNotable else { return }
@@ -53,7 +56,7 @@ package final class BlackBoxRecorder: StarwatchTelemetry.LogSink {
 
     /// The marks in the file, which stays unopened, or is not there.
     func storedMarks() -> [BlackBoxRecord] {
-        BlackBoxFile.read(path: path).flatMap { try? BlackBox.read($0.bytes) }?.marks ?? []
+        path.flatMap { BlackBoxFile.read(path: $0) }.flatMap { try? BlackBox.read($0.bytes) }?.marks ?? []
     }
 
     /// Opens the file, and returns the marks that it contained then. Blocks.
@@ -90,7 +93,7 @@ package final class BlackBoxRecorder: StarwatchTelemetry.LogSink {
     @discardableResult
     private func withFile<Value: Sendable>(_ body: @Sendable (BlackBoxFile) -> Value) -> Value? {
         file.withLock { file in
-            if case .unopened = file { file = BlackBoxFile(path: path).map { .open($0) } ?? .none }
+            if case .unopened = file { file = path.flatMap { BlackBoxFile(path: $0) }.map { .open($0) } ?? .none }
             guard case .open(let open) = file else { return nil }
             return body(open)
         }

@@ -22,7 +22,8 @@ package enum CrashNotes {
         for signal in signals {
             var action = sigaction()
             action.__sigaction_handler.sa_sigaction = { number, info, _ in handle(number, info) }
-            action.sa_flags = SA_SIGINFO
+            // On the signal stack, if there is one: that of a thread can be full.
+            action.sa_flags = SA_SIGINFO | SA_ONSTACK
             sigaction(signal, &action, crash.former! + Int(signal))
         }
     }

@@ -47,7 +47,7 @@ struct AgentLog: Sendable {
             metrics: metrics.log,
             nowMilliseconds: { time.now.milliseconds }
         )
-        blackBox = BlackBoxRecorder(besides: options.storage.path)
+        blackBox = BlackBoxRecorder(besides: dependencies.keepsBlackBox ? options.storage.path : nil)
         pipeline.add(blackBox)
         let handler = pipeline.handler(label: "starwatch")
         logger = Logger(label: "starwatch", factory: { _ in handler })

@@ -47,6 +47,10 @@ struct BlackBoxRecorderTests {
         #expect(box.storedMarks().isEmpty)
         box.close()
         #expect(!FileManager.default.fileExists(atPath: file))
+        let none = BlackBoxRecorder(besides: nil)
+        none.take(line("text"))
+        none.close()
+        #expect(none.formerMarks().isEmpty)
     }
 
     @Test("continues after a restart, and after its file was cut")
