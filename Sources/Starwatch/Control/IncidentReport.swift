@@ -7,7 +7,7 @@ package struct IncidentReport: Sendable, Codable, Hashable {
         }
 
         package var name: Name
-        package var isRead: Bool
+        package var read: Bool
         /// The reason why it was not read, or what is missing in it.
         package var problem: String?
     }
@@ -19,7 +19,7 @@ package struct IncidentReport: Sendable, Codable, Hashable {
         package var cause: String
         /// The cause in words, after "It".
         package var phrase: String
-        package var isAskedFor: Bool
+        package var askedFor: Bool
     }
 
     package struct Problem: Sendable, Codable, Hashable {
@@ -48,7 +48,7 @@ package struct IncidentReport: Sendable, Codable, Hashable {
     package var version: String
     package var since: String
     package var until: String
-    package var isRunning: Bool
+    package var running: Bool
     package var sources: [Source]
     /// The ends of runs in this time, the oldest first.
     package var restarts: [Restart]

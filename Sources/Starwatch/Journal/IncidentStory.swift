@@ -71,7 +71,7 @@ package struct IncidentStory: Sendable {
             version: lines.last { $0.logged.event == AgentEvent.agentStarted.name }?.logged["version"] ?? version,
             since: since.iso8601,
             until: until.iso8601,
-            isRunning: isRunning,
+            running: isRunning,
             sources: sources,
             restarts: ends.map {
                 IncidentReport.Restart(
@@ -79,7 +79,7 @@ package struct IncidentStory: Sendable {
                     startedAt: $0.startedAt.iso8601,
                     cause: $0.cause.rawValue,
                     phrase: $0.phrase,
-                    isAskedFor: $0.cause.isAskedFor
+                    askedFor: $0.cause.isAskedFor
                 )
             },
             problems: problems(lines),
@@ -166,13 +166,13 @@ extension IncidentStory {
         var story = IncidentStory(version: version)
         story.machine = .current
         let file = BlackBox.path(besides: database)
-        var box = IncidentReport.Source(name: .blackBox, isRead: false)
+        var box = IncidentReport.Source(name: .blackBox, read: false)
         if let found = BlackBoxFile.read(path: file) {
             story.isRunning = found.isInUse
             do throws(BlackBoxError) {
                 let content = try BlackBox.read(found.bytes)
                 story.box = content
-                box.isRead = true
+                box.read = true
                 if content.damaged > 0 { box.problem = "\(content.damaged) damaged records are left out." }
             } catch {
                 box.problem = error.sentence
@@ -180,10 +180,10 @@ extension IncidentStory {
         } else {
             box.problem = "It cannot be read; check its owner, or whether an agent has run with this database."
         }
-        var source = IncidentReport.Source(name: .database, isRead: false)
+        var source = IncidentReport.Source(name: .database, read: false)
         do throws(StoreError) {
             story.record = try StoredRecord.read(path: database, since: since)
-            source.isRead = true
+            source.read = true
         } catch {
             source.problem = error.description
         }

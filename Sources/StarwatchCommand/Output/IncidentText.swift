@@ -8,7 +8,7 @@ enum IncidentText {
     }
 
     private static func head(_ report: IncidentReport) -> [(String, String)] {
-        let state = report.isRunning ? "running" : "not running"
+        let state = report.running ? "running" : "not running"
         var pairs = [
             ("Agent", "starwatch \(report.version), \(state)"),
             ("Time", "\(day(report.since)) \(clock(report.since)) to \(day(report.until)) \(clock(report.until)) UTC"),
@@ -20,13 +20,15 @@ enum IncidentText {
     }
 
     private static func restarts(_ report: IncidentReport) -> String {
-        let unasked = report.restarts.filter { !$0.isAskedFor }
+        let unasked = report.restarts.filter { !$0.askedFor }
         guard let last = unasked.last else { return "none that nobody asked for" }
-        return "\(unasked.count) that nobody asked for; the last \(clock(last.at)): it \(last.phrase)"
+        let causes = Dictionary(grouping: unasked, by: \.cause).sorted { $0.key < $1.key }
+        let list = causes.map { "\($0.key) \($0.value.count)" }.joined(separator: ", ")
+        return "\(unasked.count) that nobody asked for (\(list)); the last \(clock(last.at)): it \(last.phrase)"
     }
 
     private static func problems(_ report: IncidentReport) -> String {
-        guard !report.problems.isEmpty else { return report.isRunning ? "none" : "none at the end" }
+        guard !report.problems.isEmpty else { return report.running ? "none" : "none at the end" }
         return report.problems
             .map { "\($0.problem)\($0.subject.map { ":\($0)" } ?? "") since \(clock($0.since))" }
             .joined(separator: ", ")
@@ -35,7 +37,7 @@ enum IncidentText {
     /// Sentences about what could not be read.
     private static func sources(_ report: IncidentReport) -> [String] {
         report.sources.compactMap { source in
-            switch (source.name, source.isRead) {
+            switch (source.name, source.read) {
             case (.blackBox, false): "There is no black box: \(source.problem ?? "")"
             case (.blackBox, true): source.problem.map { "Black box: \($0)" }
             case (.database, false):

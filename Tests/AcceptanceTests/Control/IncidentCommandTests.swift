@@ -7,7 +7,7 @@ import Testing
     private struct Report: Decodable {
         struct Source: Decodable {
             let name: String
-            let is_read: Bool
+            let read: Bool
             let problem: String?
         }
         struct Restart: Decodable {
@@ -17,7 +17,7 @@ import Testing
             let event: String
             let text: String
         }
-        let is_running: Bool
+        let running: Bool
         let sources: [Source]
         let restarts: [Restart]
         let entries: [Entry]
@@ -43,7 +43,7 @@ import Testing
         let acted = try await starwatch("server", "clear-wait", "--config", world.config)
         #expect(acted.status == 0)
         let running = try await incident(world)
-        #expect(running.is_running)
+        #expect(running.running)
         #expect(running.restarts.map(\.cause) == ["killed"])
         let user = String(cString: getpwuid(geteuid()).pointee.pw_name)
         #expect(
@@ -55,16 +55,19 @@ import Testing
         _ = await eventually { agent.isRunning ? nil : true }
         #expect(!agent.isRunning)
         let gone = try await incident(world)
-        #expect(!gone.is_running)
+        #expect(!gone.running)
         #expect(gone.restarts.map(\.cause) == ["killed", "crashed"])
-        #expect(gone.sources.map(\.is_read) == [true, true])
+        #expect(gone.sources.map(\.read) == [true, true])
+        // Without an agent, a command acts and notes itself.
+        _ = try await starwatch("server", "clear-wait", "--config", world.config)
         let journal = try await starwatch("journal", "--config", world.config)
-        #expect(journal.output.contains("server.clear-wait"), "\(journal.errors)")
+        #expect(journal.output.contains("socket:\(user)"), "\(journal.errors)")
+        #expect(journal.output.contains("command:\(user)"), "\(journal.output)")
 
         let database = world.workspace.path("starwatch.db")
         try Data(repeating: 7, count: 65_536).write(to: URL(filePath: database))
         let alone = try await incident(world)
-        #expect(alone.sources.map(\.is_read) == [true, false])
+        #expect(alone.sources.map(\.read) == [true, false])
         #expect(alone.entries.contains { $0.event == "operator.action" })
         let text = try await starwatch("incident", "--database", database)
         #expect(text.output.contains("This is the black box alone"))

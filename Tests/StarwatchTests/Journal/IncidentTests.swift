@@ -98,7 +98,7 @@ struct IncidentTests {
         box.add(.line, at: time(1), json(1, "ERROR", "storage.damaged"))
         box.close()
         let story = IncidentStory.read(database: database, since: start, version: "1.0.0")
-        #expect(story.sources.map(\.isRead) == [true, false])
+        #expect(story.sources.map(\.read) == [true, false])
         #expect(story.sources[1].problem?.contains("damaged") == true)
         #expect(story.report(since: start, until: time(5)).entries.map(\.event) == ["storage.damaged"])
         try FileManager.default.removeItem(atPath: database)
