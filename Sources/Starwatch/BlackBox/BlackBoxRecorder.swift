@@ -54,9 +54,9 @@ package final class BlackBoxRecorder: StarwatchTelemetry.LogSink {
         if isFirst { queue.async { self.write() } }
     }
 
-    /// The marks in the file, which stays unopened, or is not there.
-    func storedMarks() -> [BlackBoxRecord] {
-        path.flatMap { BlackBoxFile.read(path: $0) }.flatMap { try? BlackBox.read($0.bytes) }?.marks ?? []
+    /// The content of the file, which stays unopened; empty if it is not there.
+    func storedContent() -> BlackBox.Content {
+        path.flatMap { BlackBoxFile.read(path: $0) }.flatMap { try? BlackBox.read($0.bytes) } ?? BlackBox.Content()
     }
 
     /// Opens the file, and returns the marks that it contained then. Blocks.

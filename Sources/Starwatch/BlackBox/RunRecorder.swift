@@ -45,7 +45,8 @@ package final class RunRecorder: Sendable {
     /// An agent that does not run looks at the file, and counts the last run as ended.
     package func ends(now: Timestamp) -> [RunEnd] {
         if let ends = known.withLock({ $0 }) { return ends }
-        let ends = RunEndDecision.ends(box.storedMarks(), before: (machine(), now))
+        let content = box.storedContent()
+        let ends = RunEndDecision.ends(content.marks, before: (machine(), content.endOfRecords ?? now))
         return known.withLock { known in
             if known == nil { known = ends }
             return known ?? []

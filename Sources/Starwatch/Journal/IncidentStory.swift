@@ -33,8 +33,11 @@ package struct IncidentStory: Sendable {
 
     package func report(since: Timestamp, until: Timestamp) -> IncidentReport {
         let lines = lines(since, until)
-        let ends = RunEndDecision.ends(box?.marks ?? [], before: isRunning ? nil : (machine, until))
-            .filter { $0.at >= since && $0.at <= until }
+        let ends = RunEndDecision.ends(
+            box?.marks ?? [],
+            before: isRunning ? nil : (machine, box?.endOfRecords ?? until)
+        )
+        .filter { $0.at >= since && $0.at <= until }
         // An end comes before the start that shows it.
         var entries: [(Timestamp, IncidentReport.Entry)] = []
         for end in ends where !(end.cause == .stopped && hasLine(of: .agentStopped, at: end.at, in: lines)) {

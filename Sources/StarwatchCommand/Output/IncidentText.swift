@@ -12,14 +12,14 @@ enum IncidentText {
         var pairs = [
             ("Agent", "starwatch \(report.version), \(state)"),
             ("Time", "\(day(report.since)) \(clock(report.since)) to \(day(report.until)) \(clock(report.until)) UTC"),
-            ("Restarts", restarts(report)),
+            ("Ends", ends(report)),
             ("Problems", problems(report)),
         ]
         pairs += sources(report).map { ("Note", $0) }
         return pairs
     }
 
-    private static func restarts(_ report: IncidentReport) -> String {
+    private static func ends(_ report: IncidentReport) -> String {
         let unasked = report.restarts.filter { !$0.askedFor }
         guard let last = unasked.last else { return "none that nobody asked for" }
         let causes = Dictionary(grouping: unasked, by: \.cause).sorted { $0.key < $1.key }

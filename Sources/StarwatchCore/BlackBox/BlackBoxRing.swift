@@ -75,6 +75,11 @@ package enum BlackBox {
         /// The rings, for the next records.
         package var rings: [BlackBoxRing.Kind: BlackBoxRing] = [:]
 
+        /// The earliest time at which a run that recorded no end can have ended: just after its last record.
+        package var endOfRecords: Timestamp? {
+            [lines.last?.at, marks.last?.at].compactMap { $0 }.max().map { $0 + .milliseconds(1) }
+        }
+
         package init() { for kind in BlackBoxRing.Kind.allCases { rings[kind] = BlackBoxRing(kind) } }
     }
 

@@ -44,7 +44,7 @@ struct BlackBoxRecorderTests {
     func lazy() {
         let box = BlackBoxRecorder(besides: database)
         box.take(line("debug", isNotable: false))
-        #expect(box.storedMarks().isEmpty)
+        #expect(box.storedContent().marks.isEmpty)
         box.close()
         #expect(!FileManager.default.fileExists(atPath: file))
         let none = BlackBoxRecorder(besides: nil)
