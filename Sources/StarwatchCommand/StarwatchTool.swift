@@ -21,7 +21,7 @@ struct StarwatchTool: AsyncParsableCommand {
                 name: "Agent",
                 subcommands: [
                     RunCommand.self, StatusCommand.self, PollCommand.self, SinksCommand.self, ServerCommand.self,
-                    LogsCommand.self,
+                    LogsCommand.self, JournalCommand.self, IncidentCommand.self,
                 ]
             ),
             CommandGroup(

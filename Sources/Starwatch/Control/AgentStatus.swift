@@ -292,6 +292,25 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         }
     }
 
+    /// The ends of the agent that nobody asked for.
+    public struct Restarts: Sendable, Codable, Hashable {
+        /// Their number in the last 24 hours, up to some hundreds.
+        public var lastDay: Int
+        /// The cause of the last of them, as a `RunEndCause`, and its time; `nil` if there is none in the last 24 hours.
+        public var lastCause: String?
+        public var lastAt: String?
+
+        enum CodingKeys: String, SnakeKey {
+            case lastDay, lastCause, lastAt
+        }
+
+        init(_ ends: [RunEnd], now: Timestamp) {
+            let unasked = RunEndDecision.unasked(ends, within: .seconds(86_400), now: now)
+            lastDay = unasked.count
+            (lastCause, lastAt) = (unasked.last?.cause.rawValue, unasked.last?.at.iso8601)
+        }
+    }
+
     /// `degraded` when there are ``reasons``.
     public var status = Health.healthy
     /// The reasons why it is degraded, from a fixed set of words, some with the name of a poll, sink or port after a colon.
@@ -326,13 +345,15 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     /// Time of the last scrape by Prometheus or a compatible scraper, which name their time limit in a header; `nil`
     /// without one since the start.
     public var lastScrape: String?
+    /// The ends of the agent that nobody asked for; `nil` from an older agent.
+    public var restarts: Restarts?
     /// The summary of the poll `starred_projects`.
     public var pollingMetrics = PollingMetrics()
 
     enum CodingKeys: String, SnakeKey {
         case status, reasons, problems, headline, version, startedAt, now, identity, polls, digests, outbox, clock,
             server
-        case storage, disk, canary, lastScrape, pollingMetrics
+        case storage, disk, canary, lastScrape, restarts, pollingMetrics
     }
 
     /// Takes what is wrong; a status without problems is healthy.

@@ -30,6 +30,8 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
     package var undeliveredTo: [String]?
     /// The reason why nobody gets it; `nil` if its state tells.
     package var reason: RowReason?
+    /// The operator who discarded it, as the journal has it; `nil` for another reason.
+    package var discardedBy: String?
     /// The poll that announced the same claim; `nil` for another reason, or if that row is gone.
     package var announcedBy: String?
     /// The result of every sink; `nil` in lists.

@@ -65,6 +65,7 @@ struct OutboxControl: Sendable {
         let renderer = dispatcher.renderer
         let count = try await store.outbox.discard(
             try await discardable(rows),
+            by: Operator.current.text,
             now: dispatcher.clock.now,
             make: { renderer.renewed($0) }
         )
@@ -149,6 +150,7 @@ extension OutboxEntry {
         notificationID = row.notificationID
         undeliveredTo = row.undeliveredTo.isEmpty ? nil : row.undeliveredTo
         reason = row.reason
+        discardedBy = row.discardedBy
         announcedBy = row.announcedBy
         self.deliveries = deliveries
     }

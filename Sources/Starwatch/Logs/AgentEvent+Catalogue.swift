@@ -33,6 +33,10 @@ extension AgentEvent: CaseIterable {
         "The agent could not start, or a part of it failed. It exits with code 2 if the configuration, a secret or the "
             + "database is unusable, else with 1. Fix the error and start it again. Only in JSON logs."
     }
+    static let agentRunEnded = AgentEvent("agent.run_ended", .warning, [.cause], optional: [.signal], folds: false) {
+        "The former run did not end by itself: it was killed, crashed, or ended with the machine. Nothing is lost. "
+            + "`starwatch incident` shows what came before."
+    }
     static let agentStarted = AgentEvent("agent.started", .notice, [.version, .polls], folds: false) {
         "The agent started."
     }
@@ -70,11 +74,17 @@ extension AgentEvent: CaseIterable {
     static let clockSkewed = AgentEvent("clock.skewed", .warning, [.skewMilliseconds, .error]) {
         "The local clock is off by more than `clock.max_skew`. Fix the machine's time synchronisation."
     }
-    static let configRefused = AgentEvent("config.refused", .error, [.error], folds: false) {
+    static let configRefused = AgentEvent("config.refused", .error, [.error, .actor], folds: false) {
         "A configuration reload was rejected; the previous configuration stays in force. Fix the error and send SIGHUP "
             + "again."
     }
-    static let configReloaded = AgentEvent("config.reloaded", .notice, folds: false) {
+    static let configReloaded = AgentEvent(
+        "config.reloaded",
+        .notice,
+        [.actor, .configuration],
+        optional: [.changed],
+        folds: false
+    ) {
         "The configuration was reloaded and is in force."
     }
     static let controlRefused = AgentEvent("control.refused", .warning, [.error, .reason]) {
@@ -151,6 +161,15 @@ extension AgentEvent: CaseIterable {
         [.runID, .notificationID, .poll, .changeCount]
     ) {
         "A notification reached every required sink."
+    }
+    static let operatorAction = AgentEvent(
+        "operator.action",
+        .notice,
+        [.verb, .actor, .result],
+        optional: [.target, .error],
+        folds: false
+    ) {
+        "Somebody changed something with a command, a page or the control API. `starwatch journal` lists these actions."
     }
     static let outboxEvicted = AgentEvent("outbox.evicted", .warning, [.runID, .poll, .rowCount]) {
         "The outbox exceeded `outbox.max_undelivered`. Rows were evicted according to `outbox.eviction` and are "
@@ -319,14 +338,16 @@ extension AgentEvent: CaseIterable {
 
     /// Every event above. `ReadmeTests` finds one that is missing.
     package static let allCases: [AgentEvent] = [
-        acknowledgeFailed, acknowledgeLocal, acknowledgeNoToken, acknowledgeStoreFailed, agentFailed, agentStarted,
-        agentStopped,
+        acknowledgeFailed, acknowledgeLocal, acknowledgeNoToken, acknowledgeStoreFailed, agentFailed, agentRunEnded,
+        agentStarted, agentStopped,
         apiFailure, callbackDropped, callbackRefused, callbackStoreFailed, callbackUnavailable, canaryStoreFailed, clockJump,
         clockNoAnswer, clockSkewed, configRefused, configReloaded, controlRefused, digestEmpty, digestFetchFailed,
         digestFired, digestNotShown, digestShown, digestStoreFailed, digestVariable, dispatchStoreFailed,
         httpClearText, httpListening, httpRefused, identityChanged, identityErased, keysRevoked, keysRotated,
-        keysRotationEnded, keysStoreFailed, notification, notificationDelivered, outboxEvicted, outboxUnreadable,
-        pollBootstrapped, pollCancelled, pollChanged, pollContractViolation, pollCursorAhead, pollDeferred,
+        keysRotationEnded, keysStoreFailed, notification, notificationDelivered, operatorAction, outboxEvicted,
+        outboxUnreadable,
+        pollBootstrapped, pollCancelled, pollChanged, pollContractViolation, pollCursorAhead,
+        pollDeferred,
         pollFailed, pollItemQuarantined, pollOutOfRoom, pollPageOutOfOrder, pollSkipped, pollSkippedAgain,
         pollStoreFailed, pollUnchanged, problemBegan, problemEnded, retentionCleaned, retentionStoreFailed,
         serverDialect, serverWaitCapped,

@@ -1,8 +1,12 @@
 /// Fields of the agent's events, besides `timestamp`, `level`, `event` and `suppressed`.
 package enum LogField: String, Sendable, CaseIterable {
+    case actor
     case address
     case attempt
+    case cause
     case changeCount = "change_count"
+    case changed
+    case configuration
     case count
     case dialect
     case digest
@@ -28,10 +32,13 @@ package enum LogField: String, Sendable, CaseIterable {
     case runID = "run_id"
     case serverRequestID = "server_request_id"
     case serverError = "server_error"
+    case signal
     case sink
     case sizeMilliseconds = "size_ms"
     case skewMilliseconds = "skew_ms"
     case state
+    case target
+    case verb
     case version
 
     /// Type of a field's value.
@@ -62,9 +69,9 @@ package enum LogField: String, Sendable, CaseIterable {
         switch self {
         case .address: .address
         case .attempt, .changeCount, .count, .page, .polls, .projectCount, .rowCount: .count
-        case .dialect, .endpoint, .group, .kind, .outcome, .port, .problem, .reason, .result, .state: .word
+        case .cause, .dialect, .endpoint, .group, .kind, .outcome, .port, .problem, .reason, .result, .state: .word
         case .durationMilliseconds, .sizeMilliseconds, .skewMilliseconds: .milliseconds
-        case .error, .path, .serverError, .version: .text
+        case .actor, .changed, .configuration, .error, .path, .serverError, .signal, .target, .verb, .version: .text
         case .identity: .pseudonym
         case .notificationID: .notificationID
         case .digest, .poll, .sink: .name
@@ -76,9 +83,16 @@ package enum LogField: String, Sendable, CaseIterable {
     /// One-line description.
     package var meaning: String {
         switch self {
+        case .actor:
+            "Who did it: `socket:` and a user of this machine, `port:` and a name of the web configuration or `token`, "
+                + "`command:` and a user while the agent was stopped, `signal`, or `program` for a host program."
         case .address: "Listen address of the HTTP server."
         case .attempt: "Number of the request's attempt, from 1."
+        case .cause:
+            "Cause of the end: `killed`, `crashed`, `watchdog`, `out_of_memory`, `machine_restarted`, `stopped_late`."
+        case .changed: "Names of the settings that differ from the former configuration."
         case .changeCount: "Changes that were found, delivered or not acknowledged."
+        case .configuration: "The first 12 hexadecimal digits of a hash of the configuration."
         case .count: "Changes in the notification, or dropped events."
         case .dialect: "The server's dialect: `endorser` or `canonical`."
         case .digest: "Name of the digest."
@@ -100,18 +114,22 @@ package enum LogField: String, Sendable, CaseIterable {
         case .reason:
             "Reason, as in the label of the matching metric; for a failure, `http_` and the status, or the cause."
         case .requestID: "`X-Request-ID` of the last request. Each attempt has its own."
-        case .result: "Label `result` of `starwatch_api_requests_total`."
+        case .result:
+            "Label `result` of `starwatch_api_requests_total`; for an operator's action, `ok` or the kind of the error."
         case .rowCount: "Number of outbox rows."
         case .runID:
             "Id of one run, also in stored rows, exemplars and notifications. Delivery and acknowledgement carry the run that "
                 + "found their newest change."
         case .serverError: "The server's error code, the rejected field or the missing scope, from fixed lists."
         case .serverRequestID: "The server's own id of that request, from its error body or its `X-Request-ID` header."
+        case .signal: "Signal that ended the run."
         case .sink: "Name of the sink."
         case .sizeMilliseconds:
             "Size of the clock jump, length of the suspension, lateness of the digest, or wait that the server asked for."
         case .skewMilliseconds: "Server time minus local time."
         case .state: "Of a circuit: `closed`, `half_open` or `open`. Of a check: `running` or `passed`."
+        case .target: "Object of the action, without personal data: a name, row numbers, options."
+        case .verb: "The action, as its path in the control API: `outbox.discard`."
         case .version: "Version of the agent."
         }
     }

@@ -68,6 +68,7 @@ public final class Agent: Sendable {
         }
         var parts = AgentDependencies()
         parts.store = { $0.reads = true }
+        parts.keepsBlackBox = false
         try await self.init(options: options, time: SystemClock(), logSinks: [], dependencies: parts)
     }
 
@@ -123,7 +124,8 @@ public final class Agent: Sendable {
                 try await process.check(next, insteadOf: options, dependencies)
             },
             lifecycle: process.lifecycle,
-            environment: process.environment
+            environment: process.environment,
+            journal: process.journal
         )
         topics = AgentTopics(runtime, reloader)
         topics.metrics.publishConfiguration()
@@ -149,6 +151,7 @@ public final class Agent: Sendable {
         let group = try group(supervisor, isEmbedded: isEmbedded)
         let logger = process.environment.logger
         if !isContinued {
+            if let end = process.runs.begin(now: process.environment.time.now) { await process.journal.note(end) }
             logger.log(.agentStarted, [.version: "\(AgentVersion.current)", .polls: .number(runtime.polls.count)])
             // A host application encrypts its database itself.
             if process.isClear, options.storage.owner == .agent { logger.log(.storageClear) }
@@ -162,12 +165,23 @@ public final class Agent: Sendable {
             // With a preference, so that no service continues on the thread of another that it shares an actor with.
             try await withTaskExecutorPreference(Offload.executor) { try await group.run() }
         } catch {
-            await close()
+            await end(.failed)
             throw error as? AgentError ?? AgentError(.failed, "\(error)")
         }
-        if reloader.next == nil { logger.log(.agentStopped) }
+        guard reloader.next == nil else {
+            await close()
+            return reloader.next
+        }
+        logger.log(.agentStopped)
+        await end(.stopped)
+        return nil
+    }
+
+    /// Notes the end of the run, and closes the agent.
+    private func end(_ cause: RunEndCause) async {
+        await process.journal.noteEnd(cause)
+        process.runs.end(cause, now: process.environment.time.now)
         await close()
-        return reloader.next
     }
 
     /// The services of a run. They stop in reverse: polling first, then delivery, then acknowledgement. /metrics responds
@@ -189,6 +203,7 @@ public final class Agent: Sendable {
                 supervisor: supervisor,
                 stopping: stopping,
                 isReloading: { [reloader] in reloader.next != nil },
+                onStop: { [process] in process.runs.stopping(now: process.environment.time.now) },
                 logger: logger
             )
         )

@@ -10,6 +10,9 @@ package struct AgentDependencies: Sendable {
     /// Changes the options with which the database is opened.
     package var store: @Sendable (inout StoreOptions) -> Void = { _ in }
 
+    /// Whether the agent writes a black box beside the database. A simulation, whose disk is in memory, has none.
+    package var keepsBlackBox = true
+
     /// The host program's sinks, besides the configured ones.
     package var sinks: [any HostSink] = []
     /// The host program's fetchers of digest content.

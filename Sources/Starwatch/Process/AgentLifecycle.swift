@@ -78,6 +78,8 @@ struct ReadinessService: Service {
     let stopping: Promise<Void>
     /// Returns whether another run follows this one.
     let isReloading: @Sendable () -> Bool
+    /// Called when the agent begins to stop for good.
+    var onStop: @Sendable () -> Void = {}
     let logger: Logger
 
     func run() async throws {
@@ -89,7 +91,9 @@ struct ReadinessService: Service {
             _ = await stopping.value()
         }
         lifecycle.drain()
-        if !isReloading() { supervisor.stopping() }
+        guard !isReloading() else { return }
+        onStop()
+        supervisor.stopping()
     }
 }
 

@@ -9,6 +9,7 @@ package struct AgentLog: Sendable {
     let metrics: AgentMetrics
     let pipeline: LogPipeline
     let recorder = LogRecorder()
+    let blackBox: BlackBoxRecorder
     let logger: Logger
 
     /// - Parameters:
@@ -46,6 +47,8 @@ package struct AgentLog: Sendable {
             metrics: metrics.log,
             nowMilliseconds: { time.now.milliseconds }
         )
+        blackBox = BlackBoxRecorder(besides: dependencies.keepsBlackBox ? options.storage.path : nil)
+        pipeline.add(blackBox)
         let handler = pipeline.handler(label: "starwatch")
         logger = Logger(label: "starwatch", factory: { _ in handler })
     }

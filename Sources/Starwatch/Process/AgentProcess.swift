@@ -20,6 +20,7 @@ package final class AgentProcess: Sendable {
     let feed: Feed
     let signingKeys: StoredSigningKeys
     let logs: AgentLog
+    let runs: RunRecorder
     let pseudonym: IdentityHash
     let changeHash: ChangeHash
     /// The id of this installation, which determines the delay of polls within their splay.
@@ -35,6 +36,7 @@ package final class AgentProcess: Sendable {
     let startedAt: Duration
 
     var gates: Gates { requester.gates }
+    var journal: Journal { Journal(store: store, environment: environment) }
 
     /// Opens the database and makes the sinks.
     ///
@@ -54,6 +56,7 @@ package final class AgentProcess: Sendable {
         lifecycle = AgentLifecycle(after: previous?.process.lifecycle)
         startedAt = previous?.process.startedAt ?? time.boottime
         logs = log
+        runs = RunRecorder(log.blackBox, after: previous?.process.runs)
         http = parts.http
         ntp = parts.ntp
         feed = parts.feed
@@ -263,6 +266,8 @@ package final class AgentProcess: Sendable {
         await gates.storeEnds()
         await pollManager.endSchedules()
         await store.close()
+        // Last, so that it has every line.
+        logs.blackBox.close()
     }
 }
 

@@ -16,6 +16,7 @@ package struct AgentTopics: Sendable {
     let digests: DigestControl
     let stories: StoryFinder
     let logs: StoredLogs
+    let journal: Journal
     let status: StatusReporter
     let health: HealthCheck
     let metrics: MetricsReporter
@@ -74,6 +75,7 @@ package struct AgentTopics: Sendable {
             pseudonym: process.pseudonym,
             changeHash: process.changeHash
         )
+        journal = process.journal
         logs = StoredLogs(recorder: process.logs.recorder, store: store)
         status = StatusReporter(runtime: runtime, digests: digests)
         health = HealthCheck(process: process, requestTimeout: options.server.timeout)

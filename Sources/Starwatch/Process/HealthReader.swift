@@ -31,6 +31,7 @@ struct HealthReader: Sendable {
             bounds: metrics.api.latency[.plansChanged].bounds,
             at: time.monotonic
         )
+        facts.restarts = process.runs.ends(now: time.now)
         facts.jump = seen.jump(at: time.boottime)
         facts.scrapeSilence = seen.scrapeSilence(at: time.monotonic)
         let files = process.store.status.fileSizes()

@@ -23,6 +23,7 @@ package final class Reloader: Service {
     private let check: @Sendable (AgentOptions) async throws(AgentError) -> Void
     private let lifecycle: AgentLifecycle
     private let environment: Environment
+    private let journal: Journal
     private let state = Mutex(State())
 
     /// - Parameters:
@@ -34,7 +35,8 @@ package final class Reloader: Service {
         load: @escaping @Sendable () throws(AgentError) -> AgentOptions,
         check: @escaping @Sendable (AgentOptions) async throws(AgentError) -> Void,
         lifecycle: AgentLifecycle,
-        environment: Environment
+        environment: Environment,
+        journal: Journal
     ) {
         self.signal = signal
         self.current = current
@@ -42,6 +44,7 @@ package final class Reloader: Service {
         self.check = check
         self.lifecycle = lifecycle
         self.environment = environment
+        self.journal = journal
     }
 
     /// Rejects every reload from now on, because the agent's owner would not start another run.
@@ -88,7 +91,7 @@ package final class Reloader: Service {
                 )
             }
             try await check(options)
-            environment.logger.log(.configReloaded)
+            await journal.noteReload(from: current, to: options)
             let group = state.withLock { state in
                 state.next = options
                 return state.group
@@ -96,8 +99,7 @@ package final class Reloader: Service {
             await group?.triggerGracefulShutdown()
         } catch {
             environment.metrics.reloadSuccessful.set(0)
-            lifecycle.seen.reloadError = error.message
-            environment.logger.log(.configRefused, [.error: "\(error.message)"])
+            lifecycle.seen.reloadError = await journal.noteRefusedReload(error)
             supervisor.ready("Running; the changed configuration was refused.")
             throw ControlError(.invalid, error.message)
         }

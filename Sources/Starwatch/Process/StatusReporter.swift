@@ -31,6 +31,7 @@ struct StatusReporter: Sendable {
         status.server.throttledUntil = facts.hold?.until?.iso8601
         status.server.answers = AgentStatus.Answers(facts.answers)
         status.disk = facts.disk.map(AgentStatus.Disk.init)
+        status.restarts = AgentStatus.Restarts(facts.restarts, now: now)
         for slot in sinks { facts.sinks.append(fill(&status.outbox, from: slot, now: now)) }
         do {
             try await read(&status, &facts, sinks: sinks, now: now)

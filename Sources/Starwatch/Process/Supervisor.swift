@@ -19,6 +19,9 @@ public final class Supervisor: Sendable {
         progressInterval = socket != nil && isMeant && wait > 0 ? .microseconds(wait) / 2 : nil
     }
 
+    /// Whether the manager ends an agent that makes no progress.
+    package var hasWatchdog: Bool { progressInterval != nil }
+
     /// Whether there is a manager.
     var isThere: Bool { socket != nil }
 

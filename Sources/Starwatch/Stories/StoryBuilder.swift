@@ -33,7 +33,11 @@ struct StoryBuilder: Sendable {
             steps.append(TimedStep(.acknowledged, time) { $0.requestID = change.ackRequestID })
         }
         if let time = row.finishedAt, let kind = Self.ending(row.state) {
-            steps.append(TimedStep(kind, time) { $0.reason = row.reason?.sentence(announcedBy: row.announcedBy) })
+            steps.append(
+                TimedStep(kind, time) {
+                    $0.reason = row.reason?.sentence(announcedBy: row.announcedBy, discardedBy: row.discardedBy)
+                }
+            )
         }
         if let time = change.watermark.passedAt { steps.append(TimedStep(.watermark, time)) }
         story.steps = TimedStep.ordered(steps)

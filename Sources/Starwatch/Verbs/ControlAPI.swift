@@ -327,6 +327,15 @@ package enum ControlAPI {
         try await $0.logs.lines($1)
     }
 
+    /// Entries of the journal, in the order in which they were made.
+    package static let journal = Verb(
+        .get,
+        "/api/v1/journal",
+        taking: .query(JournalQuery(), [.text("since", \.since), .limit(\.limit)])
+    ) {
+        try await $0.journal.list($1)
+    }
+
     /// All verbs but ``status``, which the read-only server has too. A path that overlaps another comes after it.
     package static let controls: [any AnyVerb] = [
         runPoll, tryPoll, testSink, clearServerWait, reload,
@@ -334,7 +343,7 @@ package enum ControlAPI {
         identity, setIdentity, removeIdentity, eraseIdentity, stars, changeStars, archivedStars,
         keys, rotateDataKeys, verifyKeys, changeMasterKey, importSigningKey, rotateSigningKey, revokeSigningKey,
         digests, fetchDigest, showDigest,
-        feed, notificationList, notificationShow, notificationAct, shortlinkShow, explain, logs,
+        feed, notificationList, notificationShow, notificationAct, shortlinkShow, explain, logs, journal,
     ]
 }
 

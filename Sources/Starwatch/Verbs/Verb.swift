@@ -22,6 +22,13 @@ package struct Verb<Input: Sendable, Answer: Codable & Sendable>: Sendable {
     package let patience: Duration
     let work: @Sendable (AgentTopics, Input) async throws -> Answer
 
+    /// The word of the verb in the journal, from its path: `outbox.discard`. `nil` if it changes nothing. A reload notes
+    /// itself, with what has changed.
+    var journalWord: String? {
+        guard httpMethod != .get, let operation, operation != .read, operation != .reload else { return nil }
+        return path.split(separator: "/").dropFirst(2).filter { !$0.hasPrefix("{") }.joined(separator: ".")
+    }
+
     package var method: String { httpMethod.rawValue }
     /// Whether the verb only reads, so that an agent that opened its database for reading can perform it.
     package var reads: Bool { httpMethod == .get }
@@ -82,6 +89,12 @@ extension AgentControl {
 
 /// An agent that servers can serve: its verbs, and what only its own process can answer.
 package protocol ServedAgent: AgentControl {
+    /// Performs a verb for an operator, who is noted in the journal.
+    func perform<Input, Answer>(
+        _ verb: Verb<Input, Answer>,
+        _ input: Input,
+        for caller: Operator
+    ) async throws(ControlError) -> Answer
     /// The metrics page.
     func metrics(_ query: MetricsQuery) async -> MetricsAnswer
     /// The reasons why the agent is not ready: `starting`, `draining`, `store_unavailable`, `signed_out`; empty when it
@@ -103,12 +116,32 @@ package protocol ServedAgent: AgentControl {
 }
 
 extension AgentTopics: ServedAgent {
-    /// Performs a verb, and counts it by its outcome.
     package func perform<Input, Answer>(
         _ verb: Verb<Input, Answer>,
         _ input: Input
+    ) async throws(ControlError) -> Answer { try await perform(verb, input, for: .program) }
+
+    /// Performs a verb, counts it by its outcome, and notes it in the journal if it changes something.
+    package func perform<Input, Answer>(
+        _ verb: Verb<Input, Answer>,
+        _ input: Input,
+        for caller: Operator
     ) async throws(ControlError) -> Answer {
-        try await counted(verb.operation) { try await verb.work(self, input) }
+        func work() async throws(ControlError) -> Answer {
+            try await counted(verb.operation) {
+                try await Operator.$current.withValue(caller) { try await verb.work(self, input) }
+            }
+        }
+        guard let word = verb.journalWord else { return try await work() }
+        let target = JournalTarget.text(try? verb.form.write(input))
+        do throws(ControlError) {
+            let answer = try await work()
+            await journal.note(word, target, by: caller, failure: nil)
+            return answer
+        } catch {
+            await journal.note(word, target, by: caller, failure: error)
+            throw error
+        }
     }
 
     package func metrics(_ query: MetricsQuery) async -> MetricsAnswer { await metrics.answer(query) }

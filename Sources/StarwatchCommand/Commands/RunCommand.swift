@@ -29,6 +29,7 @@ struct RunCommand: AsyncParsableCommand {
         // Programs that the agent starts must not inherit the socket.
         let supervisor = Supervisor(environment: ProcessInfo.processInfo.environment)
         unsetenv("NOTIFY_SOCKET")
+        CrashNotes.install(hasWatchdog: supervisor.hasWatchdog)
         var access = arguments.access
         let configuration = try access.configuration()
         // A reload reads the same file, even if a file with precedence has appeared.

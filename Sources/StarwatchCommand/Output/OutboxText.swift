@@ -40,7 +40,10 @@ enum OutboxText {
             ("Claim", row.jwtID),
             ("Notification", row.notificationID ?? "-"),
         ]
-        if let reason = row.reason { pairs.insert(("Reason", reason.sentence(announcedBy: row.announcedBy)), at: 2) }
+        if let reason = row.reason {
+            let sentence = reason.sentence(announcedBy: row.announcedBy, discardedBy: row.discardedBy)
+            pairs.insert(("Reason", sentence), at: 2)
+        }
         for delivery in row.deliveries ?? [] {
             pairs.append(("Sink \(delivery.sink)", self.delivery(delivery)))
         }

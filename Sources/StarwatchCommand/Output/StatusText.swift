@@ -151,6 +151,7 @@ enum StatusText {
             ("Scraped", RelativeTime.text(status.lastScrape, now: now, never: "never since the start")),
         ] + (status.storage.map { [("Database", database($0))] } ?? []) + (status.disk.map { [("Disk", disk($0))] } ?? [])
             + (status.canary.map { [("Canary", canary($0, now))] } ?? [])
+            + (status.restarts.flatMap { restarts($0, now) }.map { [("Restarts", $0)] } ?? [])
     }
 
     private static func canary(_ canary: AgentStatus.Canary, _ now: Timestamp) -> String {
@@ -167,6 +168,15 @@ enum StatusText {
 
     private static func disk(_ disk: AgentStatus.Disk) -> String {
         "\(disk.freeBytes >> 20) MiB free, the database has \(max(disk.databaseBytes >> 20, 1)) MiB"
+    }
+
+    /// The ends that nobody asked for; `nil` without one.
+    private static func restarts(_ restarts: AgentStatus.Restarts, _ now: Timestamp) -> String? {
+        guard restarts.lastDay > 0 else { return nil }
+        let cause = restarts.lastCause.map { RunEndCause(rawValue: $0)?.phrase ?? $0 } ?? "ended"
+        return
+            "\(restarts.lastDay) in 24 h that nobody asked for; the last \(RelativeTime.text(restarts.lastAt, now: now)): "
+            + "it \(cause)"
     }
 
     private static func database(_ storage: AgentStatus.Storage) -> String {

@@ -1,3 +1,4 @@
+import Glibc
 import Starwatch
 import StarwatchHTTP
 
@@ -90,7 +91,9 @@ struct AgentAccess: Sendable {
             guard verb.reads else { throw error }
             return try await read(verb, input, insteadOf: error, "\(error.message). This is what can still be read.")
         }
-        return try await agent.once { agent throws(ControlError) in try await agent.perform(verb, input) }
+        return try await agent.once { agent throws(ControlError) in
+            try await agent.topics.perform(verb, input, for: .user(geteuid(), by: .command))
+        }
     }
 
     /// Performs a verb that reads beside the agent that has the database open.

@@ -4,7 +4,7 @@ package enum HealthDecision {
     package static func problems(_ facts: HealthFacts, now: Timestamp) -> [Problem] {
         let known =
             store(facts) + polls(facts, now: now) + server(facts, now: now) + sinks(facts, now: now)
-            + outbox(facts.outbox) + agent(facts, now: now)
+            + outbox(facts.outbox) + agent(facts, now: now) + restarts(facts.restarts, now: now)
         let ranks = Dictionary(uniqueKeysWithValues: Problem.Kind.allCases.enumerated().map { ($1, $0) })
         // The order of polls and sinks is that of the configuration.
         return known.enumerated().sorted { (ranks[$0.element.kind]!, $0.offset) < (ranks[$1.element.kind]!, $1.offset) }
@@ -206,5 +206,21 @@ package enum HealthDecision {
             add(.notScraped, phrase, since: now - silence)
         }
         return problems
+    }
+
+    /// An agent that ends again and again and is started again works in between, so nothing else shows it.
+    private static func restarts(_ ends: [RunEnd], now: Timestamp) -> [Problem] {
+        let ends = RunEndDecision.unasked(ends, within: HealthFacts.restartWindow, now: now)
+        guard ends.count >= HealthFacts.restartsOfTrouble, let last = ends.last else { return [] }
+        // With one end less than the limit in the window, it is over.
+        let decisive = ends[ends.count - HealthFacts.restartsOfTrouble]
+        return [
+            Problem(
+                .restarting,
+                "the agent ended \(ends.count) times within an hour; the last time it \(last.phrase)",
+                since: ends.first?.at,
+                until: decisive.at + HealthFacts.restartWindow
+            )
+        ]
     }
 }

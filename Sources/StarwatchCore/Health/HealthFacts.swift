@@ -173,6 +173,13 @@ package struct HealthFacts: Sendable, Hashable {
     /// Whether the local clock is off by more than the limit.
     package var isSkewed = false
 
+    /// The ends of former runs, the oldest first.
+    package var restarts: [RunEnd] = []
+
+    /// The number of ends within ``restartWindow`` that nobody asked for, from which on the agent restarts too often.
+    package static let restartsOfTrouble = 3
+    package static let restartWindow = Duration.seconds(3600)
+
     /// The number of failed passes in a row after which acknowledgements count as failing.
     package static let acknowledgementsFailAfter = 2
     /// The number of valid tokens below which a pool is low.

@@ -121,6 +121,11 @@ extension Problem.Kind {
             Prometheus scraped this agent, and no longer does. None of its alerts can fire. Check Prometheus and its list \
             of targets.
             """
+        case .restarting:
+            """
+            The agent ended three times or more within an hour without being asked to, and was started again. The command \
+            shows how each run ended, and what came before.
+            """
         case .ledgerImbalance:
             "The outbox counters are inconsistent. This is a defect of Starwatch; please report it."
         }

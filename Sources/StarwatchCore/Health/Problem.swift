@@ -39,6 +39,7 @@ package struct Problem: Sendable, Hashable {
         case storeDamaged = "store_damaged"
         case storeFull = "store_full"
         case storeUnavailable = "store_unavailable"
+        case restarting
         case signedOut = "signed_out"
         case credentialsRefused = "credentials_refused"
         case noToken = "no_token"
@@ -98,7 +99,7 @@ extension Problem.Kind {
 
     package var severity: Problem.Severity {
         switch self {
-        case .storeDamaged, .storeFull, .storeUnavailable, .diskLow: .critical
+        case .storeDamaged, .storeFull, .storeUnavailable, .diskLow, .restarting: .critical
         case .slow, .noPolls, .noStars, .clockJumped, .notScraped: .info
         default: .warning
         }
@@ -149,6 +150,7 @@ extension Problem.Kind {
         case .clockSkew: "StarwatchClockSkewHigh"
         case .clockJumped: "StarwatchClockJumped"
         case .notScraped: "StarwatchTargetGone"
+        case .restarting: "StarwatchCrashLooping"
         case .ledgerImbalance: "StarwatchLedgerImbalance"
         }
     }
@@ -173,6 +175,7 @@ extension Problem.Kind {
         case .noStars: "starwatch stars add ID"
         case .notScraped: "starwatch doctor --prometheus URL"
         case .ledgerImbalance: nil
+        case .restarting: "starwatch incident"
         }
     }
 }

@@ -21,11 +21,13 @@ package enum RowReason: String, Sendable, Codable, CaseIterable {
 
     /// One sentence for a person.
     ///
-    /// - Parameter poll: The poll that has the same claim; `nil` if its row is gone.
-    package func sentence(announcedBy poll: String? = nil) -> String {
+    /// - Parameters:
+    ///   - poll: The poll that has the same claim; `nil` if its row is gone.
+    ///   - actor: The operator who discarded it; `nil` if it is not known.
+    package func sentence(announcedBy poll: String? = nil, discardedBy actor: String? = nil) -> String {
         switch self {
         case .unreadable: "A stored value of it does not open, so it cannot be delivered."
-        case .discarded: "It was discarded."
+        case .discarded: "It was discarded\(actor.map { " by \($0)" } ?? "")."
         case .own: "Your own claim; set delivery.announce_own: true to be told."
         case .announced: "\(poll.map { "Poll \($0)" } ?? "Another poll") announces the same claim."
         }

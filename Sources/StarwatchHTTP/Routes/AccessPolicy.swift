@@ -108,6 +108,14 @@ final class AccessPolicy: Sendable {
         }
     }
 
+    /// The name of the credential that a request has, for the journal; `nil` if everybody is let in.
+    func name(of call: Call) -> String? {
+        switch credential {
+        case .token: "token"
+        case .password: Login(authorization: call.headers[.authorization])?.user
+        }
+    }
+
     /// Counts a refusal for another reason than the token. If there were too many, the client has to wait.
     func counted(_ refusal: Refusal, from address: SocketAddress?) -> Refusal {
         let key = RefusalCount.Key(address, hasToken: false)

@@ -13,6 +13,8 @@ struct Call: Sendable {
     var headers: HTTPFields
     /// The `Host` header, or the host of an absolute target.
     var host: String?
+    /// The sender, for the journal.
+    var caller = Operator.program
 
     /// `nil` if a percent escape is malformed or is not UTF-8.
     init?(method: String, target: String, headers: HTTPFields = [:], host: String? = nil) {

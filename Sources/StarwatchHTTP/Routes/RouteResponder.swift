@@ -1,3 +1,4 @@
+import Glibc
 import Hummingbird
 import NIOCore
 import Starwatch
@@ -78,6 +79,7 @@ struct RouteResponder: Sendable {
             return answer
         }
         call.request.arguments = arguments
+        if call.method != "GET", call.method != "HEAD" { call.caller = await caller(of: call, on: channel) }
         // Reading takes no body, so one that a client sends is dropped.
         if call.method != "GET", call.method != "HEAD" {
             do {
@@ -99,6 +101,13 @@ struct RouteResponder: Sendable {
 }
 
 extension RouteResponder {
+    /// The sender of a request that was let in.
+    private func caller(of call: Call, on channel: any Channel) async -> Operator {
+        if let access { return Operator(.port, access.name(of: call)) }
+        guard let user = await channel.peerUser() else { return Operator(.port) }
+        return .user(user, by: .socket)
+    }
+
     private func refusal(of call: Call, _ host: String, from address: SocketAddress?) async -> Refusal? {
         if let refusal = foreignHost(host) ?? foreignOrigin(of: call) {
             return access?.counted(refusal, from: address) ?? refusal
@@ -118,4 +127,25 @@ extension RouteResponder {
         let scheme = security?.isEncrypted == true ? "https" : "http"
         return AccessPolicy.foreignOrigin(of: call, schemes: access == nil ? ["http", "https"] : [scheme])
     }
+}
+
+extension Channel {
+    /// The user of the process at the other end of a Unix socket; `nil` for other connections.
+    fileprivate func peerUser() async -> uid_t? {
+        guard let provider = self as? any SocketOptionProvider else { return nil }
+        let credentials: EventLoopFuture<PeerCredentials> = provider.unsafeGetSocketOption(
+            level: .init(SOL_SOCKET),
+            name: .init(SO_PEERCRED)
+        )
+        // The system answers for other sockets too, with no user.
+        guard let found = try? await credentials.get(), found.user != .max else { return nil }
+        return found.user
+    }
+}
+
+/// `struct ucred`, which glibc hides.
+private struct PeerCredentials: Sendable {
+    let process: Int32
+    let user: uid_t
+    let group: gid_t
 }

@@ -23,15 +23,18 @@ extension StoreOutbox {
     /// retried. Their notification is made anew without them under the same id, also for a later retry; a running attempt
     /// can still end with the former text. A notification is cancelled when none of its rows is left.
     ///
-    /// - Parameter make: Renders a notification without its discarded rows.
+    /// - Parameters:
+    ///   - actor: Who discards them, as the journal has it.
+    ///   - make: Renders a notification without its discarded rows.
     /// - Returns: The number of changed rows.
     package func discard(
         _ ids: [Int64],
+        by actor: String? = nil,
         now: Timestamp,
         make: @escaping NotificationRenewal
     ) async throws(StoreError) -> Int {
         try await store.write(.edit) { db in
-            let rows = DiscardedRows(db: db, list: jsonArray(ids), now: now, make: make)
+            let rows = DiscardedRows(db: db, list: jsonArray(ids), actor: actor, now: now, make: make)
             let undelivered = try rows.discardUndelivered()
             let dead = try rows.discard("dead") { entry, count in
                 entry.dead = -count
@@ -50,6 +53,7 @@ private struct DiscardedRows {
     let db: Session
     /// The rows' ids, as JSON.
     let list: String
+    let actor: String?
     let now: Timestamp
     let make: NotificationRenewal
 
@@ -57,11 +61,11 @@ private struct DiscardedRows {
     func discardUndelivered() throws -> Int {
         let (streams, notifications) = try grouped(
             """
-            UPDATE notification_outbox AS o SET reason = '\(RowReason.discarded.rawValue)'
+            UPDATE notification_outbox AS o SET reason = '\(RowReason.discarded.rawValue)', discarded_by = ?
             WHERE id IN (SELECT value FROM json_each(?)) AND \(OutboxRow.isUndelivered)
             RETURNING stream_id, notification_id
             """,
-            [list]
+            [actor, list]
         )
         // Finished rows can be retried at an optional sink.
         let isRetriable = """
@@ -77,10 +81,11 @@ private struct DiscardedRows {
     func discard(_ state: String, entry: (inout Ledger, Int) -> Void) throws -> Int {
         let (streams, notifications) = try grouped(
             """
-            UPDATE notification_outbox SET state = 'cancelled', finished_at = ?, reason = '\(RowReason.discarded.rawValue)'
+            UPDATE notification_outbox SET state = 'cancelled', finished_at = ?, discarded_by = ?,
+                reason = '\(RowReason.discarded.rawValue)'
             WHERE +state = '\(state)' AND id IN (SELECT value FROM json_each(?)) RETURNING stream_id, notification_id
             """,
-            [now.milliseconds, list]
+            [now.milliseconds, actor, list]
         )
         try renew(notifications, with: "state = '\(state)'", isLost: false)
         return try db.outbox.book(streams, as: .discarded, entry: entry)

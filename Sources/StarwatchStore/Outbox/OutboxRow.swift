@@ -10,6 +10,8 @@ package struct OutboxRow: Sendable, Hashable, Identifiable {
     package let state: OutboxState
     /// The reason why it is not delivered; `nil` if its state tells.
     package var reason: RowReason?
+    /// The operator who discarded it, as the journal has it; `nil` for another reason.
+    package var discardedBy: String?
     /// Higher priorities are delivered first.
     package let priority: Int
     /// The number of rejections since the row last became pending.
@@ -111,6 +113,7 @@ extension OutboxRow {
             WHERE d.notification_id = o.notification_id AND d.\(Schema.isLost)
                 AND o.reason IS NOT '\(RowReason.discarded.rawValue)') AS undelivered_to,
         o.is_offer, o.stream_id, o.reason,
+        CASE o.reason WHEN '\(RowReason.discarded.rawValue)' THEN o.discarded_by END AS discarded_by,
         CASE o.reason WHEN '\(RowReason.announced.rawValue)' THEN
             (SELECT t.poll FROM streams t CROSS JOIN notification_outbox p ON p.stream_id = t.id AND p.jwt_id = o.jwt_id
             WHERE t.account = s.account AND t.server = s.server AND t.id <> s.id AND p.reason IS NOT '\(RowReason.announced.rawValue)'
@@ -131,6 +134,7 @@ extension OutboxRow {
         change = try db.outbox.visibleChange(row, of: row["stream_id"])
         state = try row["state"]
         reason = (try row["reason"] as String?).flatMap(RowReason.init(rawValue:))
+        discardedBy = try row["discarded_by"]
         priority = try row["priority"]
         retryCount = try row["retry_count"]
         notificationID = try row["token"]

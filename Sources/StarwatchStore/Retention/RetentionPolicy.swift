@@ -12,6 +12,8 @@ package struct RetentionPolicy: Sendable, Hashable {
     package var deliveries: Duration = .days(14)
     /// Log lines of warnings and errors.
     package var errorLogs: Duration = .days(90)
+    /// The journal.
+    package var journal: Duration = .days(90)
     /// Watermarks and cursors, counted from the last poll.
     package var watermarks: Duration = .days(365)
     /// Settings, counted from the last activity. Settings with preferences stay until the user deletes them.
@@ -92,6 +94,7 @@ extension RetentionPolicy {
             Expiry("DELETE FROM notif_contents WHERE coalesce(validated_at, fetched_at) < ?", deliveries, \.slots),
             Expiry("DELETE FROM notif_deliveries WHERE fire_at < ?", deliveries, \.slots),
             Expiry("DELETE FROM log_entries WHERE level >= 2 AND created_at < ?", errorLogs, \.logs),
+            Expiry("DELETE FROM journal WHERE created_at < ?", journal, \.logs),
             Expiry("DELETE FROM delivery_attempts WHERE finished_at < ?", deliveries, \.deliveries),
             Expiry("DELETE FROM page_fetches WHERE answered_at < ?", history, \.history),
             Expiry("DELETE FROM watermark_moves WHERE moved_at < ?", history, \.history),

@@ -3,6 +3,7 @@ enum Migrations {
     /// The migrations, and the version that each leads to.
     static let all: [(version: Int, statements: String)] = [
         (2, version2), (3, version3), (4, version4), (5, version5), (6, version6), (7, version7), (8, version8),
+        (9, version9),
     ]
 
     /// The changes of version 2, one constant for each area.
@@ -163,6 +164,15 @@ enum Migrations {
     /// The change of version 8: how far a poll has seen the server's changes.
     static let version8 = """
         ALTER TABLE streams ADD COLUMN seen_until INTEGER;
+
+        """
+
+    /// The changes of version 9, one constant for each area.
+    static let version9 = Tables.journal + discarder
+
+    /// The operator who discarded a row.
+    private static let discarder = """
+        ALTER TABLE notification_outbox ADD COLUMN discarded_by TEXT;
 
         """
 }

@@ -3,7 +3,7 @@ import GRDB
 /// The schema and its versions. `PRAGMA user_version` is the version (R-STO-13).
 package enum Schema {
     /// The versions that a store works with. The agent migrates older ones.
-    package static let supported = 8...8
+    package static let supported = 9...9
 
     /// The rows of a new database, but for its installation.
     static let firstRows = """

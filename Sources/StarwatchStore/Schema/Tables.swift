@@ -12,7 +12,7 @@
 enum Tables {
     static let all =
         identity + polls + requestWindows + outbox + delivery + actions + stories + quarantine + feed
-        + ledgerTotals + ledgerSamples + digests + host + keys + rest
+        + ledgerTotals + ledgerSamples + digests + host + keys + journal + rest
 
     private static let identity = """
         CREATE TABLE settings (
@@ -182,6 +182,22 @@ enum Tables {
             CHECK ((secret IS NULL) = (state = 'revoked'))
         ) STRICT, WITHOUT ROWID;
         CREATE UNIQUE INDEX idx_signing_keys_active ON signing_keys (account) WHERE state = 'active';
+
+        """
+
+    /// The journal: what operators did, reloads, and ends of runs. It names no person that the agent works for.
+    static let journal = """
+        CREATE TABLE journal (
+            id INTEGER PRIMARY KEY,
+            created_at INTEGER NOT NULL,
+            kind TEXT NOT NULL CHECK (kind IN ('action', 'reload', 'run_end')),
+            actor TEXT NOT NULL,
+            verb TEXT,
+            target TEXT,
+            result TEXT NOT NULL,
+            detail TEXT
+        ) STRICT;
+        CREATE INDEX idx_journal_created ON journal (created_at);
 
         """
 

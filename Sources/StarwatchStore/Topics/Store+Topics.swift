@@ -8,6 +8,7 @@ extension Store {
     package nonisolated var feed: StoreFeed { StoreFeed(store: self) }
     package nonisolated var host: StoreHost { StoreHost(store: self) }
     package nonisolated var identity: StoreIdentity { StoreIdentity(store: self) }
+    package nonisolated var journal: StoreJournal { StoreJournal(store: self) }
     package nonisolated var keys: StoreKeys { StoreKeys(store: self) }
     package nonisolated var logs: StoreLogs { StoreLogs(store: self) }
     package nonisolated var notifications: StoreNotifications { StoreNotifications(store: self) }

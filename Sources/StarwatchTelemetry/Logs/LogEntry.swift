@@ -18,6 +18,8 @@ package struct LogEntry: Sendable {
     package var metadata: [(String, LogValue)]
     /// Whether repetitions are folded; `false` for notifications in the log sink, which must all be written.
     package var mayFold = true
+    /// Whether the black box keeps it: its level is notice or higher.
+    package var isNotable: Bool
 
     package init(
         timestampMilliseconds: Int64,
@@ -35,6 +37,7 @@ package struct LogEntry: Sendable {
         self.counts = counts
         self.error = error
         self.metadata = metadata
+        isNotable = severity == .warn || severity == .error
     }
 
     /// Whether a metadata key is a count and gets a top-level field: `count`, `suppressed` and keys that end in

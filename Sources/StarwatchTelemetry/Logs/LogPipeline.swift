@@ -125,6 +125,7 @@ package final class LogPipeline: Sendable {
             severity: entry.severity,
             runID: entry.runID,
             format: line.format,
+            isNotable: entry.isNotable,
             line: line.bytes
         )
         for sink in settings.withLock({ $0.sinks }) { sink.take(record) }
@@ -139,6 +140,8 @@ package struct LogRecord: Sendable {
     /// The run that the entry belongs to; `nil` for none.
     package let runID: String?
     package let format: LogFormat
+    /// Whether its level is notice or higher. ``severity`` does not tell notice from info.
+    package let isNotable: Bool
     /// The line, including its line feed.
     package let line: [UInt8]
 
@@ -147,12 +150,14 @@ package struct LogRecord: Sendable {
         severity: LogSeverity,
         runID: String? = nil,
         format: LogFormat = .json,
+        isNotable: Bool = false,
         line: [UInt8]
     ) {
         self.timestampMilliseconds = timestampMilliseconds
         self.severity = severity
         self.runID = runID
         self.format = format
+        self.isNotable = isNotable
         self.line = line
     }
 }

@@ -63,6 +63,7 @@ package struct RedactingLogHandler: LogHandler {
             severity: LogSeverity(event.level),
             event: "\(event.message)"
         )
+        entry.isNotable = event.level >= .notice
         if label != "starwatch" { entry.metadata.append(("logger", .string(label))) }
         for (key, value) in all.sorted(by: { $0.key < $1.key }) {
             put(convert(value, key: key), under: key, into: &entry)

@@ -1,3 +1,4 @@
+import Glibc
 import NIOHTTP1
 import Synchronization
 import Testing
@@ -35,6 +36,18 @@ struct ControlTokenTests {
         #expect(reply.headers["WWW-Authenticate"] == ["Bearer"])
         #expect(!reply.text.contains("s3cret"))
         #expect(calls.isEmpty)
+    }
+
+    @Test func theJournalLearnsWhoAsked() async throws {
+        let agent = FakeAgent()
+        let server = try ControlServer(agent: agent, listen: "127.0.0.1:0", token: { "s3cret" }, logger: quiet)
+        _ = try await withRunning(server) {
+            try await HTTPProbe(address: $0).send(.POST, "/api/v1/reload", ["Authorization": "Bearer s3cret"])
+        }
+        #expect(agent.now.callers == [Operator(.port, "token")])
+        let other = FakeAgent()
+        try await withControl(other) { _, client in _ = try await client.perform(ControlAPI.reload) }
+        #expect(other.now.callers == [.user(geteuid(), by: .socket)])
     }
 
     @Test func aCookieIsNoToken() async throws {

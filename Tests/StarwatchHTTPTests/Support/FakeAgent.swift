@@ -20,6 +20,7 @@ final class FakeAgent: ServedAgent {
         var stars: [String] = []
         var queries: [MetricsQuery] = []
         var calls: [String] = []
+        var callers: [Operator] = []
         var refusals: [ControlRefusal] = []
         var news: [WebConfigurationNews] = []
         /// A cycle waits until its task is cancelled.
@@ -37,6 +38,15 @@ final class FakeAgent: ServedAgent {
     init(_ change: (inout State) -> Void = { _ in }) { state.withLock { change(&$0) } }
 
     var now: State { state.withLock { $0 } }
+
+    func perform<Input, Answer>(
+        _ verb: Verb<Input, Answer>,
+        _ input: Input,
+        for caller: Operator
+    ) async throws(ControlError) -> Answer {
+        state.withLock { $0.callers.append(caller) }
+        return try await perform(verb, input)
+    }
 
     /// Records a call, as the client would send it, then fails or makes the answer.
     func perform<Input, Answer>(

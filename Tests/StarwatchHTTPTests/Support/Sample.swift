@@ -71,6 +71,16 @@ enum Sample {
         )
     }
 
+    static let record = JournalRecord(
+        id: 3,
+        at: time,
+        kind: .action,
+        actor: "socket:anna",
+        verb: "outbox.retry",
+        target: "ids=1,2",
+        result: "ok",
+        detail: "2 rows"
+    )
     static let line = LogLine(id: 7, at: time, level: .warn, runID: "run_1", line: "{}")
 
     /// A change that waits for its sink.
@@ -164,6 +174,7 @@ extension Sample {
         ReloadAnswer(reloaded: true), ServerWaitReport(waitedUntil: "2026-01-08T12:00:00.000Z"),
         IdentityRemovalReport(keptUntil: "2026-01-31T00:00:00.000Z"), IdentityErasureReport(),
         StarsArchive(archived: [archive]), DigestListing(digests: []), shortlink, LogListing(lines: [line]),
+        JournalListing(entries: [record]),
         FeedListing(notifications: [notification(2), notification(1)]),
         NotificationListing(notifications: [sent("ntf_1")]), KeyVerification(opened: 120, failed: 0, faults: []),
         KeysReport.example, SigningKeyReport.example,

@@ -105,6 +105,8 @@ struct BasicAuthTests {
                 #expect(try await probe.get("/api/v1/identity").status == 401)
                 #expect(try await probe.get("/api/v1/identity", ["Authorization": "Bearer secret"]).status == 401)
                 #expect(try await probe.get("/api/v1/identity", authorization("admin", "secret")).status == 200)
+                #expect(try await probe.send(.POST, "/api/v1/reload", authorization("admin", "secret")).status == 200)
+                #expect(web.agent.now.callers.last == Operator(.port, "admin"))
             }
         }
     }

@@ -91,6 +91,7 @@ import Testing
         try await World.with(.canonical) { world in
             let fault = StoreFault()
             let agent = try await world.agent(dependencies: fault.dependencies) { options in
+                options.log.level = .warning
                 options.canary = CanaryOptions()
                 options.delivery.sinks[0].takesCanaries = true
             }

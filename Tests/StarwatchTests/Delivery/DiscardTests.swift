@@ -67,6 +67,25 @@ import Testing
     }
 
     /// Only an attempt that runs already can still name the row.
+    @Test func aDiscardedRowNamesItsOperator() async throws {
+        try await Bench.run(sinks: ["first"]) { bench async throws in
+            bench["first"].answer(.down)
+            await bench.fetch(2)
+            await bench.dispatch()
+            let selection = DiscardSelection(RowSelection(ids: [1]))
+            _ = try await bench.agent.topics.perform(
+                ControlAPI.outboxDiscard,
+                selection,
+                for: Operator(.socket, "anna")
+            )
+            let row = try await bench.agent.perform(ControlAPI.outboxShow, 1)
+            #expect(row.state == .cancelled && row.reason == .discarded && row.discardedBy == "socket:anna")
+            #expect(try await bench.agent.perform(ControlAPI.outboxShow, 2).discardedBy == nil)
+            let story = try await bench.agent.perform(ControlAPI.explain, "1")
+            #expect(story.steps.contains { $0.reason == "It was discarded by socket:anna." })
+        }
+    }
+
     @Test func workThatAPassHasReadGoesWithoutARowThatIsDiscardedMeanwhile() async throws {
         try await Bench.run(sinks: ["first"]) { bench async throws in
             let ids = await bench.fetch(150)

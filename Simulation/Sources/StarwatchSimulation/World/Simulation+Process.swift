@@ -41,6 +41,7 @@ extension Simulation {
 
     private func makeAgent(_ process: SimulatedProcess) async throws(AgentError) -> Agent {
         var dependencies = AgentDependencies()
+        dependencies.keepsBlackBox = false
         dependencies.http = ProcessTransport(network: network, process: process)
         let lane = Lane()
         dependencies.store = { options in

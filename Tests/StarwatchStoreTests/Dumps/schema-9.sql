@@ -116,6 +116,7 @@ CREATE TABLE notification_outbox (
     ack_request_id TEXT,
     is_offer INTEGER NOT NULL DEFAULT 0 CHECK (is_offer IN (0, 1)),
     reason TEXT,
+    discarded_by TEXT,
     UNIQUE (stream_id, jwt_id),
     CHECK (state <> 'claimed' OR notification_id IS NOT NULL),
     CHECK ((finished_at IS NULL) = (state = 'pending' OR state = 'claimed' OR state = 'delivered')),
@@ -405,6 +406,17 @@ CREATE TABLE signing_keys (
     CHECK ((secret IS NULL) = (state = 'revoked'))
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX idx_signing_keys_active ON signing_keys (account) WHERE state = 'active';
+CREATE TABLE journal (
+    id INTEGER PRIMARY KEY,
+    created_at INTEGER NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('action', 'reload', 'run_end')),
+    actor TEXT NOT NULL,
+    verb TEXT,
+    target TEXT,
+    result TEXT NOT NULL,
+    detail TEXT
+) STRICT;
+CREATE INDEX idx_journal_created ON journal (created_at);
 CREATE TABLE log_entries (
     id INTEGER PRIMARY KEY,
     created_at INTEGER NOT NULL,
@@ -432,5 +444,6 @@ INSERT INTO grdb_migrations (identifier) VALUES ('v5');
 INSERT INTO grdb_migrations (identifier) VALUES ('v6');
 INSERT INTO grdb_migrations (identifier) VALUES ('v7');
 INSERT INTO grdb_migrations (identifier) VALUES ('v8');
-PRAGMA user_version = 8;
+INSERT INTO grdb_migrations (identifier) VALUES ('v9');
+PRAGMA user_version = 9;
 COMMIT;

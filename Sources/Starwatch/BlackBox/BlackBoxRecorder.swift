@@ -1,0 +1,101 @@
+import Dispatch
+import StarwatchCore
+package import StarwatchTelemetry
+import Synchronization
+
+/// Writes notable log lines, and the marks of runs, into the black box.
+///
+/// A caller never waits for the disk: a queue of its own writes at once what waits. The file is opened by the first
+/// record, so an agent that only answers a question makes none.
+package final class BlackBoxRecorder: StarwatchTelemetry.LogSink {
+    /// Maximum number of records that wait for a slow disk. Beyond it, the oldest are dropped.
+    static let capacity = 1000
+
+    private struct Waiting {
+        var records: [(kind: BlackBoxRecord.Kind, at: Timestamp, text: String)] = []
+        var isClosed = false
+    }
+
+    private enum File {
+        case unopened
+        case open(BlackBoxFile)
+        /// It cannot be used, or the agent has closed it.
+        case none
+    }
+
+    private let path: String?
+    private let queue = DispatchQueue(label: "starwatch.blackbox", qos: .utility)
+    private let waiting = Mutex(Waiting())
+    /// Used on the queue only.
+    private let file: Mutex<File>
+
+    /// - Parameter database: The path of the database; `nil` for no file.
+    init(besides database: String?) {
+        path = database.map { BlackBox.path(besides: $0) }
+        file = Mutex(database == nil ? .none : .unopened)
+    }
+
+    package func take(_ record: LogRecord) {
+        guard record.isNotable else { return }
+        add(
+            .line,
+            at: Timestamp(milliseconds: record.timestampMilliseconds),
+            String(decoding: record.line.dropLast(), as: UTF8.self)
+        )
+    }
+
+    func add(_ kind: BlackBoxRecord.Kind, at time: Timestamp, _ text: String = "") {
+        let isFirst = waiting.withLock { waiting in
+            guard !waiting.isClosed else { return false }
+            if waiting.records.count == Self.capacity { waiting.records.removeFirst() }
+            waiting.records.append((kind, time, text))
+            return waiting.records.count == 1
+        }
+        if isFirst { queue.async { self.write() } }
+    }
+
+    /// The content of the file, which stays unopened; empty if it is not there.
+    func storedContent() -> BlackBox.Content {
+        path.flatMap { BlackBoxFile.read(path: $0) }.flatMap { try? BlackBox.read($0.bytes) } ?? BlackBox.Content()
+    }
+
+    /// Opens the file, and returns the marks that it contained then. Blocks.
+    func formerMarks() -> [BlackBoxRecord] {
+        queue.sync { withFile { $0.content.marks } ?? [] }
+    }
+
+    /// Returns when everything is written. Blocks.
+    func flush() { queue.sync { write() } }
+
+    /// Writes what waits, and closes the file, so that the next agent can open it. Blocks.
+    func close() {
+        waiting.withLock { $0.isClosed = true }
+        queue.sync {
+            write()
+            CrashNotes.withdraw()
+            file.withLock { $0 = .none }
+        }
+    }
+
+    private func write() {
+        let records = waiting.withLock { waiting in
+            defer { waiting.records = [] }
+            return waiting.records
+        }
+        guard !records.isEmpty else { return }
+        withFile { file in
+            for record in records { file.write(record.kind, at: record.at, record.text) }
+            CrashNotes.prepare(file.nextMark, in: file.descriptor)
+            file.synchronize()
+        }
+    }
+
+    @discardableResult
+    private func withFile<Value: Sendable>(_ body: @Sendable (BlackBoxFile) -> Value) -> Value? {
+        file.withLock { file in
+            if case .unopened = file { file = path.flatMap { BlackBoxFile(path: $0) }.map { .open($0) } ?? .none }
+            guard case .open(let open) = file else { return nil }
+            return body(open)
+        }
+    }
+}

@@ -1,0 +1,196 @@
+package import StarwatchCore
+package import StarwatchStore
+
+/// Tells what happened as one story, in the order of time. What several sources know is told once.
+package struct IncidentStory: Sendable {
+    /// The black box; `nil` if it cannot be read.
+    package var box: BlackBox.Content?
+    /// The journal and the stored log; `nil` if the database cannot be read.
+    package var record: StoredRecord.Content?
+    package var sources: [IncidentReport.Source] = []
+    package var isRunning = false
+    /// The facts about the machine now, which tell how the last run of an agent that does not run ended.
+    package var machine = RunStart(boot: "", memoryKills: 0)
+    /// The version of this program.
+    package var version: String
+
+    package init(version: String) { self.version = version }
+
+    /// Two reports of one event can differ by this in their times.
+    private static let tolerance = Duration.seconds(1)
+
+    private struct Line {
+        let at: Timestamp
+        let source: IncidentReport.Entry.Source
+        let logged: LoggedLine
+    }
+
+    /// The time of the newest record; `nil` if there is none.
+    package var newest: Timestamp? {
+        let times = [box?.lines.last?.at, box?.marks.last?.at, record?.journal.last?.at, record?.lines.last?.at]
+        return times.compactMap { $0 }.max()
+    }
+
+    package func report(since: Timestamp, until: Timestamp) -> IncidentReport {
+        let lines = lines(since, until)
+        let ends = RunEndDecision.ends(
+            box?.marks ?? [],
+            before: isRunning ? nil : (machine, box?.endOfRecords ?? until)
+        )
+        .filter { $0.at >= since && $0.at <= until }
+        // An end comes before the start that shows it.
+        var entries: [(Timestamp, IncidentReport.Entry)] = []
+        for end in ends where !(end.cause == .stopped && hasLine(of: .agentStopped, at: end.at, in: lines)) {
+            let text = "The run that began \(end.startedAt.iso8601) \(end.phrase)."
+            entries.append(
+                (end.at, .init(at: end.at.iso8601, source: .blackBox, event: "run.\(end.cause.rawValue)", text: text))
+            )
+        }
+        entries += lines.filter { !isTold($0, by: ends) }.map { line in
+            (
+                line.at,
+                IncidentReport.Entry(
+                    at: line.at.iso8601,
+                    source: line.source,
+                    level: line.logged.level,
+                    event: line.logged.event,
+                    text: Self.text(of: line.logged)
+                )
+            )
+        }
+        for entry in record?.journal ?? [] where entry.at >= since && entry.at <= until {
+            guard !isTold(entry, by: lines, ends) else { continue }
+            let words = [entry.actor, entry.verb, entry.target, entry.detail].compactMap { $0 }
+            let event = entry.kind == .runEnd ? "run.\(entry.result)" : "\(entry.kind.rawValue).\(entry.result)"
+            entries.append(
+                (
+                    entry.at,
+                    .init(at: entry.at.iso8601, source: .journal, event: event, text: words.joined(separator: " "))
+                )
+            )
+        }
+        let sorted = entries.enumerated().sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }
+        return IncidentReport(
+            version: lines.last { $0.logged.event == AgentEvent.agentStarted.name }?.logged["version"] ?? version,
+            since: since.iso8601,
+            until: until.iso8601,
+            running: isRunning,
+            sources: sources,
+            restarts: ends.map {
+                IncidentReport.Restart(
+                    at: $0.at.iso8601,
+                    startedAt: $0.startedAt.iso8601,
+                    cause: $0.cause.rawValue,
+                    phrase: $0.phrase,
+                    askedFor: $0.cause.isAskedFor
+                )
+            },
+            problems: problems(lines),
+            entries: sorted.map(\.element.1)
+        )
+    }
+
+    /// The lines of both logs in the order of time, each once. Of the stored log only warnings and errors: the rest would
+    /// hide them.
+    private func lines(_ since: Timestamp, _ until: Timestamp) -> [Line] {
+        let boxed = (box?.lines ?? []).filter { $0.at >= since && $0.at <= until }
+        let known = Set(boxed.map(\.text))
+        let stored = (record?.lines ?? []).filter {
+            ($0.level == .warn || $0.level == .error) && $0.at >= since && $0.at <= until && !known.contains($0.line)
+        }
+        let all =
+            boxed.map { Line(at: $0.at, source: .blackBox, logged: LoggedLine($0.text)) }
+            + stored.map { Line(at: $0.at, source: .log, logged: LoggedLine($0.line)) }
+        return all.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
+    }
+
+    /// The problems that have begun and not ended. A start announces those that remain anew.
+    private func problems(_ lines: [Line]) -> [IncidentReport.Problem] {
+        var open: [IncidentReport.Problem] = []
+        for line in lines {
+            guard let problem = line.logged["problem"] else {
+                if line.logged.event == AgentEvent.agentStarted.name { open = [] }
+                continue
+            }
+            let subject = line.logged["poll"] ?? line.logged["sink"] ?? line.logged["port"]
+            switch line.logged.event {
+            case AgentEvent.problemBegan.name:
+                open.append(.init(problem: problem, subject: subject, since: line.at.iso8601))
+            case AgentEvent.problemEnded.name: open.removeAll { $0.problem == problem && $0.subject == subject }
+            default: break
+            }
+        }
+        return open
+    }
+
+    /// Whether the ends of runs tell a line.
+    private func isTold(_ line: Line, by ends: [RunEnd]) -> Bool {
+        line.logged.event == AgentEvent.agentRunEnded.name && !ends.isEmpty
+    }
+
+    /// Whether lines or ends of runs tell an entry of the journal.
+    private func isTold(_ entry: JournalEntry, by lines: [Line], _ ends: [RunEnd]) -> Bool {
+        switch entry.kind {
+        case .runEnd:
+            return ends.contains { isNear($0.at, entry.at) } || hasLine(of: .agentStopped, at: entry.at, in: lines)
+        case .action, .reload:
+            let events: [AgentEvent] = entry.kind == .action ? [.operatorAction] : [.configReloaded, .configRefused]
+            return lines.contains { line in
+                events.contains { $0.name == line.logged.event } && isNear(line.at, entry.at)
+                    && line.logged["actor"] == entry.actor
+                    && (line.logged["verb"] ?? entry.verb) == entry.verb
+            }
+        }
+    }
+
+    /// The fields for a reader: what went wrong first, and of the ids only the one that `explain` takes.
+    private static func text(of line: LoggedLine) -> String {
+        let hidden = ["identity", "request_id", "run_id", "server_request_id"]
+        let first = line.fields.filter { !hidden.contains($0.name) && $0.name != "error" }
+        let last = line.fields.filter { $0.name == "run_id" }
+        let error = line["error"].map { "\"\($0)\"" }
+        return ((error.map { [$0] } ?? []) + (first + last).map { "\($0.name)=\($0.value)" }).joined(separator: " ")
+    }
+
+    private func hasLine(of event: AgentEvent, at time: Timestamp, in lines: [Line]) -> Bool {
+        lines.contains { $0.logged.event == event.name && isNear($0.at, time) }
+    }
+
+    private func isNear(_ one: Timestamp, _ other: Timestamp) -> Bool {
+        max(one, other) - min(one, other) <= Self.tolerance
+    }
+}
+
+extension IncidentStory {
+    /// Reads the black box and the database, each as far as it can be read. Needs no agent and writes nothing.
+    ///
+    /// - Parameter since: Only records of the database since this time.
+    package static func read(database: String, since: Timestamp, version: String) -> IncidentStory {
+        var story = IncidentStory(version: version)
+        story.machine = .current
+        let file = BlackBox.path(besides: database)
+        var box = IncidentReport.Source(name: .blackBox, read: false)
+        if let found = BlackBoxFile.read(path: file) {
+            story.isRunning = found.isInUse
+            do throws(BlackBoxError) {
+                let content = try BlackBox.read(found.bytes)
+                story.box = content
+                box.read = true
+                if content.damaged > 0 { box.problem = "\(content.damaged) damaged records are left out." }
+            } catch {
+                box.problem = error.sentence
+            }
+        } else {
+            box.problem = "It cannot be read; check its owner, or whether an agent has run with this database."
+        }
+        var source = IncidentReport.Source(name: .database, read: false)
+        do throws(StoreError) {
+            story.record = try StoredRecord.read(path: database, since: since)
+            source.read = true
+        } catch {
+            source.problem = error.description
+        }
+        story.sources = [box, source]
+        return story
+    }
+}

@@ -1,0 +1,80 @@
+import FoundationEssentials
+
+/// The object of an action in the journal, made from its request, without personal data.
+///
+/// Names, numbers and switches are kept. Of every other text, which can be an account, a project or a key, only that it
+/// was given.
+enum JournalTarget {
+    /// The most numbers of a list that are written.
+    private static let longestList = 20
+    /// The fields whose texts are words or names of the configuration.
+    private static let plainFields: Set<String> = ["operation", "poll", "state"]
+
+    /// - Returns: `nil` for a request without an object.
+    static func text(_ request: ControlRequest?) -> String? {
+        guard let request else { return nil }
+        var parts = request.arguments.map { word($0) }
+        parts += request.query.map { "\($0.name)=\(word($0.value))" }
+        if let body = try? JSONDecoder().decode([String: Value].self, from: Data(request.body)) {
+            parts += body.sorted { $0.key < $1.key }.map {
+                "\($0.key)=\($0.value.text(isPlain: plainFields.contains($0.key)))"
+            }
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: " ")
+    }
+
+    /// A name of the configuration, a number or the id of a notification; anything else is only mentioned.
+    private static func word(_ text: String) -> String {
+        let isPlain =
+            (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x61...0x7A, 0x2D, 0x5F: true
+                default: false
+                }
+            }
+        return isPlain ? text : "…"
+    }
+
+    private enum Value: Decodable {
+        case none
+        case flag(Bool)
+        case number(Int64)
+        case text(String)
+        case list([Value])
+        case other
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if container.decodeNil() {
+                self = .none
+            } else if let flag = try? container.decode(Bool.self) {
+                self = .flag(flag)
+            } else if let number = try? container.decode(Int64.self) {
+                self = .number(number)
+            } else if let text = try? container.decode(String.self) {
+                self = .text(text)
+            } else if let list = try? container.decode([Value].self) {
+                self = .list(list)
+            } else {
+                self = .other
+            }
+        }
+
+        func text(isPlain: Bool) -> String {
+            switch self {
+            case .none: return "none"
+            case .flag(let flag): return "\(flag)"
+            case .number(let number): return "\(number)"
+            case .text(let text): return isPlain ? word(text) : "…"
+            case .other: return "…"
+            case .list(let values):
+                let numbers = values.compactMap { if case .number(let number) = $0 { number } else { nil } }
+                guard numbers.count == values.count, !numbers.isEmpty else { return "(\(values.count))" }
+                let rest = numbers.count - longestList
+                return numbers.prefix(longestList).map(String.init).joined(separator: ",")
+                    + (rest > 0 ? " and \(rest) more" : "")
+            }
+        }
+    }
+}

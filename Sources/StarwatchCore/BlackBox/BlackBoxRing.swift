@@ -1,0 +1,138 @@
+/// A ring of records in the black box, which decides where the next one goes.
+///
+/// A record that does not fit before the end of its part begins at the start of the part. It overwrites the oldest ones.
+package struct BlackBoxRing: Sendable {
+    package enum Kind: Sendable, CaseIterable {
+        /// Starts and ends of runs.
+        case marks
+        case lines
+
+        /// The part of the file.
+        package var part: Range<Int> {
+            switch self {
+            case .marks: BlackBox.headBytes..<65_536
+            case .lines: 65_536..<BlackBox.fileBytes
+            }
+        }
+    }
+
+    package let kind: Kind
+    /// The place of the next record.
+    package private(set) var offset: Int
+    /// The sequence of the next record.
+    package private(set) var sequence: UInt64 = 1
+
+    package init(_ kind: Kind) {
+        self.kind = kind
+        offset = kind.part.lowerBound
+    }
+
+    /// Places a record: its bytes belong at the returned offset.
+    package mutating func place(
+        _ record: BlackBoxRecord.Kind,
+        at time: Timestamp,
+        _ text: String
+    ) -> (offset: Int, bytes: [UInt8]) {
+        let bytes = BlackBoxFrame.encode(BlackBoxRecord(record, sequence: sequence, at: time, text))
+        let place = offset + bytes.count <= kind.part.upperBound ? offset : kind.part.lowerBound
+        (offset, sequence) = (place + bytes.count, sequence + 1)
+        return (place, bytes)
+    }
+
+    /// Continues after a record that the file contains, if it is newer than the last one.
+    mutating func follow(_ sequence: UInt64, end: Int) {
+        guard sequence >= self.sequence else { return }
+        (offset, self.sequence) = (end, sequence + 1)
+    }
+}
+
+/// The black box: a file of a fixed size beside the database that holds the last log lines and the marks of the last
+/// runs, and that is readable when the database is not.
+///
+/// Each record stands alone. A torn write, a wrong byte or a lost page costs the records that it hits, and no other.
+package enum BlackBox {
+    package static let fileBytes = 262_144
+    package static let headBytes = 64
+
+    /// The name of the file beside a database.
+    package static func path(besides database: String) -> String { database + ".blackbox" }
+
+    private static let name = "starwatch black box "
+
+    /// The first bytes of a file.
+    package static var head: [UInt8] {
+        let text = Array("\(name)\(BlackBoxFrame.version)\n".utf8)
+        return text + [UInt8](repeating: 0, count: headBytes - text.count)
+    }
+
+    /// The content of a file.
+    package struct Content: Sendable {
+        /// The records of each ring in the order in which they were written.
+        package var lines: [BlackBoxRecord] = []
+        package var marks: [BlackBoxRecord] = []
+        /// The number of records that were torn or are damaged.
+        package var damaged = 0
+        /// The rings, for the next records.
+        package var rings: [BlackBoxRing.Kind: BlackBoxRing] = [:]
+
+        /// The earliest time at which a run that recorded no end can have ended: just after its last record.
+        package var endOfRecords: Timestamp? {
+            [lines.last?.at, marks.last?.at].compactMap { $0 }.max().map { $0 + .milliseconds(1) }
+        }
+
+        package init() { for kind in BlackBoxRing.Kind.allCases { rings[kind] = BlackBoxRing(kind) } }
+    }
+
+    /// Reads a file. A shorter one, which was cut, is read as far as it goes.
+    package static func read(_ bytes: [UInt8]) throws(BlackBoxError) -> Content {
+        let start = Array(name.utf8)
+        guard bytes.starts(with: start) else { throw .foreign }
+        let digits = bytes.dropFirst(start.count).prefix(4).prefix { (0x30...0x39).contains($0) }
+        guard let version = Int(String(decoding: digits, as: UTF8.self)) else { throw .foreign }
+        guard version == Int(BlackBoxFrame.version) else { throw .version(version) }
+        var content = Content()
+        bytes.withUnsafeBytes { bytes in
+            for kind in BlackBoxRing.Kind.allCases { read(kind, of: bytes, into: &content) }
+        }
+        content.lines.sort { $0.sequence < $1.sequence }
+        content.marks.sort { $0.sequence < $1.sequence }
+        return content
+    }
+
+    private static func read(_ kind: BlackBoxRing.Kind, of bytes: UnsafeRawBufferPointer, into content: inout Content) {
+        var offset = kind.part.lowerBound
+        while offset < min(kind.part.upperBound, bytes.count) {
+            switch BlackBoxFrame.read(bytes, at: offset) {
+            case .record(let record, let count)
+            where record.kind.ring == kind && offset + count <= kind.part.upperBound:
+                content.rings[kind]?.follow(record.sequence, end: offset + count)
+                switch kind {
+                case .lines: content.lines.append(record)
+                case .marks: content.marks.append(record)
+                }
+                offset += count
+            case .record, .damaged, .unknown:
+                content.damaged += 1
+                offset += BlackBoxFrame.slotBytes
+            case .nothing: offset += BlackBoxFrame.slotBytes
+            }
+        }
+    }
+}
+
+/// The reason why a file cannot be read as a black box.
+package enum BlackBoxError: Error, Sendable, Hashable {
+    /// The file does not begin like a black box.
+    case foreign
+    /// Another version of the program wrote it.
+    case version(Int)
+
+    /// One sentence for a person.
+    package var sentence: String {
+        switch self {
+        case .foreign: "The file is not a black box, or its beginning is damaged."
+        case .version(let version):
+            "The black box has version \(version), and this program reads \(BlackBoxFrame.version); use the agent's own program."
+        }
+    }
+}

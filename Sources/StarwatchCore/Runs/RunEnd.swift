@@ -1,0 +1,155 @@
+/// The cause for which a run of the agent ended. The raw values are stored and shown.
+package enum RunEndCause: String, Sendable, Codable, CaseIterable {
+    /// It was asked to stop, by SIGTERM, SIGINT or its host program, and did.
+    case stopped
+    /// It was asked to stop, and was killed or ended itself before all work was done.
+    case stoppedLate = "stopped_late"
+    /// A part of it failed, so it ended itself.
+    case failed
+    /// A signal of a programming error or of the system ended it.
+    case crashed
+    /// The service manager ended it, because it showed no progress.
+    case watchdog
+    /// It was killed, and the kernel has killed a program for lack of memory since it started.
+    case outOfMemory = "out_of_memory"
+    /// It was killed.
+    case killed
+    /// The machine restarted or lost power.
+    case machineRestarted = "machine_restarted"
+
+    /// Whether somebody asked the agent to stop.
+    package var isAskedFor: Bool { self == .stopped || self == .stoppedLate }
+
+    /// The cause in words, after "It".
+    package var phrase: String {
+        switch self {
+        case .stopped: "was asked to stop"
+        case .stoppedLate: "was asked to stop, and did not end in time"
+        case .failed: "failed"
+        case .crashed: "crashed"
+        case .watchdog: "showed no progress, and the service manager ended it"
+        case .outOfMemory: "was killed, probably for lack of memory"
+        case .killed: "was killed"
+        case .machineRestarted: "ended with the machine, which restarted or lost power"
+        }
+    }
+}
+
+/// The end of a run.
+package struct RunEnd: Sendable, Hashable {
+    package let startedAt: Timestamp
+    /// The time of the end. Where only the next start shows it, the time of that start.
+    package let at: Timestamp
+    package let cause: RunEndCause
+    /// The signal of a crash.
+    package var signal: Int?
+
+    package init(startedAt: Timestamp, at: Timestamp, _ cause: RunEndCause, signal: Int? = nil) {
+        (self.startedAt, self.at, self.cause, self.signal) = (startedAt, at, cause, signal)
+    }
+
+    /// The cause in a phrase, with the signal's name.
+    package var phrase: String { cause.phrase + (signalName.map { " (\($0))" } ?? "") }
+
+    package var signalName: String? { signal.map(Self.name) }
+
+    private static func name(ofSignal number: Int) -> String {
+        let names = [4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 11: "SIGSEGV"]
+        return names[number] ?? "signal \(number)"
+    }
+}
+
+/// The facts about the machine at the start of a run. A later start compares its own with them.
+package struct RunStart: Sendable, Hashable {
+    /// Changes with each start of the machine; empty if unknown. The first 16 characters count.
+    package let boot: String
+    /// The number of programs that the kernel has killed for lack of memory since the machine started.
+    package let memoryKills: Int
+
+    package init(boot: String, memoryKills: Int) {
+        self.boot = String(boot.filter { $0 != "-" }.prefix(16))
+        self.memoryKills = memoryKills
+    }
+
+    /// The text in the black box. With it, a mark fills one slot.
+    package var text: String { "\(memoryKills) \(boot)" }
+
+    /// `nil` for a text of something else.
+    init?(text: String) {
+        let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let kills = Int(parts[0]) else { return nil }
+        self.init(boot: String(parts[1]), memoryKills: kills)
+    }
+}
+
+/// Finds out how runs ended.
+package enum RunEndDecision {
+    /// The ends of runs, the oldest first.
+    ///
+    /// - Parameters:
+    ///   - marks: The marks of the black box in their order.
+    ///   - next: The facts and the time of a start that has no mark yet, which ends the last run; `nil` while that run
+    ///     continues.
+    package static func ends(
+        _ marks: [BlackBoxRecord],
+        before next: (start: RunStart, at: Timestamp)? = nil
+    ) -> [RunEnd] {
+        var ends: [RunEnd] = []
+        var run: Run?
+        for mark in marks {
+            switch mark.kind {
+            case .start:
+                guard let start = RunStart(text: mark.text) else { continue }
+                if let end = run?.end(before: start, at: mark.at) { ends.append(end) }
+                run = Run(start: start, startedAt: mark.at)
+            case .stopping: run?.isAsked = true
+            case .crash: run?.crash = mark
+            case .end:
+                guard let former = run else { continue }
+                let cause = RunEndCause(rawValue: mark.text) ?? .stopped
+                ends.append(RunEnd(startedAt: former.startedAt, at: mark.at, cause))
+                run = nil
+            case .line: break
+            }
+        }
+        if let next, let end = run?.end(before: next.start, at: next.at) { ends.append(end) }
+        return ends
+    }
+
+    /// The ends nobody asked for within a time up to `now`, the oldest first.
+    package static func unasked(_ ends: [RunEnd], within age: Duration, now: Timestamp) -> [RunEnd] {
+        ends.filter { !$0.cause.isAskedFor && $0.at > now - age && $0.at <= now }
+    }
+
+    private struct Run {
+        let start: RunStart
+        let startedAt: Timestamp
+        var isAsked = false
+        var crash: BlackBoxRecord?
+
+        /// The end of a run that recorded none.
+        func end(before next: RunStart, at: Timestamp) -> RunEnd {
+            if let crash {
+                let words = crash.text.split(separator: " ")
+                let cause = words.first.flatMap { RunEndCause(rawValue: String($0)) } ?? .crashed
+                return RunEnd(
+                    startedAt: startedAt,
+                    at: crash.at,
+                    cause,
+                    signal: words.dropFirst().first.flatMap { Int($0) }
+                )
+            }
+            let cause: RunEndCause =
+                if isAsked {
+                    .stoppedLate
+                } else if !start.boot.isEmpty, !next.boot.isEmpty, start.boot != next.boot {
+                    .machineRestarted
+                } else if next.memoryKills > start.memoryKills {
+                    .outOfMemory
+                } else {
+                    .killed
+                }
+            return RunEnd(startedAt: startedAt, at: at, cause)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package import StarwatchCore
+
+/// An entry of the journal.
+package struct JournalEntry: Sendable, Hashable {
+    /// The raw values are stored.
+    package enum Kind: String, Sendable, CaseIterable, SQLReadable {
+        /// An operator changed something.
+        case action
+        /// A configuration was reloaded or refused.
+        case reload
+        /// A run of the agent ended.
+        case runEnd = "run_end"
+    }
+
+    package let at: Timestamp
+    package let kind: Kind
+    /// The actor: `socket:anna`, `port:token`, `signal`. Never an account of the server.
+    package let actor: String
+    /// The word of the verb: `outbox.discard`.
+    package var verb: String?
+    /// The object, without personal data: `ids=12,13`.
+    package var target: String?
+    /// `ok`, the kind of the error, or the cause of a run's end.
+    package let result: String
+    /// The names of changed settings, or a sentence.
+    package var detail: String?
+
+    package init(
+        at: Timestamp,
+        _ kind: Kind,
+        by actor: String,
+        verb: String? = nil,
+        target: String? = nil,
+        result: String,
+        detail: String? = nil
+    ) {
+        (self.at, self.kind, self.actor, self.result) = (at, kind, actor, result)
+        (self.verb, self.target, self.detail) = (verb, target, detail)
+    }
+}
+
+/// A stored entry with its position.
+package struct StoredJournalEntry: Sendable, Hashable {
+    package let id: Int64
+    package let entry: JournalEntry
+}
+
+/// The journal: what operators did, reloads, and ends of runs. It is kept for 90 days, up to ``kept`` entries.
+package struct StoreJournal: Sendable {
+    let store: Store
+
+    /// The maximum number of entries.
+    static let kept = 10_000
+
+    /// Appends entries in one transaction, and drops the oldest ones beyond ``kept``.
+    package func append(_ entries: [JournalEntry]) async throws(StoreError) {
+        guard !entries.isEmpty else { return }
+        try await store.write(.log) { db in
+            for entry in entries {
+                try db.run(
+                    """
+                    INSERT INTO journal (created_at, kind, actor, verb, target, result, detail)
+                    VALUES (?, ?, ?, ?, ?, ?, ?)
+                    """,
+                    [
+                        entry.at.milliseconds, entry.kind.rawValue, entry.actor, entry.verb, entry.target, entry.result,
+                        entry.detail,
+                    ]
+                )
+            }
+            try db.run(
+                """
+                DELETE FROM journal WHERE id <= (SELECT id FROM journal ORDER BY id DESC LIMIT 1 OFFSET \(Self.kept))
+                """
+            )
+        }
+    }
+
+    /// The newest entries in the order in which they were made.
+    ///
+    /// - Parameter since: Only entries since this time; `nil` for all.
+    package func list(since: Timestamp?, limit: Int) async throws(StoreError) -> [StoredJournalEntry] {
+        try await store.direct(.read) { db in try db.journal(since: since, limit: limit) }
+    }
+}
+
+extension Session {
+    fileprivate func journal(since: Timestamp?, limit: Int) throws -> [StoredJournalEntry] {
+        try all(
+            """
+            SELECT id, created_at, kind, actor, verb, target, result, detail FROM journal
+            WHERE created_at >= ? ORDER BY id DESC LIMIT ?
+            """,
+            [since?.milliseconds ?? Int64.min, limit]
+        ) { row in
+            StoredJournalEntry(
+                id: try row["id"],
+                entry: JournalEntry(
+                    at: try row["created_at"],
+                    try row["kind"],
+                    by: try row["actor"],
+                    verb: try row["verb"],
+                    target: try row["target"],
+                    result: try row["result"],
+                    detail: try row["detail"]
+                )
+            )
+        }.reversed()
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import MockEndorser
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+@testable import Starwatch
+
+@Suite("The journal")
+struct JournalAgentTests {
+    private func entries(_ agent: Agent) async throws -> [JournalRecord] {
+        try await agent.perform(ControlAPI.journal, JournalQuery()).entries
+    }
+
+    @Test("notes each change with its operator, and nothing that only reads")
+    func actions() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent { $0.log.level = .notice }
+            let anna = Operator(.socket, "anna")
+            _ = try await agent.topics.perform(ControlAPI.outboxList, OutboxQuery(), for: anna)
+            _ = try await agent.topics.perform(ControlAPI.clearServerWait, (), for: anna)
+            await #expect(throws: ControlError.self) {
+                try await agent.topics.perform(
+                    ControlAPI.outboxRetry,
+                    RowSelection(ids: [17, 18]),
+                    for: Operator(.port, "token")
+                )
+            }
+            let entries = try await entries(agent)
+            #expect(entries.map(\.verb) == ["server.clear-wait", "outbox.retry"])
+            #expect(entries.map(\.actor) == ["socket:anna", "port:token"])
+            #expect(entries.map(\.result) == ["ok", "not_found"])
+            #expect(entries.map(\.target) == [nil, "ids=17,18"])
+            let lines = world.log.lines.filter { $0.contains("operator.action") }
+            #expect(lines.count == 2)
+            #expect(lines[1].contains("\"actor\":\"port:token\""))
+        }
+    }
+
+    @Test("names no account, no project and no key")
+    func targets() throws {
+        func target<Input, Answer>(_ verb: Verb<Input, Answer>, _ input: Input) throws -> String? {
+            JournalTarget.text(try verb.form.write(input))
+        }
+        let did = "did:ethr:0x00000000000000000000000000000000000000aa"
+        #expect(try target(ControlAPI.eraseIdentity, IdentityRemoval(did: did)) == "did=…")
+        #expect(try target(ControlAPI.setIdentity, IdentityChoice(did: did)) == "did=…")
+        #expect(try target(ControlAPI.runPoll, PollRun(did)) == "…")
+        #expect(try target(ControlAPI.runPoll, PollRun("offers")) == "offers")
+        #expect(
+            try target(ControlAPI.changeStars, StarsChange(operation: .add, planIDs: ["a", "b"]))
+                == "operation=add plan_ids=(2)"
+        )
+        #expect(try target(ControlAPI.changeMasterKey, MasterKeyChange(key: "c2VjcmV0")) == "key=…")
+        #expect(try target(ControlAPI.rotateDataKeys, ()) == nil)
+        let many = RowSelection(ids: Array(1...30))
+        #expect(try target(ControlAPI.outboxRetry, many)?.hasSuffix("19,20 and 10 more") == true)
+    }
+
+    @Test("covers every verb that changes something")
+    func coverage() {
+        let silent = ControlAPI.controls.filter { verb in
+            func word(_ verb: some AnyVerb) -> (String, String?) { (verb.verb.method, verb.verb.journalWord) }
+            let (method, journalWord) = word(verb)
+            return method != "GET" && journalWord == nil
+        }
+        func path(_ verb: some AnyVerb) -> String { verb.verb.path }
+        #expect(
+            silent.map { path($0) } == [
+                ControlAPI.tryPoll.path, ControlAPI.reload.path, ControlAPI.verifyKeys.path,
+            ]
+        )
+    }
+
+    @Test("has each reload with the names of the changed settings, and each refused one with its sentence")
+    func reloads() async throws {
+        try await World.with(.canonical) { world in
+            let options = world.options
+            var changed = options
+            changed.outbox.maxUndelivered = 7
+            changed.delivery.sinks[0].isRequired = false
+            let agent = try await Agent(options: options, time: world.clock, reload: { [changed] in changed })
+            _ = try await agent.topics.perform(ControlAPI.reload, (), for: Operator(.socket, "anna"))
+            let entry = try #require(try await entries(agent).last)
+            #expect(entry.kind == .reload && entry.actor == "socket:anna" && entry.result == "ok")
+            #expect(entry.detail == "delivery.sinks.file.is_required, outbox.max_undelivered")
+            #expect(entry.target == OptionsDifference.hash(changed))
+            #expect(OptionsDifference.hash(changed) != OptionsDifference.hash(options))
+            await agent.close()
+
+            let broken = try await Agent(
+                options: options,
+                time: world.clock,
+                reload: { () throws(AgentError) in throw AgentError(.configuration, "polls: is missing.") }
+            )
+            await #expect(throws: ControlError.self) { try await broken.reloader.reload() }
+            let refused = try #require(try await entries(broken).last)
+            #expect(refused.actor == "signal" && refused.result == "refused" && refused.detail == "polls: is missing.")
+            await broken.close()
+        }
+    }
+
+    @Test("has each end of a run: the stop that it notes itself, and the kill that the next start finds")
+    func runs() async throws {
+        try await World.with(.canonical, clock: .waiting) { world in
+            func run() async throws {
+                let agent = try await Agent(options: world.options, time: world.clock, logSinks: [world.log])
+                async let end = agent.run()
+                await world.clock.sleepers(atLeast: 3)
+                agent.stop()
+                _ = try await end
+            }
+            try await run()
+            // A start without an end, as a kill leaves it.
+            let box = BlackBoxRecorder(besides: world.options.storage.path)
+            _ = RunRecorder(box, after: nil).begin(now: world.clock.now)
+            box.close()
+            try await run()
+            let agent = try await world.agent()
+            let ends = try await entries(agent).filter { $0.kind == .runEnd }
+            #expect(ends.map(\.result) == ["stopped", "killed", "stopped"])
+            #expect(ends.allSatisfy { $0.actor == "agent" })
+        }
+    }
+
+    @Test("shows an agent that is killed again and again as a problem, until an hour without has passed")
+    func killLoop() async throws {
+        try await World.with(.canonical) { world in
+            for _ in 0..<4 {
+                let box = BlackBoxRecorder(besides: world.options.storage.path)
+                _ = RunRecorder(box, after: nil).begin(now: world.clock.now)
+                box.close()
+                world.clock.advance(by: .seconds(10))
+            }
+            let agent = try await world.agent()
+            let status = await agent.state()
+            #expect(status.restarts?.lastDay == 4)
+            #expect(status.restarts?.lastCause == "killed")
+            #expect(status.status == .degraded)
+            let problem = try #require(status.problems?.first { $0.problem == "restarting" })
+            #expect(problem.command == "starwatch incident")
+            world.clock.advance(by: .seconds(3600))
+            #expect(await agent.state().has(.restarting) == false)
+        }
+    }
+}
