@@ -89,7 +89,7 @@ import Testing
         ),
         (
             "outbox list",
-            "USAGE: starwatch outbox list [--state <state>] [--poll <poll>] [--before <before>] [--limit <limit>] [--config <file>] [--socket <path>] [--json]"
+            "USAGE: starwatch outbox list [--state <state>] [--twice] [--poll <poll>] [--before <before>] [--limit <limit>] [--config <file>] [--socket <path>] [--json]"
         ),
         ("explain", "USAGE: starwatch explain <id> [--config <file>] [--socket <path>] [--json]"),
         (
@@ -119,7 +119,7 @@ import Testing
         ),
         (
             "notifications list",
-            "USAGE: starwatch notifications list [--before <before>] [--limit <limit>] [--config <file>] [--socket <path>] [--json]"
+            "USAGE: starwatch notifications list [--before <before>] [--change <change>] [--limit <limit>] [--config <file>] [--socket <path>] [--json]"
         ),
         ("notifications show", "USAGE: starwatch notifications show <id> [--config <file>] [--socket <path>] [--json]"),
         (

@@ -404,9 +404,23 @@ struct CycleRun {
             cycle.metrics.polls.failures[cycle.poll.label].increment(exemplar: exemplar)
             cycle.metrics.polls.failureReasons[cycle.poll.label, result.cause?.label ?? .other].increment()
         }
+        remember(outcome, startedAt: startedAt, finishedAt: now)
         await record(outcome, startedAt: startedAt, finishedAt: now)
         log(outcome, duration)
         return result
+    }
+
+    private func remember(_ outcome: PollOutcome, startedAt: Timestamp, finishedAt now: Timestamp) {
+        var run = RecentRun(
+            runID: cycle.runID,
+            poll: cycle.poll.name,
+            startedAt: startedAt,
+            finishedAt: now,
+            outcome: outcome.rawValue
+        )
+        if !result.hasSucceeded { run.reason = result.cause?.description }
+        (run.requests, run.answer, run.new) = (source.count, source.lastAnswer, result.new)
+        cycle.memory.runs.add(run)
     }
 
     private func record(_ outcome: PollOutcome, startedAt: Timestamp, finishedAt now: Timestamp) async {

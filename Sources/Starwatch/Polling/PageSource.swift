@@ -15,6 +15,8 @@ struct PageSource {
     private(set) var count = 0
     /// The identifiers of the last request; `nil` before the first.
     private(set) var lastRequest: RequestTrace?
+    /// The last answer of the server; `nil` before the first request.
+    private(set) var lastAnswer: RecentRun.Answer?
 
     var dialect: Dialect { decoder.dialect }
 
@@ -54,7 +56,9 @@ struct PageSource {
         let (wall, monotonic) = (time.now, time.monotonic)
         let reply = await cycle.api.reply(to: call, dialect: dialect)
         count += 1
-        lastRequest = reply.end.trace ?? lastRequest
+        if let trace = reply.end.trace {
+            (lastRequest, lastAnswer) = (trace, RecentRun.Answer(reply.end))
+        }
         var answer: PageAnswer
         switch reply.result {
         case .success(let read): answer = read

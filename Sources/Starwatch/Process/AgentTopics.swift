@@ -72,7 +72,9 @@ package struct AgentTopics: Sendable {
             options: options,
             environment: environment,
             pseudonym: process.pseudonym,
-            changeHash: process.changeHash
+            changeHash: process.changeHash,
+            polls: runtime.polls,
+            runs: RunFinder(polls: runtime.pollService, store: store)
         )
         logs = StoredLogs(recorder: process.logs.recorder, store: store)
         status = StatusReporter(runtime: runtime, digests: digests)

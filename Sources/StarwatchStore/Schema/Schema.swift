@@ -3,7 +3,7 @@ import GRDB
 /// The schema and its versions. `PRAGMA user_version` is the version (R-STO-13).
 package enum Schema {
     /// The versions that a store works with. The agent migrates older ones.
-    package static let supported = 8...8
+    package static let supported = 9...9
 
     /// The rows of a new database, but for its installation.
     static let firstRows = """
@@ -28,6 +28,13 @@ package enum Schema {
 
     /// The condition of `idx_deliveries_lost`.
     static let isLost = "state IN ('rejected', 'given_up')"
+
+    /// The rows of each notification, now and before.
+    static let announcements = """
+        (SELECT id AS row_id, notification_id FROM notification_outbox WHERE notification_id IS NOT NULL
+            UNION SELECT row_id, notification_id FROM former_states
+            WHERE row_id IS NOT NULL AND notification_id IS NOT NULL)
+        """
 
     /// Creates the tables or migrates them to the newest version; for a host's database, checks the version.
     ///
