@@ -419,7 +419,15 @@ struct CycleRun {
             outcome: outcome.rawValue
         )
         if !result.hasSucceeded { run.reason = result.cause?.description }
-        (run.requests, run.answer, run.new) = (source.count, source.lastAnswer, result.new)
+        (run.requests, run.new) = (source.count, result.new)
+        if let request = source.lastRequest {
+            run.answer = RecentRun.Answer(
+                status: source.lastStatus,
+                tookMilliseconds: source.lastDuration.wholeMilliseconds,
+                requestID: request.id,
+                serverRequestID: request.serverID
+            )
+        }
         cycle.memory.runs.add(run)
     }
 

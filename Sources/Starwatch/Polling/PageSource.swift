@@ -15,8 +15,9 @@ struct PageSource {
     private(set) var count = 0
     /// The identifiers of the last request; `nil` before the first.
     private(set) var lastRequest: RequestTrace?
-    /// The last answer of the server; `nil` before the first request.
-    private(set) var lastAnswer: RecentRun.Answer?
+    /// The HTTP status of the last request's answer, and its duration. Not the whole answer, because a cycle copies it.
+    private(set) var lastStatus: Int?
+    private(set) var lastDuration = Duration.zero
 
     var dialect: Dialect { decoder.dialect }
 
@@ -56,9 +57,8 @@ struct PageSource {
         let (wall, monotonic) = (time.now, time.monotonic)
         let reply = await cycle.api.reply(to: call, dialect: dialect)
         count += 1
-        if let trace = reply.end.trace {
-            (lastRequest, lastAnswer) = (trace, RecentRun.Answer(reply.end))
-        }
+        lastRequest = reply.end.trace ?? lastRequest
+        (lastStatus, lastDuration) = (reply.end.status, reply.end.duration)
         var answer: PageAnswer
         switch reply.result {
         case .success(let read): answer = read

@@ -1,5 +1,4 @@
 import StarwatchCore
-import StarwatchPolling
 import StarwatchStore
 import Synchronization
 
@@ -39,17 +38,6 @@ struct RecentRun: Sendable, Codable, Hashable {
 
     /// The outcome of a run that was skipped.
     static let skipped = "skipped"
-}
-
-extension RecentRun.Answer {
-    init(_ end: RequestEnd) {
-        self.init(
-            status: end.status,
-            tookMilliseconds: end.duration.wholeMilliseconds,
-            requestID: end.requestID,
-            serverRequestID: end.serverRequestID
-        )
-    }
 }
 
 extension RecentRun {

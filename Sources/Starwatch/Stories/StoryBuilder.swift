@@ -144,11 +144,9 @@ struct StoryBuilder: Sendable {
                 if let reason = row.reason {
                     step.reason = reason.rawValue
                     step.sentence = reason.sentence(announcedBy: row.announcedBy)
-                } else if row.state == .suppressed {
-                    (step.reason, step.sentence) =
-                        change.isBootstrap
-                        ? ("bootstrap", "It was there before the poll's first run (bootstrap: latest).")
-                        : ("unstarred", "Its project was unstarred, or the account opted out.")
+                } else if change.isBootstrap {
+                    step.reason = "bootstrap"
+                    step.sentence = "It was there before the poll's first run (bootstrap: latest)."
                 } else if row.state == .dead {
                     let lost = change.notification?.deliveries.filter { DeliveryRule.lost.contains($0.state) } ?? []
                     step.end(sinks: lost.map(\.sink), reason: lost.compactMap(\.reason).first?.description)

@@ -189,10 +189,13 @@ struct StarRows {
             )
             let rows = try db.changed(
                 """
-                UPDATE notification_outbox SET state = 'suppressed', finished_at = ?
+                UPDATE notification_outbox SET state = 'suppressed', finished_at = ?, reason = ?
                 WHERE +state IN ('pending', 'evicted') AND id IN (SELECT value FROM json_each(?))
                 """,
-                [now.milliseconds, jsonArray(found)]
+                [
+                    now.milliseconds, (plan == nil ? RowReason.optedOut : RowReason.unstarred).rawValue,
+                    jsonArray(found),
+                ]
             )
             try db.ledger.add(rows, as: \.suppressed, to: id)
             total += rows

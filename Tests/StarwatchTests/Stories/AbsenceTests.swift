@@ -52,14 +52,29 @@ import Testing
         }
     }
 
-    @Test func aSuppressedChangeSaysBySettingOrStar() async throws {
+    @Test(arguments: [
+        (StarsChange(operation: .set, planIDs: []), "unstarred"),
+        (StarsChange(operation: .optOut, planIDs: []), "opted_out"),
+    ])
+    func aSuppressedChangeSaysWhichSettingItWas(change: StarsChange, reason: String) async throws {
         try await Bench.run(sinks: ["hook"]) { bench async throws in
             let id = await bench.fetch(1)[0]
-            try await bench.agent.changeStars(StarsChange(operation: .set, planIDs: []))
+            try await bench.agent.changeStars(change)
             let story = try await explain(bench, id)
             #expect(story.state == "suppressed")
-            #expect(story.steps.last?.reason == "unstarred")
-            #expect(story.steps.last?.sentence?.isEmpty == false)
+            #expect(story.steps.last?.reason == reason)
+            #expect(story.steps.last?.sentence == RowReason(rawValue: reason)?.sentence())
+        }
+    }
+
+    @Test func aChangeOfTheFirstRunSaysThatItWasThereBefore() async throws {
+        try await Bench.run(
+            sinks: ["hook"],
+            configure: { options, _, _ in options.polls[0].bootstrap = .latest }
+        ) { bench async throws in
+            let id = await bench.fetch(1)[0]
+            let story = try await explain(bench, id)
+            #expect(story.steps.last { $0.step == .suppressed }?.reason == "bootstrap")
         }
     }
 
