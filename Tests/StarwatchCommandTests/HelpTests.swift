@@ -89,7 +89,7 @@ import Testing
         ),
         (
             "outbox list",
-            "USAGE: starwatch outbox list [--state <state>] [--poll <poll>] [--before <before>] [--limit <limit>] [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch outbox list [--state <state>] [--twice] [--poll <poll>] [--before <before>] [--limit <limit>] [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
         ),
         ("explain", "USAGE: starwatch explain <id> [--config <file>] [--socket <path>] [--timeout <time>] [--json]"),
         (
@@ -122,7 +122,7 @@ import Testing
         ),
         (
             "notifications list",
-            "USAGE: starwatch notifications list [--before <before>] [--limit <limit>] [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch notifications list [--before <before>] [--change <change>] [--limit <limit>] [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
         ),
         (
             "notifications show",

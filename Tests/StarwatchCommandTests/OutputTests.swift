@@ -110,7 +110,7 @@ import Testing
         attempt.sink = "hook"
         attempt.attempt = 1
         attempt.result = "rejected"
-        attempt.reason = "No."
+        (attempt.reason, attempt.sentence) = ("http_400", "No.")
         story.steps = [fetched, attempt]
         story.waits = [.init(ChangeWait(.rejected, until: Timestamp(iso8601: "2026-01-01T12:00:02Z")!, sink: "hook"))]
         #expect(
@@ -122,7 +122,7 @@ import Testing
 
                 TIME                       AFTER  STEP     DETAILS
                 2026-01-01T12:00:00.000Z          fetched  page 1, took 12 ms, request a, server's id req_1
-                2026-01-01T12:00:01.250Z  +1.2 s  attempt  sink hook: rejected, attempt 1: No.
+                2026-01-01T12:00:01.250Z  +1.2 s  attempt  sink hook: rejected, attempt 1, http_400: No.
 
                 Waits: Sink hook rejected the notification and is tried again. Until 2026-01-01T12:00:02.000Z.
                 """
@@ -235,6 +235,9 @@ import Testing
         poll.lastOutcome = "failed"
         poll.nextRun = "2026-01-01T12:15:00Z"
         poll.watermarkTime = "2026-01-01T06:59:00Z"
+        poll.lastNew = "2026-01-01T05:00:00Z"
+        poll.seenUntil = "2026-01-01T06:59:30Z"
+        status.clock.serverTime = "2026-01-01T12:00:00Z"
         poll.skipReason = .circuitOpen
         poll.skippedSince = "2026-01-01T11:47:00.000Z"
         status.outbox.waiting = [
@@ -277,9 +280,9 @@ import Testing
                 Poll starred_projects is stale        1 h ago  starwatch poll starred_projects
                 The outbox counters are inconsistent  -        -
 
-                POLL              STATE  LAST SUCCESS  OUTCOME  NEXT RUN   WATERMARK
-                mine              fresh  never         -        -          -
-                starred_projects  stale  5 h ago       failed   in 15 min  2026-01-01T06:59:00Z
+                POLL              STATE  LAST SUCCESS  OUTCOME  LAST NEW  BEHIND  NEXT RUN   WATERMARK
+                mine              fresh  never         -        -         -       -          -
+                starred_projects  stale  5 h ago       failed   7 h ago   5 h     in 15 min  2026-01-01T06:59:00Z
 
                 Poll starred_projects  skipped for 13 min: the server failed repeatedly, so requests pause
 

@@ -36,7 +36,8 @@ import Testing
             try db.execute(
                 sql: """
                     INSERT INTO delivery_attempts
-                        SELECT id, 'log', 1, created_at, 4102444800000, 'ok', NULL, NULL FROM notifications;
+                        SELECT id, 'log', 1, created_at, 4102444800000, 'ok', NULL, NULL, NULL FROM notifications;
+                    INSERT INTO former_states (row_id, step, at) SELECT id, 'retried', 4102444800000 FROM notification_outbox;
                     INSERT INTO quarantine (stream_id, fingerprint, kind, issues, page, run_id, created_at, seen_at)
                         SELECT id, 1, 'schema', '[]', 1, 'run', 1, 4102444800000 FROM streams;
                     UPDATE watermark_moves SET moved_at = 4102444800000;
@@ -74,7 +75,7 @@ import Testing
 
     /// Tables whose rows belong to an account through its streams or notifications.
     private static let tablesOfStreams = [
-        "deliveries", "delivery_attempts", "notification_outbox", "quarantine", "watermark_moves",
+        "deliveries", "delivery_attempts", "former_states", "notification_outbox", "quarantine", "watermark_moves",
     ]
 
     private func filled(_ tables: [String]) throws -> [String] {

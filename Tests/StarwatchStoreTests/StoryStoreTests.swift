@@ -123,7 +123,7 @@ import Testing
             try db.execute(
                 sql: """
                     INSERT INTO delivery_attempts SELECT notification_id, sink, 1 + value, started_at, finished_at + value,
-                        result, reason, next_attempt_at FROM delivery_attempts, json_each('[1, 2, 3, 4]')
+                        result, reason, next_attempt_at, cause FROM delivery_attempts, json_each('[1, 2, 3, 4]')
                     """
             )
             let context = SessionContext(StoreOptions(path: ""), Vault(newKey: { [] }, now: { World().now }))

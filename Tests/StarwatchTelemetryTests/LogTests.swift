@@ -154,6 +154,35 @@ final class LineCollector: LogSink, Sendable {
         #expect(folder.take(entry(0, severity: .warn)).isWritten)
     }
 
+    /// Otherwise only the first of many failures would say what the failure was.
+    @Test func repetitionsKeepTheReasonAndTheOutcomeThatTheyShare() {
+        var folder = LogFolder()
+        for (reason, id) in [("http_500", "a"), ("http_500", "b"), ("http_500", "c")] {
+            var entry = entry(0, severity: .warn)
+            entry.metadata = [
+                ("outcome", .string("failed")), ("reason", .string(reason)), ("notification_id", .string(id)),
+                ("server_error", .string(String(repeating: "x", count: 100))), ("poll", .string("news")),
+            ]
+            _ = folder.take(entry)
+        }
+        #expect(
+            folder.report(at: 1).map { text($0.jsonLine()) }.first?.contains(
+                #""suppressed":2,"error":"x","metadata":{"outcome":"failed","reason":"http_500","poll":"news"}}"#
+            ) == true
+        )
+    }
+
+    @Test func aReasonThatOneRepetitionDoesNotShareIsLeftOut() {
+        var folder = LogFolder()
+        for reason in ["http_500", "http_500", "http_503"] {
+            var entry = entry(0, severity: .warn)
+            entry.metadata = [("outcome", .string("failed")), ("reason", .string(reason))]
+            _ = folder.take(entry)
+        }
+        let line = folder.report(at: 1).map { text($0.jsonLine()) }.first
+        #expect(line?.contains(#""metadata":{"outcome":"failed"}}"#) == true)
+    }
+
     @Test(arguments: ["poll", "sink", "path", "problem", "logger"])
     func failureOfAnotherSubjectIsNotARepetition(subject: String) {
         var folder = LogFolder()

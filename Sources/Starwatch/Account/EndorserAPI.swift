@@ -146,6 +146,9 @@ package final class EndorserAPI: Sendable {
         let call: Call<Answer>
         let api: EndorserAPI
 
+        /// The shortest wait that a person should know of.
+        private var longWait: Duration { .seconds(60) }
+
         private var metrics: APIMetrics { api.environment.metrics.api }
         private var now: Timestamp { api.environment.time.now }
         private var exemplar: Exemplar? { Exemplar(runID: call.runID, atMilliseconds: now.milliseconds) }
@@ -193,11 +196,11 @@ package final class EndorserAPI: Sendable {
             )
         }
 
-        /// Logs a wait that is longer than a server gets.
+        /// Logs a long wait, once: no request is sent before its end.
         private func report(_ failure: APIFailure) {
-            guard let asked = failure.retryAfter, asked > RetryPolicy.longestServerWait else { return }
+            guard let asked = failure.retryAfter, asked >= longWait else { return }
             api.environment.logger.log(
-                .serverWaitCapped,
+                asked > RetryPolicy.longestServerWait ? .serverWaitCapped : .serverWait,
                 [
                     .runID: "\(call.runID)", .endpoint: "\(call.endpoint.rawValue)",
                     .sizeMilliseconds: .number(asked.wholeMilliseconds),

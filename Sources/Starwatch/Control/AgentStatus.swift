@@ -24,6 +24,10 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var lastSuccess: String?
         /// `changed`, `unchanged`, `bootstrapped`, `deferred` or `failed`; `nil` as above.
         public var lastOutcome: String?
+        /// Time of the last cycle that found new changes; `nil` if none is known.
+        public var lastNew: String?
+        /// The server's time up to which the poll has seen every change; `nil` if it is unknown.
+        public var seenUntil: String?
         /// Time of the next scheduled run; `nil` before the first check of the schedule.
         public var nextRun: String?
         /// The limit for the age of the last success.
@@ -48,7 +52,8 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var skippedSince: String?
 
         enum CodingKeys: String, SnakeKey {
-            case kind, stale, lastAttempt, lastSuccess, lastOutcome, nextRun, staleAfterSeconds, watermarkTime
+            case kind, stale, lastAttempt, lastSuccess, lastOutcome, lastNew, seenUntil, nextRun, staleAfterSeconds,
+                watermarkTime
             case fetchCursorTime, skipReason, lastReason, lastError, needsAction, failingSince, skippedSince
         }
 

@@ -34,4 +34,6 @@ package struct LogLine: Sendable, Codable, Hashable {
 
 package struct LogListing: Sendable, Codable {
     package var lines: [LogLine]
+    /// One sentence about a run without lines; `nil` otherwise.
+    package var note: String?
 }

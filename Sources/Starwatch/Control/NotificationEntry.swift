@@ -21,6 +21,21 @@ package struct NotificationEntry: Sendable, Codable, Hashable {
     package var repeats: String?
     /// The result of every sink; `nil` in lists.
     package var deliveries: [OutboxEntry.Delivery]?
+    /// The changes that it announces or announced, at most 100 with a row; `nil` in lists.
+    package var changes: [Change]?
+
+    /// A change in a notification.
+    package struct Change: Sendable, Codable, Hashable {
+        /// The outbox row; `nil` if it is deleted.
+        package var row: Int64?
+        package var jwtID: String
+        /// `nil` if the row is deleted.
+        package var state: OutboxState?
+
+        package init(row: Int64? = nil, jwtID: String, state: OutboxState? = nil) {
+            (self.row, self.jwtID, self.state) = (row, jwtID, state)
+        }
+    }
 }
 
 /// An action that was performed on a notification.

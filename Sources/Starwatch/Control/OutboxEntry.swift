@@ -4,6 +4,8 @@ package import StarwatchCore
 package struct OutboxQuery: Sendable, Hashable {
     package var state: String?
     package var poll: String?
+    /// Whether to list only rows whose change a sink accepted more than once.
+    package var twice = false
     /// The last id of the previous page; only rows with smaller ids are listed.
     package var before: Int64?
     /// The size of a page, from 1 to ``OutboxEntry/listLimit``.

@@ -7,12 +7,15 @@ package import StarwatchCore
 package struct Story: Sendable, Codable, Hashable {
     package enum Kind: String, Sendable, Codable, CaseIterable {
         case change, notification, digest, run
+        /// A claim that has no row.
+        case absent
+        case time, project
     }
 
     package var kind: Kind
-    /// `chg_…`, `ntf_…` or `run_…`.
+    /// `chg_…`, `ntf_…` or `run_…`; the time; `project` for a project, whose id is personal.
     package var id: String
-    /// The state of the row or notification, or the outcome of the run.
+    /// The state of the row or notification, the outcome of the run, or the first reason of ``coverage``.
     package var state: String
     package var poll: String?
     /// The account's pseudonym.
@@ -33,6 +36,8 @@ package struct Story: Sendable, Codable, Hashable {
     package var steps: [Step] = []
     /// The reasons why it is not finished; empty if it is.
     package var waits: [Wait] = []
+    /// What covers a claim that has no row, a time or a project: one entry for each poll; `nil` for others.
+    package var coverage: [Covered]?
 
     package init(_ kind: Kind, id: String, state: String) {
         self.kind = kind
@@ -51,8 +56,10 @@ package struct Story: Sendable, Codable, Hashable {
     package struct Step: Sendable, Codable, Hashable {
         package enum Kind: String, Sendable, Codable, CaseIterable {
             case changed, started, fetched, stored, prepared, claimed, attempt
-            case delivered, dead, cancelled, suppressed, evicted, released
+            case givenUp = "given_up"
+            case delivered, dead, cancelled, suppressed, evicted
             case acknowledged, watermark, finished
+            case released, renewed, discarded, returned, retried
         }
 
         package var at: String
@@ -65,9 +72,13 @@ package struct Story: Sendable, Codable, Hashable {
         /// The number of the attempt at the sink, or the number of attempts of the request.
         package var attempt: Int?
         package var sink: String?
-        /// `ok`, `rejected`, `unavailable`, `timeout` or `gone` of a sink; the outcome of a run.
+        /// `ok`, `rejected`, `unavailable`, `timeout` or `gone` of a sink; the outcome of a run; `http_200` or `no_answer`
+        /// of the last request of a run.
         package var result: String?
+        /// The reason in a word: a `FailureReason` such as `http_404`, or `unreadable`, `discarded`, `own` or `announced`.
         package var reason: String?
+        /// The same as one sentence.
+        package var sentence: String?
         package var requestID: String?
         /// The server's own id of the request.
         package var serverRequestID: String?
@@ -75,10 +86,33 @@ package struct Story: Sendable, Codable, Hashable {
         package var nextAt: String?
         /// The number of changes.
         package var count: Int?
+        /// The number of requests of a run, without repetitions.
+        package var requests: Int?
 
         package init(_ step: Kind, at: String) {
             self.step = step
             self.at = at
+        }
+    }
+
+    /// The reason why a poll has no row, and how far it is.
+    package struct Covered: Sendable, Codable, Hashable {
+        package var poll: String?
+        package var reason: Coverage.Reason
+        package var sentence: String
+        /// The time of the last change that the poll has fetched with all before it.
+        package var fetchedUntil: String?
+        /// The last run by now, or by the time that is explained.
+        package var runID: String?
+        package var runOutcome: String?
+        package var runAt: String?
+        /// The next run, which can bring the change.
+        package var nextRun: String?
+        /// The item of `starwatch quarantine list`.
+        package var item: Int64?
+
+        package init(poll: String?, reason: Coverage.Reason, sentence: String) {
+            (self.poll, self.reason, self.sentence) = (poll, reason, sentence)
         }
     }
 
@@ -110,7 +144,21 @@ extension Story {
         case .notification: "Notification"
         case .digest: "Digest"
         case .run: "Run"
+        case .absent: "Change without a row"
+        case .time: "Time"
+        case .project: "Project"
         }
+    }
+}
+
+extension Story.Covered {
+    /// The poll's last and next run in one line.
+    package var runs: String {
+        var parts: [String] = []
+        if let fetchedUntil { parts.append("Last change fetched: \(fetchedUntil).") }
+        if let runID, let runOutcome, let runAt { parts.append("Run \(runID): \(runOutcome) at \(runAt).") }
+        if let nextRun { parts.append("Next run: \(nextRun).") }
+        return parts.joined(separator: " ")
     }
 }
 
@@ -129,20 +177,22 @@ extension Story.Step {
     package var details: String {
         var parts: [String] = []
         if let sink {
-            let number = attempt.map { ", attempt \($0)" } ?? ""
-            parts.append("sink \(sink): \(result ?? "")\(number)")
+            parts.append("sink \(sink)" + (result.map { ": \($0)" } ?? ""))
+            if let attempt { parts.append("attempt \(attempt)") }
         } else if let result {
             parts.append(result)
         }
         if let page { parts.append("page \(page)") }
         if sink == nil, let attempt, attempt > 1 { parts.append("\(attempt) attempts") }
         if let count { parts.append("\(count) \(count == 1 ? "change" : "changes")") }
+        if let requests { parts.append("\(requests) \(requests == 1 ? "request" : "requests")") }
         if let tookMilliseconds { parts.append("took \(tookMilliseconds) ms") }
         if step == .acknowledged { parts.append(requestID == nil ? "locally" : "at the server") }
         if let requestID { parts.append("request \(requestID)") }
         if let serverRequestID, serverRequestID != requestID { parts.append("server's id \(serverRequestID)") }
+        if let reason { parts.append(reason) }
         var text = parts.joined(separator: ", ")
-        if let reason { text += ": \(reason)" }
+        if let sentence { text += (text.isEmpty ? "" : ": ") + sentence }
         if let nextAt { text += " Next attempt \(nextAt)." }
         return text
     }

@@ -13,7 +13,9 @@ struct NotificationControl: Sendable {
 
     func list(_ query: NotificationQuery) async throws -> NotificationListing {
         try ControlError.check(limit: query.limit, upTo: NotificationQuery.listLimit)
-        let stored = try await store.notifications.list(limit: query.limit, before: query.before)
+        let change: JWTID? = if let name = query.change { try await self.change(name) } else { nil }
+        if query.change != nil, change == nil { return NotificationListing(notifications: []) }
+        let stored = try await store.notifications.list(limit: query.limit, before: query.before, change: change)
         return NotificationListing(
             notifications: stored.map {
                 var entry = NotificationEntry($0)
@@ -24,7 +26,22 @@ struct NotificationControl: Sendable {
     }
 
     func show(_ id: String) async throws -> NotificationEntry {
-        NotificationEntry(try await notification(id))
+        let notification = try await notification(id)
+        var entry = NotificationEntry(notification)
+        let rows = try await store.stories.rows(of: notification)
+        entry.changes = rows.map { .init(row: $0.id, jwtID: $0.change.rawValue, state: $0.state) }
+        // The message still has the changes whose rows are deleted.
+        let known = Set(rows.map(\.change.rawValue))
+        let listed = NotificationMessage(json: notification.payload)?.changes.map(\.jwtID) ?? []
+        entry.changes? += listed.filter { !known.contains($0) }.map { .init(jwtID: $0) }
+        return entry
+    }
+
+    /// The change that a claim id or the number of a row names; `nil` if the row is not stored.
+    private func change(_ name: String) async throws -> JWTID? {
+        if let change = JWTID(name) { return change }
+        if let row = Int64(name), row > 0 { return try await store.outbox.row(row)?.row.change.id }
+        throw ControlError(.invalid, "change must be a claim id, or a row of starwatch outbox list.")
     }
 
     func act(_ chosen: ChosenAction) async throws -> ActionReport {

@@ -24,6 +24,7 @@ struct OutboxControl: Sendable {
             filter.includesUndelivered = state == .dead
         }
         filter.poll = try query.poll.map(name)
+        filter.isTwice = query.twice
         return OutboxListing(entries: try await store.outbox.list(filter).map { OutboxEntry($0) })
     }
 

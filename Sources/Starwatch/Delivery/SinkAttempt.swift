@@ -39,7 +39,12 @@ struct SinkAttempt {
         // latest.
         if Task.isCancelled, result.isNoAnswer { return abandon() }
         service.metrics.outbox.deliveryDuration[slot.label].observe(service.time.monotonic - start)
-        let attempt = DeliveryAttempt(result.answer, reason: result.failure?.sentence, startedAt: startedAt)
+        let attempt = DeliveryAttempt(
+            result.answer,
+            reason: result.failure?.sentence,
+            cause: result.failure?.reason,
+            startedAt: startedAt
+        )
         guard let outcome = learn(from: result) else { return try await giveUp(after: attempt) }
         count(result.answer.label)
         if let event = result.answer.event { log(event, result.failure) }

@@ -113,6 +113,8 @@ package struct NotificationQuery: Sendable, Hashable {
 
     /// Only smaller sequences: the last one of the previous page.
     package var before: Int64?
+    /// Only notifications of this change: its claim id, or the number of an outbox row. The feed ignores it.
+    package var change: String?
     /// From 1 to ``listLimit``.
     package var limit = 100
 

@@ -287,6 +287,10 @@ extension AgentEvent: CaseIterable {
     static let serverDialect = AgentEvent("server.dialect", .notice, [.runID, .poll, .dialect], optional: request) {
         "The first response revealed the server's dialect. The agent stores it."
     }
+    static let serverWait = AgentEvent("server.wait", .warning, [.runID, .endpoint, .sizeMilliseconds]) {
+        "The server asked for a wait of a minute or more. The agent sends no request before its end; `starwatch server "
+            + "clear-wait` ends the wait, if the server's operator agrees."
+    }
     static let serverWaitCapped = AgentEvent("server.wait_capped", .warning, [.runID, .endpoint, .sizeMilliseconds]) {
         "The server asked for a wait of more than 7 days. The agent waits 7 days; `starwatch server clear-wait` ends "
             + "the wait."
@@ -350,7 +354,7 @@ extension AgentEvent: CaseIterable {
         pollDeferred,
         pollFailed, pollItemQuarantined, pollOutOfRoom, pollPageOutOfOrder, pollSkipped, pollSkippedAgain,
         pollStoreFailed, pollUnchanged, problemBegan, problemEnded, retentionCleaned, retentionStoreFailed,
-        serverDialect, serverWaitCapped,
+        serverDialect, serverWait, serverWaitCapped,
         sinkCircuit, sinkGivenUp, sinkGone, sinkRejected, sinkUnavailable, starsUnreadable, storageCheck,
         storageCheckFailed, storageClear, storageDamaged, tokenUnavailable, webConfigRefused, webConfigReloaded,
     ]

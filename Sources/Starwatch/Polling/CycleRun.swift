@@ -407,9 +407,31 @@ struct CycleRun {
             cycle.metrics.polls.failures[cycle.poll.label].increment(exemplar: exemplar)
             cycle.metrics.polls.failureReasons[cycle.poll.label, result.cause?.label ?? .other].increment()
         }
+        remember(outcome, startedAt: startedAt, finishedAt: now)
         await record(outcome, startedAt: startedAt, finishedAt: now)
         log(outcome, duration)
         return result
+    }
+
+    private func remember(_ outcome: PollOutcome, startedAt: Timestamp, finishedAt now: Timestamp) {
+        var run = RecentRun(
+            runID: cycle.runID,
+            poll: cycle.poll.name,
+            startedAt: startedAt,
+            finishedAt: now,
+            outcome: outcome.rawValue
+        )
+        if !result.hasSucceeded { run.reason = result.cause?.description }
+        (run.requests, run.new) = (source.count, result.new)
+        if let request = source.lastRequest {
+            run.answer = RecentRun.Answer(
+                status: source.lastStatus,
+                tookMilliseconds: source.lastDuration.wholeMilliseconds,
+                requestID: request.id,
+                serverRequestID: request.serverID
+            )
+        }
+        cycle.memory.runs.add(run)
     }
 
     private func record(_ outcome: PollOutcome, startedAt: Timestamp, finishedAt now: Timestamp) async {

@@ -15,6 +15,9 @@ struct PageSource {
     private(set) var count = 0
     /// The identifiers of the last request; `nil` before the first.
     private(set) var lastRequest: RequestTrace?
+    /// The HTTP status of the last request's answer, and its duration. Not the whole answer, because a cycle copies it.
+    private(set) var lastStatus: Int?
+    private(set) var lastDuration = Duration.zero
 
     var dialect: Dialect { decoder.dialect }
 
@@ -55,6 +58,7 @@ struct PageSource {
         let reply = await cycle.api.reply(to: call, dialect: dialect)
         count += 1
         lastRequest = reply.end.trace ?? lastRequest
+        (lastStatus, lastDuration) = (reply.end.status, reply.end.duration)
         var answer: PageAnswer
         switch reply.result {
         case .success(let read): answer = read

@@ -95,8 +95,18 @@ package final class PollCycle: Sendable {
             return await run.finish(startedAt: startedAt, begun: begun)
         } catch {
             log(.pollStoreFailed, [.error: "\(error.description)"])
+            memory.runs.add(failedRun)
             return Result(storeFailure: "The database could not be read.")
         }
+    }
+
+    /// A run that the database stopped before its first request.
+    private var failedRun: RecentRun {
+        let now = time.now
+        let outcome = PollOutcome.failed.rawValue
+        var run = RecentRun(runID: runID, poll: poll.name, startedAt: now, finishedAt: now, outcome: outcome)
+        run.reason = FailureReason(.database).description
+        return run
     }
 
     /// Asks for the poll's next page with the agent's own token and within the server's limits. Stores nothing of the

@@ -138,6 +138,18 @@ package final class PollService: Service {
     /// The reason why the poll's last cycle got no token; `nil` if it got one, or was skipped for another reason.
     package func lastTokenReason(_ poll: PollName) -> FailureReason? { state.withLock { $0.lastTokenReason[poll] } }
 
+    /// The server's time up to which a poll has seen every change; `nil` before its first cycle.
+    func seenUntil(of stream: StreamKey) -> Timestamp? { memories[stream.poll]?.seenUntil(of: stream) }
+
+    /// The same of the poll's present stream.
+    func seenUntil(_ poll: PollName) -> Timestamp? { memories[poll]?.seenUntil }
+
+    /// The last runs of a poll, or of all polls, in no order.
+    func recentRuns(of poll: PollName? = nil) -> [RecentRun] {
+        if let poll { return memories[poll]?.runs.all ?? [] }
+        return polls.flatMap { memories[$0.name]?.runs.all ?? [] }
+    }
+
     /// The next scheduled run by the local clock, also after that was set: the schedule looks at it every half minute, and
     /// then decides in the same way. `nil` before the schedule's first decision.
     package func nextRun(_ poll: Poll) -> Timestamp? {
@@ -209,6 +221,16 @@ package final class PollService: Service {
 
     private func skipped(_ poll: Poll, _ reason: SkipReason, runID: String) -> PollCycle.Result {
         environment.metrics.polls.skipped[poll.label, reason].increment()
+        let now = environment.time.now
+        var run = RecentRun(
+            runID: runID,
+            poll: poll.name,
+            startedAt: now,
+            finishedAt: now,
+            outcome: RecentRun.skipped
+        )
+        run.reason = reason.rawValue
+        memories[poll.name]?.runs.add(run)
         news.publish(.skipped(poll.name, reason))
         let isNew = state.withLock { state in
             guard state.lastSkip[poll.name]?.reason != reason else { return false }

@@ -2,9 +2,9 @@ import StarwatchCore
 import StarwatchStore
 import Synchronization
 
-/// The facts of a poll's last complete walk that the next one needs.
+/// The facts of a poll's last complete walk that the next one needs, and its last runs.
 ///
-/// Kept in memory only: the first cycle after a start fetches the overlap once.
+/// The walk is kept in memory only: the first cycle after a start fetches the overlap once.
 final class WalkMemory: Sendable {
     /// A cursor below which nothing can appear any more, so that the next cycle fetches no overlap. Any change of the
     /// account or its stars ends it, because it holds for what was asked for.
@@ -37,6 +37,8 @@ final class WalkMemory: Sendable {
     }
 
     private let known = Mutex(Known())
+    /// The last runs of the poll.
+    let runs = RecentRuns()
 
     /// Whether a cursor is the settled one.
     func isSettled(_ cursor: Settled) -> Bool { known.withLock { $0.settled == cursor } }
@@ -69,6 +71,9 @@ final class WalkMemory: Sendable {
     func seenUntil(of stream: StreamKey) -> Timestamp? {
         known.withLock { $0.horizon.flatMap { $0.stream == stream ? $0.value.time : nil } }
     }
+
+    /// The same of the present stream.
+    var seenUntil: Timestamp? { known.withLock { $0.horizon?.value.time } }
 
     /// The server's time by its last `Date`, whatever the local clock shows; `nil` before the first one.
     func serverTime(at boottime: Duration) -> Timestamp? {

@@ -279,6 +279,8 @@ public final class Agent: Sendable {
     /// second close does nothing. A cycle in flight ends as cancelled, and its stored changes stay.
     public func close() async {
         topics.notifications.handler.actions = nil
+        // A failure loses only what `explain` would say of runs that found nothing.
+        try? await topics.stories.runs.keep()
         await process.close()
     }
 }

@@ -73,7 +73,9 @@ package struct AgentTopics: Sendable {
             options: options,
             environment: environment,
             pseudonym: process.pseudonym,
-            changeHash: process.changeHash
+            changeHash: process.changeHash,
+            polls: runtime.polls,
+            runs: RunFinder(polls: runtime.pollService, store: store)
         )
         journal = process.journal
         logs = StoredLogs(recorder: process.logs.recorder, store: store)

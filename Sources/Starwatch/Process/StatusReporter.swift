@@ -206,6 +206,8 @@ struct StatusReporter: Sendable {
         entry.lastAttempt = (stream?.lastAttempt).map { min($0, now).iso8601 }
         entry.lastSuccess = (stream?.lastSuccess).map { min($0, now).iso8601 }
         entry.lastOutcome = stream?.lastOutcome?.rawValue
+        entry.lastNew = (stream?.lastNew).map { min($0, now).iso8601 }
+        entry.seenUntil = (runtime.pollService.seenUntil(poll.name) ?? stream?.seenUntil)?.iso8601
         entry.nextRun = (runtime.pollService.nextRun(poll) ?? stream?.nextRun)?.iso8601
         entry.watermarkTime = stream?.watermark?.timestamp.iso8601
         entry.fetchCursorTime = stream?.fetchCursor?.timestamp.iso8601

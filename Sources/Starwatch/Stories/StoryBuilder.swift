@@ -24,23 +24,7 @@ struct StoryBuilder: Sendable {
         story.runID = row.runID
         story.notificationID = change.notification?.id
         story.otherRows = otherRows.isEmpty ? nil : otherRows
-        var steps = [TimedStep(.changed, row.change.id.timestamp)]
-        if let page = change.page { steps.append(Self.step(page)) }
-        steps.append(TimedStep(.stored, row.createdAt))
-        if let notification = change.notification { steps += Self.steps(notification) }
-        if let time = row.deliveredAt { steps.append(TimedStep(.delivered, time)) }
-        if let time = row.acknowledgedAt {
-            steps.append(TimedStep(.acknowledged, time) { $0.requestID = change.ackRequestID })
-        }
-        if let time = row.finishedAt, let kind = Self.ending(row.state) {
-            steps.append(
-                TimedStep(kind, time) {
-                    $0.reason = row.reason?.sentence(announcedBy: row.announcedBy, discardedBy: row.discardedBy)
-                }
-            )
-        }
-        if let time = change.watermark.passedAt { steps.append(TimedStep(.watermark, time)) }
-        story.steps = TimedStep.ordered(steps)
+        story.steps = steps(change)
         story.waits = facts(change).waits(at: now).map(Story.Wait.init)
         return story
     }
@@ -51,7 +35,8 @@ struct StoryBuilder: Sendable {
         story.identity = pseudonym.hash(notification.stream.account)
         story.runID = notification.runID
         story.rows = rows(notification.rows)
-        var steps = Self.steps(notification)
+        var life = LifeSteps(notification.history)
+        life.add(notification, isWhole: true)
         if let time = notification.finishedAt {
             let kind: Story.Step.Kind =
                 switch notification.state {
@@ -60,9 +45,9 @@ struct StoryBuilder: Sendable {
                 case .cancelled: .cancelled
                 case .released: .released
                 }
-            steps.append(TimedStep(kind, time))
+            life.addLast(kind, time)
         }
-        story.steps = TimedStep.ordered(steps)
+        story.steps = TimedStep.ordered(life.steps)
         if notification.state == .open {
             var facts = ChangeWaitFacts(row: nil, state: .claimed)
             facts.isActive = notification.isActive
@@ -73,22 +58,36 @@ struct StoryBuilder: Sendable {
         return story
     }
 
-    /// - Parameter firstOpen: The run's first row that is not finished.
-    func run(_ id: String, _ run: RunStory, firstOpen: ChangeStory?) -> Story {
-        var story = Story(.run, id: id, state: run.cycle?.outcome.rawValue ?? "unknown")
-        story.poll = run.stream?.poll.rawValue
+    /// - Parameters:
+    ///   - recent: What is known of the run beside its changes.
+    ///   - firstOpen: The run's first row that is not finished.
+    func run(_ id: String, _ run: RunStory, recent: RecentRun?, firstOpen: ChangeStory?) -> Story {
+        var story = Story(.run, id: id, state: run.cycle?.outcome.rawValue ?? recent?.outcome ?? "unknown")
+        story.poll = run.stream?.poll.rawValue ?? recent?.poll
         story.identity = run.stream.map { pseudonym.hash($0.account) }
         story.rows = rows(run.rows)
         story.notifications = run.notifications
-        var steps = run.pages.map(Self.step)
-        if let cycle = run.cycle {
-            steps.append(TimedStep(.started, cycle.startedAt + serverAhead))
+        var steps = run.pages.map { TimedStep.page($0) }
+        if let answer = recent?.answer {
+            let known = steps.firstIndex { $0.step.requestID == answer.requestID }
+            if known == nil, let end = recent?.finishedAt {
+                steps.append(TimedStep(.fetched, Timestamp(milliseconds: end) + serverAhead) { $0.show(answer) })
+            } else if let known {
+                steps[known].step.show(answer)
+            }
+        }
+        let started = run.cycle?.startedAt ?? (recent?.startedAt).map { Timestamp(milliseconds: $0) }
+        let finished = run.cycle?.finishedAt ?? (recent?.finishedAt).map { Timestamp(milliseconds: $0) }
+        if let started, let finished {
+            steps.append(TimedStep(.started, started + serverAhead))
             steps.append(
-                TimedStep(.finished, cycle.finishedAt + serverAhead) { step in
-                    step.result = cycle.outcome.rawValue
-                    step.reason = cycle.reason.map { FailureReason($0)?.sentence ?? $0 }
-                    step.count = cycle.newRows
-                    step.tookMilliseconds = (cycle.finishedAt - cycle.startedAt).wholeMilliseconds
+                TimedStep(.finished, finished + serverAhead) { step in
+                    step.result = story.state
+                    step.reason = run.cycle?.reason ?? recent?.reason
+                    step.sentence = run.cycle?.reason.flatMap { FailureReason($0)?.sentence } ?? recent?.sentence
+                    step.count = run.cycle?.newRows ?? recent?.new
+                    step.requests = recent?.requests
+                    step.tookMilliseconds = (finished - started).wholeMilliseconds
                 }
             )
         }
@@ -110,6 +109,53 @@ struct StoryBuilder: Sendable {
     }
 
     // MARK: - Parts
+
+    /// The steps of a change: those of the states that it has left, and those of its present state.
+    private func steps(_ change: ChangeStory) -> [Story.Step] {
+        let (row, history) = (change.row, change.history)
+        var life = LifeSteps(history)
+        life.add(.changed, row.change.id.timestamp)
+        life.add(pages: history.compactMap(\.page) + (change.page.map { [$0] } ?? []))
+        var stored: Set<Timestamp> = []
+        for time in history.compactMap(\.storedAt) + [row.createdAt] where stored.insert(time).inserted {
+            life.add(.stored, time)
+        }
+        for (era, former) in history.enumerated() {
+            let state = former.state.flatMap(OutboxState.init(rawValue:))
+            if let time = former.endedAt, let kind = state.flatMap(Story.Step.Kind.init(_:)) {
+                life.add(kind, time, era: era) { $0.end(sinks: former.sinks, reason: former.reason) }
+            }
+            // The row itself tells how it ended.
+            let isTold = era == history.count - 1 && former.step.rawValue == row.state.rawValue
+            if !isTold { life.add(Story.Step.Kind(former.step), former.at, era: era) }
+        }
+        for notification in change.formerNotifications {
+            let until = history.last { $0.notification == notification.id }?.at
+            life.add(notification, isWhole: false, until: until)
+        }
+        if let notification = change.notification {
+            // The notification goes on without a discarded change.
+            life.add(notification, isWhole: false, until: row.state == .cancelled ? row.finishedAt : nil)
+        }
+        if let time = row.deliveredAt { life.addLast(.delivered, time) }
+        if let time = row.acknowledgedAt { life.addLast(.acknowledged, time) { $0.requestID = change.ackRequestID } }
+        if let time = row.finishedAt, let kind = Story.Step.Kind(row.state) {
+            life.addLast(kind, time) { step in
+                if let reason = row.reason {
+                    step.reason = reason.rawValue
+                    step.sentence = reason.sentence(announcedBy: row.announcedBy, discardedBy: row.discardedBy)
+                } else if change.isBootstrap {
+                    step.reason = "bootstrap"
+                    step.sentence = "It was there before the poll's first run (bootstrap: latest)."
+                } else if row.state == .dead {
+                    let lost = change.notification?.deliveries.filter { DeliveryRule.lost.contains($0.state) } ?? []
+                    step.end(sinks: lost.map(\.sink), reason: lost.compactMap(\.reason).first?.description)
+                }
+            }
+        }
+        if let time = change.watermark.passedAt { life.add(.watermark, time) }
+        return TimedStep.ordered(life.steps)
+    }
 
     private func rows(_ rows: [StoryRow]) -> [Story.Row] {
         rows.map { Story.Row(row: $0.id, id: changeHash.hash($0.change), state: $0.state) }
@@ -145,72 +191,20 @@ struct StoryBuilder: Sendable {
             return sink
         }
     }
-
-    private static func step(_ page: PageOrigin) -> TimedStep {
-        TimedStep(.fetched, page.answeredAt) { step in
-            step.page = page.page
-            step.attempt = page.tries
-            step.tookMilliseconds = (page.answeredAt - page.askedAt).wholeMilliseconds
-            step.requestID = page.request.id
-            step.serverRequestID = page.request.serverID
-        }
-    }
-
-    /// The claim and every answer of a sink.
-    private static func steps(_ notification: NotificationStory) -> [TimedStep] {
-        var steps = [TimedStep(.claimed, notification.createdAt) { $0.count = notification.rows.count }]
-        for attempt in notification.attempts {
-            steps.append(
-                TimedStep(.attempt, attempt.finishedAt) { step in
-                    step.sink = attempt.sink
-                    step.attempt = attempt.number
-                    step.result = attempt.attempt.answer.rawValue
-                    step.reason = attempt.attempt.reason
-                    step.tookMilliseconds = (attempt.finishedAt - attempt.attempt.startedAt).wholeMilliseconds
-                    step.nextAt = attempt.nextAttemptAt?.iso8601
-                }
-            )
-        }
-        return steps
-    }
-
-    private static func ending(_ state: OutboxState) -> Story.Step.Kind? {
-        switch state {
-        case .pending, .claimed, .delivered, .acknowledged: nil
-        case .dead: .dead
-        case .cancelled: .cancelled
-        case .suppressed: .suppressed
-        case .evicted: .evicted
-        }
-    }
 }
 
-/// A step with its time, for sorting.
-private struct TimedStep {
-    let time: Timestamp
-    var step: Story.Step
-
-    init(_ kind: Story.Step.Kind, _ time: Timestamp, _ edit: (inout Story.Step) -> Void = { _ in }) {
-        self.time = time
-        step = Story.Step(kind, at: time.iso8601)
-        edit(&step)
+extension Story.Step {
+    /// Says what the server answered.
+    fileprivate mutating func show(_ answer: RecentRun.Answer) {
+        result = answer.status.map { "http_\($0)" } ?? "no_answer"
+        tookMilliseconds = answer.tookMilliseconds
+        (requestID, serverRequestID) = (answer.requestID, answer.serverRequestID)
     }
 
-    /// The steps in the order of time, then of a life, each with the time since the previous one.
-    static func ordered(_ steps: [TimedStep]) -> [Story.Step] {
-        let ranks = Story.Step.Kind.allCases
-        func rank(_ step: TimedStep) -> Int { ranks.firstIndex(of: step.step.step) ?? 0 }
-        let sorted = steps.enumerated().sorted { left, right in
-            (left.element.time, rank(left.element), left.offset) < (
-                right.element.time, rank(right.element), right.offset
-            )
-        }.map(\.element)
-        var last: Timestamp?
-        return sorted.map { timed in
-            var step = timed.step
-            step.afterMilliseconds = last.map { (timed.time - $0).wholeMilliseconds }
-            last = timed.time
-            return step
-        }
+    /// Says which sinks did not get a dead change, and why.
+    fileprivate mutating func end(sinks: [String], reason: String?) {
+        sink = sinks.isEmpty ? nil : sinks.joined(separator: ", ")
+        self.reason = reason
+        sentence = reason.flatMap(RowReason.init(rawValue:))?.sentence()
     }
 }

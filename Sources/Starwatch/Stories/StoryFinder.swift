@@ -12,22 +12,44 @@ struct StoryFinder: Sendable {
     let environment: Environment
     let pseudonym: IdentityHash
     let changeHash: ChangeHash
+    let polls: [Poll]
+    let runs: RunFinder
 
     func explain(_ id: String) async throws -> Story {
         if let story = try await story(of: id) { return story }
+        if let row = Int64(id), try await store.stories.hadRow(row) {
+            throw ControlError(
+                .notFound,
+                "Row \(row) is deleted: finished rows stay for outbox.keep_delivered. Explain its claim id instead."
+            )
+        }
         throw ControlError(
             .notFound,
-            "Nothing stored has that id. Give a claim id, chg_…, a row of starwatch outbox list, ntf_… or run_…."
+            """
+            Nothing stored has that id. Give a claim id, chg_…, a row of starwatch outbox list, ntf_…, run_…, a project, \
+            or a time such as 2026-01-01T12:00:00Z.
+            """
         )
+    }
+
+    /// One sentence about a run that has no line in the stored log; `nil` if the run is unknown.
+    func note(ofRun id: String) async throws(StoreError) -> String? {
+        guard let run = try await runs.run(id) else { return nil }
+        let time = Timestamp(milliseconds: run.finishedAt).iso8601
+        return """
+            No line of \(id) is stored. The run of \(run.poll) ended at \(time): \(run.outcome). See starwatch explain \
+            \(id).
+            """
     }
 
     private func story(of id: String) async throws(StoreError) -> Story? {
         if id.hasPrefix("run_") {
             let run = try await store.stories.run(id)
-            guard !run.isEmpty else { return nil }
+            let recent = try await runs.run(id)
+            guard !run.isEmpty || recent != nil else { return nil }
             let open = run.rows.first { !$0.state.isTerminal }
             let first: ChangeStory? = if let open { try await store.stories.change(open.id) } else { nil }
-            return await stories().run(id, run, firstOpen: first)
+            return await stories().run(id, run, recent: recent, firstOpen: first)
         }
         if id.hasPrefix("ntf_") {
             if let notification = try await store.stories.notification(id) {
@@ -43,7 +65,12 @@ struct StoryFinder: Sendable {
         } else if id.hasPrefix(ChangeHash.prefix), let change = try await change(ofHash: id) {
             rows = try await store.stories.rows(of: change)
         }
-        guard let row = rows.first, let change = try await store.stories.change(row) else { return nil }
+        guard let row = rows.first, let change = try await store.stories.change(row) else {
+            if Int64(id) != nil || id.hasPrefix(ChangeHash.prefix) { return nil }
+            if let time = Timestamp(iso8601: id) { return try await self.time(time) }
+            if let project = try await project(id) { return project }
+            return if let change = JWTID(id) { try await absent(change) } else { nil }
+        }
         return await stories().change(change, otherRows: Array(rows.dropFirst()))
     }
 

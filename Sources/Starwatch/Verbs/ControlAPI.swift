@@ -61,7 +61,10 @@ package enum ControlAPI {
         "/api/v1/outbox",
         taking: .query(
             OutboxQuery(),
-            [.text("state", \.state), .text("poll", \.poll), .number("before", \.before), .limit(\.limit)]
+            [
+                .text("state", \.state), .text("poll", \.poll), .flag("twice", \.twice), .number("before", \.before),
+                .limit(\.limit),
+            ]
         )
     ) {
         try await $0.outbox.list($1)
@@ -272,7 +275,14 @@ package enum ControlAPI {
         try await $0.notifications.feed($1)
     }
     /// The active identity's notifications, newest first.
-    package static let notificationList = Verb(.get, "/api/v1/notifications/sent", taking: notifications) {
+    package static let notificationList = Verb(
+        .get,
+        "/api/v1/notifications/sent",
+        taking: .query(
+            NotificationQuery(),
+            [.limit(\.limit), .number("before", \.before), .text("change", \.change)]
+        )
+    ) {
         try await $0.notifications.list($1)
     }
 
@@ -308,7 +318,7 @@ package enum ControlAPI {
     // MARK: - Stories and the log
 
     /// The life of a change, a notification, an outbox row or a run, by its claim id, `chg_…`, the number of a row,
-    /// `ntf_…` or `run_…`.
+    /// `ntf_…` or `run_…`. Of a claim without a row, a project or a time it says what covers it.
     package static let explain = Verb(.get, "/api/v1/explain/{id}", taking: .text) {
         try await $0.stories.explain($1)
     }
@@ -324,7 +334,11 @@ package enum ControlAPI {
             ]
         )
     ) {
-        try await $0.logs.lines($1)
+        var listing = try await $0.logs.lines($1)
+        if listing.lines.isEmpty, $1.after == nil, let run = $1.run {
+            listing.note = try await $0.stories.note(ofRun: run)
+        }
+        return listing
     }
 
     /// Entries of the journal, in the order in which they were made.

@@ -129,6 +129,16 @@ struct QueryField<Query: Sendable>: Sendable {
         }
     }
 
+    /// `true` or `false`.
+    static func flag(_ name: String, _ value: any WritableKeyPath<Query, Bool> & Sendable) -> QueryField {
+        QueryField(name: name) {
+            $0[keyPath: value] ? "true" : nil
+        } read: {
+            guard let isSet = Bool($1) else { throw ControlError(.invalid, "\(name) must be true or false.") }
+            $0[keyPath: value] = isSet
+        }
+    }
+
     static func number(_ name: String, _ value: any WritableKeyPath<Query, Int64?> & Sendable) -> QueryField {
         QueryField(name: name) { query in
             query[keyPath: value].map(String.init)

@@ -40,7 +40,9 @@ struct LogsCommand: AsyncParsableCommand {
         query.since = try sinceTime(now: SystemClock().now)?.iso8601
         query.level = level.flatMap(LogLine.Level.init)
         query.run = run
-        var last = print(try await arguments.ask(ControlAPI.logs, query).lines) ?? 0
+        let found = try await arguments.ask(ControlAPI.logs, query)
+        var last = print(found.lines) ?? 0
+        if let note = found.note { FileHandle.standardError.write(Data((note + "\n").utf8)) }
         guard follow else { return }
         // Only the control socket: a database that this command holds open would keep an agent from starting.
         let agent = try arguments.access.running()

@@ -18,11 +18,15 @@ struct NotificationsCommand: AsyncParsableCommand {
             "list",
             "List the active identity's notifications, newest first.",
             examples: "starwatch notifications list",
-            "starwatch notifications list --limit 10 --json"
+            "starwatch notifications list --limit 10 --json",
+            "starwatch notifications list --change 17"
         )
 
         @Option(help: "Only older notifications: the last row of the previous list.")
         var before: Int64?
+
+        @Option(help: "Only notifications of this change: its claim id, or its row of outbox list.")
+        var change: String?
 
         @Option(help: "The maximum number of notifications, from 1 to \(NotificationQuery.listLimit).")
         var limit = NotificationQuery().limit
@@ -37,7 +41,7 @@ struct NotificationsCommand: AsyncParsableCommand {
 
         func run() async throws {
             var query = NotificationQuery()
-            query.before = before
+            (query.before, query.change) = (before, change)
             query.limit = limit
             let found = try await arguments.ask(ControlAPI.notificationList, query).notifications
             try arguments.print(found, NotificationText.list)
@@ -47,7 +51,7 @@ struct NotificationsCommand: AsyncParsableCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             "show",
-            "Show a notification with its deliveries and actions.",
+            "Show a notification with its changes, deliveries and actions.",
             examples: "starwatch notifications show ntf_4f1d2c9ab07e4f1d2c9ab07e4f1d2c9a"
         )
 

@@ -20,11 +20,15 @@ struct OutboxCommand: AsyncParsableCommand {
             "List the rows, newest first.",
             "A note on standard error says whether there can be more rows, and which --before lists them.",
             examples: "starwatch outbox list",
-            "starwatch outbox list --state dead --limit 20"
+            "starwatch outbox list --state dead --limit 20",
+            "starwatch outbox list --twice"
         )
 
         @Option(help: "Only rows in this state: \(OutboxState.allCases.map(\.rawValue).joined(separator: ", ")).")
         var state: String?
+
+        @Flag(help: "Only changes that a sink accepted more than once.")
+        var twice = false
 
         @OptionGroup var part: ListArguments
         @OptionGroup var arguments: AgentArguments
@@ -33,7 +37,7 @@ struct OutboxCommand: AsyncParsableCommand {
 
         func run() async throws {
             var query = OutboxQuery()
-            query.state = state
+            (query.state, query.twice) = (state, twice)
             (query.poll, query.before, query.limit) = (part.poll, part.before, part.limit)
             let rows = try await arguments.ask(ControlAPI.outboxList, query).entries
             try arguments.print(rows, OutboxText.list)

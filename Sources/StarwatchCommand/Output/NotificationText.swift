@@ -29,6 +29,10 @@ enum NotificationText {
             let repetition = action.repetition.map { ", again as \($0)" } ?? ""
             pairs.append(("Done", "\(action.action.rawValue), \(action.doneAt)\(repetition)"))
         }
+        for change in notification.changes ?? [] {
+            let row = change.row.map { "row \($0)" } ?? "row deleted"
+            pairs.append(("Change", "\(change.jwtID), \(row)" + (change.state.map { ", \($0.rawValue)" } ?? "")))
+        }
         for delivery in notification.deliveries ?? [] {
             pairs.append(("Sink \(delivery.sink)", OutboxText.delivery(delivery)))
         }

@@ -37,11 +37,12 @@ enum StatusText {
 
     private static func polls(_ status: AgentStatus, _ now: Timestamp) -> TextTable {
         TextTable(
-            titles: ["POLL", "STATE", "LAST SUCCESS", "OUTCOME", "NEXT RUN", "WATERMARK"],
+            titles: ["POLL", "STATE", "LAST SUCCESS", "OUTCOME", "LAST NEW", "BEHIND", "NEXT RUN", "WATERMARK"],
             rows: status.polls.sorted { $0.key < $1.key }.map { name, poll in
                 [
                     name, state(name, poll, status),
                     RelativeTime.text(poll.lastSuccess, now: now, never: "never"), outcome(poll),
+                    RelativeTime.text(poll.lastNew, now: now), behind(poll, status),
                     RelativeTime.text(poll.nextRun, now: now), poll.watermarkTime ?? "-",
                 ]
             }
@@ -53,6 +54,13 @@ enum StatusText {
         if poll.stale { return "stale" }
         let fails = status.has(.failing, of: name) || status.has(.contractViolated, of: name)
         return fails ? "failing" : status.has(.behind, of: name) ? "behind" : "fresh"
+    }
+
+    /// The time between the server's present and what the poll has seen of it.
+    private static func behind(_ poll: AgentStatus.Poll, _ status: AgentStatus) -> String {
+        let server = status.clock.serverTime.flatMap { Timestamp(iso8601: $0) }
+        guard let seen = poll.seenUntil, let server else { return "-" }
+        return duration(since: seen, server)
     }
 
     private static func outcome(_ poll: AgentStatus.Poll) -> String {

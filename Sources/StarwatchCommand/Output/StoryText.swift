@@ -4,9 +4,10 @@ import StarwatchCore
 /// Stories for a person.
 enum StoryText {
     static func page(_ story: Story) -> String {
-        var parts = [TextTable.pairs(head(story)), steps(story.steps)]
+        var parts = [TextTable.pairs(head(story))]
+        if let coverage = story.coverage { parts.append(covered(coverage)) } else { parts.append(steps(story.steps)) }
         if let rows = story.rows, !rows.isEmpty { parts.append(list(rows)) }
-        parts.append(waits(story.waits))
+        if story.coverage == nil { parts.append(waits(story.waits)) }
         return parts.joined(separator: "\n\n")
     }
 
@@ -28,6 +29,14 @@ enum StoryText {
             right: [1],
             rows: steps.map { [$0.at, $0.after, $0.step.rawValue, $0.details] }
         ).text
+    }
+
+    private static func covered(_ coverage: [Story.Covered]) -> String {
+        coverage.map { poll in
+            let name = poll.poll.map { "Poll \($0), " } ?? ""
+            let text = "\(name)\(poll.reason.rawValue): \(poll.sentence)" + (poll.runs.isEmpty ? "" : " " + poll.runs)
+            return TerminalText.printable(text)
+        }.joined(separator: "\n")
     }
 
     private static func list(_ rows: [Story.Row]) -> String {

@@ -8,6 +8,10 @@ package enum RowReason: String, Sendable, Codable, CaseIterable {
     case own
     /// Another poll of the account has the same claim.
     case announced
+    /// Its project was unstarred before it was delivered.
+    case unstarred
+    /// The account opted out before it was delivered.
+    case optedOut = "opted_out"
 
     /// A short phrase for lists.
     package var phrase: String {
@@ -16,6 +20,8 @@ package enum RowReason: String, Sendable, Codable, CaseIterable {
         case .discarded: "discarded"
         case .own: "your own claim"
         case .announced: "announced by another poll"
+        case .unstarred: "unstarred"
+        case .optedOut: "opted out"
         }
     }
 
@@ -30,6 +36,8 @@ package enum RowReason: String, Sendable, Codable, CaseIterable {
         case .discarded: "It was discarded\(actor.map { " by \($0)" } ?? "")."
         case .own: "Your own claim; set delivery.announce_own: true to be told."
         case .announced: "\(poll.map { "Poll \($0)" } ?? "Another poll") announces the same claim."
+        case .unstarred: "Its project was unstarred before it was delivered (starwatch stars)."
+        case .optedOut: "The account opted out before it was delivered (starwatch stars opt-out)."
         }
     }
 }

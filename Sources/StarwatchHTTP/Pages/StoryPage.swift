@@ -40,14 +40,37 @@ struct StoryPage: Sendable {
         \(link("Run", story.runID))
         \(link("Notification", story.notificationID))
         </dl></section>
-        \(waits(story))
+        \(story.coverage.map(covered) ?? life(story))
+        \(others(story))
+        """
+    }
+
+    private func life(_ story: Story) -> HTML { "\(waits(story))\(steps(story))" }
+
+    private func steps(_ story: Story) -> HTML {
+        """
         <section class="card" aria-labelledby="steps"><table class="steps">
         <caption id="steps">Steps</caption>
         <thead><tr><th scope="col">Time</th><th scope="col">After</th><th scope="col">Step</th><th scope="col">Details</th></tr></thead>
         <tbody>\(story.steps.map(row))</tbody>
         </table></section>
-        \(others(story))
         """
+    }
+
+    /// The reason of each poll why there is no row.
+    private func covered(_ coverage: [Story.Covered]) -> HTML {
+        let items: [HTML] = coverage.map { poll in
+            let run: HTML =
+                poll.runID.map { id in
+                    " Run \(Self.link(id)): \(poll.runOutcome ?? "") \(times.ageAndTime(poll.runAt))."
+                } ?? ""
+            let next: HTML = poll.nextRun.map { " Next run \(times.ageAndTime($0))." } ?? ""
+            return """
+                <li>\(poll.poll ?? "") <span class="pill">\(poll.reason.rawValue)</span> \(poll.sentence)\(run)\(next)</li>
+                """
+        }
+        return
+            "<section class=\"card\" aria-labelledby=\"covered\"><h2 id=\"covered\">Polls</h2><ul>\(items)</ul></section>"
     }
 
     private func field(_ name: HTML, _ value: String?) -> HTML {

@@ -112,6 +112,7 @@ final class AccessPolicy: Sendable {
     func name(of call: Call) -> String? {
         switch credential {
         case .token: "token"
+        case .nothing: nil
         case .password: Login(authorization: call.headers[.authorization])?.user
         }
     }

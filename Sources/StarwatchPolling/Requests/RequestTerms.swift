@@ -106,6 +106,8 @@ package struct RequestEnd: Sendable {
     package internal(set) var requestID = ""
     /// The server's identifier of the last attempt.
     package internal(set) var serverRequestID: String?
+    /// The HTTP status of the last answer; `nil` without one.
+    package internal(set) var status: Int?
     /// Duration of the last attempt.
     package internal(set) var duration = Duration.zero
     /// The time since the machine's start at which the last attempt was sent.

@@ -63,6 +63,7 @@ private struct OpenRequest {
             let exchange = await exchange(attempt)
             await leaveGate(exchange.report)
             (end.serverRequestID, end.duration) = (exchange.report.serverRequestID, exchange.report.duration)
+            end.status = exchange.report.status
             terms.observer?.tried(exchange.report, attempt)
             guard let failure = exchange.failure else { return end }
             if let wait = RetryPolicy.serverWait(for: failure) {

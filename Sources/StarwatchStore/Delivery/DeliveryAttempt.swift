@@ -5,11 +5,14 @@ package struct DeliveryAttempt: Sendable, Hashable {
     package let answer: SinkAnswer
     /// The reason as one sentence without personal data; `nil` for a success.
     package let reason: String?
+    /// The same from a closed set; `nil` for a success, and before version 9.
+    package let cause: FailureReason?
     package let startedAt: Timestamp
 
-    package init(_ answer: SinkAnswer, reason: String?, startedAt: Timestamp) {
+    package init(_ answer: SinkAnswer, reason: String?, cause: FailureReason? = nil, startedAt: Timestamp) {
         self.answer = answer
         self.reason = reason
+        self.cause = cause
         self.startedAt = startedAt
     }
 }
@@ -39,12 +42,13 @@ extension DeliveryRows {
         try db.run(
             """
             INSERT OR REPLACE INTO delivery_attempts
-                (notification_id, sink, number, started_at, finished_at, result, reason, next_attempt_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                (notification_id, sink, number, started_at, finished_at, result, reason, next_attempt_at, cause)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 notification, ticket.sink, ticket.earlierAttempts + 1, attempt.startedAt.milliseconds,
                 now.milliseconds, attempt.answer.rawValue, attempt.reason, nextAt?.milliseconds,
+                attempt.cause?.description,
             ]
         )
     }
@@ -53,7 +57,7 @@ extension DeliveryRows {
     func attempts(of notification: Int64) throws -> [StoredAttempt] {
         try db.all(
             """
-            SELECT sink, number, started_at, finished_at, result, reason, next_attempt_at FROM delivery_attempts
+            SELECT sink, number, started_at, finished_at, result, reason, cause, next_attempt_at FROM delivery_attempts
             WHERE notification_id = ? ORDER BY finished_at, sink, number
             """,
             [notification]
@@ -64,6 +68,7 @@ extension DeliveryRows {
                 attempt: DeliveryAttempt(
                     try row["result"],
                     reason: try row["reason"],
+                    cause: (try row["cause"] as String?).flatMap { FailureReason($0) },
                     startedAt: try row["started_at"]
                 ),
                 finishedAt: try row["finished_at"],

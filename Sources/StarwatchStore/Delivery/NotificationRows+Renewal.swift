@@ -16,6 +16,15 @@ extension StoreDeliveries {
             var released = 0
             for (id, stream) in open {
                 guard let listed = try db.notifications.listed(in: id) else { continue }
+                try db.formerStates.keep(
+                    rows: """
+                        state = 'claimed' AND stream_id = ?3 AND notification_id = ?4
+                            AND jwt_id NOT IN (SELECT value FROM json_each(?5))
+                        """,
+                    [stream, id, listed],
+                    as: .released,
+                    now
+                )
                 released += try db.changed(
                     """
                     UPDATE notification_outbox SET state = 'pending', notification_id = NULL
@@ -72,6 +81,7 @@ extension NotificationRows {
                 let (renewed, shortlink) = make(remainder)
             else { continue }
             try replace(id, by: renewed, stream)
+            try db.formerStates.renewed(id, now)
             guard let shortlink else { continue }
             let rest = message.changes.compactMap { item in
                 JWTID(item.jwtID).map { Change(id: $0, plan: item.plan, name: nil) }
@@ -138,6 +148,7 @@ extension NotificationRows {
     func cancel(_ notification: Int64, isLost: Bool = false, _ now: Timestamp) throws {
         try cancelOpen(Self.withRepetitions, notification, now)
         if isLost {
+            try db.formerStates.keep(notification: notification, as: .discarded, now)
             try db.run(
                 "UPDATE deliveries SET state = 'cancelled', updated_at = ? WHERE \(Schema.isLost) AND notification_id = ?",
                 [now.milliseconds, notification]

@@ -23,7 +23,7 @@ extension NotificationRows {
     func setAside(notification id: Int64, of stream: Int64, _ now: Timestamp) throws {
         db.context.unreadable += 1
         let isTaken = try db.deliveries.list(of: id).contains { $0.state == .ok }
-        if !isTaken, try makesAnew(id, of: stream) {
+        if !isTaken, try makesAnew(id, of: stream, now) {
             try db.run(
                 "UPDATE deliveries SET state = 'cancelled', updated_at = ? WHERE state = 'pending' AND notification_id = ?",
                 [now.milliseconds, id]
@@ -58,7 +58,8 @@ extension NotificationRows {
 
     /// Whether something announces the content of a notification again: its rows are pending again, or its notice is to
     /// be raised again.
-    func makesAnew(_ notification: Int64, of stream: Int64) throws -> Bool {
+    func makesAnew(_ notification: Int64, of stream: Int64, _ now: Timestamp) throws -> Bool {
+        try db.formerStates.keep(claimedIn: notification, of: stream, as: .released, now)
         let rows = try db.changed(
             """
             UPDATE notification_outbox SET state = 'pending', notification_id = NULL

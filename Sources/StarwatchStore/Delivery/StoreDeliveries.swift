@@ -141,6 +141,7 @@ struct DeliveryRows {
             db.context.record(.delivered, ids.count)
             (result, closed) = (.delivered(ids), .delivered)
         case .released:
+            try db.formerStates.keep(claimedIn: id, of: stream, as: .released, now)
             let ids = try moved("state = iif(?1 > 0, 'pending', state), notification_id = NULL", [1, stream, id])
             // The notification has no row to announce again, so it waits for other sinks itself.
             if ids.isEmpty, try db.notifications.isToBeReaddressed(id) { return .waiting }

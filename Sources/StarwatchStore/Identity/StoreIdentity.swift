@@ -177,6 +177,12 @@ struct IdentityRows {
         var total = 0
         try db.withdrawFeatures(of: account)
         for id in try streamIDs(of: account) {
+            try db.formerStates.keep(
+                rows: "state IN ('pending', 'claimed', 'evicted') AND stream_id = ?3 AND \(Schema.isOpen)",
+                [id],
+                as: .cancelled,
+                now
+            )
             let rows = try db.changed(
                 // A row that a sink has keeps its notification, so that it is not announced again when the identity
                 // returns.

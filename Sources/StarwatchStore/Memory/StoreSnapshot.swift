@@ -17,7 +17,11 @@ package struct StreamSnapshot: Sendable, Hashable {
     package let lastAttempt: Timestamp?
     package let lastSuccess: Timestamp?
     package let lastOutcome: PollOutcome?
+    /// The end of its last cycle that found new changes; `nil` if none did since version 9.
+    package let lastNew: Timestamp?
     package let nextRun: Timestamp?
+    /// The server's time up to which the poll had seen every change.
+    package let seenUntil: Timestamp?
     package let lastNotifiedAt: Timestamp?
     /// The creation time of the oldest pending row; `nil` if there is none.
     package let oldestPending: Timestamp?

@@ -7,10 +7,27 @@ package struct StoreNotifications: Sendable {
 
     /// The active identity's notifications, the newest first.
     ///
-    /// - Parameter before: Only notifications below this row id; `nil` for all.
-    package func list(limit: Int, before: Int64? = nil) async throws(StoreError) -> [StoredNotification] {
+    /// - Parameters:
+    ///   - before: Only notifications below this row id; `nil` for all.
+    ///   - change: Only notifications that announce the change, did before, or repeat one of those; `nil` for all.
+    package func list(
+        limit: Int,
+        before: Int64? = nil,
+        change: JWTID? = nil
+    ) async throws(StoreError) -> [StoredNotification] {
         try await store.direct(.read) { db in
-            try ActionRows(db: db).list("n.id < ? ORDER BY n.id DESC LIMIT ?", [before ?? .max, limit])
+            guard let change else {
+                return try ActionRows(db: db).list("n.id < ? ORDER BY n.id DESC LIMIT ?", [before ?? .max, limit])
+            }
+            return try ActionRows(db: db).list(
+                """
+                n.id < ?1 AND coalesce((SELECT f.id FROM notifications f WHERE f.token = n.repeats), n.id) IN
+                    (SELECT a.notification_id FROM \(Schema.announcements) a
+                        JOIN notification_outbox o ON o.id = a.row_id WHERE o.jwt_id = ?3)
+                ORDER BY n.id DESC LIMIT ?2
+                """,
+                [before ?? .max, limit, change.rawValue]
+            )
         }
     }
 

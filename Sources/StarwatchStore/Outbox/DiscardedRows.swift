@@ -59,6 +59,12 @@ private struct DiscardedRows {
 
     /// Marks finished rows that an optional sink did not get.
     func discardUndelivered() throws -> Int {
+        try db.formerStates.keep(
+            rows: "id IN (SELECT value FROM json_each(?3)) AND \(OutboxRow.isUndelivered)",
+            [list],
+            as: .discarded,
+            now
+        )
         let (streams, notifications) = try grouped(
             """
             UPDATE notification_outbox AS o SET reason = '\(RowReason.discarded.rawValue)', discarded_by = ?
@@ -79,6 +85,12 @@ private struct DiscardedRows {
 
     /// Cancels rows of a state, and their notifications if no other row of that state is left.
     func discard(_ state: String, entry: (inout Ledger, Int) -> Void) throws -> Int {
+        try db.formerStates.keep(
+            rows: "+state = '\(state)' AND id IN (SELECT value FROM json_each(?3))",
+            [list],
+            as: .discarded,
+            now
+        )
         let (streams, notifications) = try grouped(
             """
             UPDATE notification_outbox SET state = 'cancelled', finished_at = ?, discarded_by = ?,

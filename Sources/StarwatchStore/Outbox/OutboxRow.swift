@@ -95,6 +95,8 @@ package struct OutboxFilter: Sendable, Hashable {
     package var poll: PollName?
     /// Whether ``states`` also selects rows that an optional sink did not get.
     package var includesUndelivered = false
+    /// Whether to list only rows whose change a sink accepted more than once.
+    package var isTwice = false
     /// Only rows after this id in the requested order, for the next page of a list.
     package var after: Int64?
     package var limit = 100
@@ -125,6 +127,17 @@ extension OutboxRow {
     static let isUndelivered = """
         (o.state IN ('delivered', 'acknowledged') AND o.reason IS NOT '\(RowReason.discarded.rawValue)'
             AND o.notification_id IN (SELECT notification_id FROM deliveries WHERE \(Schema.isLost)))
+        """
+
+    /// The condition of rows whose change a sink accepted more than once: in several notifications, in a repetition, or for
+    /// several polls. It reads all attempts.
+    static let isTwice = """
+        o.jwt_id IN (SELECT p.jwt_id FROM \(Schema.announcements) a
+            JOIN notification_outbox p ON p.id = a.row_id
+            JOIN notifications n ON n.id = a.notification_id
+            JOIN delivery_attempts d ON d.result = 'ok' AND (d.notification_id = n.id
+                OR d.notification_id IN (SELECT r.id FROM notifications r WHERE r.repeats = n.token))
+            GROUP BY p.jwt_id, d.sink HAVING count(*) > 1)
         """
 
     /// Reads ``columns``.

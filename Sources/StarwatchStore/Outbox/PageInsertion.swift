@@ -161,12 +161,14 @@ struct PageInsertion {
         let (isTombstone, isCancelled): (Bool, Bool) = (try row["is_tombstone"], try row["is_cancelled"])
         guard page.disposition == .announce, isTombstone || isCancelled else { return .known }
         if let reason = try check.reason(for: fetched, db) {
+            try keepFormer(change.id, as: .suppressed)
             try db.outbox.suppress(change.id, of: stream, reason, page.now)
             counts.settled += 1
             if isCancelled { counts.settledCancelled += 1 }
             return .changed
         }
         guard room > 0 else { return .outOfRoom }
+        try keepFormer(change.id, as: .returned)
         try reopen(change)
         room -= 1
         counts.refetched += 1
@@ -175,6 +177,10 @@ struct PageInsertion {
             try snapshots.keep(fetched, db)
         }
         return .changed
+    }
+
+    private func keepFormer(_ id: JWTID, as step: FormerState.Departure) throws {
+        try db.formerStates.keep(rows: "stream_id = ?3 AND jwt_id = ?4", [stream, id.rawValue], as: step, page.now)
     }
 
     private func reopen(_ change: Change) throws {
@@ -194,15 +200,16 @@ struct PageInsertion {
     }
 
     private func supersede(_ walk: PageCommit.CompletedWalk) throws -> Int {
-        try db.changed(
-            """
-            UPDATE notification_outbox SET state = 'cancelled', finished_at = ?
-            WHERE state = 'evicted' AND stream_id = ? AND jwt_id > ? AND jwt_id <= ? AND finished_at < ?
-            """,
-            [
-                page.now.milliseconds, stream, walk.after?.rawValue ?? "", walk.through.rawValue,
-                walk.startedAt.milliseconds,
-            ]
+        let condition = "state = 'evicted' AND stream_id = ?3 AND jwt_id > ?4 AND jwt_id <= ?5 AND finished_at < ?6"
+        let arguments: SQLArguments = [
+            stream, walk.after?.rawValue ?? "", walk.through.rawValue, walk.startedAt.milliseconds,
+        ]
+        // Usually there are none.
+        guard try db.outbox.tombstoneFloor(stream) != nil else { return 0 }
+        try db.formerStates.keep(rows: condition, arguments, as: .cancelled, page.now)
+        return try db.changed(
+            "UPDATE notification_outbox SET state = ?1, finished_at = ?2 WHERE \(condition)",
+            [OutboxState.cancelled.rawValue, page.now.milliseconds] + arguments
         )
     }
 

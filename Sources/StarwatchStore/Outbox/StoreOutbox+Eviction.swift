@@ -78,6 +78,7 @@ extension OutboxRows {
     /// Settles the tombstones of a stream that starts again. Nothing needs to fetch them, and they would hold its
     /// watermark forever.
     func cancelTombstones(of stream: Int64, _ now: Timestamp) throws {
+        try db.formerStates.keep(rows: "state = 'evicted' AND stream_id = ?3", [stream], as: .cancelled, now)
         let cancelled = try db.changed(
             """
             UPDATE notification_outbox SET state = 'cancelled', finished_at = ?

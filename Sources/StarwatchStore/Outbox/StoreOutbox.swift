@@ -21,6 +21,7 @@ package struct StoreOutbox: Sendable {
                 sql += " AND s.poll = ?"
                 arguments += [poll.rawValue]
             }
+            if filter.isTwice { sql += " AND \(OutboxRow.isTwice)" }
             sql += " ORDER BY o.id\(filter.isNewestFirst ? " DESC" : "") LIMIT ?"
             arguments += [filter.limit]
             return try db.all(sql, arguments) { try OutboxRow($0, db) }
@@ -120,6 +121,12 @@ package struct StoreOutbox: Sendable {
                 let rows = try db.outbox.reopen(notification, of: stream, isDead: isDead, sinks: names, now, make)
                 streams[stream, default: 0] += rows
             }
+            try db.formerStates.keep(
+                rows: "+state = 'dead' AND id IN (SELECT value FROM json_each(?3)) AND \(isActive)",
+                [list],
+                as: .retried,
+                now
+            )
             let retried: [Int64] = try db.values(
                 """
                 UPDATE notification_outbox
@@ -247,6 +254,19 @@ extension OutboxRows {
         _ now: Timestamp,
         _ make: NotificationRenewal
     ) throws -> Int {
+        let listed = try db.notifications.listed(in: notification)
+        try db.formerStates.keep(notification: notification, as: .retried, now)
+        if isDead {
+            try db.formerStates.keep(
+                rows: """
+                    state = 'dead' AND stream_id = ?3 AND notification_id = ?4
+                        AND (?5 IS NULL OR jwt_id IN (SELECT value FROM json_each(?5)))
+                    """,
+                [stream, notification, listed],
+                as: .retried,
+                now
+            )
+        }
         try db.run("UPDATE notifications SET state = 'open', finished_at = NULL WHERE id = ?", [notification])
         try db.run(
             """
@@ -264,7 +284,7 @@ extension OutboxRows {
             WHERE state = 'dead' AND stream_id = ?1 AND notification_id = ?2
                 AND (?3 IS NULL OR jwt_id IN (SELECT value FROM json_each(?3)))
             """,
-            [stream, notification, try db.notifications.listed(in: notification)]
+            [stream, notification, listed]
         )
         if isDead, rows == 0 {
             try db.notifications.cancel(notification, now)

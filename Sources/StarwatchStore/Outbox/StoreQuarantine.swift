@@ -50,6 +50,20 @@ package struct StoreQuarantine: Sendable {
         }
     }
 
+    /// The quarantined items with an identifier, by stream.
+    package func items(of change: JWTID) async throws(StoreError) -> [StreamKey: Int64] {
+        try await store.direct(.read) { db in
+            let found: [(StreamKey, Int64)?] = try db.all(
+                """
+                SELECT max(q.id) AS id, s.account, s.server, s.poll FROM quarantine q JOIN streams s ON s.id = q.stream_id
+                WHERE q.jwt_id = ? GROUP BY q.stream_id
+                """,
+                [change.rawValue]
+            ) { row in try ifReadable { (try db.stream(row), try row["id"]) } }
+            return Dictionary(uniqueKeysWithValues: found.compactMap(\.self))
+        }
+    }
+
     /// Hides quarantined items. One stays hidden as long as the server sends it with the same faults.
     ///
     /// - Parameters:

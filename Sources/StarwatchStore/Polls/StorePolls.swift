@@ -167,6 +167,9 @@ extension Store {
         try write(.finishCycle, of: cycle.stream) { db, id in
             try db.streams.finish(cycle, of: id)
             guard outcome != .unchanged else { return }
+            if cycle.newRows > 0 {
+                try db.run("UPDATE streams SET last_new = ? WHERE id = ?", [cycle.finishedAt.milliseconds, id])
+            }
             try db.run(
                 """
                 INSERT INTO history (stream_id, run_id, started_at, finished_at, outcome, new_rows, reason)

@@ -8,7 +8,7 @@ package struct RetentionPolicy: Sendable, Hashable {
     /// Notifications, the history of cycles, and suppressed rows without acknowledgement.
     package var history: Duration = .days(30)
     package var archivedStars: Duration = .days(30)
-    /// Deliveries to sinks, and the slots of digests.
+    /// Deliveries to sinks, the states that changes have left, the last runs, and the slots of digests.
     package var deliveries: Duration = .days(14)
     /// Log lines of warnings and errors.
     package var errorLogs: Duration = .days(90)
@@ -96,6 +96,8 @@ extension RetentionPolicy {
             Expiry("DELETE FROM log_entries WHERE level >= 2 AND created_at < ?", errorLogs, \.logs),
             Expiry("DELETE FROM journal WHERE created_at < ?", journal, \.logs),
             Expiry("DELETE FROM delivery_attempts WHERE finished_at < ?", deliveries, \.deliveries),
+            Expiry("DELETE FROM former_states WHERE at < ?", deliveries, \.deliveries),
+            Expiry("DELETE FROM recent_runs WHERE finished_at < ?", deliveries, \.history),
             Expiry("DELETE FROM page_fetches WHERE answered_at < ?", history, \.history),
             Expiry("DELETE FROM watermark_moves WHERE moved_at < ?", history, \.history),
             Expiry("DELETE FROM starred_archive WHERE archived_at < ?", archivedStars, \.archivedStars),

@@ -28,13 +28,14 @@ package struct StoreRetention: Sendable {
             counts[keyPath: expiry.count] += try await delete { db in try db.changed(expiry.statement, [time]) }
         }
         counts.deliveries += try await delete { db in try db.deliveries.trimAttempts(keep: Self.keptAttempts) }
+        counts.deliveries += try await delete { db in try db.formerStates.trim(keep: Self.keptAttempts) }
         counts.logs += try await delete { db in try StoreLogs.trimWarnings(db) }
         (counts.watermarks, counts.settings) = try await cleanAccounts(policy, now)
         try await store.status.checkpoint()
         return counts
     }
 
-    /// The maximum number of stored attempts. A sink that is down for a week would otherwise fill the disk.
+    /// The maximum number of stored attempts, and of former states. A sink that is down for a week would otherwise fill the disk.
     static let keptAttempts = 100_000
 
     private func delete(_ rows: @Sendable (Session) throws -> Int) async throws(StoreError) -> Int {
@@ -187,6 +188,7 @@ struct ExpiredRows {
     /// - Parameter account: The stored form.
     func delete(account: String) throws {
         try KeyRows(db: db).forget(account)
+        try db.formerStates.delete(account: account)
         for table in ["notifications", "notification_outbox"] {
             let streams = "(SELECT id FROM streams WHERE account = ?)"
             try db.run("DELETE FROM \(table) WHERE stream_id IN \(streams)", [account])

@@ -60,7 +60,7 @@ enum Migrations {
 
     /// The changes of version 3, one constant for each area.
     static let version3 =
-        sinkResults + Tables.quarantine + Tables.stories + columnsOf3 + logLevels + Tables.ledgerTotals + sums
+        sinkResults + Tables.quarantine + storiesOf3 + columnsOf3 + logLevels + Tables.ledgerTotals + sums
 
     /// Sinks that are given up: their result `given_up`, and the time since which a sink has been due.
     ///
@@ -76,6 +76,40 @@ enum Migrations {
             d.next_attempt_at, d.updated_at
         FROM deliveries_2 d JOIN notifications n ON n.id = d.notification_id;
         DROP TABLE deliveries_2;
+
+        """
+
+    /// The stories before attempts had a cause.
+    private static let storiesOf3 = """
+        CREATE TABLE page_fetches (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            run_id TEXT NOT NULL,
+            page INTEGER NOT NULL,
+            request_id TEXT NOT NULL,
+            server_request_id TEXT,
+            asked_at INTEGER NOT NULL,
+            answered_at INTEGER NOT NULL,
+            tries INTEGER NOT NULL
+        ) STRICT;
+
+        CREATE TABLE delivery_attempts (
+            notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
+            sink TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            started_at INTEGER NOT NULL,
+            finished_at INTEGER NOT NULL,
+            result TEXT NOT NULL CHECK (result IN ('ok', 'rejected', 'unavailable', 'timeout', 'gone')),
+            reason TEXT,
+            next_attempt_at INTEGER,
+            PRIMARY KEY (notification_id, sink, number)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE watermark_moves (
+            stream_id INTEGER NOT NULL REFERENCES streams (id) ON DELETE CASCADE,
+            watermark TEXT NOT NULL CHECK (length(watermark) = 26),
+            moved_at INTEGER NOT NULL,
+            PRIMARY KEY (stream_id, watermark)
+        ) STRICT, WITHOUT ROWID;
 
         """
 
@@ -168,11 +202,19 @@ enum Migrations {
         """
 
     /// The changes of version 9, one constant for each area.
-    static let version9 = Tables.journal + discarder
+    static let version9 = Tables.journal + discarder + storyHistory
 
     /// The operator who discarded a row.
     private static let discarder = """
         ALTER TABLE notification_outbox ADD COLUMN discarded_by TEXT;
 
         """
+
+    /// The states that changes have left, the last runs, the causes of failed attempts, and the last news of polls.
+    private static let storyHistory =
+        Tables.history + """
+            ALTER TABLE delivery_attempts ADD COLUMN cause TEXT;
+            ALTER TABLE streams ADD COLUMN last_new INTEGER;
+
+            """
 }

@@ -29,6 +29,13 @@ package enum Schema {
     /// The condition of `idx_deliveries_lost`.
     static let isLost = "state IN ('rejected', 'given_up')"
 
+    /// The rows of each notification, now and before.
+    static let announcements = """
+        (SELECT id AS row_id, notification_id FROM notification_outbox WHERE notification_id IS NOT NULL
+            UNION SELECT row_id, notification_id FROM former_states
+            WHERE row_id IS NOT NULL AND notification_id IS NOT NULL)
+        """
+
     /// Creates the tables or migrates them to the newest version; for a host's database, checks the version.
     ///
     /// - Parameters:

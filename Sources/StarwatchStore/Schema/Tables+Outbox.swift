@@ -138,7 +138,8 @@ extension Tables {
     /// of the watermark.
     ///
     /// A page is one row, whatever the number of its changes. `page_fetches` has no foreign key, because its rows expire
-    /// before those of quiet streams; an id is never reused.
+    /// before those of quiet streams; an id is never reused. Of an attempt, `reason` is a sentence and `cause` the
+    /// ``FailureReason``.
     static let stories = """
         CREATE TABLE page_fetches (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -160,6 +161,7 @@ extension Tables {
             result TEXT NOT NULL CHECK (result IN ('ok', 'rejected', 'unavailable', 'timeout', 'gone')),
             reason TEXT,
             next_attempt_at INTEGER,
+            cause TEXT,
             PRIMARY KEY (notification_id, sink, number)
         ) STRICT, WITHOUT ROWID;
 
@@ -169,6 +171,41 @@ extension Tables {
             moved_at INTEGER NOT NULL,
             PRIMARY KEY (stream_id, watermark)
         ) STRICT, WITHOUT ROWID;
+
+        """
+
+    /// The states that changes and notifications have left, so that their stories only grow, and the last runs of an agent
+    /// that has ended.
+    ///
+    /// A row says which state was left, and by which step. A change that is delivered without a detour has none. `sink`
+    /// names the sinks that did not get a dead change. `former_states` has no foreign keys: its rows expire, and ids of
+    /// changes and notifications are never reused.
+    static let history = """
+        CREATE TABLE former_states (
+            id INTEGER PRIMARY KEY,
+            row_id INTEGER,
+            notification_id INTEGER,
+            fetch_id INTEGER,
+            stored_at INTEGER,
+            state TEXT,
+            ended_at INTEGER,
+            sink TEXT,
+            reason TEXT,
+            step TEXT NOT NULL,
+            at INTEGER NOT NULL,
+            CHECK (row_id IS NOT NULL OR notification_id IS NOT NULL)
+        ) STRICT;
+        CREATE INDEX idx_former_rows ON former_states (row_id) WHERE row_id IS NOT NULL;
+        CREATE INDEX idx_former_notifications ON former_states (notification_id) WHERE notification_id IS NOT NULL;
+        CREATE INDEX idx_former_age ON former_states (at);
+
+        CREATE TABLE recent_runs (
+            run_id TEXT PRIMARY KEY,
+            poll TEXT NOT NULL,
+            finished_at INTEGER NOT NULL,
+            run TEXT NOT NULL CHECK (json_valid(run))
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX idx_recent_runs_age ON recent_runs (finished_at);
 
         """
 }

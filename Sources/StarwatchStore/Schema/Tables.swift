@@ -11,7 +11,7 @@
 /// row id write `+state`, because the planner would otherwise use the index on the state.
 enum Tables {
     static let all =
-        identity + polls + requestWindows + outbox + delivery + actions + stories + quarantine + feed
+        identity + polls + requestWindows + outbox + delivery + actions + stories + history + quarantine + feed
         + ledgerTotals + ledgerSamples + digests + host + keys + journal + rest
 
     private static let identity = """
@@ -68,7 +68,8 @@ enum Tables {
     /// Polls: what each of them asks for next, how far it was delivered, and how it ended.
     ///
     /// `refused_pages` counts the rejected pages since the last accepted one. A poll has seen every change with an
-    /// identifier before `seen_until`, by the server's clock, but for late ones. `not_before_set` of a server is the beginning of its wait, by the clock of that time.
+    /// identifier before `seen_until`, by the server's clock, but for late ones. `last_new` is the end of its last cycle with
+    /// news, by the local clock. `not_before_set` of a server is the beginning of its wait, by the clock of that time.
     static let polls = """
         CREATE TABLE streams (
             id INTEGER PRIMARY KEY,
@@ -87,6 +88,7 @@ enum Tables {
             last_notified_at INTEGER,
             refused_pages INTEGER NOT NULL DEFAULT 0,
             seen_until INTEGER,
+            last_new INTEGER,
             UNIQUE (account, server, poll),
             CHECK ((walk_top IS NULL) = (walk_before IS NULL))
         ) STRICT;

@@ -181,12 +181,21 @@ struct StarRows {
         ) { (try $0["id"], PollName(try $0["poll"] as String)) }
         for (id, poll) in streams where poll.map(db.context.options.starredPolls.contains) ?? false {
             let found = try openRows(of: id, plan: plan)
+            try db.formerStates.keep(
+                rows: "+state = 'evicted' AND id IN (SELECT value FROM json_each(?3))",
+                [jsonArray(found)],
+                as: .suppressed,
+                now
+            )
             let rows = try db.changed(
                 """
-                UPDATE notification_outbox SET state = 'suppressed', finished_at = ?
+                UPDATE notification_outbox SET state = 'suppressed', finished_at = ?, reason = ?
                 WHERE +state IN ('pending', 'evicted') AND id IN (SELECT value FROM json_each(?))
                 """,
-                [now.milliseconds, jsonArray(found)]
+                [
+                    now.milliseconds, (plan == nil ? RowReason.optedOut : RowReason.unstarred).rawValue,
+                    jsonArray(found),
+                ]
             )
             try db.ledger.add(rows, as: \.suppressed, to: id)
             total += rows

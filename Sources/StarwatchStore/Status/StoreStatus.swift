@@ -143,7 +143,8 @@ struct SnapshotRows {
 
     private static let streams = """
         SELECT \(LedgerRows.columns), s.account, s.server, s.poll, s.id, s.fetch_cursor,
-            s.bootstrapped_at, s.last_attempt, s.last_success, s.last_outcome, s.next_run,
+            s.bootstrapped_at, s.last_attempt, s.last_success, s.last_new, s.last_outcome, s.next_run,
+            s.seen_until,
             s.last_notified_at, w.watermark,
             (SELECT min(created_at) FROM notification_outbox WHERE state = 'pending' AND stream_id = s.id)
                 AS oldest_pending,
@@ -185,8 +186,10 @@ extension StreamSnapshot {
         bootstrapped = try row["bootstrapped_at"] as Timestamp? != nil
         lastAttempt = try row["last_attempt"]
         lastSuccess = try row["last_success"]
+        lastNew = try row["last_new"]
         lastOutcome = (try row["last_outcome"] as String?).flatMap(PollOutcome.init(rawValue:))
         nextRun = try row["next_run"]
+        seenUntil = try row["seen_until"]
         lastNotifiedAt = try row["last_notified_at"]
         oldestPending = try row["oldest_pending"]
         self.ledger = ledger

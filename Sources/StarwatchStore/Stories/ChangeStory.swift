@@ -11,6 +11,10 @@ package struct ChangeStory: Sendable {
     package let page: PageOrigin?
     /// The notification that announces it; `nil` before the claim.
     package let notification: NotificationStory?
+    /// The states that it has left, the first one first.
+    package let history: [FormerState]
+    /// The notifications that had it before, the first one first.
+    package let formerNotifications: [NotificationStory]
     /// `X-Request-ID` of its acknowledgement; `nil` if there was none, or only locally.
     package let ackRequestID: String?
     package let batch: ChangeWaitFacts.Batch?
@@ -43,6 +47,8 @@ package struct NotificationStory: Sendable {
     package let rows: [StoryRow]
     package let attempts: [StoredAttempt]
     package let deliveries: [SinkStatus]
+    /// The states that the notification and its sinks have left, the first one first.
+    package let history: [FormerState]
     /// End of the lease of each running attempt, by sink.
     package let leases: [String: Timestamp]
 }

@@ -42,12 +42,20 @@ package struct StoreStories: Sendable {
             let row = try OutboxRow(found, db)
             let stream: Int64 = try found["stream_id"]
             let (fetch, notification): (Int64?, Int64?) = (try found["fetch_id"], try found["notification_id"])
+            let history = try db.formerStates.list(ofRow: id)
+            var former: [NotificationStory] = []
+            for case let token? in history.map(\.notification)
+            where token != row.notificationID && !former.contains(where: { $0.id == token }) {
+                if let story = try StoryRows(db: db).notification("n.token = ?", [token]) { former.append(story) }
+            }
             return ChangeStory(
                 row: row,
                 isActive: try found["is_active"],
                 isBootstrap: try found["origin"] == "bootstrap",
                 page: try fetch.flatMap { try PageRows(db: db).list("id = ?", [$0]).first },
                 notification: try notification.flatMap { try StoryRows(db: db).notification("n.id = ?", [$0]) },
+                history: history,
+                formerNotifications: former,
                 ackRequestID: try found["ack_request_id"],
                 batch: try StoryRows(db: db).batch(of: stream, row: id),
                 watermark: try StoryRows(db: db).watermark(of: row, stream),
@@ -59,6 +67,16 @@ package struct StoreStories: Sendable {
     /// The stored life of a notification; `nil` if there is none.
     package func notification(_ token: String) async throws(StoreError) -> NotificationStory? {
         try await store.direct(.read) { db in try StoryRows(db: db).notification("n.token = ?", [token]) }
+    }
+
+    /// The rows that a notification announces or announced, at most ``rowLimit``. For a repetition, those of the first
+    /// notification.
+    package func rows(of notification: StoredNotification) async throws(StoreError) -> [StoryRow] {
+        try await store.direct(.read) { db in
+            let token = notification.repeats ?? notification.id
+            let id: Int64? = try db.value("SELECT id FROM notifications WHERE token = ?", [token])
+            return try id.map { try StoryRows(db: db).rows(ofNotification: $0) } ?? []
+        }
     }
 
     /// The digest whose notification will have this id; `nil` if there is none.
@@ -141,6 +159,17 @@ struct StoryRows {
         }
     }
 
+    /// The rows that a notification announces, and those that it announced before.
+    func rows(ofNotification id: Int64) throws -> [StoryRow] {
+        try rows(
+            """
+            notification_id = ?1 OR id IN (SELECT row_id FROM former_states WHERE notification_id = ?1)
+            ORDER BY id LIMIT ?2
+            """,
+            [id, StoreStories.rowLimit]
+        )
+    }
+
     func notification(_ condition: String, _ arguments: SQLArguments) throws -> NotificationStory? {
         let found = try db.row(
             """
@@ -165,9 +194,10 @@ struct StoryRows {
             createdAt: try found["created_at"],
             finishedAt: try found["finished_at"],
             repeats: try found["repeats"],
-            rows: try rows("notification_id = ? ORDER BY id LIMIT ?", [id, StoreStories.rowLimit]),
+            rows: try rows(ofNotification: id),
             attempts: try db.deliveries.attempts(of: id),
             deliveries: try db.deliveries.list(of: id),
+            history: try db.formerStates.list(ofNotification: id),
             leases: Dictionary(uniqueKeysWithValues: leases)
         )
     }

@@ -5,6 +5,7 @@ extension Session {
     var dataKeys: DataKeyRows { DataKeyRows(db: self) }
     var deliveries: DeliveryRows { DeliveryRows(db: self) }
     var digests: DigestRows { DigestRows(db: self) }
+    var formerStates: FormerStates { FormerStates(db: self) }
     var identity: IdentityRows { IdentityRows(db: self) }
     var ledger: LedgerRows { LedgerRows(db: self) }
     var notifications: NotificationRows { NotificationRows(db: self) }

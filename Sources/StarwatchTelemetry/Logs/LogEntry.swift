@@ -132,6 +132,28 @@ package struct LogEntry: Sendable {
     /// The metadata that name the affected part: the same failure of another sink is another failure.
     var subject: [(String, LogValue)] { metadata.filter { Self.subjects.contains($0.0) } }
 
+    static func isSubject(_ key: String) -> Bool { subjects.contains(key) }
+
+    /// Whether a field says how something ended, in a word of a closed set. A long value is no such word; without that
+    /// limit a remembered summary could be longer than its key.
+    static func isDetail(_ field: (String, LogValue)) -> Bool {
+        guard details.contains(field.0), case .string(let word) = field.1 else { return false }
+        return word.utf8.count <= 64
+    }
+
+    /// Removes the details that another entry does not have, too. Debug and info entries with the same key have all.
+    mutating func keepDetails(of other: LogEntry) {
+        guard severity == .warn || severity == .error else { return }
+        metadata.removeAll { field in
+            guard Self.isDetail(field), !Self.isSubject(field.0), case .string(let word) = field.1 else { return false }
+            return !other.metadata.contains { key, value in
+                if key == field.0, case .string(word) = value { true } else { false }
+            }
+        }
+    }
+
+    private static let details = ["endpoint", "kind", "outcome", "reason", "result"]
+
     private static let subjects = ["logger", "path", "poll", "problem", "sink"]
 }
 

@@ -11,7 +11,8 @@ package struct LogFolder: Sendable {
     static let longestKeyBytes = 4096
 
     private struct Run {
-        let summary: LogEntry
+        /// With the details that all repetitions share.
+        var summary: LogEntry
         let since: Int64
         var suppressed = 0
         /// The last repetition's ids and duration. A summary of one repetition has them, so its run can be followed.
@@ -36,6 +37,7 @@ package struct LogFolder: Sendable {
         }
         if runs[key] != nil {
             runs[key]?.suppressed += 1
+            runs[key]?.summary.keepDetails(of: entry)
             runs[key]?.last = (entry.requestID, entry.runID, entry.durationMilliseconds)
             return (false, summaries)
         }
@@ -76,7 +78,7 @@ package struct LogFolder: Sendable {
         }
     }
 
-    /// The fields that all entries with the same key share.
+    /// The fields that all entries with the same key share, and the details of the first one.
     private static func summary(of entry: LogEntry) -> LogEntry {
         var summary = entry
         summary.requestID = nil
@@ -85,7 +87,7 @@ package struct LogFolder: Sendable {
         if entry.severity == .warn || entry.severity == .error {
             summary.identity = nil
             summary.counts = []
-            summary.metadata = entry.subject
+            summary.metadata = entry.metadata.filter { LogEntry.isSubject($0.0) || LogEntry.isDetail($0) }
         }
         return summary
     }

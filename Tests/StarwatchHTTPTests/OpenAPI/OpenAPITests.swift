@@ -44,7 +44,8 @@ struct OpenAPITests {
         let query = parameters.filter { $0["in"] as? String == "query" }.compactMap { $0["name"] as? String }
         #expect(query.sorted() == verb.form.parameters.sorted(), "\(name)")
         let answer = try #require(document.content((operation["responses"] as? [String: Any])?["200"]), "\(name)")
-        #expect(document.differences(try SchemaProbe(V.Answer.self), answer["schema"], at: name) == [])
+        let differences = document.differences(try SchemaProbe(V.Answer.self), answer["schema"], at: name)
+        #expect(differences == [], "\(differences)")
         let example = try JSONSerialization.data(withJSONObject: try #require(answer["example"]), options: .sortedKeys)
         let value = try ControlJSON.decode(V.Answer.self, from: Array(example))
         #expect(try canonical(ControlJSON.encode(value)) == example, "the example of \(name) loses something")

@@ -1,3 +1,4 @@
+import StarwatchCore
 import Testing
 
 @testable import Starwatch
@@ -12,11 +13,22 @@ import Testing
 
     @Test func itShowsEveryStepAndWhatIsWaitedFor() {
         let text = page("chg_1") { $0.story = Sample.story("chg_1") }
-        #expect(text.contains("sink hook: rejected, attempt 2, took 9 ms: &lt;No.&gt;"))
+        #expect(text.contains("sink hook: rejected, attempt 2, took 9 ms, http_400: &lt;No.&gt;"))
         #expect(text.contains("Sink hook rejected the notification and is tried again."))
         #expect(text.contains("<a href=\"explain?id=ntf_1\">"))
         #expect(text.contains("<a href=\"explain?id=run_1\">"))
         #expect(text.contains("<a href=\"explain?id=chg_1\">"))
+    }
+
+    @Test func aClaimWithoutARowShowsWhyEachPollHasNone() {
+        var story = Story(.absent, id: "chg_1", state: "not_fetched")
+        var covered = Story.Covered(poll: "news", reason: .notFetched, sentence: "The poll has not come to it yet.")
+        (covered.runID, covered.runOutcome, covered.runAt) = ("run_1", "failed", Sample.time)
+        story.coverage = [covered]
+        let text = page("chg_1") { $0.story = story }
+        #expect(text.contains("news <span class=\"pill\">not_fetched</span> The poll has not come to it yet."))
+        #expect(text.contains("<a href=\"explain?id=run_1\">"))
+        #expect(!text.contains("It waits for nothing."))
     }
 
     @Test func theOtherRowsOfAChangeAreLinked() {

@@ -95,7 +95,8 @@ enum Sample {
         step.sink = "hook"
         step.attempt = 2
         step.result = "rejected"
-        step.reason = "<No.>"
+        step.reason = "http_400"
+        step.sentence = "<No.>"
         step.tookMilliseconds = 9
         story.steps = [Story.Step(.claimed, at: time), step]
         story.waits = [.init(ChangeWait(.rejected, until: Timestamp(seconds: 1_767_268_801), sink: "hook"))]

@@ -46,6 +46,7 @@ CREATE TABLE streams (
     last_notified_at INTEGER,
     refused_pages INTEGER NOT NULL DEFAULT 0,
     seen_until INTEGER,
+    last_new INTEGER,
     UNIQUE (account, server, poll),
     CHECK ((walk_top IS NULL) = (walk_before IS NULL))
 ) STRICT;
@@ -231,6 +232,7 @@ CREATE TABLE delivery_attempts (
     result TEXT NOT NULL CHECK (result IN ('ok', 'rejected', 'unavailable', 'timeout', 'gone')),
     reason TEXT,
     next_attempt_at INTEGER,
+    cause TEXT,
     PRIMARY KEY (notification_id, sink, number)
 ) STRICT, WITHOUT ROWID;
 
@@ -240,6 +242,31 @@ CREATE TABLE watermark_moves (
     moved_at INTEGER NOT NULL,
     PRIMARY KEY (stream_id, watermark)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE former_states (
+    id INTEGER PRIMARY KEY,
+    row_id INTEGER,
+    notification_id INTEGER,
+    fetch_id INTEGER,
+    stored_at INTEGER,
+    state TEXT,
+    ended_at INTEGER,
+    sink TEXT,
+    reason TEXT,
+    step TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    CHECK (row_id IS NOT NULL OR notification_id IS NOT NULL)
+) STRICT;
+CREATE INDEX idx_former_rows ON former_states (row_id) WHERE row_id IS NOT NULL;
+CREATE INDEX idx_former_notifications ON former_states (notification_id) WHERE notification_id IS NOT NULL;
+CREATE INDEX idx_former_age ON former_states (at);
+
+CREATE TABLE recent_runs (
+    run_id TEXT PRIMARY KEY,
+    poll TEXT NOT NULL,
+    finished_at INTEGER NOT NULL,
+    run TEXT NOT NULL CHECK (json_valid(run))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX idx_recent_runs_age ON recent_runs (finished_at);
 CREATE TABLE quarantine (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     stream_id INTEGER NOT NULL REFERENCES streams (id) ON DELETE CASCADE,

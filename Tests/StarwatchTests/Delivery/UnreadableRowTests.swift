@@ -44,7 +44,8 @@ import Testing
             #expect(dead.map(\.reason) == [.unreadable] && dead.map(\.name) == ["(unreadable)"])
             #expect(await bench.agent.state().reasons == ["dead_letters"])
             let story = try await bench.agent.perform(ControlAPI.explain, "\(oldest.id)")
-            #expect(story.steps.last { $0.step == .dead }?.reason == RowReason.unreadable.sentence())
+            let end = story.steps.last { $0.step == .dead }
+            #expect(end?.reason == "unreadable" && end?.sentence == RowReason.unreadable.sentence())
             await #expect(throws: ControlError.self) {
                 try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(ids: [oldest.id])).changed
             }

@@ -68,7 +68,8 @@ import Testing
             #expect(rows.allSatisfy { $0.reason == .announced && $0.announcedBy == Self.toMe })
             let story = try await agent.perform(ControlAPI.explain, "\(rows[0].id)")
             let step = story.steps.last { $0.step == .suppressed }
-            #expect(step?.reason == "Poll offers_to_me announces the same claim.")
+            #expect(step?.reason == "announced")
+            #expect(step?.sentence == "Poll offers_to_me announces the same claim.")
         }
     }
 
@@ -92,7 +93,8 @@ import Testing
                 #expect(own.count == (announcesOwn ? 0 : 4))
                 guard !announcesOwn else { return }
                 let step = try await agent.perform(ControlAPI.explain, edit).steps.last { $0.step == .suppressed }
-                #expect(step?.reason == "Your own claim; set delivery.announce_own: true to be told.")
+                #expect(step?.reason == "own")
+                #expect(step?.sentence == "Your own claim; set delivery.announce_own: true to be told.")
                 #expect(try await agent.state(of: world.did).watermark?.rawValue == edit)
                 // Another person's change of the same plan is news.
                 world.clock.advance(by: .seconds(60))

@@ -2,6 +2,7 @@ import Foundation
 import MockEndorser
 import StarwatchCore
 import StarwatchStore
+import StarwatchTelemetry
 import StarwatchTransport
 import Synchronization
 import Testing
@@ -79,6 +80,23 @@ import Testing
             #expect(line.contains("plans_changed"))
             world.clock.advance(by: week)
             #expect(await agent.cycle().outcome == .bootstrapped)
+        }
+    }
+
+    @Test func aWaitOfAMinuteOrMoreIsAWarningOnce() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent(random: 0) { $0.log.level = .warning }
+            world.mock.script(.rateLimited(retryAfter: .seconds(59)), at: .plansChanged)
+            // The cycle waits, and then succeeds.
+            #expect(await agent.cycle().outcome == .bootstrapped)
+            world.mock.script(.rateLimited(retryAfter: .seconds(600)), at: .plansChanged)
+            #expect(await agent.cycle().outcome == .deferred)
+            #expect(await agent.cycle().skip == .throttled)
+            await world.log.wait(for: "server.wait")
+            agent.process.logs.pipeline.flush()
+            let lines = world.log.lines.filter { $0.contains("\"server.wait\"") }
+            #expect(lines.count == 1)
+            #expect(lines.first?.contains("600000") == true)
         }
     }
 

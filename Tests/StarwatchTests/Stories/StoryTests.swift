@@ -21,7 +21,7 @@ import Testing
             try #require(waiting.waits.map(\.reason) == [.rejected])
             #expect(waiting.waits[0].sink == "hook")
             #expect(waiting.waits[0].until == (bench.clock.now + .seconds(1)).iso8601)
-            #expect(waiting.steps[4].reason == "The sink refused the notification.")
+            #expect(waiting.steps[4].sentence == "The sink refused the notification.")
 
             bench.clock.advance(by: .seconds(1))
             await bench.dispatch()
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["chg_0000000000000000", "ntf_1", "run_1", "4711", "01JGQ3A7B8C9D0E1F2G3H4J5K6", "nonsense", ""])
+    @Test(arguments: ["chg_0000000000000000", "ntf_1", "run_1", "4711", "nonsense", ""])
     func anUnknownNameIsNotFound(id: String) async throws {
         try await Bench.run(sinks: ["hook"]) { bench async throws in
             await bench.fetch(1)

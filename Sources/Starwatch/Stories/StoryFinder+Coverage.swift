@@ -1,0 +1,103 @@
+import StarwatchCore
+import StarwatchPolling
+import StarwatchStore
+import StarwatchTransport
+
+extension StoryFinder {
+    /// What covers a claim that has no row.
+    func absent(_ change: JWTID) async throws(StoreError) -> Story {
+        var facts = CoverageFacts(time: change.timestamp, id: change, retention: options.outbox.keepDelivered)
+        let items = try await store.quarantine.items(of: change)
+        facts = try await self.facts(facts) { poll, stream in poll.item = items[stream] }
+        return story(.absent, id: changeHash.hash(change), facts)
+    }
+
+    /// What each poll had fetched, and which run it did last.
+    func time(_ time: Timestamp) async throws(StoreError) -> Story {
+        let facts = CoverageFacts(time: time, retention: options.outbox.keepDelivered)
+        return story(.time, id: time.iso8601, try await self.facts(facts))
+    }
+
+    /// The rows of a project, and whether it is polled. `nil` if nothing names the project, and it is no URL.
+    func project(_ plan: String) async throws(StoreError) -> Story? {
+        var filter = OutboxFilter()
+        (filter.limit, filter.isNewestFirst) = (OutboxEntry.listLimit, true)
+        let rows = try await store.outbox.list(filter).filter { $0.change.plan == plan }
+        let isStarred = try await account.identity.current().stars.contains(plan)
+        guard isStarred || !rows.isEmpty || plan.contains("://") else { return nil }
+        let facts = CoverageFacts(time: environment.clock.now, retention: options.outbox.keepDelivered)
+        let coverage = try await self.facts(facts) { poll, _ in if poll.isStarred != nil { poll.isStarred = isStarred }
+        }
+        var story = story(.project, id: "project", coverage)
+        story.state = isStarred ? "starred" : "not_starred"
+        story.rows = rows.prefix(100).map {
+            Story.Row(row: $0.id, id: changeHash.hash($0.change.id), state: $0.state)
+        }
+        return story
+    }
+
+    private func story(_ kind: Story.Kind, id: String, _ facts: CoverageFacts) -> Story {
+        let ahead = environment.clock.now - environment.time.now
+        let coverage = facts.coverage(at: environment.clock.now).map { Story.Covered($0, ahead: ahead) }
+        var story = Story(kind, id: id, state: coverage.first?.reason.rawValue ?? "unknown")
+        story.coverage = coverage
+        return story
+    }
+
+    /// Adds the facts about the account and its polls.
+    private func facts(
+        _ facts: CoverageFacts,
+        edit: (inout CoverageFacts.Poll, StreamKey) -> Void = { _, _ in }
+    ) async throws(StoreError) -> CoverageFacts {
+        var facts = facts
+        let current = try await account.identity.current()
+        guard let did = current.identity.did else {
+            facts.isSignedOut = true
+            return facts
+        }
+        let local = facts.time - (environment.clock.now - environment.time.now)
+        for poll in polls {
+            let stream = StreamKey(account: did, server: account.server, poll: poll.name)
+            var entry = CoverageFacts.Poll(name: poll.name.rawValue)
+            let state = try await store.polls.state(stream, maxUndelivered: options.outbox.maxUndelivered)
+            (entry.cursor, entry.seenUntil) = (state.fetchCursor, runs.polls.seenUntil(of: stream) ?? state.seenUntil)
+            entry.isOptedOut = current.optedOut.contains(poll.kind)
+            entry.lacksStars = !current.hasStars(for: poll.kind)
+            // Known to need stars; `edit` says whether the project is one of them.
+            if poll.kind == .starredProjects, facts.id == nil { entry.isStarred = true }
+            if poll.options.bootstrap == .latest {
+                entry.startedAt = try await store.stories.startOfPoll(stream)
+            }
+            entry.nextRun = runs.polls.nextRun(poll) ?? state.nextRun
+            let run = try await runs.last(of: stream, by: facts.id == nil ? local : environment.time.now)
+            entry.lastRun = run.map(CoverageFacts.Run.init)
+            edit(&entry, stream)
+            facts.polls.append(entry)
+        }
+        return facts
+    }
+}
+
+extension CoverageFacts.Run {
+    fileprivate init(_ run: RecentRun) {
+        self.init(
+            id: run.runID,
+            outcome: run.outcome,
+            finishedAt: Timestamp(milliseconds: run.finishedAt),
+            problem: run.sentence
+        )
+    }
+}
+
+extension Story.Covered {
+    /// - Parameter ahead: The server's time minus the local time, in which runs are stored.
+    fileprivate init(_ coverage: Coverage, ahead: Duration) {
+        self.init(poll: coverage.poll, reason: coverage.reason, sentence: coverage.sentence)
+        fetchedUntil = coverage.cursor?.iso8601
+        nextRun = coverage.nextRun.map { ($0 + ahead).iso8601 }
+        runID = coverage.run?.id
+        runOutcome = coverage.run?.outcome
+        runAt = coverage.run.map { ($0.finishedAt + ahead).iso8601 }
+        item = coverage.item
+    }
+}

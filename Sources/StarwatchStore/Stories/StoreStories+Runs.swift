@@ -1,0 +1,94 @@
+import FoundationEssentials
+package import StarwatchCore
+
+/// A run of a poll as it is stored when its agent ends.
+package struct StoredRun: Sendable, Hashable {
+    package let id: String
+    package let poll: String
+    package let finishedAt: Timestamp
+    /// The run as JSON.
+    package let json: String
+
+    package init(id: String, poll: String, finishedAt: Timestamp, json: String) {
+        (self.id, self.poll, self.finishedAt, self.json) = (id, poll, finishedAt, json)
+    }
+}
+
+extension StoreStories {
+    /// The number of runs that are kept of each poll.
+    package static let keptRuns = 256
+
+    /// Stores the last runs of an agent that ends, in one transaction. Of each poll the newest stay.
+    package func keep(_ runs: [StoredRun]) async throws(StoreError) {
+        guard !runs.isEmpty else { return }
+        try await store.write(.log) { db in
+            for run in runs {
+                try db.run(
+                    "INSERT OR REPLACE INTO recent_runs (run_id, poll, finished_at, run) VALUES (?, ?, ?, ?)",
+                    [run.id, run.poll, run.finishedAt.milliseconds, run.json]
+                )
+            }
+            for poll in Set(runs.map(\.poll)).sorted() {
+                try db.run(
+                    """
+                    DELETE FROM recent_runs WHERE poll = ?1 AND finished_at <
+                        (SELECT finished_at FROM recent_runs WHERE poll = ?1 ORDER BY finished_at DESC LIMIT 1 OFFSET ?2)
+                    """,
+                    [poll, Self.keptRuns - 1]
+                )
+            }
+        }
+    }
+
+    /// The JSON of a stored run; `nil` if there is none.
+    package func storedRun(_ id: String) async throws(StoreError) -> String? {
+        try await store.direct(.read) { db in try db.value("SELECT run FROM recent_runs WHERE run_id = ?", [id]) }
+    }
+
+    /// The JSON of the last stored run of a poll that ended by a time; `nil` if there is none.
+    package func lastStoredRun(of poll: PollName, by time: Timestamp) async throws(StoreError) -> String? {
+        try await store.direct(.read) { db in
+            try db.value(
+                "SELECT run FROM recent_runs WHERE poll = ? AND finished_at <= ? ORDER BY finished_at DESC LIMIT 1",
+                [poll.rawValue, time.milliseconds]
+            )
+        }
+    }
+
+    /// The end of a stream's first run, by the server's clock; `nil` before it.
+    package func startOfPoll(_ stream: StreamKey) async throws(StoreError) -> Timestamp? {
+        try await store.direct(.read, of: stream) { db, id in
+            try db.value("SELECT bootstrapped_at FROM streams WHERE id = ?", [id])
+        }
+    }
+
+    /// Whether a row with this id was stored once.
+    package func hadRow(_ id: Int64) async throws(StoreError) -> Bool {
+        try await store.direct(.read) { db in
+            let last: Int64 = try db.value("SELECT seq FROM sqlite_sequence WHERE name = 'notification_outbox'") ?? 0
+            return (1...max(last, 1)).contains(id) && last > 0
+        }
+    }
+
+    /// The last cycle of a stream that ended by a time, and changed something or failed; `nil` if there is none.
+    package func lastCycle(of stream: StreamKey, by time: Timestamp) async throws(StoreError) -> HistoryEntry? {
+        try await store.direct(.read, of: stream) { db, id in
+            try db.row(
+                """
+                SELECT run_id, started_at, finished_at, outcome, new_rows, reason FROM history
+                WHERE stream_id = ? AND finished_at <= ? ORDER BY finished_at DESC, id DESC LIMIT 1
+                """,
+                [id, time.milliseconds]
+            ).map { row in
+                HistoryEntry(
+                    runID: try row["run_id"],
+                    startedAt: try row["started_at"],
+                    finishedAt: try row["finished_at"],
+                    outcome: try row["outcome"],
+                    newRows: try row["new_rows"],
+                    reason: try row["reason"]
+                )
+            }
+        }
+    }
+}

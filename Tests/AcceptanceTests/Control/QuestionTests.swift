@@ -1,0 +1,152 @@
+import Foundation
+import MockEndorser
+import Testing
+
+/// The questions of a night shift: each has one command, and this is its answer.
+@Suite(.timeLimit(.minutes(5))) struct QuestionTests {
+    private struct Row: Decodable {
+        let id: Int
+        let state: String
+        let jwt_id: String
+        let notification_id: String?
+    }
+
+    private struct Report: Decodable {
+        let run_id: String
+        let outcome: String
+    }
+
+    /// An agent with a past: dead letters that were retried, a run that found nothing, one that failed, and a change that
+    /// waits for a sink.
+    private struct Night {
+        let world: AgentWorld
+        let delivered: Row
+        let waiting: Row
+        let unstarred = "https://endorser.ch/entity/01JWMKFMXGFJAQ5QFAJMD81J9Z"
+        let quiet: String
+        let failed: String
+        let failedAt: String
+    }
+
+    private static func ask(_ world: AgentWorld, _ arguments: [String]) async throws -> CommandResult {
+        try await starwatch(arguments + ["--config", world.config])
+    }
+
+    private static func rows(_ world: AgentWorld) async throws -> [Row] {
+        let list = try await ask(world, ["outbox", "list", "--json"])
+        return try JSONDecoder().decode([Row].self, from: Data(list.output.utf8))
+    }
+
+    private static func poll(_ world: AgentWorld) async throws -> Report {
+        let report = try await ask(world, ["poll", "starred_projects", "--json"])
+        return try JSONDecoder().decode(Report.self, from: Data(report.output.utf8))
+    }
+
+    private static func prepare(_ world: AgentWorld) async throws -> Night {
+        let mock = world.mock
+        mock.setStickyFault(.status(400), at: .hook)
+        _ = mock.publish(count: 1)
+        _ = try await poll(world)
+        let haveDied = try await eventually { try await rows(world).first?.state == "dead" ? true : nil }
+        #expect(haveDied == true)
+        mock.setStickyFault(nil, at: .hook)
+        let retried = try await ask(world, ["outbox", "retry", "--all"])
+        #expect(retried.status == 0, "\(retried.errors)")
+        let delivered = try await eventually { try await rows(world).first { $0.state == "acknowledged" } }
+        let quiet = try await poll(world)
+        #expect(quiet.outcome == "unchanged")
+        mock.script(.status(404), at: .plansChanged)
+        let failed = try await poll(world)
+        #expect(failed.outcome == "failed")
+        let failedAt = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        mock.setStickyFault(.status(503), at: .hook)
+        _ = mock.publish(count: 1)
+        _ = try await poll(world)
+        let waiting = try await eventually { try await rows(world).first { $0.state == "claimed" } }
+        return Night(
+            world: world,
+            delivered: try #require(delivered),
+            waiting: try #require(waiting),
+            quiet: quiet.run_id,
+            failed: failed.run_id,
+            failedAt: failedAt
+        )
+    }
+
+    /// A question, its command, and texts of its answer.
+    private static func questions(_ night: Night) -> [(question: String, command: [String], answers: [String])] {
+        let notification = night.delivered.notification_id ?? ""
+        return [
+            ("What is wrong now?", ["status"], ["Status", "POLL"]),
+            ("Why was row N late?", ["explain", "\(night.delivered.id)"], ["retried", "dead", "http_400", "+"]),
+            ("What does the outbox wait for?", ["status"], ["1 notification waits for sink hook"]),
+            (
+                "Which row is the oldest undelivered one, and which sink has not taken it?", ["status"],
+                ["Oldest", "for sink hook"]
+            ),
+            ("Are we throttled, or is the server slow?", ["status"], ["circuit closed"]),
+            (
+                "When is the next attempt, with all waits?", ["explain", "\(night.waiting.id)"],
+                ["Waits: Sink hook", "Until "]
+            ),
+            ("What did the server answer at 02:13?", ["explain", night.failed], ["http_404", "failed"]),
+            ("Which id does the server's operator need?", ["explain", night.failed], ["request "]),
+            ("How many changes are lost?", ["status"], ["0 dead"]),
+            ("Who got which notification?", ["notifications", "show", notification], ["Sink hook", "ok"]),
+            ("Which changes were in it?", ["notifications", "show", notification], [night.delivered.jwt_id]),
+            (
+                "Which notification had this change?",
+                ["notifications", "list", "--change", "\(night.delivered.id)"], [notification]
+            ),
+            ("Which change was notified twice?", ["outbox", "list", "--twice"], ["No rows."]),
+            (
+                "Why was nobody told of edit X?", ["explain", night.unstarred],
+                ["not_starred", "starwatch stars list"]
+            ),
+            ("When did the poll last see something new?", ["status"], ["LAST NEW", "s ago"]),
+            ("How far behind are we?", ["status"], ["BEHIND"]),
+            (
+                "What did a run do that found nothing?", ["explain", night.quiet],
+                ["unchanged", "http_200", "1 request"]
+            ),
+            (
+                "Why is a change cancelled or dead?", ["explain", "\(night.delivered.id)"],
+                ["sink hook", "http_400"]
+            ),
+            ("What is behind this exemplar?", ["explain", night.quiet], ["starred_projects", "finished"]),
+        ]
+    }
+
+    @Test func everyQuestionOfTheNightHasOneCommandAndItsAnswer() async throws {
+        try await AgentWorld.withControl { world in
+            var configuration = world.configuration
+            configuration.every = "1h"
+            configuration.sinks = TestConfiguration.webhook(world.mock.url)
+            let yaml = configuration.yaml(in: world.workspace)
+                .replacing("delivery:\n", with: "outbox:\n  max_retries: 1\ndelivery:\n")
+            try world.workspace.write(yaml, to: "starwatch.yaml")
+            let agent = try await RunningAgent(config: world.config, in: world.workspace)
+            let night = try await Self.prepare(world)
+            let page = try Repository.text("docs/operations.md")
+            let questions = Self.questions(night)
+            for (question, command, answers) in questions {
+                #expect(page.contains("| \(question) | `starwatch \(command[0])"), "\(question)")
+                let begin = ContinuousClock.now
+                let result = try await Self.ask(world, command)
+                #expect(ContinuousClock.now - begin < .seconds(10), "\(question)")
+                #expect(result.status < 2, "\(question) \(result.errors)")
+                for answer in answers { #expect(result.output.contains(answer), "\(question) \(result.output)") }
+            }
+            let asked = page.split(separator: "\n").filter { $0.contains("? | `starwatch ") }
+            #expect(asked.count == Set(questions.map(\.question)).count, "A question of the page has no test.")
+            let then = try await Self.ask(world, ["explain", night.failedAt])
+            #expect(then.output.contains(night.failed), "\(then.output)")
+            agent.stop()
+            // The runs of the agent that ended are known.
+            let after = try await Self.ask(world, ["explain", night.quiet])
+            #expect(after.output.contains("unchanged"), "\(after.output) \(after.errors)")
+            let log = try await Self.ask(world, ["logs", "--run", night.quiet])
+            #expect(log.status == 0)
+        }
+    }
+}
