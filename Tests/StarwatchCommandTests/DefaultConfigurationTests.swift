@@ -97,6 +97,7 @@ import Testing
           # - name: journal
           #   kind: file
           #   path: ./notifications.jsonl
+          #   canary: false              # true: gets the synthetic changes of canary
           # Standard Webhooks, signed with secret_file:
           # - name: hook
           #   kind: webhook
@@ -104,6 +105,7 @@ import Testing
           #   secret_file: hook.secret   # whsec_ and base64, or bytes; two whsec_ lines to rotate
           #   ca_file: null              # additional trust anchors, PEM
           #   timeout: 10s               # 100ms to 10m
+          #   canary: false              # true: gets the synthetic changes of canary
           # A topic of an ntfy server:
           # - name: phone
           #   kind: ntfy
@@ -116,6 +118,7 @@ import Testing
           #   kind: command
           #   argv: [/usr/local/bin/notify, "--quiet"]
           #   timeout: 10s               # 100ms to 10m
+          #   canary: false              # true: gets the synthetic changes of canary
 
         acknowledge:
           mode: auto                     # auto | server | local; where delivered changes are acknowledged
@@ -178,6 +181,7 @@ import Testing
           ack_delivery: null             # for each digest shown: url, headers, token_file, timeout
           report_error: null             # for each failed digest or fetch: url, headers, token_file, timeout
           heartbeat: null                # while the agent runs, every 1h: url, headers, token_file, timeout, interval
+        canary: null                     # a synthetic change that proves delivery: every
 
         """
 }

@@ -294,11 +294,12 @@ import Testing
                 Quarantined   2 invalid items of the server
                 Counters      consistent
 
-                SINK  CIRCUIT  LAST FAILURE
-                hook  open     the name does not resolve
-                log   closed   -
+                SINK  CIRCUIT  LAST SUCCESS  WAITING  LAST FAILURE
+                hook  open     -             -        the name does not resolve
+                log   closed   -             -        -
 
                 Server    dialect endorser, circuit closed, throttled, next request in 1 min
+                Requests  none within 15 min
                 Clock     the server's is 0.013 s behind ours ± 0.500 s, compared 3 min ago
                 Scraped   15 s ago
                 Database  encrypted, rotation of its keys 43 % done
@@ -373,8 +374,8 @@ import Testing
         let page = StatusText.page(AgentStatus(version: "1", startedAt: now, now: now))
         #expect(!page.contains("PROBLEM"))
         #expect(page.contains("Identity  signed out"))
-        #expect(page.contains("Scraped  never since the start"))
-        #expect(page.contains("Clock    not compared with the server's yet"))
+        #expect(page.contains("Scraped   never since the start"))
+        #expect(page.contains("Clock     not compared with the server's yet"))
         #expect(page.contains("dialect unknown yet"))
     }
 

@@ -5,6 +5,7 @@ import struct StarwatchStore.FeedRow
 import enum StarwatchStore.StoreError
 
 @testable import Starwatch
+@testable import StarwatchHTTP
 
 /// An agent that records every call and answers it with a sample.
 final class FakeAgent: ServedAgent {
@@ -54,6 +55,8 @@ final class FakeAgent: ServedAgent {
         _ input: Input
     ) async throws(ControlError) -> Answer {
         if let status = now.status as? Answer { return status }
+        // The look of the status page at the last events.
+        if input as? LogQuery == StatusPage.eventQuery, let none = LogListing(lines: []) as? Answer { return none }
         let request: ControlRequest
         do { request = try verb.form.write(input) } catch { throw ControlError(error) }
         let body = request.body.isEmpty ? "" : " " + String(decoding: request.body, as: UTF8.self)
