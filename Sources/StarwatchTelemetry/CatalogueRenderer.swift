@@ -22,7 +22,9 @@ package enum CatalogueRenderer {
             "| name | type | unit | labels | series | stability | help |\n| --- | --- | --- | --- | --- | --- | --- |\n"
         return head
             + entries.map { entry in
-                let labels = entry.labels.map { "\($0.name) = \($0.values.joined(separator: ", "))" }
+                let labels = entry.labels.map {
+                    $0.values.isEmpty ? $0.name : "\($0.name) = \($0.values.joined(separator: ", "))"
+                }
                 var kind = entry.descriptor.kind.rawValue
                 if entry.descriptor.carriesExemplars { kind += " (exemplars)" }
                 let cells = [

@@ -193,6 +193,10 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var problem: String
         /// The poll, sink or port that it is about; `nil` for the whole agent.
         public var subject: String?
+        /// `critical`, `warning` or `info`; `nil` from an older agent.
+        public var severity: String?
+        /// The reason in a word from a fixed set, such as `timeout` or `http_503`; `nil` if there is none to tell.
+        public var reason: String?
         /// A phrase for people: its words can change.
         public var title: String
         /// The meaning, and what to do. Commands and settings stand between backticks.
@@ -203,15 +207,20 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var until: String?
         /// The next command; `nil` if there is nothing to run.
         public var command: String?
+        /// The name of its runbook, which the agent serves at `/help/runbooks/NAME`; `nil` from an older agent.
+        public var runbook: String?
 
         package init(_ problem: StarwatchCore.Problem) {
             self.problem = problem.kind.rawValue
             subject = problem.subject
+            severity = problem.kind.severity.rawValue
+            reason = problem.reason
             title = problem.title
             meaning = problem.kind.meaning
             since = problem.since?.iso8601
             until = problem.until?.iso8601
             command = problem.command
+            runbook = problem.kind.runbook
         }
     }
 
@@ -265,9 +274,22 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         case storage, lastScrape, pollingMetrics
     }
 
+    /// Takes what is wrong; a status without problems is healthy.
+    package mutating func take(_ problems: [StarwatchCore.Problem], headline: String?) {
+        self.problems = problems.map(Problem.init)
+        reasons = problems.map(\.word).sorted()
+        self.headline = headline
+        status = problems.isEmpty ? .healthy : .degraded
+    }
+
     /// Whether a problem of that kind is there, of any subject or of this one.
     package func has(_ kind: StarwatchCore.Problem.Kind, of subject: String? = nil) -> Bool {
         reasons.contains(kind.rawValue + (subject.map { ":\($0)" } ?? ""))
+    }
+
+    /// Whether the database cannot be read, so that what it knows is missing.
+    package var lacksStore: Bool {
+        StarwatchCore.Problem.Kind.allCases.contains { $0.isOfStore && has($0) }
     }
 
     public init(version: String, startedAt: Timestamp, now: Timestamp) {

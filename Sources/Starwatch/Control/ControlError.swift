@@ -13,6 +13,8 @@ package struct ControlError: Error, Sendable, Hashable {
 
         /// No agent listens on the socket, or this user may not open it.
         case unreachable
+        /// The agent did not answer in time.
+        case timedOut = "timed_out"
         /// The agent closed the connection before it answered.
         case hungUp = "hung_up"
         /// The answer is not one of an agent of this version.

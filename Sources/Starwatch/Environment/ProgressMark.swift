@@ -23,6 +23,15 @@ package final class ProgressMark: Sendable {
         last.withLock { $0[line] = nil }
     }
 
+    /// The age of the schedules' last progress, of the one that waits longest; zero if none waits.
+    package func age(at now: Duration) -> Duration {
+        last.withLock { last in
+            last.reduce(.zero) { age, line in
+                if case .poll = line.key { max(age, now - line.value) } else { age }
+            }
+        }
+    }
+
     /// Returns the lines without progress within their limit.
     package func stuck(at now: Duration, limit: (Line) -> Duration) -> [Line] {
         last.withLock { last in last.filter { now - $0.value > limit($0.key) }.map(\.key) }

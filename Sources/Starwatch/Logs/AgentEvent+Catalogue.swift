@@ -29,6 +29,10 @@ extension AgentEvent: CaseIterable {
     static let acknowledgeStoreFailed = AgentEvent("acknowledge.store_failed", .error, [.error]) {
         "The database failed while acknowledging. Check the disk; the agent retries after 5 s."
     }
+    static let agentFailed = AgentEvent("agent.failed", .error, [.error], folds: false) {
+        "The agent could not start, or a part of it failed. It exits with code 2 if the configuration, a secret or the "
+            + "database is unusable, else with 1. Fix the error and start it again. Only in JSON logs."
+    }
     static let agentStarted = AgentEvent("agent.started", .notice, [.version, .polls], folds: false) {
         "The agent started."
     }
@@ -312,7 +316,8 @@ extension AgentEvent: CaseIterable {
 
     /// Every event above. `ReadmeTests` finds one that is missing.
     package static let allCases: [AgentEvent] = [
-        acknowledgeFailed, acknowledgeLocal, acknowledgeNoToken, acknowledgeStoreFailed, agentStarted, agentStopped,
+        acknowledgeFailed, acknowledgeLocal, acknowledgeNoToken, acknowledgeStoreFailed, agentFailed, agentStarted,
+        agentStopped,
         apiFailure, callbackDropped, callbackRefused, callbackStoreFailed, callbackUnavailable, clockJump,
         clockNoAnswer, clockSkewed, configRefused, configReloaded, controlRefused, digestEmpty, digestFetchFailed,
         digestFired, digestNotShown, digestShown, digestStoreFailed, digestVariable, dispatchStoreFailed,

@@ -11,7 +11,7 @@ package struct APIMetrics: Sendable {
         ),
         by: .endpoint,
         LabelDimension<RequestResult>("result"),
-        where: { APIMetrics.isPolled($0) || $1 != .notModified }
+        where: { APIMetrics.isPolled($0) || !APIMetrics.rareResults.contains($1) }
     )
     package let latency = MetricRegistry.current.histograms(
         .histogram(
@@ -97,6 +97,9 @@ package struct APIMetrics: Sendable {
     private static func isRetried(_ endpoint: Endpoint, _ reason: RetryReason) -> Bool {
         isPolled(endpoint) || reason == .unauthenticated
     }
+
+    /// The results that acknowledgements and requests for the time do not have with a server in order. No alert counts them.
+    private static let rareResults: Set<RequestResult> = [.notModified, .badRequest, .notFound, .tooLarge, .cancelled]
 
     private static func isPolled(_ endpoint: Endpoint) -> Bool { endpoint != .acknowledge && endpoint != .time }
 }

@@ -21,6 +21,7 @@ package final class AgentMetrics: Sendable {
     package let digests = CatalogueScope.registered(if: \.hasDigests) { DigestMetrics() }
     package let callbacks = CatalogueScope.registered(if: \.hasCallbacks) { CallbackMetrics() }
     package let log = LogMetrics()
+    package let problems = ProblemMetrics()
     package let host: HostPollMetrics
     /// The registry of the host program's polls until the program uses them; `nil` afterwards.
     private let unusedHostPolls: Mutex<MetricRegistry?>
@@ -77,6 +78,14 @@ package final class AgentMetrics: Sendable {
     package let controlRefused = MetricRegistry.current.counters(
         .counter("starwatch_control_refused_total", "Requests that the control API refused, by reason."),
         by: LabelDimension<ControlRefusal>("reason", shown: CatalogueScope.current.features.controlRefusals)
+    )
+    /// The refused requests of `http.listen`. The control API has its own.
+    package let httpRefused = MetricRegistry.current.counters(
+        .counter("starwatch_http_refused_total", "Requests that `http.listen` refused, by reason.", stability: .detail),
+        by: LabelDimension<ControlRefusal>(
+            "reason",
+            shown: CatalogueScope.current.features.webPorts.contains(.http) ? [.host, .password, .rate] : []
+        )
     )
     package let web = CatalogueScope.registered(if: \.hasWebPorts) { WebMetrics() }
     package let reloadSuccessful = MetricRegistry.current.gauge(
@@ -140,6 +149,9 @@ package final class AgentMetrics: Sendable {
         registerContractSet(now: now)
     }
 
+    /// Whether the host program has polls of its own.
+    var showsHostPolls: Bool { unusedHostPolls.withLock { $0 == nil } }
+
     /// Puts the metrics of the host program's polls on the page.
     package func showHostPolls() {
         let unused = unusedHostPolls.withLock { unused in
@@ -151,8 +163,9 @@ package final class AgentMetrics: Sendable {
 
     /// Continues the counts of the agent that a reload ended, so that a scraper sees no restart.
     package func countOn(from previous: AgentMetrics) {
-        if previous.unusedHostPolls.withLock({ $0 == nil }) { showHostPolls() }
+        if previous.showsHostPolls { showHostPolls() }
         registry.countOn(from: previous.registry)
+        problems.showOn(from: previous.problems)
         for (endpoint, rate) in api.rate {
             if let former = previous.api.rate[endpoint] { rate.countOn(from: former) }
         }

@@ -141,12 +141,4 @@ package struct WebMetrics: Sendable {
         ),
         by: LabelDimension<ServedPort>("port", shown: CatalogueScope.current.features.webPorts)
     )
-    /// The refused requests of `http.listen`. The control API has its own.
-    package let refused = MetricRegistry.current.counters(
-        .counter("starwatch_http_refused_total", "Requests that `http.listen` refused, by reason.", stability: .detail),
-        by: LabelDimension<ControlRefusal>(
-            "reason",
-            shown: CatalogueScope.current.features.webPorts.contains(.http) ? [.host, .password, .rate] : []
-        )
-    )
 }

@@ -77,6 +77,18 @@ package struct OutboxMetrics: Sendable {
         .gauge("starwatch_sink_disabled", "Whether a sink returned 410 Gone and is disabled until a reload: 1 or 0."),
         by: .sink
     )
+    package let sinkBacklog = MetricRegistry.current.gauges(
+        .gauge("starwatch_sink_backlog_rows", unit: .rows, "Changes of open notifications that wait for a sink."),
+        by: .sink
+    )
+    package let sinkLastSuccess = MetricRegistry.current.gauges(
+        .gauge(
+            "starwatch_sink_last_success_timestamp_seconds",
+            unit: .seconds,
+            "Time at which a sink last accepted a notification; 0 if it has not since the start."
+        ),
+        by: .sink
+    )
     package let deliveryDuration = MetricRegistry.current.histograms(
         .histogram("starwatch_delivery_seconds", "Duration of delivery attempts."),
         bounds: Buckets.delivery,

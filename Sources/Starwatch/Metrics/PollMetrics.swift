@@ -84,6 +84,13 @@ package struct PollMetrics: Sendable {
         by: .poll,
         LabelDimension<ScheduleOutcome>("outcome")
     )
+    package let progressAge = MetricRegistry.current.gauge(
+        .gauge(
+            "starwatch_scheduler_progress_age_seconds",
+            unit: .seconds,
+            "Time since the schedules last made progress, by the monotonic clock: that of the poll that waits longest."
+        )
+    )
     package let scheduleDelay = MetricRegistry.current.histograms(
         .histogram("starwatch_schedule_delay_seconds", "Delay between scheduled and actual start of a run."),
         bounds: Buckets.lateness,

@@ -323,7 +323,10 @@ struct CycleRun {
 
     /// Ends a walk. One that has seen every page settles the cursor, and ends the bootstrap.
     private mutating func endWalk() async throws(Stop) {
-        guard walk.isComplete else { return }
+        guard walk.isComplete else {
+            let rest = walk.unseen(now: cycle.clock.now)
+            return cycle.memory.fellBehind(by: rest, now: cycle.time.now, at: cycle.time.boottime)
+        }
         cycle.memory.settle(settled(walk.settledCursor))
         var isCurrent = true
         do throws(StoreError) {

@@ -156,11 +156,11 @@ private final class FollowedPoll: ScheduledWork {
 
     func run(planned: Timestamp?, next: Timestamp?) async -> Timestamp? {
         let now = service.environment.time.now
+        state.withLock { $0.lastRun = now }
         if let planned {
             metrics.scheduleDelay[poll.label].observe(max(now - planned - poll.splay, .zero))
             setNext(next)
         }
-        state.withLock { $0.lastRun = now }
         let result = await service.pass(poll, runID: RandomID.runID(), nextRun: next)
         return await service.again(poll, after: result.skip == .overlap ? await service.join(poll) : result)
     }
@@ -178,9 +178,14 @@ private final class FollowedPoll: ScheduledWork {
     }
 
     private func setNext(_ next: Timestamp?) {
-        state.withLock { $0.nextRun = next }
+        let times = state.withLock { state in
+            state.nextRun = next
+            return state
+        }
         guard let next else { return }
         metrics.nextRun[poll.label].set((next + poll.splay).seconds)
-        service.state.withLock { $0.nextRun[poll.name] = next + poll.splay }
+        let time = service.environment.time
+        let planned = PlannedRun(times: times, at: time.now, boottime: time.boottime)
+        service.state.withLock { $0.planned[poll.name] = planned }
     }
 }

@@ -18,7 +18,7 @@ package final class PollService: Service {
         var lastSkip: [PollName: (reason: SkipReason, since: Timestamp)] = [:]
         /// The reason why the last cycle got no token.
         var lastTokenReason: [PollName: FailureReason] = [:]
-        var nextRun: [PollName: Timestamp] = [:]
+        var planned: [PollName: PlannedRun] = [:]
         /// Number of consecutive cycles that failed in the database.
         var storeFailures: [PollName: Int] = [:]
         /// Number of consecutive cycles that got no token.
@@ -127,6 +127,9 @@ package final class PollService: Service {
         for signal in starts.values { signal.raise() }
     }
 
+    /// What the poll's cycles have left at the server; `nil` if the last one left nothing, or before the first.
+    package func backlog(_ poll: PollName) -> FetchBacklog? { memories[poll]?.backlog }
+
     /// The skip of the poll's last cycle, with the time since which cycles are skipped for its reason; `nil` if it was not skipped.
     package func lastSkip(_ poll: PollName) -> (reason: SkipReason, since: Timestamp)? {
         state.withLock { $0.lastSkip[poll] }
@@ -135,8 +138,26 @@ package final class PollService: Service {
     /// The reason why the poll's last cycle got no token; `nil` if it got one, or was skipped for another reason.
     package func lastTokenReason(_ poll: PollName) -> FailureReason? { state.withLock { $0.lastTokenReason[poll] } }
 
-    /// The next scheduled run.
-    package func nextRun(_ poll: PollName) -> Timestamp? { state.withLock { $0.nextRun[poll] } }
+    /// The next scheduled run by the local clock, also after that was set: the schedule looks at it every half minute, and
+    /// then decides in the same way. `nil` before the schedule's first decision.
+    package func nextRun(_ poll: Poll) -> Timestamp? {
+        guard let planned = state.withLock({ $0.planned[poll.name] }), let next = planned.times.nextRun else {
+            return nil
+        }
+        let (now, boottime) = (environment.time.now, environment.time.boottime)
+        let decision = SchedulerDecision.decide(
+            schedule: poll.schedule,
+            nextRun: next,
+            lastRun: planned.times.lastRun,
+            now: now,
+            catchUp: poll.options.catchUp,
+            splay: poll.splay
+        )
+        if case .sleep(_, let next) = decision { return next + poll.splay }
+        // A run that is due is late, unless the clock has just been set ahead.
+        let step = (now - planned.at) - (boottime - planned.boottime)
+        return step > .seconds(1) ? max(now, next + poll.splay) : next + poll.splay
+    }
 
     /// Returns the cycle in progress, or starts one. The caller that starts it must call ``end(_:_:runID:)``.
     private func begin(_ poll: Poll, runID: String, nextRun: Timestamp?) -> (task: Running, isOurs: Bool) {
@@ -209,4 +230,11 @@ package final class PollService: Service {
             task.cancel()
         }
     }
+}
+
+/// A planned run, and the time of its planning on both clocks.
+struct PlannedRun {
+    let times: ScheduleTimes
+    let at: Timestamp
+    let boottime: Duration
 }

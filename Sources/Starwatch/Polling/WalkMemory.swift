@@ -30,6 +30,8 @@ final class WalkMemory: Sendable {
         var horizon: (stream: StreamKey, value: SeenHorizon)?
         /// The place of the item that made the last page unreadable.
         var unreadable: (stream: StreamKey, span: RefusedItem.Span)?
+        /// What the cycles have left at the server; `nil` if the last one left nothing.
+        var backlog: FetchBacklog?
         /// Whether the cursor was ahead of the server's time.
         var wasAhead = false
     }
@@ -39,8 +41,10 @@ final class WalkMemory: Sendable {
     /// Whether a cursor is the settled one.
     func isSettled(_ cursor: Settled) -> Bool { known.withLock { $0.settled == cursor } }
 
-    /// Remembers the settled cursor of a complete walk; `nil` forgets.
-    func settle(_ cursor: Settled?) { known.withLock { $0.settled = cursor } }
+    /// Remembers a complete walk, which has left nothing at the server.
+    ///
+    /// - Parameter cursor: The settled cursor; `nil` for none.
+    func settle(_ cursor: Settled?) { known.withLock { ($0.settled, $0.backlog) = (cursor, nil) } }
 
     /// How far the stream was seen. At first it is what an earlier run has stored; walks and answers of this run change it.
     ///
@@ -79,6 +83,22 @@ final class WalkMemory: Sendable {
     /// Remembers the place of an item that makes its page unreadable.
     func found(_ span: RefusedItem.Span?, in stream: StreamKey) {
         known.withLock { $0.unreadable = span.map { (stream, $0) } }
+    }
+
+    /// What the cycles have left at the server; `nil` if the last complete one left nothing.
+    var backlog: FetchBacklog? { known.withLock(\.backlog) }
+
+    /// Remembers that a cycle ended before its walk did.
+    ///
+    /// - Parameter rest: The server's time that it has not seen; `nil` if it is not known.
+    func fellBehind(by rest: Duration?, now: Timestamp, at boottime: Duration) {
+        known.withLock { known in
+            guard known.backlog != nil else {
+                known.backlog = FetchBacklog(rest: rest, since: now, at: boottime)
+                return
+            }
+            known.backlog?.move(to: rest, at: boottime)
+        }
     }
 
     /// Remembers whether the cursor is ahead of the server's time, and returns whether it is for the first time.

@@ -57,6 +57,20 @@ public final class Agent: Sendable {
         try await self.init(options: options, time: SystemClock(), after: previous, reload: reload, dependencies: parts)
     }
 
+    /// Opens the database beside the agent that has it open, to perform verbs that read. Nothing is locked or written.
+    package convenience init(reading options: AgentOptions) async throws(AgentError) {
+        var options = options
+        // Nothing is sent, so no secret is needed.
+        options.auth = AuthOptions()
+        options.callbacks = CallbackOptions()
+        for index in options.delivery.sinks.indices where options.delivery.sinks[index].kind.sendsRequests {
+            options.delivery.sinks[index].kind = .log
+        }
+        var parts = AgentDependencies()
+        parts.store = { $0.reads = true }
+        try await self.init(options: options, time: SystemClock(), logSinks: [], dependencies: parts)
+    }
+
     /// Makes an agent with the caller's clock and randomness.
     ///
     /// - Parameters:
@@ -108,6 +122,7 @@ public final class Agent: Sendable {
             check: { [process] next throws(AgentError) in
                 try await process.check(next, insteadOf: options, dependencies)
             },
+            lifecycle: process.lifecycle,
             environment: process.environment
         )
         topics = AgentTopics(runtime, reloader)
@@ -161,6 +176,7 @@ public final class Agent: Sendable {
         let (frameworks, logger) = (process.logs.frameworks, process.environment.logger)
         let serving = try servers.make(topics, options, frameworks)
         var services = serving.services
+        process.lifecycle.isEmbedded = isEmbedded
         if isEmbedded { reloader.refuse() } else { services.append(reloader) }
         services += workers(supervisor: supervisor) + [process.pollManager]
         if store.status.pageCheckPhase == .running {

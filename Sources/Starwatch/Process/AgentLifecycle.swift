@@ -10,13 +10,15 @@ package final class AgentLifecycle: Sendable {
     }
 
     private let state = Atomic(Phase.starting)
-    private let scrape: Mutex<Timestamp?>
+    /// What the agent has seen of its surroundings.
+    let seen: HealthMemory
+    private let embedded = Atomic(false)
     private let refused = Mutex<Set<ServedPort>>([])
     private let history: Mutex<ProblemHistory>
 
     /// - Parameter previous: The life that a reload continues.
     init(after previous: AgentLifecycle?) {
-        scrape = Mutex(previous?.lastScrape)
+        seen = previous?.seen ?? HealthMemory()
         history = Mutex(previous?.history.withLock { $0 } ?? ProblemHistory())
     }
 
@@ -45,10 +47,10 @@ package final class AgentLifecycle: Sendable {
 
     package var phase: Phase { state.load(ordering: .relaxed) }
     package func start() { state.store(.running, ordering: .relaxed) }
-    /// Time of the last request of a scraper; `nil` before the first.
-    var lastScrape: Timestamp? {
-        get { scrape.withLock { $0 } }
-        set { scrape.withLock { $0 = newValue } }
+    /// Whether the agent is part of another program, which can have work for it that the configuration does not show.
+    var isEmbedded: Bool {
+        get { embedded.load(ordering: .relaxed) }
+        set { embedded.store(newValue, ordering: .relaxed) }
     }
 
     /// The ports whose last web configuration was refused, so that a former one is used.

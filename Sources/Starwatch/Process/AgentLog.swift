@@ -5,7 +5,7 @@ import StarwatchPolling
 import StarwatchTelemetry
 
 /// The log of a process and the metrics that count it. It is created first, so that it records every failure.
-struct AgentLog: Sendable {
+package struct AgentLog: Sendable {
     let metrics: AgentMetrics
     let pipeline: LogPipeline
     let recorder = LogRecorder()
@@ -48,6 +48,25 @@ struct AgentLog: Sendable {
         )
         let handler = pipeline.handler(label: "starwatch")
         logger = Logger(label: "starwatch", factory: { _ in handler })
+    }
+
+    /// Logs the error that ended a run, or kept it from starting.
+    ///
+    /// - Returns: `false` if the log is text for people, which the error's own sentence suits better, or if there can be no
+    ///   log.
+    package static func noteEnd(by error: AgentError, of options: AgentOptions) -> Bool {
+        guard options.log.format == .json,
+            let log = try? AgentLog(
+                options: options,
+                dependencies: AgentDependencies(),
+                sinks: nil,
+                time: SystemClock(),
+                after: nil
+            )
+        else { return false }
+        log.logger.log(.agentFailed, [.error: "\(error.message)"])
+        log.pipeline.flush()
+        return true
     }
 
     /// The logger of libraries. Its label separates their lines from the agent's events. Libraries log at debug,

@@ -83,7 +83,10 @@ package final class AgentProcess: Sendable {
             store: store,
             requestsPerMinute: options.limits.requestsPerMinute,
             time: time,
-            onJump: { [environment] in environment.report($0) }
+            onJump: { [environment, lifecycle] event in
+                lifecycle.seen.noteJump(event, at: time.boottime)
+                environment.report(event)
+            }
         )
         requester = Requester(gates: gates, time: time, random: random)
         sinks = Self.slots(parts, options, dependencies, environment: environment, after: previous)
@@ -118,6 +121,7 @@ package final class AgentProcess: Sendable {
     ) async throws(AgentError) -> Installation {
         do throws(StoreError) {
             let installation = try await store.identity.installation()
+            if store.reads { return installation }
             // Runs before the configured identity is seeded, because a new account needs no introduction.
             _ = try await store.notifications.introduce(
                 feature: FeatureNotification.starredProjects.rawValue,
@@ -210,6 +214,7 @@ package final class AgentProcess: Sendable {
         account: DID?,
         writer: CallbackWriter
     ) async throws(AgentError) {
+        if store.reads { return }
         do throws(StoreError) {
             // Texts armed for removed digests must not be shown.
             try await store.digests.retain(Set(digests.map(\.name)))

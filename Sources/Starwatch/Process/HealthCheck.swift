@@ -41,14 +41,17 @@ struct HealthCheck: Sendable {
         case .draining: reasons.append("draining")
         case .running: break
         }
+        var facts = HealthFacts()
+        facts.storeFault = store.health.failure?.fault
         do throws(StoreError) {
-            guard store.health.failure == nil else { throw .busy }
+            guard facts.storeFault == nil else { throw .busy }
             if !isAnswering, await !store.answersInTime() { throw .busy }
-            if try await store.identity.active().did == nil { reasons.append("signed_out") }
+            facts.isSignedOut = try await store.identity.active().did == nil
         } catch {
-            reasons.append("store_unavailable")
+            facts.canReadStore = false
         }
-        return reasons
+        let problems = HealthDecision.problems(facts, now: process.environment.time.now)
+        return reasons + problems.filter(\.kind.preventsReadiness).map(\.word)
     }
 
     /// Probes the store, records that it responds, and reports to the supervisor.

@@ -20,7 +20,7 @@ struct MetricsReporter: Sendable {
     ///
     /// 503 if too many scrapes are in flight, or if the page would arrive after the scraper's timeout.
     func answer(_ query: MetricsQuery) async -> MetricsAnswer {
-        if query.scrapeTimeout != nil { lifecycle.lastScrape = time.now }
+        if query.scrapeTimeout != nil { lifecycle.seen.noteScrape(now: time.now, at: time.monotonic) }
         metrics.scrapesInFlight.add(1)
         defer { metrics.scrapesInFlight.add(-1) }
         guard metrics.scrapesInFlight.value <= Self.scrapeLimit else {
@@ -48,7 +48,11 @@ struct MetricsReporter: Sendable {
         await runtime.account.gate.publish(now: time.now)
         metrics.clock.tokenExpiry.set(await runtime.account.api.tokens.expiry?.seconds ?? 0)
         metrics.clock.poolRemaining.set(Double(await runtime.account.api.tokens.poolRemaining ?? 0))
-        for sink in process.sinks { metrics.outbox.sinkDisabled[sink.label].set(sink.isDisabled) }
+        metrics.polls.progressAge.set(process.progress.age(at: time.monotonic).inSeconds)
+        for sink in process.sinks {
+            metrics.outbox.sinkDisabled[sink.label].set(sink.isDisabled)
+            metrics.outbox.sinkLastSuccess[sink.label].set(exported(sink.lastSuccess))
+        }
         let files = store.status.fileSizes()
         metrics.storeBytes[.database].set(Double(files.database))
         metrics.storeBytes[.wal].set(Double(files.wal))
@@ -69,6 +73,7 @@ struct MetricsReporter: Sendable {
         metrics.outbox.capacity.set(Double(options.outbox.maxUndelivered))
         metrics.clock.maxSkew.set(options.clock.maxSkew.inSeconds)
         metrics.reloadSuccessful.set(1)
+        lifecycle.seen.reloadError = nil
         metrics.reloadTime.set(time.now.seconds)
         for poll in runtime.polls {
             metrics.polls.staleAfter[poll.label].set(poll.options.staleAfter.inSeconds)
@@ -96,6 +101,9 @@ struct MetricsReporter: Sendable {
         outbox.imbalance[.fetched].set(Double(snapshot.imbalance.fetched))
         outbox.imbalance[.new].set(Double(snapshot.imbalance.new))
         outbox.publish(totals: snapshot.totals)
+        for sink in process.sinks {
+            outbox.sinkBacklog[sink.label].set(Double(snapshot.backlogs[sink.name]?.rows ?? 0))
+        }
         for poll in runtime.polls {
             let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
             outbox.watermark[poll.label].set(stream?.watermark?.timestamp.seconds ?? 0)

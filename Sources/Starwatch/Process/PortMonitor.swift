@@ -12,7 +12,7 @@ struct PortMonitor: Sendable {
 
     /// Counts and logs a request that a server refused.
     func noteRefusal(_ reason: ControlRefusal, at port: ServedPort) {
-        let counter = port == .http ? metrics.web.refused : metrics.controlRefused
+        let counter = port == .http ? metrics.httpRefused : metrics.controlRefused
         counter[reason].increment()
         let error =
             switch reason {

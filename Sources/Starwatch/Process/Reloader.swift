@@ -21,6 +21,7 @@ package final class Reloader: Service {
     private let current: AgentOptions
     private let load: @Sendable () throws(AgentError) -> AgentOptions
     private let check: @Sendable (AgentOptions) async throws(AgentError) -> Void
+    private let lifecycle: AgentLifecycle
     private let environment: Environment
     private let state = Mutex(State())
 
@@ -32,12 +33,14 @@ package final class Reloader: Service {
         current: AgentOptions,
         load: @escaping @Sendable () throws(AgentError) -> AgentOptions,
         check: @escaping @Sendable (AgentOptions) async throws(AgentError) -> Void,
+        lifecycle: AgentLifecycle,
         environment: Environment
     ) {
         self.signal = signal
         self.current = current
         self.load = load
         self.check = check
+        self.lifecycle = lifecycle
         self.environment = environment
     }
 
@@ -93,6 +96,7 @@ package final class Reloader: Service {
             await group?.triggerGracefulShutdown()
         } catch {
             environment.metrics.reloadSuccessful.set(0)
+            lifecycle.seen.reloadError = error.message
             environment.logger.log(.configRefused, [.error: "\(error.message)"])
             supervisor.ready("Running; the changed configuration was refused.")
             throw ControlError(.invalid, error.message)

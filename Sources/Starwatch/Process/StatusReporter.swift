@@ -23,17 +23,12 @@ struct StatusReporter: Sendable {
         let now = time.now
         let look = lifecycle.beginLook()
         var status = AgentStatus(version: AgentVersion.current, startedAt: startedAt(now), now: now)
-        var facts = HealthFacts()
+        let health = HealthReader(runtime: runtime)
+        var facts = await health.facts()
         fill(&status.clock)
-        facts.isSkewed = clock.isSkewed
         status.server.dialect = await runtime.account.gate.dialect
-        facts.serverCircuit = await runtime.account.gate.circuit.state
         status.server.circuit = facts.serverCircuit.rawValue
-        facts.hold = await runtime.account.gate.hold(now: time.now)
         status.server.throttledUntil = facts.hold?.until?.iso8601
-        facts.failedAcknowledgements = runtime.acknowledger.failedPasses
-        facts.isReloadRefused = metrics.reloadSuccessful.value == 0
-        facts.refusedPorts = lifecycle.refusedPorts.map(\.rawValue).sorted()
         for slot in sinks { facts.sinks.append(fill(&status.outbox, from: slot, now: now)) }
         do {
             try await read(&status, &facts, sinks: sinks, now: now)
@@ -41,8 +36,8 @@ struct StatusReporter: Sendable {
         } catch {
             facts.canReadStore = false
         }
-        facts.isStoreFailing = process.store.health.failsSomePart
-        status.lastScrape = lifecycle.lastScrape?.iso8601
+        facts.storeFault = health.storeFault
+        status.lastScrape = lifecycle.seen.lastScrape?.iso8601
         status.pollingMetrics = metrics.summary(lastPoll: status.polls[AgentMetrics.contractPoll]?.lastAttempt)
         facts.outbox = status.outbox.facts
         let problems = lifecycle.follow(
@@ -53,10 +48,8 @@ struct StatusReporter: Sendable {
             now: now,
             logger: process.environment.logger
         )
-        status.problems = problems.map(AgentStatus.Problem.init)
-        status.reasons = problems.map(\.word).sorted()
-        status.headline = HealthDecision.headline(problems, facts)
-        status.status = status.reasons.isEmpty ? .healthy : .degraded
+        metrics.problems.show(problems)
+        status.take(problems, headline: HealthDecision.headline(problems, facts))
         return status
     }
 
@@ -104,6 +97,7 @@ struct StatusReporter: Sendable {
     ) -> HealthFacts.Poll {
         var facts = HealthFacts.Poll(name: poll.name.rawValue)
         facts.isStale = entry.stale
+        facts.backlog = runtime.pollService.backlog(poll.name)
         facts.failingSince = entry.failingSince.flatMap { Timestamp(iso8601: $0) }
         facts.skippedSince = entry.skippedSince.flatMap { Timestamp(iso8601: $0) }
         guard identity.identity.did != nil, !identity.optedOut.contains(poll.kind) else { return facts }
@@ -204,7 +198,7 @@ struct StatusReporter: Sendable {
         entry.lastAttempt = (stream?.lastAttempt).map { min($0, now).iso8601 }
         entry.lastSuccess = (stream?.lastSuccess).map { min($0, now).iso8601 }
         entry.lastOutcome = stream?.lastOutcome?.rawValue
-        entry.nextRun = (runtime.pollService.nextRun(poll.name) ?? stream?.nextRun)?.iso8601
+        entry.nextRun = (runtime.pollService.nextRun(poll) ?? stream?.nextRun)?.iso8601
         entry.watermarkTime = stream?.watermark?.timestamp.iso8601
         entry.fetchCursorTime = stream?.fetchCursor?.timestamp.iso8601
         let skip = runtime.pollService.lastSkip(poll.name)

@@ -3,22 +3,45 @@ import StarwatchTransport
 
 /// The verbs of the control API. A new one also needs its work in the room of its topic, and its path in `openapi.json`.
 package enum ControlAPI {
-    package static let status = Verb(.get, "/api/v1/status", counts: nil, isImmediate: true) {
+    /// The longest waits for verbs that take longer than most.
+    private enum Patience {
+        /// The server or a sink must answer too.
+        static let ofServer = Duration.seconds(120)
+        /// Work in progress must end first, or many rows change.
+        static let ofWrites = Duration.seconds(60)
+        /// Every row is read or rewritten.
+        static let ofWholeDatabase = Duration.seconds(900)
+    }
+
+    package static let status = Verb(.get, "/api/v1/status", counts: nil) {
         await $0.status.status()
     }
 
     // MARK: - Polls, sinks and the process
 
     /// Runs one cycle with delivery and acknowledgement, whatever the schedule says.
-    package static let runPoll = Verb(.post, "/api/v1/polls/{name}/run", counts: .pollRun, taking: PollRun.form) {
+    package static let runPoll = Verb(
+        .post,
+        "/api/v1/polls/{name}/run",
+        counts: .pollRun,
+        taking: PollRun.form,
+        // A cycle ends after 10 minutes by default, and delivery follows.
+        patience: .seconds(900)
+    ) {
         try await $0.polls.run($1)
     }
     /// Asks the server for one page of a poll with the agent's own token, and stores and delivers nothing.
-    package static let tryPoll = Verb(.post, "/api/v1/polls/{name}/try", taking: .text) {
+    package static let tryPoll = Verb(.post, "/api/v1/polls/{name}/try", taking: .text, patience: Patience.ofServer) {
         try await $0.polls.trial($1)
     }
     /// Sends a test notification to one sink, past its queue, circuit and counters.
-    package static let testSink = Verb(.post, "/api/v1/sinks/{name}/test", counts: .sinkTest, taking: .text) {
+    package static let testSink = Verb(
+        .post,
+        "/api/v1/sinks/{name}/test",
+        counts: .sinkTest,
+        taking: .text,
+        patience: Patience.ofServer
+    ) {
         try await $0.sinks.test($1)
     }
     /// Ends the wait that the server asked for.
@@ -56,7 +79,13 @@ package enum ControlAPI {
         try await $0.outbox.show($1)
     }
     /// Retries dead letters. If one of the rows does not exist or is no dead letter, none is retried.
-    package static let outboxRetry = Verb(.post, "/api/v1/outbox/retry", counts: .outboxRetry, taking: selection) {
+    package static let outboxRetry = Verb(
+        .post,
+        "/api/v1/outbox/retry",
+        counts: .outboxRetry,
+        taking: selection,
+        patience: Patience.ofWrites
+    ) {
         try await $0.outbox.retry($1)
     }
     /// Discards dead letters and claimed rows. If one of the rows does not exist or is neither, none is discarded.
@@ -67,7 +96,8 @@ package enum ControlAPI {
         taking: RequestForm<DiscardSelection>.body(
             #"{"ids": [1, 2]} or {"all": true, "poll": "…", "state": "claimed"}"#,
             check: { try $0.check() }
-        )
+        ),
+        patience: Patience.ofWrites
     ) {
         try await $0.outbox.discard($1)
     }
@@ -84,7 +114,8 @@ package enum ControlAPI {
         .post,
         "/api/v1/quarantine/discard",
         counts: .quarantineDiscard,
-        taking: selection
+        taking: selection,
+        patience: Patience.ofWrites
     ) { topics, items in
         guard let ids = items.ids else {
             return ChangeCount(changed: try await topics.quarantine.discardAll(poll: items.poll))
@@ -98,7 +129,7 @@ package enum ControlAPI {
 
     // MARK: - Identity and stars
 
-    package static let identity = Verb(.get, "/api/v1/identity", isImmediate: true) {
+    package static let identity = Verb(.get, "/api/v1/identity") {
         try await $0.identity.current()
     }
     /// Changes the active identity, or signs out.
@@ -106,7 +137,11 @@ package enum ControlAPI {
         .put,
         "/api/v1/identity",
         counts: .identitySet,
-        taking: RequestForm<IdentityChoice>.body(#"{"did": "did:…"} or {"did": null}"#, check: { _ = try $0.account() })
+        taking: RequestForm<IdentityChoice>.body(
+            #"{"did": "did:…"} or {"did": null}"#,
+            check: { _ = try $0.account() }
+        ),
+        patience: Patience.ofWrites
     ) {
         try await $0.identity.set($1)
     }
@@ -115,19 +150,26 @@ package enum ControlAPI {
         .post,
         "/api/v1/identity/remove",
         counts: .identityRemove,
-        taking: account
+        taking: account,
+        patience: Patience.ofWrites
     ) {
         try await $0.identity.remove($1)
     }
     /// Deletes everything of an account that is not active, now and for good.
-    package static let eraseIdentity = Verb(.post, "/api/v1/identity/erase", counts: .identityErase, taking: account) {
+    package static let eraseIdentity = Verb(
+        .post,
+        "/api/v1/identity/erase",
+        counts: .identityErase,
+        taking: account,
+        patience: Patience.ofWholeDatabase
+    ) {
         try await $0.identity.erase($1)
     }
 
     private static let account = RequestForm<IdentityRemoval>.body(#"{"did": "did:…"}"#) { _ = try $0.account() }
 
     /// The starred plans of the active identity, with their known names.
-    package static let stars = Verb(.get, "/api/v1/stars", isImmediate: true) { try await $0.stars.listing() }
+    package static let stars = Verb(.get, "/api/v1/stars") { try await $0.stars.listing() }
     /// Changes the stars and returns all of them.
     package static let changeStars = Verb(
         .post,
@@ -145,20 +187,23 @@ package enum ControlAPI {
     // MARK: - Keys
 
     /// The keys of the database.
-    package static let keys = Verb(.get, "/api/v1/keys", isImmediate: true) { try await $0.keys.report() }
+    package static let keys = Verb(.get, "/api/v1/keys") { try await $0.keys.report() }
     /// Replaces the data keys. The values are then encrypted again in the background.
     package static let rotateDataKeys = Verb(.post, "/api/v1/keys/rotate", counts: .keysRotate) {
         try await $0.keys.rotateDataKeys()
     }
     /// Opens every encrypted value.
-    package static let verifyKeys = Verb(.post, "/api/v1/keys/verify") { try await $0.keys.verify() }
+    package static let verifyKeys = Verb(.post, "/api/v1/keys/verify", patience: Patience.ofWholeDatabase) {
+        try await $0.keys.verify()
+    }
     /// Wraps the data keys with another master key.
     package static let changeMasterKey = Verb(
         .post,
         "/api/v1/keys/master",
         counts: .keysRotate,
         taking: RequestForm<MasterKeyChange>.body(#"{"key": "…"}"#),
-        onSocketOnly: "The master key is changed"
+        onSocketOnly: "The master key is changed",
+        patience: Patience.ofWrites
     ) {
         try await $0.keys.changeMasterKey($1)
     }
@@ -168,7 +213,8 @@ package enum ControlAPI {
         "/api/v1/keys/signing",
         counts: .keysRotate,
         taking: RequestForm<SigningKeyImport>.body(#"{"key": "…"}, with "kid" for a name"#),
-        onSocketOnly: "A signing key is imported"
+        onSocketOnly: "A signing key is imported",
+        patience: Patience.ofWrites
     ) {
         try await $0.signingKeys.importKey($1)
     }
@@ -178,7 +224,8 @@ package enum ControlAPI {
         "/api/v1/keys/signing/rotate",
         counts: .keysRotate,
         taking: RequestForm<SigningKeyRotation>.body(#"{"key": "…"}, with "emergency": true in an emergency"#),
-        onSocketOnly: "The signing key is rotated"
+        onSocketOnly: "The signing key is rotated",
+        patience: Patience.ofWrites
     ) {
         try await $0.signingKeys.rotate($1)
     }
@@ -187,7 +234,8 @@ package enum ControlAPI {
         .post,
         "/api/v1/keys/signing/revoke",
         counts: .keysRotate,
-        taking: RequestForm<SigningKeyRevocation>.body(#"{"kid": "…"}, with "force": true for the active key"#)
+        taking: RequestForm<SigningKeyRevocation>.body(#"{"kid": "…"}, with "force": true for the active key"#),
+        patience: Patience.ofWrites
     ) {
         try await $0.signingKeys.revoke($1)
     }
@@ -197,11 +245,23 @@ package enum ControlAPI {
     /// The configured digests, with past and future occurrences.
     package static let digests = Verb(.get, "/api/v1/digests") { try await $0.digests.list() }
     /// Fetches a digest's content now. Takes 12 s at most.
-    package static let fetchDigest = Verb(.post, "/api/v1/digests/{name}/fetch", counts: .digestsFetch, taking: .text) {
+    package static let fetchDigest = Verb(
+        .post,
+        "/api/v1/digests/{name}/fetch",
+        counts: .digestsFetch,
+        taking: .text,
+        patience: Patience.ofServer
+    ) {
         try await $0.digests.fetch($1)
     }
     /// Shows a digest's stored content now, after one attempt at every sink.
-    package static let showDigest = Verb(.post, "/api/v1/digests/{name}/show", counts: .digestsShow, taking: .text) {
+    package static let showDigest = Verb(
+        .post,
+        "/api/v1/digests/{name}/show",
+        counts: .digestsShow,
+        taking: .text,
+        patience: Patience.ofServer
+    ) {
         try await $0.digests.show($1)
     }
 

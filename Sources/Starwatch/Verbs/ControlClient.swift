@@ -1,23 +1,25 @@
 import Glibc
 import StarwatchCore
 import StarwatchTransport
+import Synchronization
 
 /// A running agent behind its control socket. Every call opens a new connection.
 ///
-/// There is no time limit, because a poll cycle takes as long as it takes; cancel the task to stop waiting. The
-/// agent then still finishes the call.
+/// A call that takes longer than the verb's patience fails. The agent can still finish it.
 package struct ControlClient: AgentControl {
     let socketPath: String
+    /// The longest wait for an answer; `nil` for the verb's own.
+    private let timeout: Duration?
     private let http: Result<HTTPClient, HTTPError>
 
-    /// The longest wait for what an agent answers at once.
-    private static let patience = Duration.seconds(10)
+    /// The longest silence of the feed's stream, three heartbeats.
+    private static let longestSilence = Duration.seconds(45)
 
     /// The largest answer taken; an outbox of 10,000 rows is below 4 MiB.
     private static let answerLimitBytes = 64 * 1_048_576
 
-    package init(socketPath: String) {
-        self.socketPath = socketPath
+    package init(socketPath: String, timeout: Duration? = nil) {
+        (self.socketPath, self.timeout) = (socketPath, timeout)
         let time = SystemClock()
         var options = HTTPClientOptions(socketPath: socketPath)
         options.keepsConnections = false
@@ -35,18 +37,20 @@ package struct ControlClient: AgentControl {
         _ input: Input
     ) async throws(ControlError) -> Answer {
         guard let parts = try? verb.form.write(input) else { throw .unintelligible }
+        let limit = timeout ?? verb.patience
         var request = request(verb.httpMethod, parts.target(verb.path))
-        if verb.isImmediate { request.timeout = Self.patience }
+        request.timeout = limit
         if !parts.body.isEmpty {
             request.headers.append(("Content-Type", "application/json"))
             request.body = parts.body
         }
-        let response = try response(of: await client().exchange(request))
+        let response = try response(of: await client().exchange(request), within: limit, isRead: verb.reads)
         guard let value = try? ControlJSON.decode(Answer.self, from: response.body) else { throw .unintelligible }
         return value
     }
 
-    /// Calls `body` with every event of the feed as it arrives, and returns when the agent ends the stream.
+    /// Calls `body` with every event of the feed as it arrives, and returns when the agent ends the stream. An agent that
+    /// is silent for too long is one that does not answer.
     ///
     /// Events that arrive faster than `body` takes them wait in memory. The agent keeps a limited number of them.
     ///
@@ -59,8 +63,16 @@ package struct ControlClient: AgentControl {
         var request = request(.get, "/api/v1/notifications/events")
         request.headers[0] = ("Accept", "text/event-stream")
         if let sequence { request.headers.append(("Last-Event-ID", String(sequence))) }
-        request.onBody = { arrival.yield($0) }
+        let (first, later) = (timeout ?? ControlAPI.feed.patience, max(timeout ?? .zero, Self.longestSilence))
+        let silence = Silence(limit: first)
+        request.onBody = { piece in
+            silence.end(next: later)
+            arrival.yield(piece)
+        }
         let client = try client()
+        async let _: Void = {
+            if await silence.isTooLong() { arrival.finish() }
+        }()
         async let end = {
             let exchange = await client.exchange(request)
             arrival.finish()
@@ -71,7 +83,8 @@ package struct ControlClient: AgentControl {
             guard let events = parser.take(piece) else { throw .unintelligible }
             for event in events { await body(event) }
         }
-        _ = try response(of: await end)
+        if let limit = silence.exceeded { throw .timedOut(socketPath, limit, isRead: true) }
+        _ = try response(of: await end, within: later, isRead: true)
     }
 
     private func client() throws(ControlError) -> HTTPClient {
@@ -91,13 +104,20 @@ package struct ControlClient: AgentControl {
     /// The agent's answer with status 200.
     ///
     /// - Throws: The agent's own error for every other status, or the reason why there is no answer.
-    private func response(of exchange: HTTPExchange) throws(ControlError) -> HTTPResponse {
+    private func response(
+        of exchange: HTTPExchange,
+        within limit: Duration,
+        isRead: Bool
+    ) throws(ControlError) -> HTTPResponse {
         switch exchange.result {
         case .success(let response) where response.status == 200: return response
         case .success(let response): throw Self.refusal(response.body)
         case .failure(.connect):
-            let detail = exchange.connectErrno.map(ErrnoText.of) ?? "no connection"
-            throw .unreachable(socketPath, detail)
+            // The queue of a stopped agent is full. libcurl waits for such a connection, and then knows no error of it.
+            guard let code = exchange.connectErrno, code != EAGAIN else {
+                throw .timedOut(socketPath, nil, isRead: true)
+            }
+            throw .unreachable(socketPath, ErrnoText.of(code))
         // libcurl reports a path that is too long as a name that does not resolve.
         case .failure(.dns): throw .unreachable(socketPath, "not a usable path")
         case .failure(.peer): throw .stranger(socketPath)
@@ -105,8 +125,7 @@ package struct ControlClient: AgentControl {
         case .failure(.malformed), .failure(.tooLarge): throw .unintelligible
         case .failure(.invalidRequest), .failure(.configuration):
             throw ControlError(.failed, "The request cannot be sent; please report this.")
-        case .failure(.timeout):
-            throw ControlError(.hungUp, "The agent does not answer within 10 s; see its log, or restart it.")
+        case .failure(.timeout): throw .timedOut(socketPath, limit, isRead: isRead)
         case .failure(.reset), .failure(.tls): throw .hungUp
         }
     }
@@ -117,6 +136,37 @@ package struct ControlClient: AgentControl {
         }
         // Only the client itself finds that it reaches no agent.
         return ControlError(ControlError.Kind.answered.first { $0.rawValue == error.kind } ?? .failed, error.message)
+    }
+}
+
+/// The time since the last piece of a stream.
+private final class Silence: Sendable {
+    private struct State {
+        var limit: Duration
+        var end: ContinuousClock.Instant
+        var exceeded: Duration?
+    }
+
+    private let state: Mutex<State>
+
+    init(limit: Duration) { state = Mutex(State(limit: limit, end: .now + limit)) }
+
+    /// The limit that was exceeded; `nil` while none was.
+    var exceeded: Duration? { state.withLock(\.exceeded) }
+
+    /// Ends the silence. The next one can last for `limit`.
+    func end(next limit: Duration) { state.withLock { ($0.limit, $0.end) = (limit, .now + limit) } }
+
+    /// Waits until a silence is too long; `false` if the task was cancelled.
+    func isTooLong() async -> Bool {
+        while true {
+            let end = state.withLock { state in
+                if state.end <= .now { state.exceeded = state.limit }
+                return state.exceeded == nil ? state.end : nil
+            }
+            guard let end else { return true }
+            guard (try? await Task.sleep(until: end, clock: .continuous)) != nil else { return false }
+        }
     }
 }
 
@@ -144,6 +194,18 @@ extension ControlError {
         ControlError(
             .failed,
             "Another user's program listens on \(path); run the command as that user, or name the agent's --socket."
+        )
+    }
+
+    /// - Parameters:
+    ///   - limit: The time waited; `nil` if the agent took no connection.
+    ///   - isRead: `false` if the agent can still do what it was asked for.
+    static func timedOut(_ path: String, _ limit: Duration?, isRead: Bool) -> ControlError {
+        let what = limit.map { "did not answer within \(DurationText.format($0))" } ?? "takes no more connections"
+        return ControlError(
+            .timedOut,
+            "The agent at \(path) \(what); it may be stopped or overloaded. See its log, continue or restart it, or wait "
+                + "longer with --timeout." + (isRead ? "" : " It can still do what it was asked for.")
         )
     }
 

@@ -18,11 +18,13 @@ package struct Verb<Input: Sendable, Answer: Codable & Sendable>: Sendable {
     /// The effect, as the beginning of a sentence, if only the control socket may do it, because a key is in the
     /// request; `nil` for other verbs.
     package let onSocketOnly: String?
-    /// Whether an agent answers at once, so that a client does not wait for long.
-    let isImmediate: Bool
+    /// The longest wait of a client for the answer.
+    package let patience: Duration
     let work: @Sendable (AgentTopics, Input) async throws -> Answer
 
     package var method: String { httpMethod.rawValue }
+    /// Whether the verb only reads, so that an agent that opened its database for reading can perform it.
+    package var reads: Bool { httpMethod == .get }
 
     init(
         _ method: HTTPRequest.Method,
@@ -30,11 +32,11 @@ package struct Verb<Input: Sendable, Answer: Codable & Sendable>: Sendable {
         counts operation: ControlOperation? = .read,
         taking form: RequestForm<Input>,
         onSocketOnly: String? = nil,
-        isImmediate: Bool = false,
+        patience: Duration = .seconds(10),
         work: @escaping @Sendable (AgentTopics, Input) async throws -> Answer
     ) {
         (httpMethod, self.path, self.operation, self.form) = (method, path, operation, form)
-        (self.onSocketOnly, self.isImmediate, self.work) = (onSocketOnly, isImmediate, work)
+        (self.onSocketOnly, self.patience, self.work) = (onSocketOnly, patience, work)
     }
 }
 
@@ -43,10 +45,10 @@ extension Verb where Input == Void {
         _ method: HTTPRequest.Method,
         _ path: String,
         counts operation: ControlOperation? = .read,
-        isImmediate: Bool = false,
+        patience: Duration = .seconds(10),
         work: @escaping @Sendable (AgentTopics) async throws -> Answer
     ) {
-        self.init(method, path, counts: operation, taking: .none, isImmediate: isImmediate) { topics, _ in
+        self.init(method, path, counts: operation, taking: .none, patience: patience) { topics, _ in
             try await work(topics)
         }
     }

@@ -39,6 +39,7 @@ struct DigestsCommand: AsyncParsableCommand {
             Makes one attempt of at most 12 s, in addition to the scheduled ones, and updates an armed digest. \
             Exits 1 if the attempt fails.
             """,
+            waiting: ControlAPI.fetchDigest.patience,
             examples: "starwatch digests fetch daily"
         )
 
@@ -60,6 +61,7 @@ struct DigestsCommand: AsyncParsableCommand {
             Shows the stored content if it has not expired, else the fallback, in addition to the digest's times \
             and under an id of its own. Fetches nothing.
             """,
+            waiting: ControlAPI.showDigest.patience,
             examples: "starwatch digests show daily"
         )
 

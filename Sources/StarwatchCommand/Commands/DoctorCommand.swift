@@ -5,11 +5,11 @@ struct DoctorCommand: AsyncParsableCommand {
         "doctor",
         "Check an installation: files, server, token, sinks, scraping.",
         """
-        Checks the configuration, the modes of its files, the running agent, the server's name, connection, \
+        Checks the configuration, the modes of its files, every page of the database, the running agent, the server's name, connection, \
         certificate and dialect, the clock, the token, whether each sink can be reached, the last scrape, and the \
         version of the rules in Prometheus. Runs every poll once, with a database of its own that it deletes; a running \
-        agent also tries its own token. Delivers nothing, but sends a GET request to webhook and ntfy URLs; any \
-        answer means that the sink can be reached. Exits 1 if there are problems.
+        agent also tries its own token. Delivers nothing, but sends a GET request to webhook and ntfy URLs; an \
+        answer means that something is there, and 'starwatch sinks test' shows more. Exits 1 if there are problems.
         """,
         examples: "sudo starwatch doctor",
         "starwatch doctor --prometheus http://127.0.0.1:9090 --json"

@@ -29,6 +29,7 @@ struct IdentityCommand: AsyncParsableCommand {
             Cancels the rows that wait for delivery. The new identity starts with its own watermark and without \
             stars; the old stars are kept for 30 days.
             """,
+            waiting: ControlAPI.setIdentity.patience,
             examples: "starwatch identity set did:ethr:0x…",
             "starwatch identity set --sign-out"
         )
@@ -59,6 +60,7 @@ struct IdentityCommand: AsyncParsableCommand {
             The active identity cannot be removed: sign out or change it first. Setting the identity again within \
             the 30 days restores it.
             """,
+            waiting: ControlAPI.removeIdentity.patience,
             examples: "starwatch identity remove did:ethr:0x…"
         )
 
@@ -79,6 +81,7 @@ struct IdentityCommand: AsyncParsableCommand {
             destroyed first. Files of sinks, and backups of a database that is not encrypted, are not touched. The \
             active identity cannot be erased: sign out or change it first.
             """,
+            waiting: ControlAPI.eraseIdentity.patience,
             examples: "starwatch identity erase did:ethr:0x…"
         )
 

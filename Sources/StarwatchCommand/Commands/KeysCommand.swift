@@ -87,6 +87,7 @@ struct KeysCommand: AsyncParsableCommand {
 
             A rotation that was interrupted goes on when it is run again. It runs beside the agent.
             """,
+            waiting: ControlAPI.changeMasterKey.patience,
             examples: "starwatch keys rotate --data",
             "starwatch keys rotate --master",
             "sudo starwatch keys rotate --master --new-key-file /etc/starwatch/new.key",
@@ -157,6 +158,7 @@ struct KeysCommand: AsyncParsableCommand {
             "verify",
             "Open every encrypted value, and list those that do not open.",
             "Ends with exit code 1 if a value was changed or moved.",
+            waiting: ControlAPI.verifyKeys.patience,
             examples: "starwatch keys verify",
             "starwatch keys verify --json"
         )
@@ -233,6 +235,7 @@ extension KeysCommand {
             Reads what auth.secret_file or auth.key_file would hold, by auth.kind, and stores it encrypted. It signs \
             tokens if auth.stored_keys is true. A former key retires and is destroyed after 7 days. The file stays.
             """,
+            waiting: ControlAPI.importSigningKey.patience,
             examples: "starwatch keys import --file shared.secret",
             "starwatch keys import --file shared.secret --kid 2026-01"
         )
@@ -263,6 +266,7 @@ extension KeysCommand {
             Its secret is overwritten, and its name is never used again. The active key is revoked only with \
             --force, because polls then have no token until a key is imported.
             """,
+            waiting: ControlAPI.revokeSigningKey.patience,
             examples: "starwatch keys revoke 5f0c1d2e3a4b",
             "starwatch keys revoke 5f0c1d2e3a4b --force"
         )

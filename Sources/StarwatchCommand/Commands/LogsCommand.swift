@@ -50,7 +50,7 @@ struct LogsCommand: AsyncParsableCommand {
             do {
                 last = print(try await agent.perform(ControlAPI.logs, query).lines) ?? last
             } catch {
-                guard error.kind == .unreachable || error.kind == .hungUp else { throw error }
+                guard [.unreachable, .timedOut, .hungUp].contains(error.kind) else { throw error }
             }
         }
     }

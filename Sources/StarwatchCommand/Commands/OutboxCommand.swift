@@ -65,6 +65,7 @@ struct OutboxCommand: AsyncParsableCommand {
             get keeps its state. Only the sinks that did not get a change get it again, with all changes of the \
             same notification. If one of the ids is neither, nothing changes.
             """,
+            waiting: ControlAPI.outboxRetry.patience,
             examples: "starwatch outbox retry 17 18",
             "starwatch outbox retry --all --poll starred_projects"
         )
@@ -88,6 +89,7 @@ struct OutboxCommand: AsyncParsableCommand {
             nor a claimed row, nothing changes. A notification is sent without its discarded rows, under the same id, \
             and is cancelled when none is left. An attempt that is running can still name them.
             """,
+            waiting: ControlAPI.outboxDiscard.patience,
             examples: "starwatch outbox discard 17",
             "starwatch outbox discard --all --claimed"
         )

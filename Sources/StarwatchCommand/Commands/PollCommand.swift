@@ -10,6 +10,7 @@ struct PollCommand: AsyncParsableCommand {
         Uses the running agent if there is one; else this command does the work itself. Exits 0, also when the \
         cycle was skipped, and 1 when it failed.
         """,
+        waiting: ControlAPI.runPoll.patience,
         examples: "starwatch poll starred_projects",
         "starwatch poll starred_projects --unless-within 1h"
     )

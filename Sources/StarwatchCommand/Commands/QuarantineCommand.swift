@@ -40,6 +40,7 @@ struct QuarantineCommand: AsyncParsableCommand {
             "discard",
             "Hide items.",
             "An item stays hidden as long as the server sends it with the same faults. The server can still repair it.",
+            waiting: ControlAPI.quarantineDiscard.patience,
             examples: "starwatch quarantine discard 12",
             "starwatch quarantine discard --all"
         )

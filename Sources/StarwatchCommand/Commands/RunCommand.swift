@@ -37,21 +37,53 @@ struct RunCommand: AsyncParsableCommand {
         let dependencies = DependencyMetrics()
         MetricsSystem.bootstrap(dependencies.factory)
         async let _ = StartupPages.release(after: .seconds(5))
-        var next: AgentOptions? = configuration.options
+        let (notes, path) = (access.notes, access.loader.absolute(configuration.file))
+        defer { notes.remove(path) }
+        let runs = AgentRuns(access: access, dependencies: dependencies, supervisor: supervisor, stop: stop) {
+            notes.note($0.control.socket, of: path)
+        }
+        try await runs.all(from: configuration.options)
+    }
+}
+
+/// The runs of a process: one, and another after each reload.
+private struct AgentRuns {
+    let access: AgentAccess
+    let dependencies: DependencyMetrics
+    let supervisor: Supervisor
+    let stop: StopSignals
+    /// Called when the first agent has its database.
+    let whenOpen: (AgentOptions) -> Void
+
+    /// Runs until the process must end.
+    ///
+    /// - Throws: ``CommandError/printed(_:)`` if the log has the error, else ``AgentError``.
+    func all(from first: AgentOptions) async throws {
+        var next: AgentOptions? = first
         var previous: Agent?
         while let options = next, !stop.isAsked {
-            let agent = try await Agent(
-                options: options,
-                servers: .http(web: access.loader.webConfigurations),
-                dependencies: dependencies,
-                after: previous,
-                reload: { [access] () throws(AgentError) in try access.reloadedOptions() }
-            )
-            // The next agent has taken over its counters.
-            previous = nil
-            stop.hand(to: agent, within: options.limits.shutdown)
-            next = try await agent.run(supervisor: supervisor)
-            previous = agent
+            do {
+                let agent = try await agent(options, after: previous)
+                if previous == nil { whenOpen(options) }
+                // The next agent has taken over its counters.
+                previous = nil
+                stop.hand(to: agent, within: options.limits.shutdown)
+                next = try await agent.run(supervisor: supervisor)
+                previous = agent
+            } catch {
+                guard AgentLog.noteEnd(by: error, of: options) else { throw error }
+                throw CommandError.printed(CommandError.agent(error).exitCode)
+            }
         }
+    }
+
+    private func agent(_ options: AgentOptions, after previous: Agent?) async throws(AgentError) -> Agent {
+        try await Agent(
+            options: options,
+            servers: .http(web: access.loader.webConfigurations),
+            dependencies: dependencies,
+            after: previous,
+            reload: { [access] () throws(AgentError) in try access.reloadedOptions() }
+        )
     }
 }

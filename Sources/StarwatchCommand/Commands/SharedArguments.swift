@@ -1,5 +1,6 @@
 import ArgumentParser
 import Starwatch
+import StarwatchCore
 
 /// `--config`.
 struct ConfigurationArguments: ParsableArguments {
@@ -9,7 +10,7 @@ struct ConfigurationArguments: ParsableArguments {
     var access: AgentAccess { AgentAccess(config: config) }
 }
 
-/// `--config`, `--socket` and `--json`.
+/// `--config`, `--socket`, `--timeout` and `--json`.
 struct AgentArguments: ParsableArguments {
     @OptionGroup var configuration: ConfigurationArguments
 
@@ -18,9 +19,27 @@ struct AgentArguments: ParsableArguments {
     )
     var socket: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The longest wait for the agent's answer, such as 30s; by default 10s, unless the text above says more.",
+            valueName: "time"
+        )
+    )
+    var timeout: String?
+
     @OptionGroup var format: FormatArguments
 
-    var access: AgentAccess { AgentAccess(config: configuration.config, socket: socket) }
+    func validate() throws {
+        guard timeout != nil, limit == nil else { return }
+        throw ValidationError("--timeout must be a time from 100ms to 24h, such as 30s.")
+    }
+
+    private var limit: Duration? {
+        let possible = Duration.milliseconds(100)...Duration.seconds(86_400)
+        return timeout.flatMap { try? DurationText.parse($0) }.flatMap { possible.contains($0) ? $0 : nil }
+    }
+
+    var access: AgentAccess { AgentAccess(config: configuration.config, socket: socket, timeout: limit) }
 
     /// Performs a verb with the running agent, or with one in the foreground.
     func ask<Input, Answer>(_ verb: Verb<Input, Answer>, _ input: Input) async throws -> Answer {
@@ -71,8 +90,18 @@ struct FormatArguments: ParsableArguments {
 
 extension CommandConfiguration {
     /// A command without others below it. Its help ends with examples.
-    init(_ name: String, _ abstract: String, _ discussion: String = "", examples: String...) {
-        let lines = (discussion.isEmpty ? [] : [discussion, ""]) + ["Examples:"] + examples.map { "  " + $0 }
+    ///
+    /// - Parameter patience: The longest wait for the agent's answer, if it is longer than usual.
+    init(
+        _ name: String,
+        _ abstract: String,
+        _ discussion: String = "",
+        waiting patience: Duration? = nil,
+        examples: String...
+    ) {
+        let wait = patience.map { "Waits up to \(DurationText.format($0)) for the agent's answer." }
+        let text = [discussion, wait ?? ""].filter { !$0.isEmpty }.joined(separator: "\n\n")
+        let lines = (text.isEmpty ? [] : [text, ""]) + ["Examples:"] + examples.map { "  " + $0 }
         self.init(commandName: name, abstract: abstract, discussion: lines.joined(separator: "\n"))
     }
 }

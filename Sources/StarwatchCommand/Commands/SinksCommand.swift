@@ -17,6 +17,7 @@ struct SinksCommand: AsyncParsableCommand {
             The running agent sends it; if there is none, this command does. The notification is neither stored nor \
             counted, and it is sent also while the agent pauses the sink. Exits 1 if the sink does not accept it.
             """,
+            waiting: ControlAPI.testSink.patience,
             examples: "starwatch sinks test hook",
             "starwatch sinks test hook --json"
         )

@@ -8,10 +8,8 @@ struct StatusCommand: AsyncParsableCommand {
         "status",
         "Show the agent's status.",
         """
-        Exits 0 when the agent is healthy; 1 when it is degraded: signed out, no stars, no token, refused credentials, \
-        a poll whose last two cycles failed, a stale poll, a wait for the server that is longer than a poll's interval, \
-        failing acknowledgements, dead letters, quarantined items, backpressure, an open circuit, a sink that is disabled or rejects everything, \
-        a refused reload, skew over the limit, or inconsistent counters; 3 when no agent answers.
+        Exits 0 when the agent is healthy; 1 when it has a problem, which the answer lists with the next command; 3 when \
+        no agent answers.
         """,
         examples: "starwatch status",
         "starwatch status --watch --interval 5s",

@@ -28,8 +28,10 @@ struct ConfigurationLoader: Sendable {
         return FileManager.default.fileExists(atPath: absolute(systemFile)) ? systemFile : nil
     }
 
-    private func absolute(_ path: String) -> String {
-        path.hasPrefix("/") ? path : workingDirectory + "/" + path
+    /// The absolute path of a file, without links.
+    func absolute(_ path: String) -> String {
+        let path = path.hasPrefix("/") ? path : workingDirectory + "/" + path
+        return path
     }
 
     // MARK: Reading

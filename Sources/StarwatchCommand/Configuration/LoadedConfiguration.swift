@@ -29,10 +29,7 @@ struct LoadedConfiguration: Sendable, Hashable {
     ///
     /// - Parameter warnings: The warnings about the options.
     func lines(of warnings: [OptionWarning]) -> [String] {
-        problems(of: warnings).map { problem in
-            ConfigurationProblem(line: problem.line, path: problem.path, message: "warning: " + problem.message)
-                .description(file: file)
-        }
+        ConfigurationFailure(file: file, problems: problems(of: warnings)).lines(as: "warning")
     }
 
     /// The warnings with the lines of their settings, and that about a file without settings.
@@ -54,6 +51,15 @@ struct ConfigurationFailure: Error, Sendable, Hashable {
 
     /// One line per problem.
     var lines: [String] { problems.map { $0.description(file: file) } }
+
+    /// One line per problem, each with a word before its sentence.
+    func lines(as word: String) -> [String] {
+        problems.map { problem in
+            var problem = problem
+            problem.message = "\(word): \(problem.message)"
+            return problem.description(file: file)
+        }
+    }
 }
 
 /// A problem of a configuration file.

@@ -7,15 +7,15 @@ struct Doctor {
     /// The URL of the Prometheus server whose rules are checked; `nil` checks none.
     let prometheus: String?
 
-    /// Checks everything.
+    /// Checks everything, or the running agent alone if the configuration cannot be read.
     ///
-    /// - Throws: ``CommandError`` if there is no configuration.
+    /// - Throws: ``CommandError`` for a socket that cannot be one.
     func report() async throws(CommandError) -> DoctorReport {
         var (configuration, hasSecrets): (LoadedConfiguration, Bool)
         do throws(CommandError) {
             (configuration, hasSecrets) = (try access.configuration(secrets: false), false)
-        } catch .configuration(let failure) {
-            return DoctorReport(findings: failure.lines.map { Finding("configuration", .problem, $0) })
+        } catch {
+            return DoctorReport(findings: await withoutConfiguration(error))
         }
         let agent = try access.running()
         let status = await Self.status(of: agent)
@@ -35,6 +35,7 @@ struct Doctor {
             Finding("configuration", .warning, $0.description(file: configuration.file))
         }
         findings += files.findings
+        findings.append(DatabaseFinding.finding(await DatabaseTrial.of(options)))
         let running = (try? status.get()).map {
             AgentFindings(status: $0, options: options, isEncrypted: configuration.hasTLS(.http))
         }
@@ -52,6 +53,14 @@ struct Doctor {
         if let running { findings.append(running.scraping) }
         findings.append(await rules())
         return DoctorReport(findings: findings)
+    }
+
+    private func withoutConfiguration(_ error: CommandError) async -> [Finding] {
+        var findings = error.sentences.map { Finding("configuration", .problem, $0) }
+        if let agent = try? access.running(), let status = try? await agent.perform(ControlAPI.status) {
+            findings += AgentFindings(status: status, options: AgentOptions()).agent
+        }
+        return findings
     }
 
     private static func status(of agent: ControlClient) async -> Result<AgentStatus, ControlError> {
@@ -98,7 +107,19 @@ struct Doctor {
         if let finding = running?.sink(sink.name) { return finding }
         let test = "'starwatch sinks test \(sink.name)' delivers to it."
         guard case .answered(let status) = reach else { return Finding(area, .ok, "It is ready; \(test)") }
-        return Finding(area, .ok, "It can be reached (HTTP \(status) to a GET request); \(test)")
+        return Self.finding(area, status: status, test)
+    }
+
+    /// The finding about a sink that answered a GET request. Many sinks accept POST alone, so a refusal shows that
+    /// something answers, and neither that notifications arrive nor that they do not.
+    static func finding(_ area: String, status: Int, _ test: String) -> Finding {
+        (200..<400).contains(status)
+            ? Finding(area, .ok, "It can be reached (HTTP \(status) to a GET request); \(test)")
+            : Finding(
+                area,
+                .skipped,
+                "Something answers (HTTP \(status) to a GET request), and no more is known; \(test)"
+            )
     }
 
     private func rules() async -> Finding {

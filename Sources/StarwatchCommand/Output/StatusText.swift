@@ -50,7 +50,9 @@ enum StatusText {
 
     private static func state(_ name: String, _ poll: AgentStatus.Poll, _ status: AgentStatus) -> String {
         if poll.needsAction { return "needs action" }
-        return poll.stale ? "stale" : status.has(.failing, of: name) ? "failing" : "fresh"
+        if poll.stale { return "stale" }
+        let fails = status.has(.failing, of: name) || status.has(.contractViolated, of: name)
+        return fails ? "failing" : status.has(.behind, of: name) ? "behind" : "fresh"
     }
 
     private static func outcome(_ poll: AgentStatus.Poll) -> String {

@@ -19,7 +19,7 @@ struct StatusWatch {
         do {
             status = try await agent.perform(ControlAPI.status)
         } catch {
-            guard [.unreachable, .hungUp].contains(error.kind) else { throw error }
+            guard [.unreachable, .timedOut, .hungUp].contains(error.kind) else { throw error }
         }
         if isJSON {
             guard let line = try? status.map(JSONEncoder.stable().encode) else { return }

@@ -1,4 +1,5 @@
 import Starwatch
+import StarwatchHTTP
 
 /// The access of a command to an agent.
 struct AgentAccess: Sendable {
@@ -6,7 +7,10 @@ struct AgentAccess: Sendable {
     var config: String?
     /// The value of `--socket`.
     var socket: String?
+    /// The value of `--timeout`; `nil` for the verb's own.
+    var timeout: Duration?
     var loader = ConfigurationLoader()
+    var notes = SocketNotes()
 
     /// Loads the configuration that `--config` or the usual places name.
     ///
@@ -36,12 +40,26 @@ struct AgentAccess: Sendable {
     }
 
     /// Returns the agent behind `--socket` or behind the configured socket, whether or not it runs.
+    ///
+    /// If the configuration has errors, it is the agent that runs with the last good one, and a line on standard error
+    /// shows each error.
     func running() throws(CommandError) -> ControlClient {
-        if let socket { return ControlClient(socketPath: socket) }
-        return ControlClient(socketPath: try configuration(secrets: false).options.control.socket)
+        if let socket { return ControlClient(socketPath: socket, timeout: timeout) }
+        do throws(CommandError) {
+            let options = try configuration(secrets: false).options
+            return ControlClient(socketPath: options.control.socket, timeout: timeout)
+        } catch .configuration(let failure) {
+            let noted = notes.socket(of: loader.absolute(failure.file))
+            guard let noted, ControlSocket.hasListener(at: noted) else { throw .configuration(failure) }
+            for line in failure.lines(as: "error, so the agent keeps its former configuration") {
+                StandardError.sayOnce(line)
+            }
+            return ControlClient(socketPath: noted, timeout: timeout)
+        }
     }
 
     /// Performs a verb with the running agent. If there is none, it uses an agent in the foreground, which it then closes.
+    /// What only reads is read from the database if the agent does not answer.
     ///
     /// With `--socket`, it only uses the agent on that socket. A failure after the connection is an error, because the
     /// agent can have done the work.
@@ -50,10 +68,53 @@ struct AgentAccess: Sendable {
         do {
             return try await running.perform(verb, input)
         } catch {
-            guard error.kind == .unreachable, socket == nil else { throw error }
-            // After an unclean end it checks the whole database first, because nothing would look for damage later.
-            let agent = try await Agent(options: configuration().options, time: SystemClock())
-            return try await agent.once { agent throws(ControlError) in try await agent.perform(verb, input) }
+            guard socket == nil else { throw error }
+            switch error.kind {
+            case .unreachable: return try await performHere(verb, input)
+            case .timedOut where verb.reads:
+                let note =
+                    "The agent does not answer, so this is from its database, without what it has not stored yet."
+                return try await read(verb, input, insteadOf: error, note)
+            default: throw error
+            }
         }
+    }
+
+    private func performHere<Input, Answer>(_ verb: Verb<Input, Answer>, _ input: Input) async throws -> Answer {
+        let options = try configuration().options
+        let agent: Agent
+        do {
+            // After an unclean end it checks the whole database first, because nothing would look for damage later.
+            agent = try await Agent(options: options, time: SystemClock())
+        } catch {
+            guard verb.reads else { throw error }
+            return try await read(verb, input, insteadOf: error, "\(error.message). This is what can still be read.")
+        }
+        return try await agent.once { agent throws(ControlError) in try await agent.perform(verb, input) }
+    }
+
+    /// Performs a verb that reads beside the agent that has the database open.
+    ///
+    /// - Parameters:
+    ///   - failure: The error if the database cannot be read.
+    ///   - note: Says on standard error where the answer comes from.
+    private func read<Input, Answer>(
+        _ verb: Verb<Input, Answer>,
+        _ input: Input,
+        insteadOf failure: any Error,
+        _ note: String
+    ) async throws -> Answer {
+        guard let options = try? configuration(secrets: false).options,
+            let agent = try? await Agent(reading: options)
+        else { throw failure }
+        let answer: Answer
+        do throws(ControlError) {
+            answer = try await agent.once { agent throws(ControlError) in try await agent.perform(verb, input) }
+        } catch {
+            // Only the database's own failure gives way to the first one.
+            throw error.kind == .failed ? failure : error
+        }
+        StandardError.sayOnce("starwatch: \(note)")
+        return answer
     }
 }

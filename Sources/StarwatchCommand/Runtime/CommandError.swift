@@ -41,16 +41,21 @@ enum CommandError: Error, Sendable {
     var lines: [String] { rawLines.map(TerminalText.printable) }
 
     private var rawLines: [String] {
+        if case .configuration(let failure) = self { return failure.lines }
+        return sentences.map { "starwatch: \($0)" }
+    }
+
+    /// The sentences without the name of the program.
+    var sentences: [String] {
         switch self {
         case .noConfiguration:
             [
-                "starwatch: No configuration file was found; name one with --config, or write one with "
-                    + "'starwatch init'."
+                "No configuration file was found; name one with --config, or write one with 'starwatch init'."
             ]
         case .configuration(let failure): failure.lines
-        case .usage(let message), .failed(let message): ["starwatch: \(message)"]
-        case .agent(let error): ["starwatch: \(error.message)"]
-        case .control(let error): ["starwatch: \(error.message)"]
+        case .usage(let message), .failed(let message): [message]
+        case .agent(let error): [error.message]
+        case .control(let error): [error.message]
         case .printed: []
         }
     }
@@ -63,13 +68,13 @@ enum CommandExitCode: Int32, Sendable {
     case failed = 1
     /// Usage or configuration.
     case usage = 2
-    /// The agent cannot be reached.
+    /// No agent answers.
     case unreachable = 3
 
     init(_ kind: ControlError.Kind) {
         switch kind {
         case .invalid: self = .usage
-        case .unreachable: self = .unreachable
+        case .unreachable, .timedOut: self = .unreachable
         case .notFound, .conflict, .busy, .failed, .hungUp, .unintelligible, .cancelled: self = .failed
         }
     }

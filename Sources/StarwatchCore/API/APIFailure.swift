@@ -97,4 +97,12 @@ public enum RequestResult: String, Sendable, CaseIterable {
     case tooLarge = "too_large"
     case malformed
     case cancelled
+
+    /// Whether the server or the way to it failed, so that no other request would have done better.
+    package var isServerFault: Bool {
+        switch self {
+        case .serverError, .timeout, .dns, .connect, .tls, .reset, .tooLarge, .malformed: true
+        case .ok, .notModified, .badRequest, .unauthenticated, .forbidden, .notFound, .rateLimited, .cancelled: false
+        }
+    }
 }

@@ -3,7 +3,8 @@ package enum HealthDecision {
     /// Everything that is wrong, the gravest first; empty if the agent is healthy.
     package static func problems(_ facts: HealthFacts, now: Timestamp) -> [Problem] {
         let known =
-            polls(facts) + server(facts, now: now) + sinks(facts, now: now) + outbox(facts.outbox) + agent(facts)
+            store(facts) + polls(facts, now: now) + server(facts, now: now) + sinks(facts, now: now)
+            + outbox(facts.outbox) + agent(facts, now: now)
         let ranks = Dictionary(uniqueKeysWithValues: Problem.Kind.allCases.enumerated().map { ($1, $0) })
         // The order of polls and sinks is that of the configuration.
         return known.enumerated().sorted { (ranks[$0.element.kind]!, $0.offset) < (ranks[$1.element.kind]!, $1.offset) }
@@ -28,7 +29,7 @@ package enum HealthDecision {
     /// The causes that keep every poll from running, with the sinks that fill the outbox; empty if a poll can run.
     private static func stops(_ problems: [Problem], _ facts: HealthFacts) -> [String] {
         func phrases(_ matches: (Problem) -> Bool) -> [String] { problems.filter(matches).map(\.phrase) }
-        guard facts.canReadStore else { return phrases { $0.kind == .storeUnavailable } }
+        guard facts.canReadStore else { return phrases(\.kind.isOfStore) }
         guard !facts.polls.isEmpty else { return [] }
         if facts.isSignedOut { return phrases { $0.kind == .signedOut } }
         var causes: [String] = []
@@ -44,39 +45,81 @@ package enum HealthDecision {
         return causes
     }
 
-    private static func polls(_ facts: HealthFacts) -> [Problem] {
+    /// What is wrong with the database.
+    private static func store(_ facts: HealthFacts) -> [Problem] {
+        let fault = facts.storeFault ?? (facts.canReadStore ? nil : .unusable)
+        guard let fault else {
+            guard let disk = facts.disk, disk.isLow else { return [] }
+            return [Problem(.diskLow, "the disk of the database has \(disk.free >> 20) MiB left")]
+        }
+        let (kind, phrase): (Problem.Kind, String) =
+            switch fault {
+            case .damaged: (.storeDamaged, "the database is damaged")
+            case .full: (.storeFull, "the disk of the database is full")
+            case .busy: (.storeBusy, "another program locks the database")
+            case .unusable: (.storeUnavailable, "the database fails")
+            }
+        return [Problem(kind, phrase, reason: fault.rawValue)]
+    }
+
+    private static func polls(_ facts: HealthFacts, now: Timestamp) -> [Problem] {
         facts.polls.flatMap { poll -> [Problem] in
             var problems: [Problem] = []
-            func add(_ kind: Problem.Kind, _ phrase: String, since: Timestamp?) {
-                problems.append(Problem(kind, of: poll.name, phrase, since: since))
+            let why = poll.failure.map { ": \($0.phrase)" } ?? ""
+            func add(_ kind: Problem.Kind, _ phrase: String, since: Timestamp?, _ reason: FailureReason? = nil) {
+                problems.append(Problem(kind, of: poll.name, phrase, reason: reason?.label.rawValue, since: since))
             }
             if poll.isRefused {
-                add(
-                    .credentialsRefused,
-                    "the server refuses the credentials of poll \(poll.name)",
-                    since: poll.failingSince
-                )
+                let phrase = "the server refuses the credentials of poll \(poll.name)"
+                add(.credentialsRefused, phrase, since: poll.failingSince, poll.failure)
             }
-            if poll.lacksToken { add(.noToken, "poll \(poll.name) has no token", since: poll.failingSince) }
-            // While the server does not answer, that is the reason, and the polls pause.
-            if poll.isFailing, facts.serverCircuit == .closed {
-                let why = poll.failure.map { ": \($0.phrase)" } ?? ""
-                add(.failing, "poll \(poll.name) fails" + why, since: poll.failingSince)
+            if poll.lacksToken {
+                add(.noToken, "poll \(poll.name) has no token", since: poll.failingSince, poll.failure)
             }
-            if poll.isStale { add(.stale, "poll \(poll.name) is stale", since: poll.staleSince) }
+            if poll.isFailing, poll.failure?.cause == .contract {
+                let phrase = "the server breaks its contract with poll \(poll.name)"
+                add(.contractViolated, phrase, since: poll.failingSince, poll.failure)
+            } else if poll.isFailing, facts.serverCircuit == .closed {
+                // While the server does not answer, that is the reason, and the polls pause.
+                add(.failing, "poll \(poll.name) fails" + why, since: poll.failingSince, poll.failure)
+            }
+            if poll.isStale { add(.stale, "poll \(poll.name) is stale", since: poll.staleSince, poll.failure) }
             if poll.lacksStars { add(.noStars, "poll \(poll.name) has no starred projects", since: poll.skippedSince) }
+            if let backlog = poll.backlog {
+                add(.behind, behind(poll.name, backlog), since: backlog.since)
+            }
             return problems
         }
+    }
+
+    private static func behind(_ poll: String, _ backlog: FetchBacklog) -> String {
+        let phrase = "poll \(poll) is behind the server"
+        guard let rest = backlog.rest else { return phrase }
+        let by = phrase + " by \(AgeText.duration(rest.inSeconds))"
+        guard let left = backlog.timeLeft else { return by + ", and does not catch up" }
+        return by + ", and catches up in \(AgeText.duration(left.inSeconds))"
     }
 
     private static func server(_ facts: HealthFacts, now: Timestamp) -> [Problem] {
         var problems: [Problem] = []
         if facts.serverCircuit != .closed {
-            problems.append(Problem(.serverUnreachable, "the server does not answer"))
+            let reason = facts.polls.lazy.compactMap(\.failure).first?.label.rawValue
+            problems.append(Problem(.serverUnreachable, "the server does not answer", reason: reason))
+        } else if facts.answers.hasManyErrors {
+            let share = facts.answers.failed * 100 / max(facts.answers.requests, 1)
+            problems.append(Problem(.answersWithErrors, "\(share) % of the requests of the last 15 min failed"))
+        }
+        if facts.answers.isSlow, let p95 = facts.answers.p95 {
+            let usual = facts.answers.usual.map { ", usually \(AgeText.duration($0))" } ?? ""
+            problems.append(Problem(.slow, "the server is slow: p95 \(AgeText.duration(p95))" + usual))
         }
         if let until = heldUntil(facts) {
             let phrase = "the server asks to wait until \(until.clock(on: now))"
-            problems.append(Problem(.held, phrase, since: facts.hold?.since, until: until))
+            let reason = FailureReason.Cause.rateLimit.rawValue
+            problems.append(Problem(.held, phrase, reason: reason, since: facts.hold?.since, until: until))
+        }
+        if let left = facts.tokensLeft, left < HealthFacts.fewTokens {
+            problems.append(Problem(.tokenPoolLow, left == 1 ? "1 token is left" : "\(left) tokens are left"))
         }
         return problems
     }
@@ -93,14 +136,22 @@ package enum HealthDecision {
     /// The sinks that do not accept notifications.
     private static func sinks(_ facts: HealthFacts, now: Timestamp) -> [Problem] {
         facts.sinks.compactMap { sink in
+            let (kind, phrase): (Problem.Kind, String)
             switch sink.condition {
             case .working: return nil
             case .down:
                 let age = sink.downSince.map { " for \(AgeText.duration(max(0, (now - $0).inSeconds)))" } ?? ""
-                return Problem(.sinkUnreachable, of: sink.name, "sink \(sink.name) down\(age)", since: sink.downSince)
-            case .rejecting: return Problem(.sinkRejecting, of: sink.name, "sink \(sink.name) rejects everything")
-            case .disabled: return Problem(.sinkDisabled, of: sink.name, "sink \(sink.name) disabled")
+                (kind, phrase) = (.sinkUnreachable, "sink \(sink.name) down\(age)")
+            case .rejecting: (kind, phrase) = (.sinkRejecting, "sink \(sink.name) rejects everything")
+            case .disabled: (kind, phrase) = (.sinkDisabled, "sink \(sink.name) disabled")
             }
+            return Problem(
+                kind,
+                of: sink.name,
+                phrase,
+                reason: sink.failure?.label.rawValue,
+                since: sink.condition == .down ? sink.downSince : nil
+            )
         }
     }
 
@@ -121,20 +172,36 @@ package enum HealthDecision {
         return problems
     }
 
-    private static func agent(_ facts: HealthFacts) -> [Problem] {
+    private static func agent(_ facts: HealthFacts, now: Timestamp) -> [Problem] {
         var problems: [Problem] = []
-        if !facts.canReadStore || facts.isStoreFailing {
-            problems.append(Problem(.storeUnavailable, "the database fails"))
+        func add(_ kind: Problem.Kind, of subject: String? = nil, _ phrase: String, since: Timestamp? = nil) {
+            problems.append(Problem(kind, of: subject, phrase, since: since))
         }
-        if facts.isSignedOut { problems.append(Problem(.signedOut, "signed out")) }
+        if facts.isSignedOut { add(.signedOut, "signed out") }
+        if facts.isIdle { add(.noPolls, "there is nothing to poll") }
         if facts.failedAcknowledgements >= HealthFacts.acknowledgementsFailAfter {
-            problems.append(Problem(.acknowledgementsFailing, "acknowledgements fail"))
+            add(.acknowledgementsFailing, "acknowledgements fail")
         }
-        if facts.isReloadRefused { problems.append(Problem(.reloadRefused, "the changed configuration was refused")) }
-        problems += facts.refusedPorts.map { port in
-            Problem(.reloadRefused, of: port, "the changed web configuration of port \(port) was refused")
+        if let error = facts.refusedReload {
+            let sentence = error.hasSuffix(".") ? String(error.dropLast()) : error
+            add(.reloadRefused, "the changed configuration was refused: \(sentence)")
         }
-        if facts.isSkewed { problems.append(Problem(.clockSkew, "the clock differs from the server's")) }
+        for port in facts.refusedPorts {
+            add(.reloadRefused, of: port, "the changed web configuration of port \(port) was refused")
+        }
+        if facts.isSkewed { add(.clockSkew, "the clock differs from the server's") }
+        if let jump = facts.jump, jump.isProblem {
+            let way = jump.jump == .forward ? "ahead" : "back"
+            let phrase = "the local clock was set \(way) by \(AgeText.duration(jump.size.inSeconds))"
+            let end = now + (HealthFacts.Jump.lasts - jump.age)
+            problems.append(
+                Problem(.clockJumped, phrase, reason: jump.jump.rawValue, since: now - jump.age, until: end)
+            )
+        }
+        if let silence = facts.scrapeSilence {
+            let phrase = "no scrape for \(AgeText.duration(silence.inSeconds))"
+            add(.notScraped, phrase, since: now - silence)
+        }
         return problems
     }
 }

@@ -25,6 +25,8 @@ package struct HealthFacts: Sendable, Hashable {
         package var stopsAtInvalidItems = false
         /// The time between two runs of its schedule; `nil` if it is not expected to run.
         package var interval: Duration?
+        /// The changes that its last cycle left at the server; `nil` if it left none.
+        package var backlog: FetchBacklog?
 
         /// The number of cycles in a row without success after which a poll counts as failing.
         package static let failingAfter = 2
@@ -45,9 +47,16 @@ package struct HealthFacts: Sendable, Hashable {
         package var condition: SinkCondition
         /// The start of the outage; `nil` if the last attempt got a response.
         package var downSince: Timestamp?
+        /// The reason for the failure of the last attempt; `nil` if it succeeded.
+        package var failure: FailureReason?
 
-        package init(name: String, condition: SinkCondition, downSince: Timestamp? = nil) {
-            (self.name, self.condition, self.downSince) = (name, condition, downSince)
+        package init(
+            name: String,
+            condition: SinkCondition,
+            downSince: Timestamp? = nil,
+            failure: FailureReason? = nil
+        ) {
+            (self.name, self.condition, self.downSince, self.failure) = (name, condition, downSince, failure)
         }
     }
 
@@ -69,9 +78,60 @@ package struct HealthFacts: Sendable, Hashable {
         package init() {}
     }
 
+    /// The reason why the database cannot be used.
+    package enum StoreFault: String, Sendable, Hashable, CaseIterable {
+        case damaged, full, busy
+        /// Another one, such as a file that is gone.
+        case unusable
+    }
+
+    /// The space for the database, in bytes.
+    package struct Disk: Sendable, Hashable {
+        package var free: Int
+        /// The size of the database with its write-ahead log.
+        package var used: Int
+
+        /// The free space below which a disk is low, however small the database.
+        package static let least = 256 << 20
+
+        package var isLow: Bool { free < max(2 * used, Self.least) }
+
+        package init(free: Int, used: Int) { (self.free, self.used) = (free, used) }
+    }
+
+    /// A step of the local clock.
+    package struct Jump: Sendable, Hashable {
+        package var jump: ClockJump
+        package var size: Duration
+        package var age: Duration
+
+        /// The size of a step that people notice.
+        package static let noticed = Duration.seconds(60)
+        /// The time for which it is a problem.
+        package static let lasts = Duration.seconds(900)
+
+        package var isProblem: Bool { jump != .suspend && size > Self.noticed && age < Self.lasts }
+
+        package init(_ jump: ClockJump, size: Duration, age: Duration) {
+            (self.jump, self.size, self.age) = (jump, size, age)
+        }
+    }
+
     package var canReadStore = true
-    /// Whether the last work of some part failed by the database.
-    package var isStoreFailing = false
+    /// The reason why the last work of some part failed by the database, or why it cannot be read; `nil` if it works.
+    package var storeFault: StoreFault?
+    /// `nil` if it cannot be measured.
+    package var disk: Disk?
+    /// Whether the configuration gives the agent nothing to do.
+    package var isIdle = false
+    /// The valid tokens of a pool; `nil` without a pool.
+    package var tokensLeft: Int?
+    /// The server's answers of late.
+    package var answers = AnswerWindow.Summary()
+    /// The last step of the local clock; `nil` without one.
+    package var jump: Jump?
+    /// The time since the last scrape, if scrapes have ceased; `nil` if they go on, or never began.
+    package var scrapeSilence: Duration?
     /// Whether no identity is active although there is something to do for one.
     package var isSignedOut = false
     package var polls: [Poll] = []
@@ -82,8 +142,8 @@ package struct HealthFacts: Sendable, Hashable {
     package var hold: NotBefore?
     /// The number of passes in a row in which an acknowledgement failed.
     package var failedAcknowledgements = 0
-    /// Whether the last reload was refused, so that a former configuration runs.
-    package var isReloadRefused = false
+    /// The error of the last reload, so that a former configuration runs; `nil` if it succeeded.
+    package var refusedReload: String?
     /// The ports whose changed web configuration was refused.
     package var refusedPorts: [String] = []
     /// Whether the local clock is off by more than the limit.
@@ -91,6 +151,8 @@ package struct HealthFacts: Sendable, Hashable {
 
     /// The number of failed passes in a row after which acknowledgements count as failing.
     package static let acknowledgementsFailAfter = 2
+    /// The number of valid tokens below which a pool is low.
+    package static let fewTokens = 3
 
     package init() {}
 }

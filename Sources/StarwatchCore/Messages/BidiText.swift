@@ -13,9 +13,37 @@ package enum BidiText {
         return "\u{2068}\(name)\u{2069}"
     }
 
+    /// The text with a visible escape, such as `[U+202E]`, in place of each control that reorders text: embeddings,
+    /// overrides, and isolates that nothing closes or that close nothing. Balanced isolates, which keep a name from
+    /// affecting the text around it, stay.
+    package static func visible(_ text: String) -> String {
+        guard text.utf8.contains(0xe2) else { return text }
+        let unbalanced = unbalanced(text)
+        var result = String.UnicodeScalarView()
+        for (index, scalar) in text.unicodeScalars.enumerated() {
+            if ("\u{202a}"..."\u{202e}").contains(scalar) || unbalanced.contains(index) {
+                result.append(contentsOf: "[U+\(String(scalar.value, radix: 16, uppercase: true))]".unicodeScalars)
+            } else {
+                result.append(scalar)
+            }
+        }
+        return String(result)
+    }
+
     /// The text without controls of direction that nothing closes or that close nothing.
     package static func balanced(_ text: String) -> String {
         guard text.utf8.contains(0xe2) else { return text }
+        let unbalanced = unbalanced(text)
+        guard !unbalanced.isEmpty else { return text }
+        var result = String.UnicodeScalarView()
+        for (index, scalar) in text.unicodeScalars.enumerated() where !unbalanced.contains(index) {
+            result.append(scalar)
+        }
+        return String(result)
+    }
+
+    /// The positions of the controls that nothing closes or that close nothing.
+    private static func unbalanced(_ text: String) -> Set<Int> {
         var open: [(index: Int, isIsolate: Bool)] = []
         var unbalanced: Set<Int> = []
         for (index, scalar) in text.unicodeScalars.enumerated() {
@@ -35,13 +63,7 @@ package enum BidiText {
             default: continue
             }
         }
-        unbalanced.formUnion(open.map(\.index))
-        guard !unbalanced.isEmpty else { return text }
-        var result = String.UnicodeScalarView()
-        for (index, scalar) in text.unicodeScalars.enumerated() where !unbalanced.contains(index) {
-            result.append(scalar)
-        }
-        return String(result)
+        return unbalanced.union(open.map(\.index))
     }
 
     /// Whether a character runs from right to left, or controls the direction.

@@ -180,6 +180,15 @@ public struct PageWalk: Sendable {
         isComplete = false
     }
 
+    /// The part of the server's time that the walk has not seen; `nil` if it is complete, or its beginning is not known.
+    ///
+    /// - Parameter now: The server's time.
+    public func unseen(now: Timestamp) -> Duration? {
+        guard !isComplete else { return nil }
+        if dialect.isDescending { return before.flatMap { end in lowerEnd.map { end.timestamp - $0.timestamp } } }
+        return (top ?? cursor).map { max(.zero, now - $0.timestamp) }
+    }
+
     /// The end of the range known after a complete walk; `nil` if no item was seen.
     public var settled: JWTID? { top.map { .least($0, cap) } }
 

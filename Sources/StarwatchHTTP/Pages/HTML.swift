@@ -1,4 +1,7 @@
-/// A piece of HTML. Text enters only by interpolation, which escapes it.
+import StarwatchCore
+
+/// A piece of HTML. Text enters only by interpolation, which escapes it, and shows controls that would reorder the text around
+/// it.
 ///
 /// ```swift
 /// let cell: HTML = "<td title=\"\(name)\">\(name)</td>"
@@ -28,6 +31,7 @@ struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
         mutating func appendLiteral(_ literal: StaticString) { text += literal.description }
 
         mutating func appendInterpolation(_ value: String) {
+            let value = BidiText.visible(value)
             for scalar in value.unicodeScalars {
                 switch scalar {
                 case "&": text += "&amp;"

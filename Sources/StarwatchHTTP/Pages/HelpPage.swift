@@ -111,7 +111,8 @@ struct HelpPage: Sendable {
                     "/-/ready",
                     """
                     200, or 503 with the reasons: <code>starting</code>, <code>draining</code>, \
-                    <code>store_unavailable</code>, <code>signed_out</code>.
+                    <code>signed_out</code>, <code>store_unavailable</code>, \
+                    <code>store_damaged</code>, <code>store_full</code>, <code>store_busy</code>.
                     """
                 ),
             ] + (canControl ? control : [])

@@ -129,8 +129,7 @@ extension PageFrame {
         .runbook h2 { margin: 1.25rem 0 .5rem; }
         .runbook p, .runbook pre, .runbook ul, .runbook ol { margin: .5rem 0; }
         .runbook ul, .runbook ol { padding-left: 1.5rem; }
-        .runbook pre { overflow-x: auto; }
-        .runbook pre code { overflow-wrap: normal; }
+        .runbook pre { white-space: pre-wrap; }
         @media (max-width: 40rem) {
           .help thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
           .help table, .help tbody, .help tr, .help caption, .help tbody th, .help td { display: block; width: auto; }

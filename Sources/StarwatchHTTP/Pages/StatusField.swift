@@ -6,11 +6,17 @@ enum StatusField {
         ("reasons", "The reasons why it is degraded, from a fixed set of words; empty when healthy."),
         ("problems[].problem", "What is wrong, from the same set of words; the gravest first."),
         ("problems[].subject", "The poll, sink or port that it is about; absent for the whole agent."),
+        ("problems[].severity", "<code>critical</code>, <code>warning</code> or <code>info</code>."),
+        (
+            "problems[].reason",
+            "The reason in a fixed word, such as <code>timeout</code>; absent if there is none to tell."
+        ),
         ("problems[].title", "What is wrong, for a person. Its words can change."),
         ("problems[].meaning", "What it means, and what to do."),
         ("problems[].since", "Its start, or the time at which this process first saw it."),
         ("problems[].until", "The time at which it ends by itself; absent if it is not known."),
         ("problems[].command", "The next command; absent if there is nothing to run."),
+        ("problems[].runbook", "Its page below <code>/help/runbooks/</code>."),
         ("headline", "The gravest problem in one line, for a person; absent when healthy. Its words can change."),
         ("version", "The agent's version."),
         ("started_at", "Start time of the agent."),

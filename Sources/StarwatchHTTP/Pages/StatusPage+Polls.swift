@@ -3,7 +3,7 @@ import StarwatchCore
 
 extension StatusPage {
     var pollSection: HTML {
-        let isUnknown = status.has(.storeUnavailable)
+        let isUnknown = status.lacksStore
         if status.polls.isEmpty {
             let text: HTML = isUnknown ? "Not known while the database cannot be read." : "There are no polls."
             return
@@ -54,7 +54,9 @@ extension StatusPage {
     private func pill(_ name: String, _ poll: AgentStatus.Poll) -> HTML {
         if poll.needsAction { return "<span class=\"pill bad\">Needs action</span>" }
         if poll.stale { return "<span class=\"pill bad\">Stale</span>" }
-        if status.has(.failing, of: name) { return "<span class=\"pill bad\">Failing</span>" }
+        if status.has(.failing, of: name) || status.has(.contractViolated, of: name) {
+            return "<span class=\"pill bad\">Failing</span>"
+        }
         if let skip = poll.skipReason { return "<span class=\"pill warn\">\(Self.words(skip.rawValue))</span>" }
         if poll.lastSuccess == nil { return "<span class=\"pill\">New</span>" }
         return "<span class=\"pill good\">Fresh</span>"

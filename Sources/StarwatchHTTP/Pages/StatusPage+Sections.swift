@@ -127,7 +127,7 @@ extension StatusPage {
     }
 
     var agentCard: HTML {
-        let isUnknown = status.has(.storeUnavailable)
+        let isUnknown = status.lacksStore
         let identity: HTML =
             if let pseudonym = status.identity { "<code>\(pseudonym)</code>" } else if isUnknown {
                 "<span class=\"none\">unknown</span>"

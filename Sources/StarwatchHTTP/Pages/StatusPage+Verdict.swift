@@ -96,6 +96,8 @@ extension StatusPage {
         let why: HTML = error.map { "\($0) " } ?? ""
         // The error of a poll that fails says what to do.
         let meaning: HTML = kind == .failing && error != nil ? "" : "\(HTML(codeIn: problem.meaning)) "
-        return "\(head)\(why)\(meaning)\(problem.command.map { "Next: <code>\($0)</code>" as HTML } ?? "")"
+        let command: HTML = problem.command.map { "Next: <code>\($0)</code> " } ?? ""
+        let runbook: HTML = problem.runbook.map { "<a href=\"help/runbooks/\($0)\">Runbook</a>" } ?? ""
+        return "\(head)\(why)\(meaning)\(command)\(runbook)"
     }
 }

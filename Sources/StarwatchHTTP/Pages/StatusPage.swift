@@ -50,15 +50,23 @@ struct StatusPage: Sendable {
                 oldest < 2 * 3600
                 ? "Last updated \(AgeText.duration(oldest)) ago." : "Last updated \(Int(oldest / 3600)) hours ago."
         }
-        let refresh: [HTML] = stale.map { name, _ in
-            let label: HTML = stale.count == 1 ? "Refresh Now" : "Refresh \(name) Now"
-            return canControl
-                ? "<form method=\"post\" action=\"api/v1/polls/\(name)/run\"><button>\(label)</button></form>"
-                : "<a class=\"button\" href=\"help#refresh\">\(label)</a>"
-        }
+        let refresh: [HTML] =
+            !canControl
+            ? []
+            : stale.map { name, _ in
+                let label: HTML = stale.count == 1 ? "Refresh Now" : "Refresh \(name) Now"
+                return "<form method=\"post\" action=\"api/v1/polls/\(name)/run\"><button>\(label)</button></form>"
+            }
+        // This page cannot refresh, so it says what can.
+        let commands: [HTML] =
+            canControl
+            ? []
+            : stale.map { name, _ in
+                "<p>To refresh now, run <code>starwatch poll \(name)</code> on the agent’s machine.</p>"
+            }
         return """
             <section class="banner" role="status" aria-labelledby="stale">
-            <div><h2 id="stale">Data may be outdated</h2><p>\(updated)</p></div>
+            <div><h2 id="stale">Data may be outdated</h2><p>\(updated)</p>\(commands)</div>
             <div class="actions">\(refresh)<a class="button" href="help#settings">Settings</a></div>
             </section>
             """

@@ -1,7 +1,7 @@
 import Starwatch
 import StarwatchCore
 
-/// The life of a change, a notification or a run. Served only by the control API.
+/// The life of a change, a notification or a run. Stories are served only by the control API.
 struct StoryPage: Sendable {
     /// The text of the form; `nil` on the page's first visit.
     let id: String?
@@ -100,5 +100,20 @@ struct StoryPage: Sendable {
             <section class="card" aria-labelledby="parts"><h2 id="parts">Changes and notifications</h2>
             <ul>\(rows)\(notifications)</ul></section>
             """
+    }
+}
+
+extension StoryPage {
+    /// The page on the read-only server, where links of dashboards lead: how to get the story.
+    static func elsewhere(_ id: String?) -> PageFrame {
+        let command: HTML = "starwatch explain \(id ?? "ID")"
+        let main: HTML = """
+            <div class="help story"><h1>Explain</h1>
+            <section class="card" aria-label="Explain"><p>This port is read-only and shows no stories. On the agent’s machine, run \
+            <code>\(command)</code>. With the token or a password, the port of <code>control.listen</code> has \
+            this page with the story.</p></section>
+            </div>
+            """
+        return PageFrame(title: "Explain", main: main)
     }
 }

@@ -22,6 +22,8 @@ final class AccessPolicy: Sendable {
         case token(@Sendable () async throws -> String)
         /// The password of one of the users. None lets everybody in.
         case password(PasswordCheck, users: @Sendable () -> [String: String])
+        /// None, for a port without a web configuration. It only slows clients that were refused for another reason.
+        case nothing
     }
 
     private let credential: Credential
@@ -41,6 +43,7 @@ final class AccessPolicy: Sendable {
     /// The refusal of a request without the credential; `nil` if it has it.
     func refusal(of call: Call, from address: SocketAddress?) async -> Refusal? {
         switch credential {
+        case .nothing: nil
         case .token(let token): await refusal(of: call, from: address, without: token)
         case .password(let check, let users): await refusal(of: call, from: address, check, among: users())
         }

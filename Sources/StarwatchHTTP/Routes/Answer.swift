@@ -46,7 +46,7 @@ struct Answer: Sendable {
             case .invalid: 400
             case .conflict: 409
             case .busy: 503
-            case .failed, .unreachable, .hungUp, .unintelligible, .cancelled: 500
+            case .failed, .unreachable, .timedOut, .hungUp, .unintelligible, .cancelled: 500
             }
         return .error(status, error.kind.rawValue, error.message)
     }

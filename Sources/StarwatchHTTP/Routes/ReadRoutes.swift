@@ -30,7 +30,11 @@ struct ReadRoutes: Sendable {
             Route("GET", "/-/healthy") { _ in healthy(await agent.isHealthy()) },
             Route("GET", "/-/ready") { _ in ready(await agent.notReady()) },
             Route(ControlAPI.status, of: agent),
-        ]
+        ] + (canControl ? [] : [Route("GET", "/explain", storyElsewhere)])
+    }
+
+    private func storyElsewhere(_ call: Call) throws -> Answer {
+        page(StoryPage.elsewhere(try Parameters(call.request.query, allowing: ["id"])["id"]))
     }
 
     private func page(_ frame: PageFrame) -> Answer {

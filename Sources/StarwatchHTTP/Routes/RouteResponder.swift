@@ -63,7 +63,7 @@ struct RouteResponder: Sendable {
         }
         guard let host else { return .error(400, "invalid", "HTTP/1.1 needs one Host header; send one.") }
         if let refusal = await refusal(of: call, host, from: channel.remoteAddress) {
-            if canControl || access != nil, let reason = refusal.reason {
+            if let reason = refusal.reason {
                 agent.noteRefusal(reason, at: canControl ? .control : .http)
             }
             return refusal.answer

@@ -16,9 +16,10 @@ struct ServerSettings: Sendable {
 }
 
 extension ServerSettings {
-    /// The check of the users' passwords; `nil` without a web configuration, which is the only place for users.
-    func passwords() -> AccessPolicy? {
-        guard let security else { return nil }
+    /// The check of the users' passwords. Without a web configuration, which is the only place for users, it lets everybody
+    /// in.
+    func passwords() -> AccessPolicy {
+        guard let security else { return AccessPolicy(.nothing, now: now) }
         return AccessPolicy(.password(PasswordCheck(), users: { security.active.configuration.users }), now: now)
     }
 }

@@ -128,6 +128,11 @@ package final class ControlSocket: Sendable {
         }
     }
 
+    /// Whether a program listens at `path`, also one that is stopped.
+    package static func hasListener(at path: String) -> Bool {
+        problem(ofPath: path) == nil && [0, EAGAIN].contains(connectError(to: path))
+    }
+
     /// Connects without waiting, and returns 0 or `errno`. EAGAIN means that a listener's queue is full.
     private static func connectError(to path: String) -> Int32 {
         let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)

@@ -255,7 +255,7 @@ extension DeliveryRows {
     func backlogs() throws -> [String: SinkBacklog] {
         let found: [(sink: String, backlog: SinkBacklog)] = try db.all(
             """
-            SELECT d.sink, count(*) AS count, min(d.due_since) AS oldest,
+            SELECT d.sink, count(*) AS count, sum(n.row_count) AS rows, min(d.due_since) AS oldest,
                 min(max(d.next_attempt_at, coalesce(d.leased_until, 0))) AS next
             FROM notifications n CROSS JOIN deliveries d ON d.notification_id = n.id
             WHERE n.state = 'open' AND d.state = 'pending' GROUP BY d.sink
@@ -263,6 +263,7 @@ extension DeliveryRows {
         ) { row in
             let backlog = SinkBacklog(
                 notifications: try row["count"],
+                rows: try row["rows"],
                 oldestDue: try row["oldest"],
                 nextAttempt: try row["next"]
             )

@@ -36,6 +36,8 @@ package struct StreamSnapshot: Sendable, Hashable {
 /// The notifications that wait for one sink.
 package struct SinkBacklog: Sendable, Hashable {
     package let notifications: Int
+    /// The number of their changes.
+    package let rows: Int
     /// The time since which the oldest one is due, whatever its retries; it can be in the future.
     package let oldestDue: Timestamp
     /// The earliest planned attempt, or end of a running one, whatever the sink's own wait.

@@ -7,6 +7,8 @@ package struct StoreOptions: Sendable {
     /// The database file. Created with mode 0600 if `owner` is `.agent`.
     package var path: String
     package var owner: StoreOwner = .agent
+    /// Whether to open the database beside the agent that has it open: without a lock, a check or a write.
+    package var reads = false
     /// The master key of an encrypted database. A new database is encrypted if there is one. `nil` for a database that is
     /// not encrypted.
     package var masterKey: MasterKey?

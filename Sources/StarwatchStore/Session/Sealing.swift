@@ -37,7 +37,7 @@ enum Sealing {
             }
             return state
         }
-        if state == "cleaning" { try clean(database) }
+        if state == "cleaning", !options.reads { try clean(database) }
         return context
     }
 

@@ -66,7 +66,7 @@ package struct StoreStatus: Sendable {
                 store.pageCheck.phase = .damaged
                 store.health.failed(.corrupt)
                 store.options.observer?.failed(.corrupt)
-                try? store.lock.write(note: EndMark.damaged)
+                try? store.lock?.write(note: EndMark.damaged)
             }
             throw error
         }

@@ -12,10 +12,13 @@ package actor Store {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     nonisolated let options: StoreOptions
+    /// Whether the store only reads, beside the agent that has the database open.
+    package nonisolated var reads: Bool { options.reads }
     nonisolated let memory = StoreMemory()
     let database: DatabaseQueue
     let context: SessionContext
-    let lock: FileLock
+    /// `nil` if the database is only read.
+    let lock: FileLock?
     nonisolated let pageCheck: PageCheck
     /// The row ids of streams. Only retention deletes rows of `streams`, and it clears this cache.
     ///
@@ -34,31 +37,9 @@ package actor Store {
         executor = options.queue ?? StoreExecutor()
         let start = ContinuousClock.now
         do {
-            switch options.owner {
-            case .agent: try DatabaseFile.prepare(path: options.path)
-            case .host: try DatabaseFile.mustExist(path: options.path)
-            }
-            lock = try FileLock(path: options.path + ".lock")
-            let hasLog = DatabaseFile.bytes(path: options.path + "-wal") > 0
-            database = try DatabaseQueue(path: options.path, configuration: options.configuration)
-            let isSound = try Schema.open(
-                database,
-                owner: options.owner,
-                masterKey: options.masterKey,
-                checks: options.scope(lock.note() ?? ""),
-                // The note must be gone before the first write: a crash can leave a file that fits it by chance.
-                beforeWriting: { [lock] in try lock.write(note: "") }
-            )
-            pageCheck = PageCheck(path: options.path, isSound ? .unneeded : .running)
-            context = try Sealing.open(database, options)
-            // Moves the log of a crashed process into the database, so that it survives a power loss. Without room it
-            // stays there.
-            if hasLog, options.owner == .agent {
-                try? database.writeWithoutTransaction { _ = try $0.checkpoint(.full) }
-            }
-            try database.write { db in
-                try db.execute(sql: "UPDATE deliveries SET leased_until = NULL WHERE state = 'pending'")
-            }
+            let opened = try options.reads ? OpenedDatabase.beside(options) : OpenedDatabase.owned(options)
+            (lock, database) = (opened.lock, opened.queue)
+            (pageCheck, context) = (opened.pageCheck, opened.context)
         } catch {
             let error = StoreError(error)
             options.observer?.failed(error.kind)
@@ -73,8 +54,8 @@ package actor Store {
         pageCheck.stop()
         try? database.close()
         // After the database is on the disk. Without the note the next start checks all pages.
-        try? lock.write(note: pageCheck.endMark(of: options, health.failure))
-        lock.release()
+        try? lock?.write(note: pageCheck.endMark(of: options, health.failure))
+        lock?.release()
     }
 
     // MARK: - Access
@@ -181,7 +162,7 @@ extension StoreOptions {
         configuration.label = "starwatch"
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .timeout(busyTimeout.inSeconds)
-        configuration.readonly = false
+        configuration.readonly = reads
         let maxPages = maxPages
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA synchronous = NORMAL")

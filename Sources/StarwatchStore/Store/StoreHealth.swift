@@ -10,6 +10,8 @@ package enum StoreUser: Sendable, Hashable {
 /// The health of the database, judged by the last error and by the duration of the current access.
 package final class StoreHealth: Sendable {
     private let lastFailure = Mutex<StoreErrorKind?>(nil)
+    /// The kind of the last error, whatever has succeeded since.
+    private let lastKind = Mutex<StoreErrorKind?>(nil)
     private let busySince = Mutex<ContinuousClock.Instant?>(nil)
     private let failing = Mutex<Set<StoreUser>>([])
     /// Whether ``failing`` has any, so that a success usually costs nothing.
@@ -17,6 +19,9 @@ package final class StoreHealth: Sendable {
 
     /// The last error since which no probe has succeeded; `nil` if the store is healthy.
     package var failure: StoreErrorKind? { lastFailure.withLock { $0 } }
+
+    /// The kind of the error that keeps the store, or some part of the agent, from working; `nil` if all works.
+    package var fault: StoreErrorKind? { failure ?? (failsSomePart ? lastKind.withLock { $0 } ?? .io : nil) }
 
     /// Whether the last work of some part failed by the database. Probes do not end this: they say nothing about the data
     /// that the part needs.
@@ -41,6 +46,7 @@ package final class StoreHealth: Sendable {
     func end() { busySince.withLock { $0 = nil } }
 
     package func failed(_ kind: StoreErrorKind) {
+        lastKind.withLock { $0 = kind }
         // Damage outranks later errors.
         lastFailure.withLock { last in if last != .corrupt { last = kind } }
     }

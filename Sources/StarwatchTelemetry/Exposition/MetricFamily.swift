@@ -9,19 +9,23 @@ final class MetricFamily: Sendable {
     private let openMetricsHeader: [UInt8]
     private let series: Mutex<Shown>
     private let hidden: [HiddenSeries]
+    /// Makes the series that exist at the moment; `nil` if the family has none that come and go.
+    private let table: MetricTable?
 
     init(
         descriptor: MetricDescriptor,
         labels: [CatalogueLabel] = [],
         bounds: [Double] = [],
         series: [any MetricSeries] = [],
-        hidden: [HiddenSeries] = []
+        hidden: [HiddenSeries] = [],
+        table: MetricTable? = nil
     ) {
         self.descriptor = descriptor
         self.labels = labels
         self.bounds = bounds
         self.series = Mutex(Shown(series))
         self.hidden = hidden
+        self.table = table
         textHeader = Self.textHeader(of: descriptor)
         openMetricsHeader = Self.openMetricsHeader(of: descriptor)
     }
@@ -29,9 +33,12 @@ final class MetricFamily: Sendable {
     /// Number of series that are on the page from the start.
     var seriesCount: Int { series.withLock { Self.samples(of: $0.all) } }
 
-    /// Number of series that have appeared since.
+    /// Largest number of series with this configuration, but for hidden ones.
+    var largestCount: Int { table?.largest ?? seriesCount }
+
+    /// Number of series that have appeared since, and still exist.
     var appearedCount: Int {
-        hidden.reduce(0) { $0 + ($1.hasCounted ? Self.samples(of: $1.series) : 0) }
+        hidden.reduce(table?.rows().count ?? 0) { $0 + ($1.hasCounted ? Self.samples(of: $1.series) : 0) }
     }
 
     private static func samples(of series: [any MetricSeries]) -> Int { series.reduce(0) { $0 + $1.sampleCount } }
@@ -67,6 +74,11 @@ final class MetricFamily: Sendable {
         }
         for group in hidden where group.hasCounted {
             for one in group.series { one.write(to: &page, format: format) }
+        }
+        for row in table?.rows() ?? [] {
+            page.append(sample: descriptor.name, labels: row.labels)
+            page.append(value: row.value)
+            page.append(UInt8(ascii: "\n"))
         }
         if page.count == header { page.removeSubrange(start...) }
     }
@@ -108,6 +120,23 @@ private struct Shown {
     }
 }
 
+/// Series that come and go with what they tell of, such as a problem.
+package struct MetricTable: Sendable {
+    /// A series, with the labels that it has.
+    package struct Row: Sendable {
+        let labels: [(name: String, value: String)]
+        let value: Double
+
+        package init(labels: [(name: String, value: String)], value: Double) {
+            (self.labels, self.value) = (labels, value)
+        }
+    }
+
+    /// The largest number of series at one time.
+    let largest: Int
+    let rows: @Sendable () -> [Row]
+}
+
 /// Series that appear on the page together, when one of them has counted.
 struct HiddenSeries: Sendable {
     private(set) var series: [any MetricSeries] = []
@@ -127,13 +156,13 @@ package struct CatalogueEntry: Sendable, Hashable {
     package let labels: [CatalogueLabel]
     /// The upper bounds of a histogram's buckets, without +Inf; empty for other kinds.
     package let bounds: [Double]
-    /// Number of series on the page, including buckets.
+    /// Number of series on the page, including buckets; the largest one for series that come and go.
     package let seriesCount: Int
 
     init(_ family: MetricFamily) {
         descriptor = family.descriptor
         labels = family.labels
         bounds = family.bounds
-        seriesCount = family.seriesCount
+        seriesCount = family.largestCount
     }
 }

@@ -134,6 +134,8 @@ extension UInt8 {
 package struct CatalogueLabel: Sendable, Hashable {
     package let name: String
     package let values: [String]
+
+    package init(name: String, values: [String]) { (self.name, self.values) = (name, values) }
 }
 
 /// An error in the configured names that metrics use as label values.

@@ -40,6 +40,25 @@ extension MetricRegistry {
         register(MetricFamily(descriptor: descriptor, labels: catalogued, series: [series]))
     }
 
+    /// Registers a family of series that come and go. The labels of two rows must differ.
+    ///
+    /// - Parameters:
+    ///   - labels: The labels, each with its possible values; no values for what the catalogue cannot list.
+    ///   - largest: The largest number of rows.
+    package func table(
+        _ descriptor: MetricDescriptor,
+        labels: [CatalogueLabel],
+        largest: Int,
+        rows: @escaping @Sendable () -> [MetricTable.Row]
+    ) {
+        precondition(
+            descriptor.kind == .info || descriptor.kind == .gauge,
+            "\(descriptor.name) counts, so it cannot come and go."
+        )
+        let table = MetricTable(largest: largest, rows: rows)
+        register(MetricFamily(descriptor: descriptor, labels: labels, table: table))
+    }
+
     private func view(
         _ descriptor: MetricDescriptor,
         _ kind: MetricKind,

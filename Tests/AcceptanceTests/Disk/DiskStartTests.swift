@@ -14,6 +14,13 @@ import Testing
         var testDescription: String { name }
     }
 
+    /// A line of the log.
+    private struct Line: Decodable {
+        let event: String
+        let level: String
+        let error: String
+    }
+
     static let cases = [
         Case(name: "a damaged page", says: "damaged") { path in
             let file = try FileHandle(forUpdating: URL(filePath: path))
@@ -137,6 +144,9 @@ import Testing
     ) async throws {
         let result = try await starwatch("run", "--config", world.config, environment: environment)
         #expect(result.status == 2, "\(result.errors)")
+        let line = try JSONDecoder().decode(Line.self, from: Data(result.errors.utf8))
+        #expect(line.event == "agent.failed" && line.level == "ERROR")
+        #expect(line.error.contains(words), "\(result.errors)")
         #expect(result.errors.contains(words), "\(result.errors)")
         #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
         #expect(result.output == "")

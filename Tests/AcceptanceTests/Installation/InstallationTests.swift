@@ -151,10 +151,11 @@ import Testing
             #expect(report.states("problem") == [])
             let areas = [
                 "agent", "health", "dns", "connection", "server", "clock", "token", "poll starred_projects",
-                "sink hook", "scraping",
+                "database", "scraping",
             ]
             #expect(Set(report.states("ok")).isSuperset(of: areas))
-            #expect(report.states("skipped") == ["tls", "rules"])
+            // The receiver takes POST alone.
+            #expect(report.states("skipped") == ["tls", "sink hook", "rules"])
             #expect(mock.receivedNotifications.isEmpty)
             #expect(!result.output.contains("0x00") && !result.output.contains(mock.planIDs[0]))
         }
@@ -177,6 +178,14 @@ import Testing
             #expect(report.states("problem") == ["files", "agent", "connection", "sink hook"])
             #expect(report.findings.first { $0.area == "files" }?.text.hasSuffix("run chmod 600 on it.") == true)
         }
+    }
+
+    @Test func doctorWithoutAConfigurationPrintsJSONToo() async throws {
+        let result = try await starwatch("doctor", "--json", environment: ["STARWATCH_CONFIG": ""])
+        #expect(result.status == 1)
+        let report = try Report(result)
+        #expect(report.states("problem") == ["configuration"])
+        #expect(report.findings.first?.text.hasPrefix("No configuration file was found;") == true)
     }
 
     /// systemd gives the secret to the service alone.

@@ -27,6 +27,23 @@ import Testing
             .map { "\($0.area) \($0.state.rawValue)" }
     }
 
+    /// Many sinks accept POST alone.
+    @Test(arguments: [(200, Finding.State.ok), (204, .ok), (404, .skipped), (405, .skipped), (501, .skipped)])
+    func aSinkThatRefusesAGetIsNeitherAProblemNorHealthy(status: Int, state: Finding.State) {
+        let finding = Doctor.finding("sink hook", status: status, "'starwatch sinks test hook' delivers to it.")
+        #expect(finding.state == state)
+        #expect(finding.text.contains("HTTP \(status)") && finding.text.contains("starwatch sinks test hook"))
+    }
+
+    @Test func aDamagedDatabaseIsAProblemThatSaysWhatToDo() {
+        let finding = DatabaseFinding.finding(.failed("the database file is damaged: restore a backup"))
+        #expect(finding.state == .problem)
+        #expect(finding.text == "The database file is damaged: restore a backup.")
+        #expect(DatabaseFinding.finding(.sound).state == .ok)
+        #expect(DatabaseFinding.finding(.older).state == .ok)
+        #expect(DatabaseFinding.finding(.absent).state == .skipped)
+    }
+
     @Test func theStepThatFailedIsTheProblemAndLaterStepsAreSkipped() {
         let dns = ["dns problem", "connection skipped", "tls skipped", "server skipped"]
         #expect(states(trial("failed", FailureReason(.dns))) == dns)

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func aPartThatFailsByTheDatabaseStopsNoPoll() {
-        expect(["store_unavailable"], "The database fails") { $0.isStoreFailing = true }
+        expect(["store_unavailable"], "The database fails") { $0.storeFault = .unusable }
     }
 
     @Test func theHeadlineOfAFullOutboxNamesTheSinkThatFillsIt() {
@@ -118,7 +118,9 @@ import Testing
     @Test func failingAcknowledgementsAndRefusedReloadsAreNotHealthy() {
         expect([], nil) { $0.failedAcknowledgements = 1 }
         expect(["acknowledgements_failing"], "Acknowledgements fail") { $0.failedAcknowledgements = 2 }
-        expect(["reload_refused"], "The changed configuration was refused") { $0.isReloadRefused = true }
+        expect(["reload_refused"], "The changed configuration was refused: line 3: polls must be a list") {
+            $0.refusedReload = "line 3: polls must be a list."
+        }
         expect(["reload_refused:http"], "The changed web configuration of port http was refused") {
             $0.refusedPorts = ["http"]
         }

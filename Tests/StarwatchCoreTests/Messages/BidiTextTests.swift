@@ -19,6 +19,16 @@ import Testing
         #expect(Array(BidiText.balanced(text).unicodeScalars) == Array(expected.unicodeScalars))
     }
 
+    /// On a page, a person must see what would reorder its text.
+    @Test(arguments: [
+        ("Garden", "Garden"), ("גן", "גן"), ("\u{2068}גן\u{2069}", "\u{2068}גן\u{2069}"),
+        ("\u{202e}evil", "[U+202E]evil"), ("\u{202a}a\u{202c}", "[U+202A]a[U+202C]"), ("\u{2067}a", "[U+2067]a"),
+        ("\u{2068}\u{202e}a\u{202c}\u{2069}", "\u{2068}[U+202E]a[U+202C]\u{2069}"), ("a\u{2069}b", "a[U+2069]b"),
+    ])
+    func controlsThatReorderTextAreVisible(text: String, expected: String) {
+        #expect(Array(BidiText.visible(text).unicodeScalars) == Array(expected.unicodeScalars))
+    }
+
     @Test func aNameThatCouldTurnTheTextAroundItIsIsolated() {
         #expect(BidiText.isolated("\u{202e}evil") == "evil")
         #expect(BidiText.isolated("גן") == "\u{2068}גן\u{2069}")

@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOPosix
 import StarwatchCore
@@ -142,6 +143,72 @@ struct ControlClientTests {
         } catch {
             return error
         }
+    }
+
+    /// Gives `body` the path of a socket on which nobody accepts connections.
+    private func withSilence(backlog: Int32, _ body: (String) async throws -> Void) async throws {
+        try await withDirectory { directory in
+            let path = directory + "/s.sock"
+            let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(listener) }
+            #expect(Self.with(path) { bind(listener, $0, $1) } == 0 && listen(listener, backlog) == 0)
+            try await body(path)
+        }
+    }
+
+    private static func with(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        return withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+
+    @Test func aSilentAgentIsOneClearErrorAfterTheTimeout() async throws {
+        try await withSilence(backlog: 8) { path in
+            let limit = Duration.milliseconds(50)
+            let client = ControlClient(socketPath: path, timeout: limit)
+            let read = await #expect(throws: ControlError.self) { try await client.perform(ControlAPI.status) }
+            #expect(read == .timedOut(path, limit, isRead: true))
+            #expect(read?.message.contains("did not answer within 50ms; it may be stopped or overloaded.") == true)
+            let change = await #expect(throws: ControlError.self) { try await client.perform(ControlAPI.reload) }
+            #expect(change == .timedOut(path, limit, isRead: false))
+            #expect(change?.message.hasSuffix("It can still do what it was asked for.") == true)
+            let feed = await #expect(throws: ControlError.self) { try await client.followFeed(after: nil) { _ in } }
+            #expect(feed == .timedOut(path, limit, isRead: true))
+        }
+    }
+
+    @Test func anAgentWhoseQueueIsFullIsThereAndDoesNotAnswer() async throws {
+        try await withSilence(backlog: 0) { path in
+            var waiting: [Int32] = []
+            defer { waiting.forEach { _ = close($0) } }
+            while true {
+                let client = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+                waiting.append(client)
+                guard Self.with(path, { connect(client, $0, $1) }) == 0 else { break }
+            }
+            let client = ControlClient(socketPath: path, timeout: .milliseconds(50))
+            let error = await #expect(throws: ControlError.self) { try await client.perform(ControlAPI.status) }
+            #expect(error?.kind == .timedOut, "\(String(describing: error))")
+            #expect(ControlSocket.hasListener(at: path))
+        }
+    }
+
+    @Test func whatTakesLongerHasALongerLimitAndNothingHasNone() {
+        #expect(ControlAPI.status.patience == .seconds(10))
+        #expect(ControlAPI.logs.patience == .seconds(10))
+        #expect(ControlAPI.runPoll.patience == .seconds(900))
+        #expect(ControlAPI.testSink.patience == .seconds(120))
+        for verb in ControlAPI.controls { checkPatience(of: verb) }
+    }
+
+    private func checkPatience(of verb: some AnyVerb) {
+        let limits = Duration.seconds(10)...Duration.seconds(900)
+        #expect(limits.contains(verb.verb.patience), "\(verb.verb.path)")
     }
 
     @Test func aPathThatIsTooLongIsUnreachable() async {

@@ -8,10 +8,7 @@ import Testing
 extension AgentStatus {
     /// Shows these problems as a reporter does.
     mutating func show(_ problems: StarwatchCore.Problem...) {
-        status = .degraded
-        self.problems = problems.map(Problem.init)
-        reasons = problems.map(\.word).sorted()
-        headline = problems.first?.title
+        take(problems, headline: problems.first?.title)
     }
 }
 
@@ -161,7 +158,7 @@ extension AgentStatus {
         let page = page(status)
         #expect(page.contains("<title>Something is wrong – Starwatch</title>"))
         #expect(page.contains("<ul><li>") && !page.contains("<b>Something is wrong"))
-        #expect(problem.command.map { page.contains("<code>\($0)</code></li>") } ?? true)
+        #expect(problem.command.map { page.contains("<code>\($0)</code> ") } ?? true)
         #expect(HelpPage().frame.main.text.contains("<code>\(kind.rawValue)</code>"))
         #expect(kind.meaning.last == "." && !kind.meaning.contains("\n") && kind.meaning.count { $0 == "`" } % 2 == 0)
     }
@@ -174,7 +171,7 @@ extension AgentStatus {
         let page = page(status)
         #expect(
             page.contains(
-                "<ul><li>The server&#39;s answer broke its contract. Next: <code>starwatch poll starred_projects</code></li>"
+                "<ul><li>The server&#39;s answer broke its contract. Next: <code>starwatch poll starred_projects</code> "
             )
         )
         #expect(page.contains("<span class=\"pill bad\">Failing</span>"))
@@ -333,7 +330,8 @@ extension AgentStatus {
         let closed = page(Self.degraded)
         #expect(!closed.contains("<form"))
         #expect(!closed.contains("<button"))
-        #expect(closed.contains("<a class=\"button\" href=\"help#refresh\">Refresh Now</a>"))
+        #expect(!closed.contains("Refresh Now"))
+        #expect(closed.contains("To refresh now, run <code>starwatch poll starred_projects</code>"))
         #expect(closed.contains("<a class=\"button\" href=\"help#settings\">Settings</a>"))
         #expect(HelpPage().frame.main.text.contains("id=\"settings\""))
         #expect(HelpPage().frame.main.text.contains("id=\"refresh\""))

@@ -93,6 +93,19 @@ import Testing
         }
     }
 
+    /// Dashboards link to it on the port that a browser reaches.
+    @Test func theReadOnlyServerSaysWhereTheStoryIs() async throws {
+        let agent = FakeAgent()
+        try await withAdmin(agent) { probe in
+            let page = try await probe.get("/explain?id=run_1%3Cb%3E")
+            #expect(page.status == 200)
+            #expect(page.text.contains("<code>starwatch explain run_1&lt;b&gt;</code>"))
+            #expect(page.text.contains("<code>control.listen</code>") && !page.text.contains("<form"))
+            #expect(try await probe.get("/explain").text.contains("<code>starwatch explain ID</code>"))
+        }
+        #expect(agent.now.calls == [])
+    }
+
     @Test func anUnknownIDIsSaidOnThePage() async throws {
         let agent = FakeAgent { $0.failure = ControlError(.notFound, "Nothing stored has that id.") }
         try await withClient(agent) { _, probe async throws in

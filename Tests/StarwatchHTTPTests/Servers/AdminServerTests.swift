@@ -103,6 +103,7 @@ struct AdminServerTests {
         var status = StatusPageTests.degraded
         status.problems?[0].since = status.now
         status.problems?[0].until = status.now
+        status.problems?[0].reason = "timeout"
         status.polls = status.polls.filter { $0.key == "starred_projects" }
         status.polls["starred_projects"]?.skipReason = .throttled
         status.polls["starred_projects"]?.lastReason = "http_403"
@@ -132,8 +133,8 @@ struct AdminServerTests {
             polls.NAME.last_attempt polls.NAME.last_error polls.NAME.last_outcome polls.NAME.last_reason \
             polls.NAME.last_success polls.NAME.needs_action polls.NAME.next_run \
             polls.NAME.skip_reason polls.NAME.skipped_since polls.NAME.stale polls.NAME.stale_after_seconds polls.NAME.watermark_time \
-            problems[].command problems[].meaning problems[].problem problems[].since problems[].subject problems[].title \
-            problems[].until reasons server.circuit server.dialect server.throttled_until started_at status version
+            problems[].command problems[].meaning problems[].problem problems[].reason problems[].runbook problems[].severity \
+            problems[].since problems[].subject problems[].title problems[].until reasons server.circuit server.dialect server.throttled_until started_at status version
             """.split(separator: " ").map(String.init)
         let object = try JSONSerialization.jsonObject(with: Data(reply.bytes))
         let paths = Self.paths(object).map {

@@ -82,9 +82,16 @@ struct RefusalTests {
         #expect(agent.now.refusals == Array(repeating: .host, count: 11) + [.origin])
     }
 
-    @Test func theReadOnlyServerCountsNoRefusal() async throws {
-        #expect(try await withAdmin(agent) { try await $0.get("/", ["Host": "evil.test"]) }.status == 403)
-        #expect(agent.now.refusals.isEmpty)
+    @Test func theReadOnlyServerCountsRefusalsAndSlowsTheirAddressAlone() async throws {
+        try await withAdmin(agent) { probe in
+            for _ in 0..<10 { #expect(try await probe.get("/", ["Host": "evil.test"]).status == 403) }
+            let reply = try await probe.get("/", ["Host": "evil.test"])
+            #expect(reply.status == 429)
+            #expect(reply.headers["Retry-After"] == ["60"])
+            // A scraper of the same machine names a good host.
+            #expect(try await probe.get("/metrics").status == 200)
+        }
+        #expect(agent.now.refusals == Array(repeating: .host, count: 10) + [.rate])
     }
 
     // MARK: - Counting

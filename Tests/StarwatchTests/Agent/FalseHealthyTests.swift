@@ -16,7 +16,7 @@ import Testing
             #expect(status.reasons == ["signed_out"])
             #expect(status.headline == "Polling stopped: signed out")
             let idle = try await world.agent { $0.polls = [] }
-            #expect(await idle.state().reasons == [])
+            #expect(await idle.state().reasons == ["no_polls"])
         }
     }
 
@@ -82,9 +82,9 @@ import Testing
             #expect(await agent.cycle().outcome == .failed)
             for _ in 1...2 {
                 let status = await agent.state()
-                #expect(status.reasons == ["failing:starred_projects"])
-                #expect(status.headline == "Poll starred_projects fails: the page breaks the contract")
-                #expect(status.has(.failing, of: World.starred))
+                #expect(status.reasons == ["contract_violated:starred_projects"])
+                #expect(status.headline == "The server breaks its contract with poll starred_projects")
+                #expect(status.has(.contractViolated, of: World.starred))
                 agent = try await world.agent()
             }
             world.mock.clearFaults()
@@ -100,7 +100,7 @@ import Testing
             world.mock.publish(count: 1)
             world.mock.script(.schemaViolation(.missingJWTID), at: .plansChanged)
             #expect(await agent.cycle().outcome == .failed)
-            #expect(await agent.state().reasons == ["failing:starred_projects"])
+            #expect(await agent.state().reasons == ["contract_violated:starred_projects"])
             world.clock.advance(by: .seconds(900))
             #expect(await agent.cycle().outcome == .bootstrapped)
             #expect(await agent.state().reasons == [])

@@ -85,8 +85,8 @@ import Testing
         try await withRunningAgent { world, agent in
             #expect(await agent.topics.notReady() == [])
             await agent.store.failOnce()
-            #expect(await agent.topics.notReady() == ["store_unavailable"])
-            #expect(await agent.state().reasons == ["store_unavailable"])
+            #expect(await agent.topics.notReady() == ["store_full"])
+            #expect(await agent.state().reasons == ["store_full"])
             #expect(await agent.topics.isHealthy())
             // No transaction told the housekeeping of this failure.
             world.clock.advance(by: .seconds(30))
@@ -109,24 +109,24 @@ import Testing
 
             await #expect(throws: ControlError.self) { try await agent.perform(ControlAPI.archivedStars).archived }
             #expect(await agent.page()[errors, corrupt] == 1)
-            #expect(await agent.topics.notReady() == ["store_unavailable"])
-            #expect(await agent.state().reasons == ["store_unavailable"])
+            #expect(await agent.topics.notReady() == ["store_damaged"])
+            #expect(await agent.state().reasons == ["store_damaged"])
             #expect(try await agent.storage.advance("feed", from: nil, to: "7"))
             #expect(try await agent.storage.watermark(of: "feed") == "7")
-            #expect(await agent.topics.notReady() == ["store_unavailable"])
+            #expect(await agent.topics.notReady() == ["store_damaged"])
 
             // Neither a lesser failure nor the look at the store after it makes the damage forgotten.
             await agent.store.failOnce()
             world.clock.advance(by: .seconds(2))
             await world.clock.sleepers(atLeast: 5)
             #expect(await agent.page()[errors, corrupt] == 2)
-            #expect(await agent.topics.notReady() == ["store_unavailable"])
+            #expect(await agent.topics.notReady() == ["store_damaged"])
             #expect(await agent.topics.isHealthy())
 
             try damage.mend()
             try file.makeStale()
             #expect(try await agent.perform(ControlAPI.archivedStars).archived == [])
-            #expect(await agent.topics.notReady() == ["store_unavailable"])
+            #expect(await agent.topics.notReady() == ["store_damaged"])
             world.clock.advance(by: .seconds(2))
             await world.clock.sleepers(atLeast: 5)
             #expect(await agent.topics.notReady() == [])

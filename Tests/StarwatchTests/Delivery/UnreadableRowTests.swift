@@ -92,8 +92,8 @@ import Testing
                 _ = await agent.cycle()
                 _ = await agent.runtime.acknowledger.pass()
                 let status = await agent.state()
-                #expect(status.reasons == ["store_unavailable"])
-                #expect(status.headline == "The database fails")
+                #expect(status.reasons == ["store_busy"])
+                #expect(status.headline == "Another program locks the database")
             }
             fault.fail()
             _ = await agent.runtime.dispatcher.pass()

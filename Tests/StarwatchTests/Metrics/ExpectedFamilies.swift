@@ -133,7 +133,7 @@ enum ExpectedFamilies {
 
     static let outbox: [Family] = [
         family("starwatch_outbox_rows", "gauge", ("state", ["pending", "claimed", "delivered", "dead"])),
-        family("starwatch_outbox_capacity_rows", "gauge"),
+        family("starwatch_outbox_capacity_rows", "gauge"), family("starwatch_scheduler_progress_age_seconds", "gauge"),
         family("starwatch_outbox_backpressure_active", "gauge"),
         family(
             "starwatch_outbox_changes_total",
@@ -171,7 +171,8 @@ enum ExpectedFamilies {
         ),
         family("starwatch_delivery_failures_total", "counter", sink, failureReason),
         family("starwatch_delivery_seconds", "histogram", sink),
-        family("starwatch_sink_disabled", "gauge", sink),
+        family("starwatch_sink_disabled", "gauge", sink), family("starwatch_sink_backlog_rows", "gauge", sink),
+        family("starwatch_sink_last_success_timestamp_seconds", "gauge", sink),
         family("starwatch_freshness_seconds", "histogram", poll),
         family(
             "starwatch_acknowledgements_total",
@@ -284,7 +285,9 @@ enum ExpectedFamilies {
         return switch family {
         case "starwatch_retries_total", "starwatch_retries_exhausted_total":
             isPolled || labels["reason"] == "unauthenticated"
-        case "starwatch_api_requests_total": isPolled || labels["result"] != "not_modified"
+        case "starwatch_api_requests_total":
+            isPolled
+                || !["not_modified", "bad_request", "not_found", "too_large", "cancelled"].contains(labels["result"])
         case "starwatch_poll_failure_reasons_total": labels["reason"] != "local"
         case "starwatch_clock_samples_total": labels["source"] != "date_header" || labels["result"] != "failed"
         default: true

@@ -100,7 +100,18 @@ import Testing
 
     @Test(arguments: DialectChoice.allCases)
     func onePollAndOneSinkHaveFewerThan500Series(dialect: DialectChoice) throws {
-        #expect(try names { $0.server.dialect = dialect }.count < 500)
+        let webhook = SinkOptions.Kind.webhook(
+            url: "https://hook.example",
+            secretFile: "/secret",
+            timeout: .seconds(10)
+        )
+        for kind in [.log, webhook] {
+            let count = try names { options in
+                options.server.dialect = dialect
+                options.delivery.sinks[0].kind = kind
+            }.count
+            #expect(count < 500)
+        }
     }
 
     @Test func seriesThatNothingCountsAreNotShown() throws {
@@ -137,6 +148,14 @@ import Testing
         let metrics = try AgentMetrics.make(polls: [], sinks: [], features: features, now: { ManualClock.start })
         metrics.controlRefused[.host].increment()
         #expect(MetricsPage(metrics.registry.page(.text))[name, ["reason": "host"]] == 1)
+    }
+
+    @Test func refusalsOfHTTPListenAppearWhenTheyCountAlsoWithoutAWebConfiguration() throws {
+        let features = MetricFeatures(AgentOptions())
+        let metrics = try AgentMetrics.make(polls: [], sinks: [], features: features, now: { ManualClock.start })
+        metrics.httpRefused[.host].increment()
+        let page = MetricsPage(metrics.registry.page(.text))
+        #expect(page["starwatch_http_refused_total", ["reason": "host"]] == 1)
     }
 
     @Test func aWebConfigurationHasMetricsAndACertificateOnceItIsKnown() throws {

@@ -50,6 +50,21 @@ import Testing
         }
     }
 
+    @Test(arguments: [-7200, 7200])
+    func theStatusTellsTheNextRunByTheClockThatWasSet(seconds: Int64) async throws {
+        try await World.with(.endorser, clock: .waiting) { world in
+            let agent = try await world.agent { $0.polls[0].timing = .every(.seconds(60)) }
+            try await following(agent) {
+                await world.clock.sleepers(atLeast: 1)
+                world.clock.setWall(to: world.clock.now + .seconds(seconds))
+                let status = await agent.topics.status.status()
+                let next = try #require(status.polls[World.starred]?.nextRun.flatMap { Timestamp(iso8601: $0) })
+                let now = try #require(Timestamp(iso8601: status.now))
+                #expect(now <= next && next <= now + .seconds(60))
+            }
+        }
+    }
+
     @Test func cronRunsAtItsTimeAndSleepsThirtySecondsAtMost() async throws {
         try await World.with(.endorser, clock: .waiting) { world in
             world.clock.advance(by: .seconds(61))

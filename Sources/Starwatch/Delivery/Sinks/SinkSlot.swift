@@ -22,6 +22,8 @@ package final class SinkSlot: Sendable {
         var rejectionsInARow = 0
         /// Reason of the last attempt; `nil` if it succeeded, or before the first one.
         var lastReason: FailureReason?
+        /// Time of the last success of this process; `nil` before the first one.
+        var lastSuccess: Timestamp?
         /// End and length of the wait that the sink requested.
         var requestedWait: (until: Timestamp, wait: Duration)?
     }
@@ -42,8 +44,10 @@ package final class SinkSlot: Sendable {
 
     /// Keeps the wait that `former` requested, and the start and the reason of its outage. `former` is the same sink before a reload.
     func keepWait(of former: SinkSlot) {
-        let kept = former.state.withLock { ($0.requestedWait, $0.downSince, $0.isDisabled ? nil : $0.lastReason) }
-        state.withLock { ($0.requestedWait, $0.downSince, $0.lastReason) = kept }
+        let kept = former.state.withLock {
+            ($0.requestedWait, $0.downSince, $0.isDisabled ? nil : $0.lastReason, $0.lastSuccess)
+        }
+        state.withLock { ($0.requestedWait, $0.downSince, $0.lastReason, $0.lastSuccess) = kept }
     }
 
     /// The sink's condition, with the start of its outage.
@@ -56,7 +60,8 @@ package final class SinkSlot: Sendable {
                     circuit: state.circuit.state,
                     rejectionsInARow: state.rejectionsInARow
                 ),
-                downSince: state.downSince
+                downSince: state.downSince,
+                failure: state.lastReason
             )
         }
     }
@@ -66,6 +71,9 @@ package final class SinkSlot: Sendable {
 
     /// Reason why the last attempt failed; `nil` if it succeeded, or before the first one.
     package var lastReason: FailureReason? { state.withLock(\.lastReason) }
+
+    /// Time of the last success; `nil` before the first one of this process.
+    package var lastSuccess: Timestamp? { state.withLock(\.lastSuccess) }
 
     package var circuitState: CircuitState { state.withLock(\.circuit.state) }
 
@@ -118,6 +126,7 @@ package final class SinkSlot: Sendable {
         state.withLock { state in
             let changed: CircuitState?
             state.lastReason = result.failure?.reason
+            if result.answer == .ok { state.lastSuccess = now }
             switch result.answer {
             case .ok, .rejected:
                 state.rejectionsInARow = result.answer == .ok ? 0 : state.rejectionsInARow + 1

@@ -1,0 +1,57 @@
+import StarwatchCore
+import Synchronization
+
+/// Observations of this process that decide about its health. They outlast a reload.
+final class HealthMemory: Sendable {
+    private struct Seen {
+        var lastScrape: Timestamp?
+        var rhythm = ScrapeRhythm()
+        var answers = AnswerWindow()
+        /// The last step of the local clock, and when it was noticed by the clock that nobody sets.
+        var jump: (event: ClockJumpDetector.Event, at: Duration)?
+        var reloadError: String?
+    }
+
+    private let seen = Mutex(Seen())
+
+    /// Time of the last request of a scraper; `nil` before the first.
+    var lastScrape: Timestamp? { seen.withLock(\.lastScrape) }
+
+    /// The error of the last reload; `nil` if it succeeded, or before the first one.
+    var reloadError: String? {
+        get { seen.withLock(\.reloadError) }
+        set { seen.withLock { $0.reloadError = newValue } }
+    }
+
+    /// - Parameter monotonic: The time by the monotonic clock.
+    func noteScrape(now: Timestamp, at monotonic: Duration) {
+        seen.withLock { seen in
+            seen.lastScrape = now
+            seen.rhythm.scraped(at: monotonic)
+        }
+    }
+
+    /// The time since the last scrape, if scrapes have ceased; `nil` if they go on, or never had a rhythm.
+    func scrapeSilence(at monotonic: Duration) -> Duration? { seen.withLock { $0.rhythm.silence(at: monotonic) } }
+
+    /// Takes the totals of the server's answers, and returns those of late.
+    func answers(_ totals: AnswerWindow.Totals, bounds: [Double], at monotonic: Duration) -> AnswerWindow.Summary {
+        seen.withLock { seen in
+            seen.answers.observe(totals, at: monotonic)
+            return seen.answers.summary(bounds: bounds)
+        }
+    }
+
+    /// Remembers a step of the local clock. A suspended machine is none.
+    func noteJump(_ event: ClockJumpDetector.Event, at boottime: Duration) {
+        guard event.jump != .suspend else { return }
+        seen.withLock { $0.jump = (event, boottime) }
+    }
+
+    /// The last step of the local clock; `nil` without one.
+    func jump(at boottime: Duration) -> HealthFacts.Jump? {
+        seen.withLock { seen in
+            seen.jump.map { HealthFacts.Jump($0.event.jump, size: $0.event.size, age: boottime - $0.at) }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import Glibc
+import Starwatch
+import StarwatchCore
+
+/// The notes that running agents leave about their control sockets, for commands that cannot read the configuration.
+///
+/// A note is a file in a runtime folder that no other user can write to. Its name is a hash of the configuration's path;
+/// its lines are that path and the socket's.
+struct SocketNotes: Sendable {
+    /// The folder of the package's service, which only root can create. Root trusts its owner.
+    private static let serviceFolder = "/run/starwatch"
+
+    var environment = ProcessInfo.processInfo.environment
+    /// The running user.
+    var user: UInt32 = geteuid()
+    /// The folder for users without a runtime folder.
+    var temporaryFolder = "/tmp"
+
+    /// The folders for notes, the best one first. An agent uses the first one that it can write to.
+    private var folders: [String] {
+        var folders = (environment["RUNTIME_DIRECTORY"] ?? "").split(separator: ":").prefix(1).map(String.init)
+        if let folder = environment["XDG_RUNTIME_DIR"], folder.hasPrefix("/") { folders.append(folder + "/starwatch") }
+        return folders + ["/run/user/\(user)/starwatch", "\(temporaryFolder)/starwatch-\(user)"]
+    }
+
+    private static func name(of configuration: String) -> String {
+        // FNV-1a. Swift's own hash has another seed in every process.
+        let hash = configuration.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        return String(hash, radix: 16) + ".socket"
+    }
+
+    private static func text(_ configuration: String, _ socket: String) -> String { "\(configuration)\n\(socket)\n" }
+
+    /// The socket of the agent that runs with a configuration file, or ran with it last and was killed; `nil` if none is
+    /// noted.
+    ///
+    /// - Parameter configuration: The absolute path.
+    func socket(of configuration: String) -> String? {
+        for folder in folders + [Self.serviceFolder] {
+            guard let directory = open(folder) else { continue }
+            defer { close(directory) }
+            guard let text = read(Self.name(of: configuration), in: directory) else { continue }
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+            if lines.count == 3, lines[0] == configuration, lines[1].hasPrefix("/") { return lines[1] }
+        }
+        return nil
+    }
+
+    /// Notes the socket of an agent. Without a folder for it, only commands with a broken configuration miss the note.
+    ///
+    /// - Parameters:
+    ///   - socket: The absolute path.
+    ///   - configuration: The absolute path.
+    func note(_ socket: String, of configuration: String) {
+        let name = Self.name(of: configuration)
+        for folder in folders {
+            mkdir(folder, 0o700)
+            guard let directory = open(folder) else { continue }
+            defer { close(directory) }
+            removeOutdated(in: directory, folder)
+            if write(Self.text(configuration, socket), to: name, in: directory) { return }
+        }
+    }
+
+    /// Removes the note of an agent that ends.
+    func remove(_ configuration: String) {
+        for folder in folders {
+            guard let directory = open(folder) else { continue }
+            unlinkat(directory, Self.name(of: configuration), 0)
+            close(directory)
+        }
+    }
+
+    /// Opens a folder that only root, the user and, for root, the service can write to.
+    private func open(_ folder: String) -> Int32? {
+        let directory = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard directory >= 0 else { return nil }
+        var status = stat()
+        if fstat(directory, &status) == 0 {
+            let access = FileAccess(owner: status.st_uid, mode: status.st_mode)
+            let isService = user == 0 && folder == Self.serviceFolder
+            if access.mode & 0o022 == 0, isService || access.belongs(to: user) { return directory }
+        }
+        close(directory)
+        return nil
+    }
+
+    private func read(_ name: String, in directory: Int32) -> String? {
+        // O_NONBLOCK: opening a pipe would block the caller.
+        let file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 8192)
+        let count = Glibc.read(file, &bytes, bytes.count)
+        return count > 0 ? String(validating: bytes.prefix(count), as: UTF8.self) : nil
+    }
+
+    private func write(_ text: String, to name: String, in directory: Int32) -> Bool {
+        let draft = name + ".new"
+        unlinkat(directory, draft, 0)
+        let file = openat(directory, draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return false }
+        let bytes = Array(text.utf8)
+        let isWritten = Glibc.write(file, bytes, bytes.count) == bytes.count
+        close(file)
+        if isWritten, renameat(directory, draft, directory, name) == 0 { return true }
+        unlinkat(directory, draft, 0)
+        return false
+    }
+
+    /// Removes the notes of agents that were killed and whose configuration is gone.
+    private func removeOutdated(in directory: Int32, _ folder: String) {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where name.hasSuffix(".socket")
+        {
+            guard let text = read(name, in: directory), let path = text.split(separator: "\n").first else { continue }
+            if access(String(path), F_OK) != 0, errno == ENOENT { unlinkat(directory, name, 0) }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+/// The server's answers of the last 15 minutes, compared with those before. It keeps totals, not answers.
+package struct AnswerWindow: Sendable {
+    /// The totals since the start of the process.
+    package struct Totals: Sendable, Hashable {
+        package var requests = 0
+        package var failed = 0
+        /// The requests by duration. The last bucket has no upper bound.
+        package var buckets: [UInt64] = []
+
+        package init() {}
+
+        fileprivate static func - (a: Self, b: Self) -> Self {
+            var rest = Totals()
+            (rest.requests, rest.failed) = (a.requests - b.requests, a.failed - b.failed)
+            rest.buckets = a.buckets.enumerated().map { $1 - (b.buckets.indices.contains($0) ? b.buckets[$0] : 0) }
+            return rest
+        }
+    }
+
+    /// The answers in figures. Durations are in seconds.
+    package struct Summary: Sendable, Hashable {
+        package var requests = 0
+        package var failed = 0
+        /// The duration that 95 % of the requests stay below; `nil` for too few requests.
+        package var p95: Double?
+        /// The same for those before; `nil` for too few.
+        package var usual: Double?
+
+        package init() {}
+
+        /// Whether a quarter or more failed, of at least four.
+        package var hasManyErrors: Bool { requests >= 4 && failed * 4 >= requests }
+
+        /// Whether it takes more than a second, and three times as long as before; without a before, more than five seconds.
+        package var isSlow: Bool { p95.map { $0 > (usual.map { max(1, 3 * $0) } ?? 5) } ?? false }
+    }
+
+    private static let length = Duration.seconds(900)
+    /// The time between two kept totals.
+    private static let step = Duration.seconds(20)
+
+    /// The totals of the last 15 minutes, and those just before.
+    private var kept: [(at: Duration, totals: Totals)] = []
+    private var latest = Totals()
+
+    package init() {}
+
+    /// Takes the totals at a time of the monotonic clock.
+    package mutating func observe(_ totals: Totals, at now: Duration) {
+        latest = totals
+        if kept.last.map({ now - $0.at >= Self.step }) ?? true { kept.append((now, totals)) }
+        while kept.count > 1, now - kept[1].at >= Self.length { kept.removeFirst() }
+    }
+
+    /// - Parameter bounds: The upper bounds of the buckets, without the last one's.
+    package func summary(bounds: [Double]) -> Summary {
+        let before = kept.first?.totals ?? Totals()
+        let recent = latest - before
+        var summary = Summary()
+        (summary.requests, summary.failed) = (recent.requests, recent.failed)
+        summary.p95 = Self.quantile(recent.buckets, bounds, atLeast: 5)
+        summary.usual = Self.quantile(before.buckets, bounds, atLeast: 20)
+        return summary
+    }
+
+    /// The 95th percentile, as Prometheus estimates it: within a bucket, durations are spread evenly.
+    private static func quantile(_ buckets: [UInt64], _ bounds: [Double], atLeast least: UInt64) -> Double? {
+        let count = buckets.reduce(0, +)
+        guard count >= least, buckets.count == bounds.count + 1 else { return nil }
+        var rank = 0.95 * Double(count)
+        for (index, bound) in bounds.enumerated() {
+            let inBucket = Double(buckets[index])
+            if rank <= inBucket {
+                let lower = index == 0 ? 0 : bounds[index - 1]
+                return lower + (bound - lower) * rank / max(inBucket, 1)
+            }
+            rank -= inBucket
+        }
+        return bounds.last
+    }
+}

@@ -1,0 +1,123 @@
+extension Problem.Kind {
+    /// The meaning, and what to do. Commands and settings stand between backticks.
+    package var meaning: String {
+        switch self {
+        case .storeUnavailable:
+            "The database cannot be read. Check the disk and the file’s owner and mode; the log has SQLite’s error."
+        case .storeDamaged:
+            """
+            The database is damaged, so changes can be lost or repeated. Stop the agent, and restore a backup, or move \
+            the file away to start empty.
+            """
+        case .storeFull:
+            """
+            The disk of the database is full, so nothing is polled or delivered. Free space; the agent goes on by itself, \
+            and nothing that was stored is lost.
+            """
+        case .storeBusy:
+            "Another program locks the database. The agent retries by itself; end that program if this goes on."
+        case .diskLow:
+            """
+            The disk has less space than twice the database, or less than 256 MiB. Polling and delivery stop when it is \
+            full. Free space.
+            """
+        case .signedOut: "No identity is signed in, so nothing is polled."
+        case .credentialsRefused:
+            """
+            The server refused the poll’s token (401, 403 or a 400 about the token). Check `auth`, the identity’s \
+            permissions and this machine’s clock. The poll still follows its schedule.
+            """
+        case .noToken:
+            """
+            The poll needs a token, and there is none: `auth.kind` is `none` and the poll asks for offers, or the token’s \
+            file or command fails. Check `auth`.
+            """
+        case .tokenPoolLow:
+            "The token file has less than three tokens that are valid. Polling stops with the last one. Add tokens."
+        case .serverUnreachable:
+            "The server failed repeatedly, so requests to it pause. The agent retries by itself, and nothing is lost."
+        case .sinkUnreachable:
+            "The sink failed repeatedly, so requests to it pause. The agent retries by itself, and nothing is lost."
+        case .held:
+            """
+            The server asked for a wait that is longer than the time between two runs of a poll. No request is sent before \
+            its end. The command ends it now, if the server’s operator agrees.
+            """
+        case .contractViolated:
+            """
+            The server sends pages that break its contract, and the poll does not pass them. Nothing is lost: it goes on \
+            when the server is mended. `quarantine_invalid` sets invalid items aside.
+            """
+        case .failing:
+            """
+            The poll’s last two cycles or more failed or were deferred. The agent retries by itself, and one success ends \
+            this problem.
+            """
+        case .answersWithErrors:
+            """
+            A quarter or more of the last requests failed. The agent retries them, so changes come late at most. If it \
+            goes on, tell the server’s operator.
+            """
+        case .slow:
+            "The server takes much longer than before. Changes come late at most. If it goes on, tell its operator."
+        case .behind:
+            """
+            The server has more changes than one cycle fetches. Each cycle goes on where the last one ended, and nothing \
+            is skipped. The command fetches the next part now.
+            """
+        case .sinkRejecting:
+            """
+            The sink rejected its last notifications, all of them. Check its URL and credentials. After \
+            `outbox.max_retries` rejections a notification is a dead letter.
+            """
+        case .sinkDisabled:
+            "The sink returned 410 Gone and is disabled. Fix or remove it, then reload. Its changes wait."
+        case .stale: "The last success is older than the poll’s `stale_after`. The command runs it and shows the error."
+        case .acknowledgementsFailing:
+            """
+            The server did not accept acknowledgements two times in a row. Notifications are delivered, and the agent \
+            retries by itself.
+            """
+        case .deadLetters:
+            """
+            A sink rejected changes for good, or was given up after `give_up_after`. `starwatch outbox retry ID` retries \
+            one, `starwatch outbox discard ID` discards it.
+            """
+        case .quarantined:
+            """
+            The server sent invalid items, which were rejected alone. The command shows where their faults are; \
+            `starwatch quarantine discard ID` ends the notice.
+            """
+        case .backpressure:
+            """
+            The outbox is nearly full, so polling pauses while delivery continues. Check the sinks. Set `required: false` \
+            on a sink that changes need not wait for; `starwatch outbox discard --all --claimed` gives up what waits.
+            """
+        case .reloadRefused:
+            """
+            A changed configuration cannot be used, so the former one stays; with a port, the web configuration of that \
+            port. Correct it. The configuration then needs a reload, that of a port does not.
+            """
+        case .noPolls: "The configuration has no polls and no digests, so the agent has nothing to do."
+        case .noStars:
+            """
+            The identity has no starred projects, so the poll is skipped. `starwatch stars opt-out` says that none are \
+            wanted.
+            """
+        case .clockSkew:
+            "This machine’s clock differs from the server’s by more than `clock.max_skew`. Check its time service."
+        case .clockJumped:
+            """
+            This machine’s clock was set by more than a minute. Schedules follow it, and ages that other programs compute \
+            from times before are wrong. Check its time service.
+            """
+        case .notScraped:
+            """
+            Prometheus scraped this agent, and no longer does. None of its alerts can fire. Check Prometheus and its list \
+            of targets.
+            """
+        case .ledgerImbalance:
+            "The outbox counters are inconsistent. This is a defect of Starwatch; please report it."
+        }
+    }
+}

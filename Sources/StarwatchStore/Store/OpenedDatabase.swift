@@ -1,0 +1,71 @@
+import GRDB
+import StarwatchCore
+
+/// The parts of a store whose database was just opened.
+struct OpenedDatabase {
+    var lock: FileLock?
+    let queue: DatabaseQueue
+    let pageCheck: PageCheck
+    let context: SessionContext
+
+    /// Opens the database for an agent, which no other can then open.
+    static func owned(_ options: StoreOptions) throws -> OpenedDatabase {
+        switch options.owner {
+        case .agent: try DatabaseFile.prepare(path: options.path)
+        case .host: try DatabaseFile.mustExist(path: options.path)
+        }
+        let lock = try FileLock(path: options.path + ".lock")
+        let hasLog = DatabaseFile.bytes(path: options.path + "-wal") > 0
+        let queue = try DatabaseQueue(path: options.path, configuration: options.configuration)
+        let isSound = try Schema.open(
+            queue,
+            owner: options.owner,
+            masterKey: options.masterKey,
+            checks: options.scope(lock.note() ?? ""),
+            // The note must be gone before the first write: a crash can leave a file that fits it by chance.
+            beforeWriting: { try lock.write(note: "") }
+        )
+        let context = try Sealing.open(queue, options)
+        // Moves the log of a crashed process into the database, so that it survives a power loss. Without room it
+        // stays there.
+        if hasLog, options.owner == .agent {
+            try? queue.writeWithoutTransaction { _ = try $0.checkpoint(.full) }
+        }
+        try queue.write { db in
+            try db.execute(sql: "UPDATE deliveries SET leased_until = NULL WHERE state = 'pending'")
+        }
+        let pageCheck = PageCheck(path: options.path, isSound ? .unneeded : .running)
+        return OpenedDatabase(lock: lock, queue: queue, pageCheck: pageCheck, context: context)
+    }
+
+    /// Opens the database for reading, whatever another process does with it.
+    static func beside(_ options: StoreOptions) throws -> OpenedDatabase {
+        try DatabaseFile.mustExist(path: options.path)
+        let queue = try DatabaseQueue(path: options.path, configuration: options.configuration)
+        try queue.read { db in
+            let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+            guard Schema.supported.contains(found) else {
+                throw StoreError.version(found: found, supported: Schema.supported)
+            }
+            try Sealing.check(db, version: found, .agent, options.masterKey)
+        }
+        let context = try Sealing.open(queue, options)
+        return OpenedDatabase(queue: queue, pageCheck: PageCheck(path: options.path, .unneeded), context: context)
+    }
+}
+
+extension StoreOptions {
+    /// Reads every page of the database and opens it, beside an agent that can have it open. Nothing is locked or written.
+    ///
+    /// - Throws: ``StoreError/corrupt(detail:)`` for damage, ``StoreError/absent`` without a file, and what would keep an
+    ///   agent from opening it.
+    package func checkDatabase() async throws(StoreError) {
+        var options = self
+        options.reads = true
+        do {
+            try DatabaseFile.mustExist(path: path)
+            try await PageCheck(path: path, .running).run()
+            try OpenedDatabase.beside(options).queue.close()
+        } catch { throw StoreError(error) }
+    }
+}

@@ -1,0 +1,65 @@
+import StarwatchCore
+import Testing
+
+@Suite struct AnswerWindowTests {
+    private let bounds = [0.1, 0.5, 1, 5]
+
+    /// Totals of requests that took 50 ms, 300 ms, 700 ms, 3 s and longer.
+    private func totals(_ buckets: [UInt64], failed: Int = 0) -> AnswerWindow.Totals {
+        var totals = AnswerWindow.Totals()
+        (totals.requests, totals.failed, totals.buckets) = (Int(buckets.reduce(0, +)), failed, buckets)
+        return totals
+    }
+
+    @Test func aQuarterOfFailedRequestsIsAProblemUntilTheyAreOlderThanFifteenMinutes() {
+        var window = AnswerWindow()
+        window.observe(totals([100, 0, 0, 0, 0], failed: 60), at: .zero)
+        #expect(!window.summary(bounds: bounds).hasManyErrors)
+        window.observe(totals([103, 0, 0, 0, 0], failed: 63), at: .seconds(30))
+        #expect(!window.summary(bounds: bounds).hasManyErrors, "three are too few")
+        window.observe(totals([112, 0, 0, 0, 0], failed: 63), at: .seconds(60))
+        #expect(window.summary(bounds: bounds).hasManyErrors)
+        window.observe(totals([113, 0, 0, 0, 0], failed: 63), at: .seconds(90))
+        #expect(!window.summary(bounds: bounds).hasManyErrors)
+        for minute in 2...17 { window.observe(totals([120, 0, 0, 0, 0], failed: 70), at: .seconds(60 * minute)) }
+        #expect(window.summary(bounds: bounds).requests == 0)
+    }
+
+    @Test func aServerIsSlowIfItTakesThreeTimesAsLongAsBefore() throws {
+        var window = AnswerWindow()
+        window.observe(totals([0, 40, 0, 0, 0]), at: .zero)
+        window.observe(totals([0, 44, 0, 0, 0]), at: .seconds(60))
+        #expect(window.summary(bounds: bounds).p95 == nil, "four requests are too few")
+        window.observe(totals([0, 60, 0, 0, 0]), at: .seconds(120))
+        var summary = window.summary(bounds: bounds)
+        #expect(try #require(summary.usual) == 0.48 && summary.p95 == 0.48 && !summary.isSlow)
+        window.observe(totals([0, 60, 0, 5, 0]), at: .seconds(180))
+        summary = window.summary(bounds: bounds)
+        #expect(try #require(summary.p95) > 3 && summary.isSlow)
+    }
+
+    @Test func aServerThatWasNeverFasterIsSlowOnlyAboveFiveSeconds() {
+        var window = AnswerWindow()
+        window.observe(totals([0, 0, 0, 0, 0]), at: .zero)
+        window.observe(totals([0, 0, 0, 9, 0]), at: .seconds(60))
+        #expect(window.summary(bounds: bounds).isSlow == false)
+        let long = [0.1, 0.5, 1, 10]
+        window.observe(totals([0, 0, 0, 30, 0]), at: .seconds(120))
+        #expect(window.summary(bounds: long).isSlow)
+    }
+}
+
+@Suite struct ScrapeRhythmTests {
+    @Test func scrapesThatCeaseAreNoticedAndThoseOfAHandAreNot() {
+        var rhythm = ScrapeRhythm()
+        for second in 1...9 { rhythm.scraped(at: .seconds(second)) }
+        #expect(rhythm.silence(at: .seconds(9000)) == nil)
+        for round in 1...10 { rhythm.scraped(at: .seconds(60 * round)) }
+        #expect(rhythm.silence(at: .seconds(600 + 300)) == nil)
+        #expect(rhythm.silence(at: .seconds(600 + 301)) == .seconds(301))
+        rhythm.scraped(at: .seconds(1000))
+        // The last interval was 400 s.
+        #expect(rhythm.silence(at: .seconds(1000 + 1600)) == nil)
+        #expect(rhythm.silence(at: .seconds(1000 + 1601)) != nil)
+    }
+}
