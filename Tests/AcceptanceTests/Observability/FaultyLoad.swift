@@ -110,6 +110,7 @@ actor FaultyLoad {
             "starwatch_throttle_wait_seconds_count{source=\"server\"}",
             "starwatch_retries_exhausted_total{endpoint=\"plans_changed\",reason=\"timeout\"}",
             "starwatch_control_requests_total{operation=\"read\",result=\"failed\"}",
+            "starwatch_control_requests_total{operation=\"outbox_discard\",result=\"failed\"}",
             "starwatch_clock_skew_seconds", "starwatch_token_refreshes_total{result=\"ok\"}",
         ]
 
@@ -145,7 +146,9 @@ actor FaultyLoad {
             return unseen
         }
         if unseen.contains(where: { $0.contains("control_requests") }) {
-            _ = try await starwatch("outbox", "show", "999999", "--config", workspace.path("starwatch.yaml"))
+            for verb in ["show", "discard"] {
+                _ = try await starwatch("outbox", verb, "999999", "--config", workspace.path("starwatch.yaml"))
+            }
         }
         for line in page.split(separator: "\n") where !line.hasSuffix(" 0") {
             guard let end = line.lastIndex(of: " ") else { continue }
