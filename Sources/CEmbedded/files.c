@@ -16,6 +16,7 @@ static const unsigned char runbooks[] = {
 #embed "Runbooks/StarwatchBackpressure.md" suffix(, 0,)
 #embed "Runbooks/StarwatchBehindServer.md" suffix(, 0,)
 #embed "Runbooks/StarwatchCallbackEventsDropped.md" suffix(, 0,)
+#embed "Runbooks/StarwatchCanaryLate.md" suffix(, 0,)
 #embed "Runbooks/StarwatchClockJumped.md" suffix(, 0,)
 #embed "Runbooks/StarwatchClockSkewHigh.md" suffix(, 0,)
 #embed "Runbooks/StarwatchClockSyncStale.md" suffix(, 0,)

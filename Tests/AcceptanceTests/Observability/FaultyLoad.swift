@@ -147,6 +147,8 @@ actor FaultyLoad {
         if unseen.contains(where: { $0.contains("control_requests") }) {
             _ = try await starwatch("outbox", "show", "999999", "--config", workspace.path("starwatch.yaml"))
         }
+        // An operator acts again and again: the first count has none before it, so nothing has increased.
+        _ = try await starwatch("outbox", "discard", "999999", "--config", workspace.path("starwatch.yaml"))
         for line in page.split(separator: "\n") where !line.hasSuffix(" 0") {
             guard let end = line.lastIndex(of: " ") else { continue }
             unseen.remove(String(line[..<end]))

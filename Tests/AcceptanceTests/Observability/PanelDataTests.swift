@@ -7,7 +7,7 @@ import Testing
     static let healthyWithoutData = [
         "starwatch-internals #26 Scrapes and control requests, D": "the control API has refused no request",
         "starwatch-overview #30 Firing alerts, A": "no alert fires",
-        "starwatch-overview #33 Problems, C": "no problem ends at a known time",
+        "starwatch-overview #33 Problems, B": "no problem ends at a known time",
         "starwatch-overview #31 Polls and sinks, C": "no sink's circuit breaker is open",
     ]
 

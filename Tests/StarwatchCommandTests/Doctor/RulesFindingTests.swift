@@ -32,6 +32,6 @@ import Testing
         let fingerprint = rules.joined(separator: "\n").utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
             ($0 ^ UInt64($1)) &* 0x100_0000_01b3
         }
-        #expect(String(fingerprint, radix: 16) == "ac0950b1069da826")
+        #expect(String(fingerprint, radix: 16) == "b6cb4d84d5765e1c")
     }
 }
