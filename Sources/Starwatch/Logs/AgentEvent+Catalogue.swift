@@ -344,7 +344,8 @@ extension AgentEvent: CaseIterable {
     package static let allCases: [AgentEvent] = [
         acknowledgeFailed, acknowledgeLocal, acknowledgeNoToken, acknowledgeStoreFailed, agentFailed, agentRunEnded,
         agentStarted, agentStopped,
-        apiFailure, callbackDropped, callbackRefused, callbackStoreFailed, callbackUnavailable, canaryStoreFailed, clockJump,
+        apiFailure, callbackDropped, callbackRefused, callbackStoreFailed, callbackUnavailable, canaryStoreFailed,
+        clockJump,
         clockNoAnswer, clockSkewed, configRefused, configReloaded, controlRefused, digestEmpty, digestFetchFailed,
         digestFired, digestNotShown, digestShown, digestStoreFailed, digestVariable, dispatchStoreFailed,
         httpClearText, httpListening, httpRefused, identityChanged, identityErased, keysRevoked, keysRotated,

@@ -157,7 +157,8 @@ enum StatusText {
         return [
             ("Server", way), ("Requests", answers(server.answers)), ("Clock", clock(status.clock, now)),
             ("Scraped", RelativeTime.text(status.lastScrape, now: now, never: "never since the start")),
-        ] + (status.storage.map { [("Database", database($0))] } ?? []) + (status.disk.map { [("Disk", disk($0))] } ?? [])
+        ] + (status.storage.map { [("Database", database($0))] } ?? [])
+            + (status.disk.map { [("Disk", disk($0))] } ?? [])
             + (status.canary.map { [("Canary", canary($0, now))] } ?? [])
             + (status.restarts.flatMap { restarts($0, now) }.map { [("Restarts", $0)] } ?? [])
     }

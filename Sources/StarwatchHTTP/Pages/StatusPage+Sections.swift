@@ -68,7 +68,9 @@ extension StatusPage {
             let reason: HTML =
                 status.outbox.sinkReasons[sink.key].map { " <small>\(Self.phrase($0))</small>" } ?? ""
             let success: HTML =
-                status.outbox.sinkLastSuccess?[sink.key].map { "<br><small>Last success \(times.ageAndTime($0))</small>" } ?? ""
+                status.outbox.sinkLastSuccess?[sink.key].map {
+                    "<br><small>Last success \(times.ageAndTime($0))</small>"
+                } ?? ""
             return "<tr><th scope=\"row\">\(sink.key)</th><td>\(circuit(sink.value))\(reason)\(success)</td></tr>"
         }
         if rows.isEmpty { return card("sinks", "Sinks", "<p class=\"none\">There are no sinks.</p>") }
@@ -113,13 +115,15 @@ extension StatusPage {
             return "<span class=\"none\">none within 15 min</span>"
         }
         let failed: HTML =
-            status.has(.answersWithErrors) ? "<span class=\"bad\">\(answers.failed) failed</span>" : "\(answers.failed) failed"
+            status.has(.answersWithErrors)
+            ? "<span class=\"bad\">\(answers.failed) failed</span>" : "\(answers.failed) failed"
         return "\(answers.requests) within 15 min, \(failed)"
     }
 
     private var latency: HTML {
         guard let p95 = status.server.answers?.p95Seconds else { return "<span class=\"none\">too few requests</span>" }
-        let usual: HTML = (status.server.answers?.usualP95Seconds).map { " <small>usually \(AgeText.duration($0))</small>" } ?? ""
+        let usual: HTML =
+            (status.server.answers?.usualP95Seconds).map { " <small>usually \(AgeText.duration($0))</small>" } ?? ""
         let text: HTML = "95 % below \(AgeText.duration(p95))"
         return "\(status.has(.slow) ? "<span class=\"bad\">\(text)</span>" : text)\(usual)"
     }

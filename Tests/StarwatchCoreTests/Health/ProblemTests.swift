@@ -46,6 +46,13 @@ import Testing
             "canary_late",
             { $0.canary = .init(every: .seconds(60), lastArrival: nil, startedAt: Timestamp(seconds: 1_767_220_000)) }
         ),
+        (
+            "restarting",
+            { facts in
+                let at = Timestamp(seconds: 1_767_225_000)
+                facts.restarts = (1...3).map { _ in RunEnd(startedAt: at, at: at, .killed) }
+            }
+        ),
         ("clock_jumped", { $0.jump = HealthFacts.Jump(.backward, size: .seconds(7200), age: .seconds(60)) }),
         ("not_scraped", { $0.scrapeSilence = .seconds(900) }), ("ledger_imbalance", { $0.outbox.imbalance = 1 }),
     ]

@@ -33,9 +33,10 @@ import Testing
     }
 
     private func lines(_ world: World, _ name: String) -> [NotificationMessage] {
-        ((try? String(contentsOfFile: world.folder.path(name), encoding: .utf8)) ?? "").split(separator: "\n").compactMap {
-            NotificationMessage(json: Array($0.utf8))
-        }
+        ((try? String(contentsOfFile: world.folder.path(name), encoding: .utf8)) ?? "").split(separator: "\n")
+            .compactMap {
+                NotificationMessage(json: Array($0.utf8))
+            }
     }
 
     @Test func aCanaryReachesOnlyTheSinksThatAreMarkedAndIsAcknowledgedLocally() async throws {

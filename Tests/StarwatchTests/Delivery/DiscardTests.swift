@@ -82,7 +82,7 @@ import Testing
             #expect(row.state == .cancelled && row.reason == .discarded && row.discardedBy == "socket:anna")
             #expect(try await bench.agent.perform(ControlAPI.outboxShow, 2).discardedBy == nil)
             let story = try await bench.agent.perform(ControlAPI.explain, "1")
-            #expect(story.steps.contains { $0.reason == "It was discarded by socket:anna." })
+            #expect(story.steps.contains { $0.sentence == "It was discarded by socket:anna." })
         }
     }
 
