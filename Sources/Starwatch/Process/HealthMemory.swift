@@ -6,7 +6,7 @@ final class HealthMemory: Sendable {
     private struct Seen {
         var lastScrape: Timestamp?
         var rhythm = ScrapeRhythm()
-        var answers = AnswerWindow()
+        var answers = AnswerWindow(bounds: Buckets.latency)
         /// The last step of the local clock, and when it was noticed by the clock that nobody sets.
         var jump: (event: ClockJumpDetector.Event, at: Duration)?
         var reloadError: String?
@@ -35,10 +35,10 @@ final class HealthMemory: Sendable {
     func scrapeSilence(at monotonic: Duration) -> Duration? { seen.withLock { $0.rhythm.silence(at: monotonic) } }
 
     /// Takes the totals of the server's answers, and returns those of late.
-    func answers(_ totals: AnswerWindow.Totals, bounds: [Double], at monotonic: Duration) -> AnswerWindow.Summary {
+    func answers(_ totals: AnswerWindow.Totals, at monotonic: Duration) -> AnswerWindow.Summary {
         seen.withLock { seen in
             seen.answers.observe(totals, at: monotonic)
-            return seen.answers.summary(bounds: bounds)
+            return seen.answers.summary
         }
     }
 

@@ -26,11 +26,7 @@ struct HealthReader: Sendable {
             runtime.options.polls.isEmpty && runtime.options.digests.isEmpty && !lifecycle.isEmbedded
             && !metrics.showsHostPolls
         facts.tokensLeft = await runtime.account.api.tokens.poolRemaining
-        facts.answers = seen.answers(
-            metrics.api.totals,
-            bounds: metrics.api.latency[.plansChanged].bounds,
-            at: time.monotonic
-        )
+        facts.answers = seen.answers(metrics.api.totals, at: time.monotonic)
         facts.restarts = process.runs.ends(now: time.now)
         facts.jump = seen.jump(at: time.boottime)
         facts.scrapeSilence = seen.scrapeSilence(at: time.monotonic)

@@ -15,6 +15,16 @@ package struct AnswerWindow: Sendable {
             rest.buckets = a.buckets.enumerated().map { $1 - (b.buckets.indices.contains($0) ? b.buckets[$0] : 0) }
             return rest
         }
+
+        fileprivate mutating func add(_ buckets: [UInt64]) {
+            for (index, count) in buckets.enumerated() {
+                if self.buckets.indices.contains(index) {
+                    self.buckets[index] += count
+                } else {
+                    self.buckets.append(count)
+                }
+            }
+        }
     }
 
     /// The answers in figures. Durations are in seconds.
@@ -23,43 +33,59 @@ package struct AnswerWindow: Sendable {
         package var failed = 0
         /// The duration that 95 % of the requests stay below; `nil` for too few requests.
         package var p95: Double?
-        /// The same for those before; `nil` for too few.
+        /// The same for those before, without the times in which the server was slow; `nil` for too few.
         package var usual: Double?
+        /// Whether one failed within the last three minutes, or none was sent.
+        package var stillFails = true
 
         package init() {}
 
-        /// Whether a quarter or more failed, of at least four.
-        package var hasManyErrors: Bool { requests >= 4 && failed * 4 >= requests }
+        /// Whether a quarter or more failed, of at least four, and they go on.
+        package var hasManyErrors: Bool { requests >= 4 && failed * 4 >= requests && stillFails }
 
         /// Whether it takes more than a second, and three times as long as before; without a before, more than five seconds.
         package var isSlow: Bool { p95.map { $0 > (usual.map { max(1, 3 * $0) } ?? 5) } ?? false }
     }
 
     private static let length = Duration.seconds(900)
+    /// The time without a failure after which errors are over.
+    private static let calm = Duration.seconds(180)
     /// The time between two kept totals.
     private static let step = Duration.seconds(20)
 
+    /// The upper bounds of the buckets, without the last one's.
+    private let bounds: [Double]
     /// The totals of the last 15 minutes, and those just before.
     private var kept: [(at: Duration, totals: Totals)] = []
     private var latest = Totals()
+    private var now = Duration.zero
+    /// The requests before the last 15 minutes. Those of a slow time would make it the usual.
+    private var before = Totals()
 
-    package init() {}
+    package init(bounds: [Double]) { self.bounds = bounds }
 
     /// Takes the totals at a time of the monotonic clock.
     package mutating func observe(_ totals: Totals, at now: Duration) {
-        latest = totals
+        (latest, self.now) = (totals, now)
+        if kept.isEmpty { before.add(totals.buckets) }
         if kept.last.map({ now - $0.at >= Self.step }) ?? true { kept.append((now, totals)) }
-        while kept.count > 1, now - kept[1].at >= Self.length { kept.removeFirst() }
+        let isSlow = summary.isSlow
+        while kept.count > 1, now - kept[1].at >= Self.length {
+            if !isSlow { before.add((kept[1].totals - kept[0].totals).buckets) }
+            kept.removeFirst()
+        }
     }
 
-    /// - Parameter bounds: The upper bounds of the buckets, without the last one's.
-    package func summary(bounds: [Double]) -> Summary {
-        let before = kept.first?.totals ?? Totals()
-        let recent = latest - before
+    package var summary: Summary {
+        let recent = latest - (kept.first?.totals ?? Totals())
         var summary = Summary()
         (summary.requests, summary.failed) = (recent.requests, recent.failed)
         summary.p95 = Self.quantile(recent.buckets, bounds, atLeast: 5)
         summary.usual = Self.quantile(before.buckets, bounds, atLeast: 20)
+        if let start = kept.last(where: { now - $0.at >= Self.calm }) {
+            let last = latest - start.totals
+            summary.stillFails = last.failed > 0 || last.requests == 0
+        }
         return summary
     }
 

@@ -51,5 +51,14 @@ package final class StoreHealth: Sendable {
         lastFailure.withLock { last in if last != .corrupt { last = kind } }
     }
 
-    func recovered() { lastFailure.withLock { $0 = nil } }
+    /// Records that a probe was written.
+    func recovered() {
+        lastFailure.withLock { $0 = nil }
+        // The parts have failed for this reason alone. Some have no work for long, and so no success.
+        guard lastKind.withLock({ $0 == .full }) else { return }
+        failing.withLock { failing in
+            failing.removeAll()
+            isAnyFailing.store(false, ordering: .relaxed)
+        }
+    }
 }

@@ -12,40 +12,65 @@ import Testing
     }
 
     @Test func aQuarterOfFailedRequestsIsAProblemUntilTheyAreOlderThanFifteenMinutes() {
-        var window = AnswerWindow()
+        var window = AnswerWindow(bounds: bounds)
         window.observe(totals([100, 0, 0, 0, 0], failed: 60), at: .zero)
-        #expect(!window.summary(bounds: bounds).hasManyErrors)
+        #expect(!window.summary.hasManyErrors)
         window.observe(totals([103, 0, 0, 0, 0], failed: 63), at: .seconds(30))
-        #expect(!window.summary(bounds: bounds).hasManyErrors, "three are too few")
+        #expect(!window.summary.hasManyErrors, "three are too few")
         window.observe(totals([112, 0, 0, 0, 0], failed: 63), at: .seconds(60))
-        #expect(window.summary(bounds: bounds).hasManyErrors)
+        #expect(window.summary.hasManyErrors)
         window.observe(totals([113, 0, 0, 0, 0], failed: 63), at: .seconds(90))
-        #expect(!window.summary(bounds: bounds).hasManyErrors)
+        #expect(!window.summary.hasManyErrors)
         for minute in 2...17 { window.observe(totals([120, 0, 0, 0, 0], failed: 70), at: .seconds(60 * minute)) }
-        #expect(window.summary(bounds: bounds).requests == 0)
+        #expect(window.summary.requests == 0)
     }
 
     @Test func aServerIsSlowIfItTakesThreeTimesAsLongAsBefore() throws {
-        var window = AnswerWindow()
+        var window = AnswerWindow(bounds: bounds)
         window.observe(totals([0, 40, 0, 0, 0]), at: .zero)
         window.observe(totals([0, 44, 0, 0, 0]), at: .seconds(60))
-        #expect(window.summary(bounds: bounds).p95 == nil, "four requests are too few")
+        #expect(window.summary.p95 == nil, "four requests are too few")
         window.observe(totals([0, 60, 0, 0, 0]), at: .seconds(120))
-        var summary = window.summary(bounds: bounds)
+        var summary = window.summary
         #expect(try #require(summary.usual) == 0.48 && summary.p95 == 0.48 && !summary.isSlow)
         window.observe(totals([0, 60, 0, 5, 0]), at: .seconds(180))
-        summary = window.summary(bounds: bounds)
+        summary = window.summary
         #expect(try #require(summary.p95) > 3 && summary.isSlow)
     }
 
+    @Test func aServerThatStaysSlowDoesNotBecomeTheUsual() {
+        var window = AnswerWindow(bounds: bounds)
+        var count: UInt64 = 40
+        window.observe(totals([0, count, 0, 0, 0]), at: .zero)
+        for minute in 1...600 {
+            count += 1
+            window.observe(totals([0, 40, 0, count - 40, 0]), at: .seconds(60 * minute))
+            if minute > 5 { #expect(window.summary.isSlow, "\(minute) min") }
+        }
+        for minute in 601...620 {
+            count += 1
+            window.observe(totals([0, count - 600, 0, 600, 0]), at: .seconds(60 * minute))
+        }
+        #expect(!window.summary.isSlow)
+    }
+
+    @Test func errorsAreOverThreeMinutesAfterTheLastOne() {
+        var window = AnswerWindow(bounds: bounds)
+        for minute in 0...14 {
+            let count = UInt64(minute)
+            window.observe(totals([count, 0, 0, 0, 0], failed: min(minute, 10)), at: .seconds(60 * minute))
+            #expect(window.summary.hasManyErrors == (minute >= 4 && minute < 13), "\(minute) min")
+        }
+    }
+
     @Test func aServerThatWasNeverFasterIsSlowOnlyAboveFiveSeconds() {
-        var window = AnswerWindow()
-        window.observe(totals([0, 0, 0, 0, 0]), at: .zero)
-        window.observe(totals([0, 0, 0, 9, 0]), at: .seconds(60))
-        #expect(window.summary(bounds: bounds).isSlow == false)
         let long = [0.1, 0.5, 1, 10]
-        window.observe(totals([0, 0, 0, 30, 0]), at: .seconds(120))
-        #expect(window.summary(bounds: long).isSlow)
+        for (bounds, isSlow) in [(bounds, false), (long, true)] {
+            var window = AnswerWindow(bounds: bounds)
+            window.observe(totals([0, 0, 0, 0, 0]), at: .zero)
+            window.observe(totals([0, 0, 0, 9, 0]), at: .seconds(60))
+            #expect(window.summary.isSlow == isSlow)
+        }
     }
 }
 
