@@ -159,7 +159,9 @@ import Testing
         #expect(Set(names("rowheader")) == ["starred_projects", "hook", Self.longName], here)
         let columns = ["Poll", "State", "Last success", "Last attempt", "Next run", "Watermark lag", "Sink", "State"]
         #expect(names("columnheader").sorted() == columns.sorted(), here)
-        let regions = ["Poll starred_projects is stale", "Polls", "Outbox", "Sinks", "Server", "Clock", "Agent"]
+        let regions = [
+            "Poll starred_projects is stale", "Polls", "Outbox", "Sinks", "Server", "Clock", "Agent", "Last events",
+        ]
         #expect(Set(names("region")) == Set(regions), here)
         #expect(tree.filter { $0.role == "cell" || $0.role == "gridcell" }.count == 7, here)
     }

@@ -50,17 +50,23 @@ package enum CanaryStep: String, Sendable, CaseIterable, MetricLabel {
 /// Metrics of synthetic changes.
 package struct CanaryMetrics: Sendable {
     package let canaries = MetricRegistry.current.counters(
-        .counter("starwatch_canaries_total", "Synthetic changes, by step."),
+        .counter("starwatch_canaries_total", "Synthetic changes, by step.", stability: .detail),
         by: LabelDimension<CanaryStep>("step")
     )
     package let interval = MetricRegistry.current.gauge(
-        .gauge("starwatch_canary_interval_seconds", unit: .seconds, "Time between two synthetic changes.")
+        .gauge(
+            "starwatch_canary_interval_seconds",
+            unit: .seconds,
+            "Time between two synthetic changes.",
+            stability: .detail
+        )
     )
     package let lastArrival = MetricRegistry.current.gauge(
         .gauge(
             "starwatch_canary_last_arrival_timestamp_seconds",
             unit: .seconds,
-            "Creation of the last synthetic change that has arrived at its sinks; 0 if none has."
+            "Creation of the last synthetic change that has arrived at its sinks; 0 if none has.",
+            stability: .detail
         )
     )
 }

@@ -99,7 +99,8 @@ extension PageFrame {
         .waits { margin: 0 0 .9rem; padding: .6rem .9rem; border-radius: .5rem; background: var(--warn-page);
           color: var(--warn); list-style: none; }
         .events { margin-top: 1rem; }
-        .events td { overflow-wrap: anywhere; }
+        .events ul { margin: 0; padding: 0; list-style: none; overflow-wrap: anywhere; }
+        .events li { padding: .3rem 0; border-top: 1px solid var(--line); }
         .more { margin-top: .9rem; }
         .state { display: grid; gap: .35rem; justify-items: start; max-width: 9rem; }
         .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }

@@ -13,25 +13,18 @@ extension StatusPage {
 
     var eventsCard: HTML {
         guard let events, !events.isEmpty else { return "" }
-        let rows = events.reversed().map { line -> HTML in
+        let items = events.reversed().map { line -> HTML in
             let kind: HTML =
                 switch line.level {
                 case .error: "<span class=\"pill bad\">Error</span> "
                 case .warn: "<span class=\"pill warn\">Warning</span> "
                 case .info, .debug: ""
                 }
-            return """
-                <tr><th scope="row">\(times.ageAndTime(line.at))</th><td>\(kind)\(Self.text(of: line))</td></tr>
-
-                """
+            return "<li>\(kind)\(Self.text(of: line)) <span class=\"none\">\(times.ageAndTime(line.at))</span></li>\n"
         }
         return """
-            <section class="card events" aria-labelledby="events">
-            <table>
-            <caption id="events">Last events</caption>
-            <thead class="unseen"><tr><th scope="col">Time</th><th scope="col">Event</th></tr></thead>
-            <tbody>\(rows)</tbody>
-            </table>
+            <section class="card events" aria-labelledby="events"><h2 id="events">Last events</h2>
+            <ul>\(items)</ul>
             <p class="more"><code>starwatch logs</code> has all of them.</p>
             </section>
             """

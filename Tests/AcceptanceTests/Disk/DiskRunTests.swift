@@ -102,7 +102,7 @@ import Testing
         world.mock.publish(count: 5)
         let reported = await eventually(within: .seconds(60)) { () -> Bool? in
             guard let ready = try? await HTTP.get("http://\(pages.address)/-/ready") else { return nil }
-            return ready.status == 503 && ready.body.contains("store_unavailable") ? true : nil
+            return ready.status == 503 && ready.body.contains("store_") ? true : nil
         }
         #expect(reported == true)
         let errors = "starwatch_store_errors_total{kind=\"\(kind)\"}"
