@@ -176,7 +176,7 @@ enum StatusText {
     }
 
     private static func disk(_ disk: AgentStatus.Disk) -> String {
-        "\(disk.freeBytes >> 20) MiB free, the database has \(max(disk.databaseBytes >> 20, 1)) MiB"
+        "\(ByteSizeText.rough(disk.freeBytes)) free, the database has \(ByteSizeText.rough(disk.databaseBytes))"
     }
 
     /// The ends that nobody asked for; `nil` without one.

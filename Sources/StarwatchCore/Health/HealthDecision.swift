@@ -50,7 +50,7 @@ package enum HealthDecision {
         let fault = facts.storeFault ?? (facts.canReadStore ? nil : .unusable)
         guard let fault else {
             guard let disk = facts.disk, disk.isLow else { return [] }
-            return [Problem(.diskLow, "the disk of the database has \(disk.free >> 20) MiB left")]
+            return [Problem(.diskLow, "the disk of the database has \(ByteSizeText.rough(disk.free)) left")]
         }
         let (kind, phrase): (Problem.Kind, String) =
             switch fault {

@@ -30,6 +30,12 @@ public enum ByteSizeText {
         return digits + unit
     }
 
+    /// The size for a person, in whole units of which there are ten or more: `58 GiB`, `640 MiB`.
+    package static func rough(_ bytes: Int) -> String {
+        let unit = units.first { bytes >= 10 * $0.bytes } ?? ("B", 1)
+        return "\(bytes / unit.bytes) \(unit.name)"
+    }
+
     /// Formats the size in the largest unit that divides it: `65536` is `64KiB`.
     public static func format(_ bytes: Int) -> String {
         for unit in units where bytes != 0 && bytes % unit.bytes == 0 && unit.bytes > 1 {

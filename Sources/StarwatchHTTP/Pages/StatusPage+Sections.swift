@@ -166,6 +166,7 @@ extension StatusPage {
             <dt>Identity</dt><dd>\(identity)</dd>
             <dt>Up</dt><dd>\(uptime)</dd>
             <dt>Version</dt><dd>\(status.version)</dd>
+            <dt>Restarts</dt><dd>\(restarts)</dd>
             <dt>Disk</dt><dd>\(disk)</dd>
             <dt>Last scrape</dt><dd>\(times.ageAndTime(status.lastScrape, never: "none since the start"))</dd>
             </dl>
@@ -173,11 +174,21 @@ extension StatusPage {
         )
     }
 
+    /// The ends of the last 24 hours that nobody asked for.
+    private var restarts: HTML {
+        guard let restarts = status.restarts, restarts.lastDay > 0 else { return "none within 24 h" }
+        let count: HTML = "\(restarts.lastDay) within 24 h"
+        let cause = restarts.lastCause.flatMap { RunEndCause(rawValue: $0)?.phrase }
+        let last: HTML =
+            cause.map { " <small>the last time it \($0), \(times.ageAndTime(restarts.lastAt))</small>" } ?? ""
+        return "\(status.has(.restarting) ? "<span class=\"bad\">\(count)</span>" : count)\(last)"
+    }
+
     private var disk: HTML {
         guard let disk = status.disk else { return "<span class=\"none\">unknown</span>" }
-        let free: HTML = "\(disk.freeBytes >> 20) MiB free"
+        let free: HTML = "\(ByteSizeText.rough(disk.freeBytes)) free"
         let isLow = status.has(.diskLow) || status.has(.storeFull)
-        let size: HTML = " <small>the database has \(max(disk.databaseBytes >> 20, 1)) MiB</small>"
+        let size: HTML = " <small>the database has \(ByteSizeText.rough(disk.databaseBytes))</small>"
         return "\(isLow ? "<span class=\"bad\">\(free)</span>" : free)\(size)"
     }
 

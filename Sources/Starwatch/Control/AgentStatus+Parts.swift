@@ -1,0 +1,158 @@
+public import StarwatchCore
+
+extension AgentStatus {
+    /// The clock, measured against the server's.
+    public struct Clock: Sendable, Codable, Hashable {
+        /// The server's time minus the local time; `nil` before the first sample.
+        public var skewSeconds: Double?
+        /// Uncertainty of the skew in either direction; `nil` before the first sample.
+        public var uncertaintySeconds: Double?
+        /// Time of the last measurement; `nil` before the first sample.
+        public var lastSync: String?
+        /// The server's time, as far as the agent follows it; `nil` from an older agent. Times of notifications and of
+        /// the life of a change are by this clock.
+        public var serverTime: String?
+
+        enum CodingKeys: String, SnakeKey {
+            case skewSeconds, uncertaintySeconds, lastSync, serverTime
+        }
+
+        public init() {}
+    }
+
+    /// The connection to the server.
+    public struct Server: Sendable, Codable, Hashable {
+        /// The server's dialect; `nil` until the first answer if it is detected.
+        public var dialect: Dialect?
+        /// `closed` (working), `half_open` or `open`.
+        public var circuit = "closed"
+        /// The time before which no request is sent; `nil` if there is no wait.
+        public var throttledUntil: String?
+        /// The requests of the last 15 minutes; `nil` from an older agent.
+        public var answers: Answers?
+
+        enum CodingKeys: String, SnakeKey {
+            case dialect, circuit, throttledUntil, answers
+        }
+
+        public init() {}
+    }
+
+    /// The requests of the last 15 minutes, compared with those before.
+    public struct Answers: Sendable, Codable, Hashable {
+        /// The number of requests. Each attempt counts.
+        public var requests: Int
+        /// The number of those that the server or the way to it failed.
+        public var failed: Int
+        /// The duration in seconds that 95 % stay below; `nil` for fewer than five requests.
+        public var p95Seconds: Double?
+        /// The same for the requests before; `nil` for fewer than twenty.
+        public var usualP95Seconds: Double?
+
+        enum CodingKeys: String, SnakeKey {
+            case requests, failed, p95Seconds, usualP95Seconds
+        }
+
+        package init(_ answers: AnswerWindow.Summary) {
+            (requests, failed) = (answers.requests, answers.failed)
+            (p95Seconds, usualP95Seconds) = (answers.p95?.withoutNoise, answers.usual?.withoutNoise)
+        }
+    }
+
+    /// The synthetic changes that prove delivery.
+    public struct Canary: Sendable, Codable, Hashable {
+        /// The time between two of them.
+        public var everySeconds: Double
+        /// Creation of the last one that has reached its sinks; `nil` if none has.
+        public var lastArrival: String?
+
+        enum CodingKeys: String, SnakeKey {
+            case everySeconds, lastArrival
+        }
+
+        package init(_ canary: HealthFacts.Canary) {
+            (everySeconds, lastArrival) = (canary.every.inSeconds, canary.lastArrival?.iso8601)
+        }
+    }
+
+    /// The disk of the database.
+    public struct Disk: Sendable, Codable, Hashable {
+        /// Free space in bytes.
+        public var freeBytes: Int
+        /// Size of the database with its write-ahead log, in bytes.
+        public var databaseBytes: Int
+
+        enum CodingKeys: String, SnakeKey {
+            case freeBytes, databaseBytes
+        }
+
+        package init(_ disk: HealthFacts.Disk) { (freeBytes, databaseBytes) = (disk.free, disk.used) }
+    }
+
+    /// A thing that is wrong.
+    public struct Problem: Sendable, Codable, Hashable {
+        /// The kind, from a fixed set of words.
+        public var problem: String
+        /// The poll, sink or port that it is about; `nil` for the whole agent.
+        public var subject: String?
+        /// `critical`, `warning` or `info`; `nil` from an older agent.
+        public var severity: String?
+        /// The reason in a word from a fixed set, such as `timeout` or `http_503`; `nil` if there is none to tell.
+        public var reason: String?
+        /// A phrase for people: its words can change.
+        public var title: String
+        /// The meaning, and what to do. Commands and settings stand between backticks.
+        public var meaning: String
+        /// Its start, or the time at which this process first saw it.
+        public var since: String?
+        /// The time at which it ends by itself; `nil` if it is not known.
+        public var until: String?
+        /// The next command; `nil` if there is nothing to run.
+        public var command: String?
+        /// The name of its runbook, which the agent serves at `/help/runbooks/NAME`; `nil` from an older agent.
+        public var runbook: String?
+
+        package init(_ problem: StarwatchCore.Problem) {
+            self.problem = problem.kind.rawValue
+            subject = problem.subject
+            severity = problem.kind.severity.rawValue
+            reason = problem.reason
+            title = problem.title
+            meaning = problem.kind.meaning
+            since = problem.since?.iso8601
+            until = problem.until?.iso8601
+            command = problem.command
+            runbook = problem.kind.runbook
+        }
+    }
+
+    /// The encryption of the database.
+    public struct Storage: Sendable, Codable, Hashable {
+        public var encrypted: Bool
+        /// The part of the rows that a rotation of the data keys has passed, from 0 to 1; `nil` without a rotation.
+        public var reencryption: Double?
+
+        public init(encrypted: Bool, reencryption: Double?) {
+            (self.encrypted, self.reencryption) = (encrypted, reencryption)
+        }
+    }
+
+    /// The ends of the agent that nobody asked for.
+    public struct Restarts: Sendable, Codable, Hashable {
+        /// Their number in the last 24 hours, up to some hundreds.
+        public var lastDay: Int
+        /// The cause of the last of them, as a `RunEndCause`, and its time; `nil` if there is none in the last 24 hours.
+        public var lastCause: String?
+        public var lastAt: String?
+
+        enum CodingKeys: String, SnakeKey {
+            case lastDay, lastCause, lastAt
+        }
+
+        init(_ ends: [RunEnd], now: Timestamp) {
+            let unasked = RunEndDecision.unasked(ends, within: .seconds(86_400), now: now)
+            lastDay = unasked.count
+            (lastCause, lastAt) = (unasked.last?.cause.rawValue, unasked.last?.at.iso8601)
+        }
+    }
+}
