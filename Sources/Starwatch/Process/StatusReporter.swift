@@ -139,6 +139,8 @@ struct StatusReporter: Sendable {
         outbox.sinks[slot.name] =
             switch health.condition {
             case .disabled, .rejecting: health.condition.rawValue
+            // The first attempt after a reload does not wait.
+            case .down where slot.circuitState == .closed: CircuitState.halfOpen.rawValue
             case .down, .working: slot.circuitState.rawValue
             }
         outbox.sinkReasons[slot.name] = slot.lastReason?.description
