@@ -190,9 +190,15 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var throttledUntil: String?
         /// The requests of the last 15 minutes; `nil` from an older agent.
         public var answers: Answers?
+        /// The requests that the rate limits of agent and server still allow this minute; `nil` from an older agent.
+        public var requestsLeft: Int?
+        /// The expiry of the token in use; `nil` without one, and if it states none.
+        public var tokenExpires: String?
+        /// The creation of the key that signs tokens, or the last write to its file; `nil` without one.
+        public var keyCreated: String?
 
         enum CodingKeys: String, SnakeKey {
-            case dialect, circuit, throttledUntil, answers
+            case dialect, circuit, throttledUntil, answers, requestsLeft, tokenExpires, keyCreated
         }
 
         public init() {}
@@ -247,6 +253,22 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         }
 
         package init(_ disk: HealthFacts.Disk) { (freeBytes, databaseBytes) = (disk.free, disk.used) }
+    }
+
+    /// The memory of the process.
+    public struct Memory: Sendable, Codable, Hashable {
+        /// Resident memory in bytes.
+        public var residentBytes: Int
+        /// The same 10 min after the start; `nil` before.
+        public var settledBytes: Int?
+
+        enum CodingKeys: String, SnakeKey {
+            case residentBytes, settledBytes
+        }
+
+        package init(residentBytes: Int, settledBytes: Int?) {
+            (self.residentBytes, self.settledBytes) = (residentBytes, settledBytes)
+        }
     }
 
     /// A thing that is wrong.
@@ -345,6 +367,8 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public var storage: Storage?
     /// `nil` from an older agent, and if it cannot be measured.
     public var disk: Disk?
+    /// `nil` from an older agent, and if it cannot be measured.
+    public var memory: Memory?
     /// `nil` from an older agent, and without canaries.
     public var canary: Canary?
     /// Time of the last scrape by Prometheus or a compatible scraper, which name their time limit in a header; `nil`
@@ -358,7 +382,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     enum CodingKeys: String, SnakeKey {
         case status, reasons, problems, headline, version, startedAt, now, identity, polls, digests, outbox, clock,
             server
-        case storage, disk, canary, lastScrape, restarts, pollingMetrics
+        case storage, disk, memory, canary, lastScrape, restarts, pollingMetrics
     }
 
     /// Takes what is wrong; a status without problems is healthy.
