@@ -87,6 +87,24 @@ import Testing
         }
     }
 
+    @Test func aPollThatIsBehindStaysSoUntilItsNextCycle() async throws {
+        try await World.with(.canonical) { world in
+            var options = world.options
+            options.polls[0].bootstrap = .beginning
+            options.outbox.maxUndelivered = 10
+            options.outbox.backpressureThreshold = 1
+            let former = try await world.agent { $0 = options }
+            world.mock.publish(count: 20)
+            _ = await former.cycle()
+            let backlog = try #require(former.runtime.pollService.backlog(former.starred.name))
+            await world.stopAgent()
+            let next = try await Agent(options: options, time: world.clock, after: former, logSinks: [world.log])
+            #expect(next.runtime.pollService.backlog(next.starred.name) == backlog)
+            #expect(await next.state().has(.behind, of: World.starred))
+            await next.close()
+        }
+    }
+
     @Test func acknowledgementsFailUntilOneSucceeds() async throws {
         try await Bench.run(sinks: ["first"]) { bench async throws in
             await bench.deliver(2)
