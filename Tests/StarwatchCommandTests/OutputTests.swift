@@ -269,6 +269,10 @@ import Testing
         status.lastScrape = "2026-01-01T11:59:45Z"
         status.server.dialect = .endorser
         status.server.throttledUntil = "2026-01-01T12:01:00Z"
+        status.server.requestsLeft = 38
+        status.server.tokenExpires = "2026-01-01T12:50:00Z"
+        status.server.keyCreated = "2025-12-29T12:00:00Z"
+        status.memory = AgentStatus.Memory(residentBytes: 33 << 20, settledBytes: 31 << 20)
         status.storage = AgentStatus.Storage(encrypted: true, reencryption: 0.43)
         #expect(
             StatusText.page(status) == """
@@ -299,9 +303,11 @@ import Testing
                 log   closed   -             -        -
 
                 Server    dialect endorser, circuit closed, throttled, next request in 1 min
-                Requests  none within 15 min
+                Requests  none within 15 min; the limits allow 38 more this minute
                 Clock     the server's is 0.013 s behind ours ± 0.500 s, compared 3 min ago
                 Scraped   15 s ago
+                Token     expires in 50 min, key created 3 d ago
+                Memory    33 MiB resident, 31 MiB 10 min after the start
                 Database  encrypted, rotation of its keys 43 % done
 
                 """

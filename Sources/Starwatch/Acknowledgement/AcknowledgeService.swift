@@ -49,6 +49,9 @@ package final class AcknowledgeService: Worker {
     /// the next attempt is no failure.
     package var failedPasses: Int { failures.load(ordering: .relaxed) }
 
+    /// Continues the count of `former`, the service before a reload.
+    func keepFailures(of former: AcknowledgeService) { failures.store(former.failedPasses, ordering: .relaxed) }
+
     /// Cancels the current pass because the identity changed, and returns when the pass has ended.
     package func abort() async {
         await passes.abort()

@@ -30,9 +30,15 @@ extension AgentStatus {
         public var throttledUntil: String?
         /// The requests of the last 15 minutes; `nil` from an older agent.
         public var answers: Answers?
+        /// The requests that the rate limits of agent and server still allow this minute; `nil` from an older agent.
+        public var requestsLeft: Int?
+        /// The expiry of the token in use; `nil` without one, and if it states none.
+        public var tokenExpires: String?
+        /// The creation of the key that signs tokens, or the last write to its file; `nil` without one.
+        public var keyCreated: String?
 
         enum CodingKeys: String, SnakeKey {
-            case dialect, circuit, throttledUntil, answers
+            case dialect, circuit, throttledUntil, answers, requestsLeft, tokenExpires, keyCreated
         }
 
         public init() {}
@@ -72,6 +78,22 @@ extension AgentStatus {
 
         package init(_ canary: HealthFacts.Canary) {
             (everySeconds, lastArrival) = (canary.every.inSeconds, canary.lastArrival?.iso8601)
+        }
+    }
+
+    /// The memory of the process.
+    public struct Memory: Sendable, Codable, Hashable {
+        /// Resident memory in bytes.
+        public var residentBytes: Int
+        /// The same 10 min after the start; `nil` before.
+        public var settledBytes: Int?
+
+        enum CodingKeys: String, SnakeKey {
+            case residentBytes, settledBytes
+        }
+
+        package init(residentBytes: Int, settledBytes: Int?) {
+            (self.residentBytes, self.settledBytes) = (residentBytes, settledBytes)
         }
     }
 

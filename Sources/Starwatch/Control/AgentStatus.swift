@@ -190,6 +190,8 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public var storage: Storage?
     /// `nil` from an older agent, and if it cannot be measured.
     public var disk: Disk?
+    /// `nil` from an older agent, and if it cannot be measured.
+    public var memory: Memory?
     /// `nil` from an older agent, and without canaries.
     public var canary: Canary?
     /// Time of the last scrape by Prometheus or a compatible scraper, which name their time limit in a header; `nil`
@@ -203,7 +205,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     enum CodingKeys: String, SnakeKey {
         case status, reasons, problems, headline, version, startedAt, now, identity, polls, digests, outbox, clock,
             server
-        case storage, disk, canary, lastScrape, restarts, pollingMetrics
+        case storage, disk, memory, canary, lastScrape, restarts, pollingMetrics
     }
 
     /// Takes what is wrong; a status without problems is healthy.

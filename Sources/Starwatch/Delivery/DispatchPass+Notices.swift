@@ -50,7 +50,7 @@ extension DispatchPass {
                 isStale = local - begin > poll.options.staleAfter
             }
             guard isStale != (notice != nil) else { continue }
-            let message = NotificationMessage(
+            var message = NotificationMessage(
                 staleness: RandomID.notificationID(),
                 runID: RandomID.runID(),
                 poll: poll.name,
@@ -59,6 +59,10 @@ extension DispatchPass {
                 messages: service.renderer.messages,
                 createdAt: now
             )
+            if isStale {
+                let problems = service.metrics.problems.all
+                message.problem = Problem.cause(ofStale: poll.name, among: problems)?.kind.rawValue
+            }
             let outgoing = OutgoingNotification(message)
             if let notice {
                 let takers = sinks.filter { notice.takenBy.contains($0.name) && $0.sink.takesBack }.map(\.name)

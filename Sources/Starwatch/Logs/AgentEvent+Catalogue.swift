@@ -243,6 +243,9 @@ extension AgentEvent: CaseIterable {
     static let pollPageOutOfOrder = AgentEvent("poll.page_out_of_order", .warning, [.runID, .poll], optional: request) {
         "A page was out of order; the agent sorted it. Report it to the server's operator."
     }
+    static let pollRunsMissed = AgentEvent("poll.runs_missed", .notice, [.poll, .count]) {
+        "Runs of a poll fell due while the agent did not run or the machine slept. The next run fetches their changes."
+    }
     static let pollSkipped = AgentEvent("poll.skipped", .notice, [.runID, .poll, .reason]) {
         "A cycle was skipped for a different reason than the last one."
     }
@@ -353,7 +356,8 @@ extension AgentEvent: CaseIterable {
         outboxUnreadable,
         pollBootstrapped, pollCancelled, pollChanged, pollContractViolation, pollCursorAhead,
         pollDeferred,
-        pollFailed, pollItemQuarantined, pollOutOfRoom, pollPageOutOfOrder, pollSkipped, pollSkippedAgain,
+        pollFailed, pollItemQuarantined, pollOutOfRoom, pollPageOutOfOrder, pollRunsMissed, pollSkipped,
+        pollSkippedAgain,
         pollStoreFailed, pollUnchanged, problemBegan, problemEnded, retentionCleaned, retentionStoreFailed,
         serverDialect, serverWait, serverWaitCapped,
         sinkCircuit, sinkGivenUp, sinkGone, sinkRejected, sinkUnavailable, starsUnreadable, storageCheck,

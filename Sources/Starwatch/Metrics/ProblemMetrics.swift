@@ -6,6 +6,9 @@ import Synchronization
 package final class ProblemMetrics: Sendable {
     private let present = Mutex<[Problem]>([])
 
+    /// The problems of the last look, the gravest first.
+    var all: [Problem] { present.withLock { $0 } }
+
     init() {
         let polls = CatalogueScope.current.polls.all.map(\.text)
         let sinks = CatalogueScope.current.sinks.all.map(\.text)
@@ -65,7 +68,7 @@ package final class ProblemMetrics: Sendable {
     func show(_ problems: [Problem]) { present.withLock { $0 = problems } }
 
     /// Shows the problems of the agent that a reload ended, until the first look.
-    func showOn(from previous: ProblemMetrics) { show(previous.present.withLock { $0 }) }
+    func showOn(from previous: ProblemMetrics) { show(previous.all) }
 }
 
 extension Problem {

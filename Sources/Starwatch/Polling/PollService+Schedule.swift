@@ -49,10 +49,19 @@ extension PollService {
                 catchUp: poll.options.catchUp,
                 splay: poll.splay
             )
-            metrics.scheduleRuns[poll.label, .missed].increment(by: UInt64(missed))
+            count([.missed: missed], of: poll)
             return none
         }
         return ScheduleTimes(nextRun: stored.nextRun, lastRun: lastAttempt, isRunning: false)
+    }
+
+    /// Counts the outcomes of runs, and logs those that nothing started.
+    fileprivate func count(_ outcomes: [ScheduleOutcome: Int], of poll: Poll) {
+        for (outcome, count) in outcomes {
+            environment.metrics.polls.scheduleRuns[poll.label, outcome].increment(by: UInt64(count))
+        }
+        guard let missed = outcomes[.missed], missed > 0 else { return }
+        environment.logger.log(.pollRunsMissed, [.poll: "\(poll.name.rawValue)", .count: .number(missed)])
     }
 
     private func storedState(of poll: Poll) async throws(StoreError) -> PollState? {
@@ -168,9 +177,7 @@ private final class FollowedPoll: ScheduledWork {
     func join() async -> Timestamp? { await service.again(poll, after: await service.join(poll)) }
 
     func count(_ outcomes: [ScheduleOutcome: Int]) {
-        for (outcome, count) in outcomes {
-            metrics.scheduleRuns[poll.label, outcome].increment(by: UInt64(count))
-        }
+        service.count(outcomes, of: poll)
     }
 
     func lookedAt() {

@@ -127,6 +127,15 @@ package final class PollService: Service {
         for signal in starts.values { signal.raise() }
     }
 
+    /// Keeps what `former`, the service before a reload, knew of its polls' problems, until the next cycle of each.
+    func keepProblems(of former: PollService) {
+        let reasons = former.state.withLock(\.lastTokenReason)
+        state.withLock { state in
+            for poll in polls { state.lastTokenReason[poll.name] = reasons[poll.name] }
+        }
+        for poll in polls { memories[poll.name]?.keepBacklog(former.backlog(poll.name)) }
+    }
+
     /// What the poll's cycles have left at the server; `nil` if the last one left nothing, or before the first.
     package func backlog(_ poll: PollName) -> FetchBacklog? { memories[poll]?.backlog }
 

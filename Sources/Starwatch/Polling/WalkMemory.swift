@@ -93,6 +93,9 @@ final class WalkMemory: Sendable {
     /// What the cycles have left at the server; `nil` if the last complete one left nothing.
     var backlog: FetchBacklog? { known.withLock(\.backlog) }
 
+    /// Takes the backlog from before a reload.
+    func keepBacklog(_ backlog: FetchBacklog?) { known.withLock { $0.backlog = backlog } }
+
     /// Remembers that a cycle ended before its walk did.
     ///
     /// - Parameter rest: The server's time that it has not seen; `nil` if it is not known.

@@ -63,6 +63,14 @@ package final class AccountRuntime: Sendable {
         return callbacks + [acknowledger, dispatcher] + digests + canary + [pollService]
     }
 
+    /// Keeps the problems of `former`, the runtime before a reload, until the part that has one is tried again.
+    func keepProblems(of former: AccountRuntime) async {
+        guard account.server == former.account.server else { return }
+        acknowledger.keepFailures(of: former.acknowledger)
+        pollService.keepProblems(of: former.pollService)
+        await account.gate.keepCircuit(of: former.account.gate)
+    }
+
     /// Cancels the work for a previous identity, and returns when it has ended.
     func abort() async {
         process.pollManager.abort()

@@ -113,6 +113,7 @@ public final class Agent: Sendable {
             after: previous
         )
         runtime = try await AccountRuntime(process: process, parts: parts, options: options)
+        if let previous { await runtime.keepProblems(of: previous.runtime) }
         // Not `reload ?? …`: Swift 6.3 miscompiles a closure with a typed throw behind `??`, and it returns garbage.
         let load: @Sendable () throws(AgentError) -> AgentOptions
         if let reload { load = reload } else { load = { () throws(AgentError) in options } }

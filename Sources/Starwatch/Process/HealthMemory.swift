@@ -10,7 +10,11 @@ final class HealthMemory: Sendable {
         /// The last step of the local clock, and when it was noticed by the clock that nobody sets.
         var jump: (event: ClockJumpDetector.Event, at: Duration)?
         var reloadError: String?
+        var settledBytes: Int?
     }
+
+    /// The time after the start at which caches are filled, so that later growth says something.
+    static let settlesAfter = Duration.seconds(600)
 
     private let seen = Mutex(Seen())
 
@@ -39,6 +43,16 @@ final class HealthMemory: Sendable {
         seen.withLock { seen in
             seen.answers.observe(totals, at: monotonic)
             return seen.answers.summary
+        }
+    }
+
+    /// Takes the resident memory, and returns the first one that was seen after ``settlesAfter``; `nil` before.
+    ///
+    /// - Parameter uptime: The time since the start of the agent.
+    func settledBytes(_ bytes: Int, uptime: Duration) -> Int? {
+        seen.withLock { seen in
+            if seen.settledBytes == nil, uptime >= Self.settlesAfter { seen.settledBytes = bytes }
+            return seen.settledBytes
         }
     }
 

@@ -17,7 +17,7 @@ struct HealthReader: Sendable {
         var facts = HealthFacts()
         let (gate, seen) = (runtime.account.gate, lifecycle.seen)
         facts.isSkewed = process.environment.clock.isSkewed
-        facts.serverCircuit = await gate.circuit.state
+        facts.serverCircuit = await gate.shownCircuit
         facts.hold = await gate.hold(now: time.now)
         facts.failedAcknowledgements = runtime.acknowledger.failedPasses
         facts.refusedReload = seen.reloadError

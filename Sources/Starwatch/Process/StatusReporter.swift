@@ -30,6 +30,8 @@ struct StatusReporter: Sendable {
         status.server.circuit = facts.serverCircuit.rawValue
         status.server.throttledUntil = facts.hold?.until?.iso8601
         status.server.answers = AgentStatus.Answers(facts.answers)
+        await fillLimits(&status.server, now: now)
+        status.memory = memory
         status.disk = facts.disk.map(AgentStatus.Disk.init)
         status.restarts = AgentStatus.Restarts(facts.restarts, now: now)
         for slot in sinks { facts.sinks.append(fill(&status.outbox, from: slot, now: now)) }
@@ -125,6 +127,24 @@ struct StatusReporter: Sendable {
     /// The start of the agent by the clock that tells `now`, so that the time between them is how long it runs.
     private func startedAt(_ now: Timestamp) -> Timestamp { now - (time.boottime - process.startedAt) }
 
+    /// Fills in how near the rate limit, the expiry of the token and the age of the key are.
+    private func fillLimits(_ status: inout AgentStatus.Server, now: Timestamp) async {
+        status.requestsLeft = await runtime.account.gate.remaining(now: now)
+        status.tokenExpires = await runtime.account.api.tokens.expiry.map { clock.local($0).iso8601 }
+        let created = metrics.clock.keyCreated.value
+        status.keyCreated = created > 0 ? min(Timestamp(seconds: Int64(created)), now).iso8601 : nil
+    }
+
+    private var memory: AgentStatus.Memory? {
+        ProcessMetrics.residentBytes.map { bytes in
+            let uptime = time.boottime - process.startedAt
+            return AgentStatus.Memory(
+                residentBytes: bytes,
+                settledBytes: lifecycle.seen.settledBytes(bytes, uptime: uptime)
+            )
+        }
+    }
+
     private func fill(_ status: inout AgentStatus.Clock) {
         status.skewSeconds = clock.estimate?.offset.inSeconds.withoutNoise
         status.uncertaintySeconds = clock.estimate?.uncertainty.inSeconds.withoutNoise
@@ -139,6 +159,8 @@ struct StatusReporter: Sendable {
         outbox.sinks[slot.name] =
             switch health.condition {
             case .disabled, .rejecting: health.condition.rawValue
+            // The first attempt after a reload does not wait.
+            case .down where slot.circuitState == .closed: CircuitState.halfOpen.rawValue
             case .down, .working: slot.circuitState.rawValue
             }
         outbox.sinkReasons[slot.name] = slot.lastReason?.description

@@ -6,8 +6,8 @@ struct DoctorCommand: AsyncParsableCommand {
         "Check an installation: files, server, token, sinks, scraping.",
         """
         Checks the configuration, the modes of its files, every page of the database, the running agent, the server's name, connection, \
-        certificate and dialect, the clock, the token, whether each sink can be reached, the last scrape, and the \
-        version of the rules in Prometheus. Runs every poll once, with a database of its own that it deletes; a running \
+        certificate and dialect, the clock, the token, whether each sink can be reached, the last scrape, the \
+        version of the rules in Prometheus, and whether an alert would fire and arrive if the agent vanished. Runs every poll once, with a database of its own that it deletes; a running \
         agent also tries its own token. Delivers nothing, but sends a GET request to webhook and ntfy URLs; an \
         answer means that something is there, and 'starwatch sinks test' shows more. Exits 1 if there are problems.
         """,
@@ -15,7 +15,7 @@ struct DoctorCommand: AsyncParsableCommand {
         "starwatch doctor --prometheus http://127.0.0.1:9090 --json"
     )
 
-    @Option(help: ArgumentHelp("The Prometheus server whose rules to check.", valueName: "url"))
+    @Option(help: ArgumentHelp("The Prometheus server whose rules and alerts to check.", valueName: "url"))
     var prometheus: String?
 
     @OptionGroup var arguments: AgentArguments

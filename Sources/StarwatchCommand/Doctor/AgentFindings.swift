@@ -40,7 +40,7 @@ struct AgentFindings {
         let because = reason.map { " (\($0))" } ?? ""
         let test = "see 'starwatch sinks test \(name)'."
         return switch status.outbox.sinks[name] {
-        case "open": Finding("sink \(name)", .problem, "The agent's attempts fail\(because); \(test)")
+        case "open", "half_open": Finding("sink \(name)", .problem, "The agent's attempts fail\(because); \(test)")
         case "rejecting": Finding("sink \(name)", .problem, "It rejects every notification\(because); \(test)")
         case "disabled":
             Finding("sink \(name)", .problem, "It answered 410 Gone, so it is off until a reload; correct its URL.")

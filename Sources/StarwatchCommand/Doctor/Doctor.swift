@@ -52,6 +52,7 @@ struct Doctor {
         for sink in options.delivery.sinks { findings.append(await self.sink(sink, options, running)) }
         if let running { findings.append(running.scraping) }
         findings.append(await rules())
+        findings.append(await alerting())
         return DoctorReport(findings: findings)
     }
 
@@ -120,6 +121,14 @@ struct Doctor {
                 .skipped,
                 "Something answers (HTTP \(status) to a GET request), and no more is known; \(test)"
             )
+    }
+
+    private func alerting() async -> Finding {
+        guard let prometheus else { return AlertingFinding.finding(nil) }
+        do throws(AgentError) {
+            let state = try await PrometheusQuery.alerting(of: AlertingFinding.job, at: prometheus)
+            return AlertingFinding.finding(.success(state))
+        } catch { return AlertingFinding.finding(.failure(error)) }
     }
 
     private func rules() async -> Finding {

@@ -155,9 +155,11 @@ enum StatusText {
             way += ", throttled, next request \(RelativeTime.text(server.throttledUntil, now: now))"
         }
         return [
-            ("Server", way), ("Requests", answers(server.answers)), ("Clock", clock(status.clock, now)),
+            ("Server", way), ("Requests", requests(server)), ("Clock", clock(status.clock, now)),
             ("Scraped", RelativeTime.text(status.lastScrape, now: now, never: "never since the start")),
-        ] + (status.storage.map { [("Database", database($0))] } ?? [])
+        ] + (token(server, now).map { [("Token", $0)] } ?? [])
+            + (status.memory.map { [("Memory", memory($0))] } ?? [])
+            + (status.storage.map { [("Database", database($0))] } ?? [])
             + (status.disk.map { [("Disk", disk($0))] } ?? [])
             + (status.canary.map { [("Canary", canary($0, now))] } ?? [])
             + (status.restarts.flatMap { restarts($0, now) }.map { [("Restarts", $0)] } ?? [])
@@ -165,6 +167,24 @@ enum StatusText {
 
     private static func canary(_ canary: AgentStatus.Canary, _ now: Timestamp) -> String {
         "the last one to arrive was sent \(RelativeTime.text(canary.lastArrival, now: now, never: "at no time yet"))"
+    }
+
+    private static func requests(_ server: AgentStatus.Server) -> String {
+        answers(server.answers) + (server.requestsLeft.map { "; the limits allow \($0) more this minute" } ?? "")
+    }
+
+    /// The expiry of the token and the age of its key; `nil` if neither is known.
+    private static func token(_ server: AgentStatus.Server, _ now: Timestamp) -> String? {
+        let parts = [
+            server.tokenExpires.map { "expires \(RelativeTime.text($0, now: now))" },
+            server.keyCreated.map { "key created \(RelativeTime.text($0, now: now))" },
+        ].compactMap { $0 }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+
+    private static func memory(_ memory: AgentStatus.Memory) -> String {
+        "\(memory.residentBytes >> 20) MiB resident, "
+            + (memory.settledBytes.map { "\($0 >> 20) MiB 10 min after the start" } ?? "compared 10 min after the start")
     }
 
     private static func answers(_ answers: AgentStatus.Answers?) -> String {

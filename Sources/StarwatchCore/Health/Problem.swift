@@ -34,6 +34,11 @@ package struct Problem: Sendable, Hashable {
     /// The next command; `nil` if there is nothing to run.
     package var command: String? { kind.command(subject ?? "") }
 
+    /// The cause of a poll's staleness among the present problems, the gravest first; `nil` if none explains it.
+    package static func cause(ofStale poll: PollName, among problems: [Problem]) -> Problem? {
+        problems.first { $0.kind.stopsPolls && ($0.kind.topic != .poll || $0.subject == poll.rawValue) }
+    }
+
     /// The closed set of problems, the gravest first.
     package enum Kind: String, Sendable, CaseIterable {
         case storeDamaged = "store_damaged"
@@ -107,6 +112,16 @@ extension Problem.Kind {
 
     /// Whether an agent with this problem cannot work, so that it is not ready.
     package var preventsReadiness: Bool { isOfStore || self == .signedOut }
+
+    /// Whether it keeps a poll from succeeding.
+    package var stopsPolls: Bool {
+        switch self {
+        case .restarting, .credentialsRefused, .noToken, .serverUnreachable, .held, .contractViolated, .failing,
+            .backpressure:
+            true
+        default: isOfStore
+        }
+    }
 
     /// Whether the database cannot be used.
     package var isOfStore: Bool {

@@ -50,6 +50,8 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     public internal(set) var cleared: Bool?
     /// Whether this is a synthetic change, for programs only; `nil` means no.
     public internal(set) var canary: Bool?
+    /// The cause of the staleness that this announces, a word of ``Problem/Kind``; `nil` if none is known, or otherwise.
+    public package(set) var problem: String?
     public internal(set) var changes: [Item] = []
 
     enum CodingKeys: String, CodingKey {
@@ -62,7 +64,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         case deepLink = "deep_link"
         case actions
         case actionLabels = "action_labels"
-        case repeats, priority, cleared, canary, changes
+        case repeats, priority, cleared, canary, problem, changes
     }
 
     /// The largest number of changes in one notification. ``NotificationPart`` splits larger groups.

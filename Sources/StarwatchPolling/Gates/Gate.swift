@@ -22,6 +22,8 @@ package actor Gate {
     private let wait: ServerWait
     package private(set) var circuit = CircuitBreaker(policy: .server)
     let windows: AccountWindows
+    /// Whether the circuit was open before a reload, and the server has not answered since.
+    private var wasOpen = false
     private var serverRemaining: Int?
     private var restoration: Restoration
 
@@ -223,12 +225,13 @@ package actor Gate {
     /// Reports the present waits and limits to the observer.
     package func publish(now: Timestamp) {
         guard let observer else { return }
+        observer.update(heldUntil: wait.until(at: now), remaining: remaining(now: now), circuit: circuit.state)
+    }
+
+    /// The requests that the limits of agent and server still allow this minute.
+    package func remaining(now: Timestamp) -> Int {
         let own = windows.room(at: now)
-        observer.update(
-            heldUntil: wait.until(at: now),
-            remaining: min(own, serverRemaining ?? own),
-            circuit: circuit.state
-        )
+        return min(own, serverRemaining ?? own)
     }
 
     /// Moves windows, waits and the circuit with a wall clock that was set by `jump`, positive for forward.
@@ -252,6 +255,13 @@ package actor Gate {
 
     // MARK: - Circuit
 
+    /// The state of the circuit for people: half-open also after a reload, until the server answers.
+    package var shownCircuit: CircuitState { wasOpen && circuit.state == .closed ? .halfOpen : circuit.state }
+
+    /// Remembers that `former`, the gate before a reload, had an open circuit. This circuit stays closed, so that the next
+    /// request goes at once.
+    package func keepCircuit(of former: Gate) async { wasOpen = await former.shownCircuit != .closed }
+
     /// Starts a cycle, or a request with all its attempts; `false` if the circuit is open.
     package func begin(now: Timestamp) -> Bool {
         let before = circuit.state
@@ -268,6 +278,7 @@ package actor Gate {
     /// - Parameter failure: `nil` after a success. Only failures that show that the server is down count.
     package func end(_ failure: FailureClass?, now: Timestamp) async {
         let changed = failure.map { circuit.failed($0, at: now) } ?? circuit.succeeded()
+        if failure.map({ $0 != .cancelled && !CircuitBreaker.counts($0) }) ?? true { wasOpen = false }
         if let changed { observer?.circuitChanged(to: changed) }
         publish(now: now)
         if !wait.isStored { await wait.save() }

@@ -8,6 +8,9 @@ package enum ProcessMetrics {
         let reading = Mutex<ProcessReading?>(nil)
     }
 
+    /// The resident memory of this process in bytes; `nil` if it cannot be read.
+    package static var residentBytes: Int? { ProcessReading.current().residentBytes.map { Int($0) } }
+
     /// Registers the families and the collector that reads them.
     ///
     /// - Parameter procRoot: The mount point of the proc file system.

@@ -42,6 +42,55 @@ import Testing
         return try JSONDecoder().decode(Report.self, from: Data(report.output.utf8))
     }
 
+    /// Starts an agent that missed runs, and that a kill ended. Then it takes one changed configuration and refuses
+    /// another.
+    private static func start(_ world: AgentWorld, _ yaml: String) async throws -> RunningAgent {
+        try world.workspace.write(yaml.replacing("every: 1h", with: "every: 1s"), to: "starwatch.yaml")
+        let stopped = try await RunningAgent(config: world.config, in: world.workspace)
+        _ = await eventually { stopped.logText.contains("poll.unchanged") ? true : nil }
+        stopped.stop()
+        try await Task.sleep(for: .seconds(4))
+        let killed = try await RunningAgent(config: world.config, in: world.workspace)
+        _ = await eventually { killed.logText.contains("poll.runs_missed") ? true : nil }
+        killed.killNow()
+        let agent = try await RunningAgent(config: world.config, in: world.workspace)
+        try world.workspace.write(yaml, to: "starwatch.yaml")
+        agent.hangUp()
+        let news = await eventually { () -> Bool? in
+            guard agent.logText.contains("config.reloaded") else { return nil }
+            return agent.logText.split(separator: "http.listening").count > 4 ? true : nil
+        }
+        #expect(news == true)
+        try world.workspace.write(yaml + "surplus: 1\n", to: "starwatch.yaml")
+        agent.hangUp()
+        let isRefused = await eventually { agent.logText.contains("config.refused") ? true : nil }
+        #expect(isRefused == true)
+        try world.workspace.write(yaml, to: "starwatch.yaml")
+        return agent
+    }
+
+    /// Starts a Prometheus with the shipped rules that scrapes the agent, and waits for its first alert.
+    private static func watch(
+        _ agent: RunningAgent,
+        _ alertmanager: Alertmanager,
+        in workspace: Workspace
+    ) async throws -> Prometheus {
+        let prometheus = try await Prometheus(
+            scraping: agent.lastAddress,
+            as: "starwatch",
+            rules: RuleFile.inSecondsForMinutes(),
+            alertmanager: alertmanager.address,
+            in: workspace
+        )
+        let isWatching = try await eventually {
+            let alerts = try await prometheus.query("ALERTS{alertname=\"StarwatchWatchdog\",alertstate=\"firing\"}")
+            let scraped = try await prometheus.query("up{job=\"starwatch\"}")
+            return alerts != nil && scraped == 1 ? true : nil
+        }
+        #expect(isWatching == true)
+        return prometheus
+    }
+
     private static func prepare(_ world: AgentWorld) async throws -> Night {
         let mock = world.mock
         mock.setStickyFault(.status(400), at: .hook)
@@ -74,9 +123,12 @@ import Testing
     }
 
     /// A question, its command, and texts of its answer.
-    private static func questions(_ night: Night) -> [(question: String, command: [String], answers: [String])] {
+    private static func questions(
+        _ night: Night,
+        prometheus: String
+    ) -> [(question: String, command: [String], answers: [String])] {
         let notification = night.delivered.notification_id ?? ""
-        return [
+        return agentQuestions(prometheus: prometheus) + [
             ("What is wrong now?", ["status"], ["Status", "POLL"]),
             ("Why was row N late?", ["explain", "\(night.delivered.id)"], ["retried", "dead", "http_400", "+"]),
             ("What does the outbox wait for?", ["status"], ["1 notification waits for sink hook"]),
@@ -117,18 +169,48 @@ import Testing
         ]
     }
 
+    /// The questions about the agent itself.
+    private static func agentQuestions(
+        prometheus: String
+    ) -> [(question: String, command: [String], answers: [String])] {
+        let doctor = ["doctor", "--prometheus", prometheus]
+        return [
+            ("How often did it restart, and why?", ["status"], ["1 in 24 h that nobody asked for", "killed"]),
+            ("Did a restart skip a run?", ["incident"], ["poll.runs_missed", "poll=starred_projects"]),
+            ("What changed in the configuration?", ["journal"], ["reload", "polls.starred_projects"]),
+            ("What failed in the last reload?", ["journal"], ["refused", "surplus"]),
+            ("Who discarded, retried or signed out?", ["journal"], ["socket:", "outbox.retry"]),
+            ("Does memory grow?", ["status"], ["Memory", "MiB resident"]),
+            ("How much disk is free?", ["status"], ["Disk", "MiB free"]),
+            ("Is the database sound?", ["doctor"], ["Every page of the database is sound."]),
+            ("How near is the rate limit?", ["status"], ["Requests", "more this minute"]),
+            (
+                "When does the token expire, and how old is its key?", ["status"],
+                ["Token     expires in", "key created"]
+            ),
+            (
+                "Would an alert fire if this agent vanished?", doctor,
+                ["Prometheus scrapes 1 agent, StarwatchAbsent is loaded"]
+            ),
+            ("Is alerting alive?", doctor, ["StarwatchWatchdog fires, and 1 Alertmanager gets the alerts."]),
+        ]
+    }
+
     @Test func everyQuestionOfTheNightHasOneCommandAndItsAnswer() async throws {
         try await AgentWorld.withControl { world in
             var configuration = world.configuration
             configuration.every = "1h"
+            try world.workspace.write("a secret of more than 32 bytes....", to: "secret")
+            configuration.auth = "kind: shared_secret\n  secret_file: \(world.workspace.path("secret"))"
             configuration.sinks = TestConfiguration.webhook(world.mock.url)
             let yaml = configuration.yaml(in: world.workspace)
                 .replacing("delivery:\n", with: "outbox:\n  max_retries: 1\ndelivery:\n")
-            try world.workspace.write(yaml, to: "starwatch.yaml")
-            let agent = try await RunningAgent(config: world.config, in: world.workspace)
+            let agent = try await Self.start(world, yaml)
+            let alertmanager = try await Alertmanager(in: world.workspace)
+            let prometheus = try await Self.watch(agent, alertmanager, in: world.workspace)
             let night = try await Self.prepare(world)
             let page = try Repository.text("docs/operations.md")
-            let questions = Self.questions(night)
+            let questions = Self.questions(night, prometheus: prometheus.url)
             for (question, command, answers) in questions {
                 #expect(page.contains("| \(question) | `starwatch \(command[0])"), "\(question)")
                 let begin = ContinuousClock.now
@@ -141,6 +223,8 @@ import Testing
             #expect(asked.count == Set(questions.map(\.question)).count, "A question of the page has no test.")
             let then = try await Self.ask(world, ["explain", night.failedAt])
             #expect(then.output.contains(night.failed), "\(then.output)")
+            prometheus.stop()
+            try await alertmanager.stop()
             agent.stop()
             // The runs of the agent that ended are known.
             let after = try await Self.ask(world, ["explain", night.quiet])

@@ -155,7 +155,7 @@ import Testing
             ]
             #expect(Set(report.states("ok")).isSuperset(of: areas))
             // The receiver takes POST alone.
-            #expect(report.states("skipped") == ["tls", "sink hook", "rules"])
+            #expect(report.states("skipped") == ["tls", "sink hook", "rules", "alerting"])
             #expect(mock.receivedNotifications.isEmpty)
             #expect(!result.output.contains("0x00") && !result.output.contains(mock.planIDs[0]))
         }

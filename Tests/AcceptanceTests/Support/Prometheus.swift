@@ -3,7 +3,7 @@ import Foundation
 /// A throw-away Prometheus.
 final class Prometheus: Sendable {
     private let process: RunningProgram
-    private let url: String
+    let url: String
 
     /// Starts it and waits until it answers.
     ///

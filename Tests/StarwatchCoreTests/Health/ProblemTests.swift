@@ -121,4 +121,16 @@ import Testing
         let words = Problem.Kind.allCases.filter(\.preventsReadiness).map(\.rawValue)
         #expect(words == ["store_damaged", "store_full", "store_unavailable", "signed_out", "store_busy"])
     }
+
+    @Test func aStalePollHasTheGravestCauseThatConcernsIt() {
+        let poll = PollName("stars")!
+        let problems = [
+            Problem(.signedOut, "signed out"), Problem(.failing, of: "offers", "poll offers fails"),
+            Problem(.failing, of: "stars", "poll stars fails"), Problem(.stale, of: "stars", "poll stars is stale"),
+            Problem(.backpressure, "outbox 80 % full"),
+        ]
+        #expect(Problem.cause(ofStale: poll, among: problems) == problems[2])
+        #expect(Problem.cause(ofStale: poll, among: [problems[1], problems[3]]) == nil)
+        #expect(Problem.cause(ofStale: poll, among: [problems[4]]) == problems[4])
+    }
 }

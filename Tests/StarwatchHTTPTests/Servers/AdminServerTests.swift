@@ -119,6 +119,9 @@ struct AdminServerTests {
             HealthFacts.Canary(every: .seconds(60), lastArrival: .init(seconds: 0), startedAt: .init(seconds: 0))
         )
         status.disk = AgentStatus.Disk(HealthFacts.Disk(free: 1 << 30, used: 1 << 20))
+        status.server.requestsLeft = 9
+        (status.server.tokenExpires, status.server.keyCreated) = (status.now, status.now)
+        status.memory = AgentStatus.Memory(residentBytes: 2, settledBytes: 1)
         status.outbox.waiting = ["phone": .init(notifications: 1, since: status.now, nextAttempt: status.now)]
         status.outbox.waiting?["phone"]?.changes = 3
         status.polls["starred_projects"]?.failingSince = status.now
@@ -129,7 +132,8 @@ struct AdminServerTests {
         }
         let golden = """
             canary.every_seconds canary.last_arrival clock.last_sync clock.skew_seconds clock.uncertainty_seconds digests.NAME.last_error_code \
-            digests.NAME.last_run digests.NAME.last_status digests.NAME.next_run digests.NAME.timezone disk.database_bytes disk.free_bytes headline identity now \
+            digests.NAME.last_run digests.NAME.last_status digests.NAME.next_run digests.NAME.timezone disk.database_bytes disk.free_bytes headline identity \
+            memory.resident_bytes memory.settled_bytes now \
             outbox.backpressure outbox.capacity outbox.claimed outbox.dead outbox.delivered outbox.given_up \
             outbox.last_day.acknowledged outbox.last_day.delivered outbox.last_day.failed outbox.last_day.stored \
             outbox.ledger_imbalance outbox.oldest_due outbox.oldest_pending outbox.pending outbox.quarantined \
@@ -145,7 +149,8 @@ struct AdminServerTests {
             polls.NAME.skip_reason polls.NAME.skipped_since polls.NAME.stale polls.NAME.stale_after_seconds polls.NAME.watermark_time \
             problems[].command problems[].meaning problems[].problem problems[].reason problems[].runbook problems[].severity \
             problems[].since problems[].subject problems[].title problems[].until reasons server.answers.failed server.answers.p95_seconds server.answers.requests \
-            server.answers.usual_p95_seconds server.circuit server.dialect server.throttled_until started_at status version
+            server.answers.usual_p95_seconds server.circuit server.dialect \
+            server.key_created server.requests_left server.throttled_until server.token_expires started_at status version
             """.split(separator: " ").map(String.init)
         let object = try JSONSerialization.jsonObject(with: Data(reply.bytes))
         let paths = Self.paths(object).map {

@@ -8,6 +8,13 @@ import Testing
 
 /// Healthy means that local work moves on; ready, that it can be done.
 @Suite struct HealthTests {
+    @Test func memoryIsComparedWithTheFirstReadingAfterTenMinutes() {
+        let seen = HealthMemory()
+        #expect(seen.settledBytes(5, uptime: .seconds(599)) == nil)
+        #expect(seen.settledBytes(6, uptime: .seconds(600)) == 6)
+        #expect(seen.settledBytes(9, uptime: .seconds(7200)) == 6)
+    }
+
     /// A running agent of one poll an hour, whose clock stands.
     private func withRunningAgent(
         _ change: (inout AgentOptions) -> Void = { _ in },

@@ -11,7 +11,7 @@ import Testing
 @Suite struct LogSchemaTests {
     /// Events that no scenario here brings about, and why.
     private static let elsewhere: [AgentEvent: String] = [
-        .agentFailed: "DiskStartTests", .canaryStoreFailed: "CanaryTests",
+        .agentFailed: "DiskStartTests", .canaryStoreFailed: "CanaryTests", .pollRunsMissed: "ScheduleTests",
     ]
 
     @Test func everyLineUnderFaultsIsAsTheCatalogueSaysAndEveryEventIsSeen() async throws {

@@ -57,6 +57,27 @@ import Testing
         }
     }
 
+    @Test func itNamesItsCauseForPrograms() async throws {
+        try await withBench { bench async throws in
+            bench["first"].canTakeBack()
+            await bench.poll()
+            bench.mock.setStickyFault(.malformedJSON, at: .plansChanged)
+            for _ in 1...2 {
+                bench.clock.advance(by: .seconds(3 * 3600))
+                await bench.poll()
+            }
+            _ = await bench.agent.state()
+            await bench.dispatch()
+            bench.mock.clearFaults()
+            bench.clock.advance(by: .seconds(900))
+            await bench.poll()
+            await bench.dispatch()
+            let all = try messages(bench)
+            #expect(all.map(\.problem) == ["failing", nil] && all.map(\.cleared) == [nil, true])
+            #expect(all.first?.body == "Last updated 6 hours ago. Tap to refresh.")
+        }
+    }
+
     @Test func whatNobodyHasTakenYetIsDroppedWhenItIsOver() async throws {
         try await withBench { bench async throws in
             bench["first"].canTakeBack()

@@ -158,6 +158,7 @@ import Testing
             agent = try await world.agent {
                 $0.polls[0].timing = interval
                 $0.polls[0].catchUp = catchUp
+                $0.log.level = .notice
             }
             try await following(agent) {
                 await world.clock.sleepers(atLeast: 1)
@@ -166,6 +167,10 @@ import Testing
             // The run of the start stands for the latest of them.
             let missed: Double = catchUp == .latest ? 2 : 3
             #expect(runs(await agent.page()) == ["missed": missed, "on_time": 1])
+            await world.stopAgent()
+            let lines = world.log.lines.filter { $0.contains("\"poll.runs_missed\"") }
+            #expect(lines.count == 1 && lines.first?.contains("\"count\":\(Int(missed))") == true, "\(lines)")
+            #expect(lines.allSatisfy { LogSchema.problems(of: $0).isEmpty })
         }
     }
 

@@ -148,6 +148,13 @@ final class Bench {
     @discardableResult
     func acknowledge() async -> AcknowledgeService.Pass { await agent.runtime.acknowledger.pass() }
 
+    /// Replaces the agent as a reload of the same configuration does.
+    func reload() async throws {
+        await agent.close()
+        agent = try await Agent(options: options, time: clock, after: agent, logSinks: [log], random: { 0.5 })
+        wire()
+    }
+
     /// Ends the agent as a crash would, and makes a new one on the same database.
     func restart(_ change: (inout AgentOptions) -> Void = { _ in }) async throws {
         await agent.close()

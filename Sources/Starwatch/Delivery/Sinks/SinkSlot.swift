@@ -22,6 +22,8 @@ package final class SinkSlot: Sendable {
         var rejectionsInARow = 0
         /// Reason of the last attempt; `nil` if it succeeded, or before the first one.
         var lastReason: FailureReason?
+        /// Condition before a reload, until an attempt shows another one; `nil` if the sink worked.
+        var former: SinkCondition?
         /// Time of the last success of this process; `nil` before the first one.
         var lastSuccess: Timestamp?
         /// End and length of the wait that the sink requested.
@@ -42,24 +44,31 @@ package final class SinkSlot: Sendable {
 
     package var name: String { sink.name }
 
-    /// Keeps the wait that `former` requested, and the start and the reason of its outage. `former` is the same sink before a reload.
+    /// Keeps the wait that `former` requested, and its outage with start and reason. `former` is the same sink before a
+    /// reload. The circuit starts anew, so that the next attempt comes at once.
     func keepWait(of former: SinkSlot) {
+        let condition = former.health.condition
         let kept = former.state.withLock {
             ($0.requestedWait, $0.downSince, $0.isDisabled ? nil : $0.lastReason, $0.lastSuccess)
         }
-        state.withLock { ($0.requestedWait, $0.downSince, $0.lastReason, $0.lastSuccess) = kept }
+        state.withLock {
+            ($0.requestedWait, $0.downSince, $0.lastReason, $0.lastSuccess) = kept
+            // A reload enables a disabled sink.
+            $0.former = condition == .down || condition == .rejecting ? condition : nil
+        }
     }
 
     /// The sink's condition, with the start of its outage.
     package var health: HealthFacts.Sink {
         state.withLock { state in
-            HealthFacts.Sink(
+            let present = SinkCondition(
+                isDisabled: state.isDisabled,
+                circuit: state.circuit.state,
+                rejectionsInARow: state.rejectionsInARow
+            )
+            return HealthFacts.Sink(
                 name: name,
-                condition: SinkCondition(
-                    isDisabled: state.isDisabled,
-                    circuit: state.circuit.state,
-                    rejectionsInARow: state.rejectionsInARow
-                ),
+                condition: present == .working ? state.former ?? present : present,
                 downSince: state.downSince,
                 failure: state.lastReason
             )
@@ -127,6 +136,7 @@ package final class SinkSlot: Sendable {
             let changed: CircuitState?
             state.lastReason = result.failure?.reason
             if result.answer == .ok { state.lastSuccess = now }
+            if state.former?.isOver(after: result.answer) == true { state.former = nil }
             switch result.answer {
             case .ok, .rejected:
                 state.rejectionsInARow = result.answer == .ok ? 0 : state.rejectionsInARow + 1
@@ -147,6 +157,17 @@ package final class SinkSlot: Sendable {
                 next = max(next, now + retryAfter)
             }
             return (changed, next)
+        }
+    }
+}
+
+extension SinkCondition {
+    /// Whether an answer shows that a sink is no longer in this condition.
+    fileprivate func isOver(after answer: SinkAnswer) -> Bool {
+        switch answer {
+        case .ok, .gone: true
+        case .rejected: self == .down
+        case .unavailable, .timeout: false
         }
     }
 }
