@@ -20,7 +20,7 @@ final class BlackBoxFile {
     init?(path: String) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { return nil }
-        guard let access = FileAccess(regularFile: descriptor), flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        guard let access = FileAccess(regularFile: descriptor), Self.lock(descriptor) else {
             close(descriptor)
             return nil
         }
@@ -74,6 +74,15 @@ final class BlackBoxFile {
         let isInUse = flock(descriptor, LOCK_SH | LOCK_NB) != 0
         if !isInUse { flock(descriptor, LOCK_UN) }
         return (bytes(of: descriptor), isInUse)
+    }
+
+    /// Locks the file for an agent. A reader has a lock for microseconds, so a second look is enough.
+    private static func lock(_ descriptor: Int32) -> Bool {
+        for _ in 0..<20 {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+            usleep(1000)
+        }
+        return false
     }
 
     private static func bytes(of descriptor: Int32) -> [UInt8] {

@@ -82,7 +82,9 @@ final class CanaryService: Worker {
             return known
         }
         if former != last { metrics.canary.lastArrival.set(clock.local(last).seconds) }
-        // The first look after a start counts nothing: an earlier process has.
-        if let former, former != last { metrics.canary.canaries[.arrived].increment() }
+        // An arrival that an earlier process has seen counts nothing.
+        if former != last, former != nil || clock.local(last) >= startedAt {
+            metrics.canary.canaries[.arrived].increment()
+        }
     }
 }

@@ -36,7 +36,7 @@ package struct Story: Sendable, Codable, Hashable {
     package var steps: [Step] = []
     /// The reasons why it is not finished; empty if it is.
     package var waits: [Wait] = []
-    /// What covers a claim that has no row, a time or a project: one entry for each poll; `nil` for others.
+    /// The cover of a claim that has no row, of a time or of a project: one entry for each poll; `nil` for others.
     package var coverage: [Covered]?
 
     package init(_ kind: Kind, id: String, state: String) {

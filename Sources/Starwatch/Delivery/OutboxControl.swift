@@ -133,7 +133,9 @@ struct OutboxControl: Sendable {
         try await store.outbox.dead(poll: try poll.map(name), isActiveOnly: isActiveOnly)
     }
 
-    private func name(_ poll: String) throws -> PollName { try dispatcher.polls.named(poll).name }
+    private func name(_ poll: String) throws -> PollName {
+        poll == PollName.canary.rawValue ? .canary : try dispatcher.polls.named(poll).name
+    }
 }
 
 extension OutboxEntry {

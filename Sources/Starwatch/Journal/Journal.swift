@@ -81,7 +81,7 @@ struct Journal: Sendable {
         return JournalListing(entries: entries.map { JournalRecord($0.entry, id: $0.id) })
     }
 
-    /// What cannot be stored is in the log and in the black box.
+    /// An entry that cannot be stored is in the log and in the black box.
     private func append(_ entry: JournalEntry) async { try? await store.journal.append([entry]) }
 }
 

@@ -136,7 +136,7 @@ package final class PollService: Service {
         for poll in polls { memories[poll.name]?.keepBacklog(former.backlog(poll.name)) }
     }
 
-    /// What the poll's cycles have left at the server; `nil` if the last one left nothing, or before the first.
+    /// The changes that the poll's cycles have left at the server; `nil` if the last one left nothing, or before the first.
     package func backlog(_ poll: PollName) -> FetchBacklog? { memories[poll]?.backlog }
 
     /// The skip of the poll's last cycle, with the time since which cycles are skipped for its reason; `nil` if it was not skipped.

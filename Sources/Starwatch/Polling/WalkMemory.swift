@@ -30,7 +30,7 @@ final class WalkMemory: Sendable {
         var horizon: (stream: StreamKey, value: SeenHorizon)?
         /// The place of the item that made the last page unreadable.
         var unreadable: (stream: StreamKey, span: RefusedItem.Span)?
-        /// What the cycles have left at the server; `nil` if the last one left nothing.
+        /// The changes that the cycles have left at the server; `nil` if the last one left nothing.
         var backlog: FetchBacklog?
         /// Whether the cursor was ahead of the server's time.
         var wasAhead = false
@@ -90,7 +90,7 @@ final class WalkMemory: Sendable {
         known.withLock { $0.unreadable = span.map { (stream, $0) } }
     }
 
-    /// What the cycles have left at the server; `nil` if the last complete one left nothing.
+    /// The changes that the cycles have left at the server; `nil` if the last complete one left nothing.
     var backlog: FetchBacklog? { known.withLock(\.backlog) }
 
     /// Takes the backlog from before a reload.

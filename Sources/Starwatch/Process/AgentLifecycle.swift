@@ -10,7 +10,7 @@ package final class AgentLifecycle: Sendable {
     }
 
     private let state = Atomic(Phase.starting)
-    /// What the agent has seen of its surroundings.
+    /// The observations that decide about health.
     let seen: HealthMemory
     private let embedded = Atomic(false)
     private let refused = Mutex<Set<ServedPort>>([])

@@ -69,6 +69,7 @@ package struct AgentLog: Sendable {
         else { return false }
         log.logger.log(.agentFailed, [.error: "\(error.message)"])
         log.pipeline.flush()
+        log.blackBox.close()
         return true
     }
 

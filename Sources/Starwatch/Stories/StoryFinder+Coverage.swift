@@ -4,7 +4,7 @@ import StarwatchStore
 import StarwatchTransport
 
 extension StoryFinder {
-    /// What covers a claim that has no row.
+    /// Returns how the polls cover a claim that has no row.
     func absent(_ change: JWTID) async throws(StoreError) -> Story {
         var facts = CoverageFacts(time: change.timestamp, id: change, retention: options.outbox.keepDelivered)
         let items = try await store.quarantine.items(of: change)
@@ -12,7 +12,7 @@ extension StoryFinder {
         return story(.absent, id: changeHash.hash(change), facts)
     }
 
-    /// What each poll had fetched, and which run it did last.
+    /// Returns how far each poll had fetched at a time, and its last run before.
     func time(_ time: Timestamp) async throws(StoreError) -> Story {
         let facts = CoverageFacts(time: time, retention: options.outbox.keepDelivered)
         return story(.time, id: time.iso8601, try await self.facts(facts))

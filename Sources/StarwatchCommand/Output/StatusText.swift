@@ -11,7 +11,9 @@ enum StatusText {
             polls(status, now).text,
             errors(status, now),
             status.digests.isEmpty ? nil : digests(status, now).text,
-            TextTable.pairs(outbox(status.outbox, now)),
+            status.lacksStore
+                ? TextTable.pairs([("Outbox", "unknown, because the database cannot be read")])
+                : TextTable.pairs(outbox(status.outbox, now)),
             sinks(status.outbox, now).text,
             TextTable.pairs(surroundings(status, now)),
         ].compactMap { $0 }.map { $0 + "\n" }.joined(separator: "\n")
@@ -21,7 +23,7 @@ enum StatusText {
         let up = Timestamp(iso8601: status.startedAt).map { AgeText.duration(max(0, (now - $0).inSeconds)) } ?? "-"
         return [
             ("Status", status.status.rawValue + (status.headline.map { ": \($0)" } ?? "")),
-            ("Identity", status.identity ?? "signed out"),
+            ("Identity", status.identity ?? (status.lacksStore ? "unknown" : "signed out")),
             ("Agent", "starwatch \(status.version), up \(up)"),
         ]
     }
@@ -166,7 +168,8 @@ enum StatusText {
     }
 
     private static func canary(_ canary: AgentStatus.Canary, _ now: Timestamp) -> String {
-        "the last one to arrive was sent \(RelativeTime.text(canary.lastArrival, now: now, never: "at no time yet"))"
+        canary.lastArrival.map { "the last one to arrive was sent \(RelativeTime.text($0, now: now))" }
+            ?? "none has arrived yet"
     }
 
     private static func requests(_ server: AgentStatus.Server) -> String {

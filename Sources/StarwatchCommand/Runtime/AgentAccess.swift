@@ -60,7 +60,7 @@ struct AgentAccess: Sendable {
     }
 
     /// Performs a verb with the running agent. If there is none, it uses an agent in the foreground, which it then closes.
-    /// What only reads is read from the database if the agent does not answer.
+    /// A verb that only reads is read from the database if the agent does not answer.
     ///
     /// With `--socket`, it only uses the agent on that socket. A failure after the connection is an error, because the
     /// agent can have done the work.

@@ -45,7 +45,7 @@ package enum HealthDecision {
         return causes
     }
 
-    /// What is wrong with the database.
+    /// The problem of the database, or of its disk.
     private static func store(_ facts: HealthFacts) -> [Problem] {
         let fault = facts.storeFault ?? (facts.canReadStore ? nil : .unusable)
         guard let fault else {
@@ -104,7 +104,9 @@ package enum HealthDecision {
         var problems: [Problem] = []
         if facts.serverCircuit != .closed {
             let reason = facts.polls.lazy.compactMap(\.failure).first?.label.rawValue
-            problems.append(Problem(.serverUnreachable, "the server does not answer", reason: reason))
+            let status = facts.polls.lazy.compactMap(\.failure?.status).first
+            let phrase = status.map { "the server fails: HTTP \($0)" } ?? "the server does not answer"
+            problems.append(Problem(.serverUnreachable, phrase, reason: reason))
         } else if facts.answers.hasManyErrors {
             let share = facts.answers.failed * 100 / max(facts.answers.requests, 1)
             problems.append(Problem(.answersWithErrors, "\(share) % of the requests of the last 15 min failed"))

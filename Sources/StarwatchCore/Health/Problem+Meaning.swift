@@ -11,11 +11,11 @@ extension Problem.Kind {
             """
         case .storeFull:
             """
-            The disk of the database is full, so nothing is polled or delivered. Free space; the agent goes on by itself, \
+            The disk of the database is full, so nothing is polled or delivered. Free space; the agent resumes by itself, \
             and nothing that was stored is lost.
             """
         case .storeBusy:
-            "Another program locks the database. The agent retries by itself; end that program if this goes on."
+            "Another program locks the database. The agent retries by itself; end that program if this lasts."
         case .diskLow:
             """
             The disk has less space than twice the database, or less than 256 MiB. Polling and delivery stop when it is \
@@ -45,8 +45,8 @@ extension Problem.Kind {
             """
         case .contractViolated:
             """
-            The server sends pages that break its contract, and the poll does not pass them. Nothing is lost: it goes on \
-            when the server is mended. `quarantine_invalid` sets invalid items aside.
+            The server sends pages that break its contract, and the poll does not pass them. Nothing is lost: it resumes \
+            when the server is fixed. `quarantine_invalid` sets invalid items aside.
             """
         case .failing:
             """
@@ -56,13 +56,13 @@ extension Problem.Kind {
         case .answersWithErrors:
             """
             A quarter or more of the last requests failed. The agent retries them, so changes come late at most. If it \
-            goes on, tell the server’s operator.
+            lasts, tell the server’s operator.
             """
         case .slow:
-            "The server takes much longer than before. Changes come late at most. If it goes on, tell its operator."
+            "The server takes much longer than before. Changes come late at most. If it lasts, tell its operator."
         case .behind:
             """
-            The server has more changes than one cycle fetches. Each cycle goes on where the last one ended, and nothing \
+            The server has more changes than one cycle fetches. Each cycle continues where the last one ended, and nothing \
             is skipped. The command fetches the next part now.
             """
         case .sinkRejecting:

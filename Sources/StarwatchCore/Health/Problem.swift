@@ -45,6 +45,7 @@ package struct Problem: Sendable, Hashable {
         case storeFull = "store_full"
         case storeUnavailable = "store_unavailable"
         case restarting
+        case diskLow = "disk_low"
         case signedOut = "signed_out"
         case credentialsRefused = "credentials_refused"
         case noToken = "no_token"
@@ -62,7 +63,6 @@ package struct Problem: Sendable, Hashable {
         case backpressure
         case canaryLate = "canary_late"
         case behind
-        case diskLow = "disk_low"
         case storeBusy = "store_busy"
         case tokenPoolLow = "token_pool_low"
         case answersWithErrors = "answers_with_errors"
@@ -78,7 +78,7 @@ package struct Problem: Sendable, Hashable {
 
     /// The gravity, by the words that the alerts use.
     package enum Severity: String, Sendable, CaseIterable {
-        /// Nothing is polled or delivered, or data is at risk.
+        /// Nothing works until somebody acts, or data is at risk.
         case critical
         /// Changes are late, or will be.
         case warning

@@ -38,6 +38,7 @@ extension PageFrame {
           stroke-linejoin: round; }
         .verdict.good svg { fill: var(--good); } .verdict.bad svg { fill: var(--bad); }
         .verdict.calm svg { fill: var(--calm); }
+        .verdict > div { min-width: 0; overflow-wrap: anywhere; }
         .verdict.bad h1 { color: var(--bad); }
         .verdict p, .verdict ul { margin: .35rem 0 0; max-width: 56rem; }
         .verdict ul { padding: 0; list-style: none; }

@@ -35,7 +35,9 @@ extension StatusPage {
         guard let event = try? JSONDecoder().decode(LoggedEvent.self, from: Data(line.line.utf8)) else {
             return "\(line.line)"
         }
-        let details = ["problem", "poll", "sink", "kind", "outcome", "error"].compactMap { event.metadata?[$0]?.text }
+        let details = ["problem", "poll", "sink", "kind", "verb", "actor", "outcome", "error"].compactMap {
+            event.metadata?[$0]?.text
+        }
         let about: HTML = details.isEmpty ? "" : " <small>\(details.joined(separator: " · "))</small>"
         return "<code>\(event.event)</code>\(about)"
     }

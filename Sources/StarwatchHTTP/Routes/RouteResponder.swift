@@ -104,7 +104,8 @@ extension RouteResponder {
     /// The sender of a request that was let in.
     private func caller(of call: Call, on channel: any Channel) async -> Operator {
         if let access { return Operator(.port, access.name(of: call)) }
-        guard let user = await channel.peerUser() else { return Operator(.port) }
+        // A client that has left cannot be asked who it is.
+        guard let user = await channel.peerUser() else { return Operator(.socket) }
         return .user(user, by: .socket)
     }
 

@@ -55,7 +55,11 @@ import Testing
             world.clock.advance(by: .seconds(3600))
             try await round(agent)
             #expect(lines(world, "programs").count == 2)
-            #expect(await agent.page()["starwatch_canaries_total", ["step": "arrived"]] == 1)
+            #expect(await agent.page()["starwatch_canaries_total", ["step": "arrived"]] == 2)
+            // The command of its problem.
+            var query = OutboxQuery()
+            query.poll = "canary"
+            #expect(try await agent.perform(ControlAPI.outboxList, query).entries.count == 2)
             #expect(await agent.state().reasons == [])
         }
     }
