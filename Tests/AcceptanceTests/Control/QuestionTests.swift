@@ -181,7 +181,7 @@ import Testing
             ("What failed in the last reload?", ["journal"], ["refused", "surplus"]),
             ("Who discarded, retried or signed out?", ["journal"], ["socket:", "outbox.retry"]),
             ("Does memory grow?", ["status"], ["Memory", "MiB resident"]),
-            ("How much disk is free?", ["status"], ["Disk", "MiB free"]),
+            ("How much disk is free?", ["status"], ["Disk", "iB free"]),
             ("Is the database sound?", ["doctor"], ["Every page of the database is sound."]),
             ("How near is the rate limit?", ["status"], ["Requests", "more this minute"]),
             (
