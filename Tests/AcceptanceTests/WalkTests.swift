@@ -36,8 +36,9 @@ import Testing
         // All 120 may come as one notification, which lists 100 of them: so the table is what is counted.
         let published = Set(mock.publishedIDs)
         let pages = second.pages
+        // The first agent can have acknowledged some. The ledger counts on.
         let settled = await eventually(within: .seconds(60)) {
-            try? await pages.metric("starwatch_acknowledgements_total{result=\"local\"}") == 120 ? true : nil
+            try? await pages.metric("starwatch_ledger_entries_total{entry=\"acknowledged\"}") == 120 ? true : nil
         }
         #expect(settled == true)
         second.stop()

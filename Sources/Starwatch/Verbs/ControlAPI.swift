@@ -3,8 +3,10 @@ import StarwatchTransport
 
 /// The verbs of the control API. A new one also needs its work in the room of its topic, and its path in `openapi.json`.
 package enum ControlAPI {
-    /// The longest waits for verbs that take longer than most.
-    private enum Patience {
+    /// The longest waits for an answer.
+    enum Patience {
+        /// Most verbs take less than a second.
+        static let usual = Duration.seconds(10)
         /// The server or a sink must answer too.
         static let ofServer = Duration.seconds(120)
         /// Work in progress must end first, or many rows change.

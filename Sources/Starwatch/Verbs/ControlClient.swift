@@ -38,6 +38,8 @@ package struct ControlClient: AgentControl {
     ) async throws(ControlError) -> Answer {
         guard let parts = try? verb.form.write(input) else { throw .unintelligible }
         let limit = timeout ?? verb.patience
+        // What takes long must not hide an agent that is stopped.
+        if limit > ControlAPI.Patience.usual { try await probe() }
         var request = request(verb.httpMethod, parts.target(verb.path))
         request.timeout = limit
         if !parts.body.isEmpty {
@@ -47,6 +49,16 @@ package struct ControlClient: AgentControl {
         let response = try response(of: await client().exchange(request), within: limit, isRead: verb.reads)
         guard let value = try? ControlJSON.decode(Answer.self, from: response.body) else { throw .unintelligible }
         return value
+    }
+
+    /// Finds out whether the agent answers at all, whatever it answers.
+    private func probe() async throws(ControlError) {
+        var request = request(.get, "/-/healthy")
+        request.timeout = ControlAPI.Patience.usual
+        let exchange = try await client().exchange(request)
+        if case .failure = exchange.result {
+            _ = try response(of: exchange, within: ControlAPI.Patience.usual, isRead: true)
+        }
     }
 
     /// Calls `body` with every event of the feed as it arrives, and returns when the agent ends the stream. An agent that

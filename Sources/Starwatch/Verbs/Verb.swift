@@ -39,7 +39,7 @@ package struct Verb<Input: Sendable, Answer: Codable & Sendable>: Sendable {
         counts operation: ControlOperation? = .read,
         taking form: RequestForm<Input>,
         onSocketOnly: String? = nil,
-        patience: Duration = .seconds(10),
+        patience: Duration = ControlAPI.Patience.usual,
         work: @escaping @Sendable (AgentTopics, Input) async throws -> Answer
     ) {
         (httpMethod, self.path, self.operation, self.form) = (method, path, operation, form)
@@ -52,7 +52,7 @@ extension Verb where Input == Void {
         _ method: HTTPRequest.Method,
         _ path: String,
         counts operation: ControlOperation? = .read,
-        patience: Duration = .seconds(10),
+        patience: Duration = ControlAPI.Patience.usual,
         work: @escaping @Sendable (AgentTopics) async throws -> Answer
     ) {
         self.init(method, path, counts: operation, taking: .none, patience: patience) { topics, _ in

@@ -3,8 +3,9 @@ import Synchronization
 
 /// Writes whole lines to a file descriptor, without interleaving.
 ///
-/// A stalled reader does not block the agent. The first line waits 100 ms for it; later lines are dropped and counted
-/// until it reads again.
+/// A stalled reader does not block the agent. The first line waits 100 ms for it, whatever thread logs it, and so holds a cycle
+/// once; later lines are dropped and counted until it reads again. A queue on another thread would not hold it, and would lose
+/// the last lines before a crash, which say why.
 package final class DescriptorWriter: LogSink, Sendable {
     private struct State {
         let descriptor: Int32

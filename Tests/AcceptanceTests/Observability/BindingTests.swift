@@ -69,7 +69,8 @@ import Testing
         for dashboard in dashboards {
             let names = dashboard.variables.map(\.name)
             #expect(
-                names.count >= 3 && names.elementsEqual(["datasource", "job", "instance", "poll"].prefix(names.count))
+                names.count >= 3
+                    && names.elementsEqual(["datasource", "job", "cluster", "instance", "poll"].prefix(names.count))
             )
             #expect(dashboard.variables.first?.type == "datasource")
             for (index, variable) in dashboard.variables.enumerated().dropFirst() {

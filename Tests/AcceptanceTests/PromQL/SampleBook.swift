@@ -17,7 +17,7 @@ struct SampleBook {
     }
 
     /// Prometheus puts these on whatever it scrapes.
-    private static let target: [String: [String]] = ["job": [], "instance": []]
+    private static let target: [String: [String]] = ["job": [], "instance": [], "cluster": []]
 
     private static let alert = ["alertname": [], "severity": [], "alertstate": ["pending", "firing"]]
 
