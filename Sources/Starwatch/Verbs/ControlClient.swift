@@ -38,8 +38,8 @@ package struct ControlClient: AgentControl {
     ) async throws(ControlError) -> Answer {
         guard let parts = try? verb.form.write(input) else { throw .unintelligible }
         let limit = timeout ?? verb.patience
-        // What takes long must not hide an agent that is stopped.
-        if limit > ControlAPI.Patience.usual { try await probe() }
+        // A long wait must not hide an agent that is stopped. Who gives a time wants to wait for it.
+        if timeout == nil, limit > ControlAPI.Patience.usual { try await probe() }
         var request = request(verb.httpMethod, parts.target(verb.path))
         request.timeout = limit
         if !parts.body.isEmpty {
