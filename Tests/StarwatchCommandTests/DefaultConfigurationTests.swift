@@ -31,7 +31,7 @@ import Testing
 
         auth:
           kind: none                     # none | shared_secret | did_key | token_pool | command
-          secret_file: null              # shared_secret: the secret's bytes (HS256)
+          secret_file: null              # shared_secret: the secret's bytes (HS256), at least 32
           key_file: null                 # did_key: 64 hex digits or PEM (ES256K, did:ethr)
           stored_keys: false             # the key is in the encrypted database; starwatch keys import
           tokens_file: null              # token_pool: one token per line, or a JSON array

@@ -6,6 +6,7 @@ package enum LogField: String, Sendable, CaseIterable {
     case cause
     case changeCount = "change_count"
     case changed
+    case client
     case configuration
     case count
     case dialect
@@ -63,11 +64,14 @@ package enum LogField: String, Sendable, CaseIterable {
         case pseudonym
         /// `HOST:PORT`.
         case address
+        /// An IPv4 address, or a network with its length.
+        case network
     }
 
     package var kind: Kind {
         switch self {
         case .address: .address
+        case .client: .network
         case .attempt, .changeCount, .count, .page, .polls, .projectCount, .rowCount: .count
         case .cause, .dialect, .endpoint, .group, .kind, .outcome, .port, .problem, .reason, .result, .state: .word
         case .durationMilliseconds, .sizeMilliseconds, .skewMilliseconds: .milliseconds
@@ -87,6 +91,7 @@ package enum LogField: String, Sendable, CaseIterable {
             "Who did it: `socket:` and a user of this machine, `port:` and a name of the web configuration or `token`, "
                 + "`command:` and a user while the agent was stopped, `signal`, or `program` for a host program."
         case .address: "Listen address of the HTTP server."
+        case .client: "Client that a port refused: its address, its IPv6 network, or 127.0.0.0/8 for this machine."
         case .attempt: "Number of the request's attempt, from 1."
         case .cause:
             "Cause of the end: `killed`, `crashed`, `watchdog`, `out_of_memory`, `machine_restarted`, `stopped_late`."

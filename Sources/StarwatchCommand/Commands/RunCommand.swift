@@ -25,6 +25,7 @@ struct RunCommand: AsyncParsableCommand {
         // A closed output must not end the process.
         signal(SIGPIPE, SIG_IGN)
         Allocator.returnLargeBlocks()
+        ProcessMemory.hide()
         let stop = StopSignals()
         // Programs that the agent starts must not inherit the socket.
         let supervisor = Supervisor(environment: ProcessInfo.processInfo.environment)

@@ -104,7 +104,12 @@ enum ConfigurationTable {
     private static var auth: Entry<AgentOptions> {
         Entry("auth", \.auth) {
             Entry("kind", \.kind, as: .choice())
-            Entry("secret_file", \.secretFile, as: .secretFile, "shared_secret: the secret's bytes (HS256)")
+            Entry(
+                "secret_file",
+                \.secretFile,
+                as: .secretFile(atLeast: 32),
+                "shared_secret: the secret's bytes (HS256), at least 32"
+            )
             Entry("key_file", \.keyFile, as: .secretFile, "did_key: 64 hex digits or PEM (ES256K, did:ethr)")
             Entry("stored_keys", \.storedKeys, as: .flag, "the key is in the encrypted database; starwatch keys import")
             Entry("tokens_file", \.tokensFile, as: .secretFile, "token_pool: one token per line, or a JSON array")

@@ -5,6 +5,8 @@ package import StarwatchCore
 ///
 /// The secret can mint a token for any account: prefer a DID key where the server accepts one.
 package actor SharedSecretTokenProvider: MintingTokenProvider {
+    private static let setting = "auth.secret_file"
+
     private var file: SecretFile
     private var secret: SymmetricKey?
     var minted: MintedToken
@@ -40,10 +42,11 @@ package actor SharedSecretTokenProvider: MintingTokenProvider {
 
     private func currentSecret() throws(TokenError) -> SymmetricKey {
         if let bytes = try file.readIfChanged() {
+            try SigningKeyContent.check(sharedSecret: bytes, setting: Self.setting)
             secret = SymmetricKey(data: bytes)
             minted.drop()
         }
-        guard let secret else { throw .fileUnreadable(setting: "auth.secret_file") }
+        guard let secret else { throw .fileUnreadable(setting: Self.setting) }
         return secret
     }
 }
