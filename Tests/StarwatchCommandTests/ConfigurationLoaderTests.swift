@@ -67,6 +67,7 @@ import Testing
         #expect(options.auth.argv == ["/bin/token", "--short"])
         #expect(options.auth.lifetime == .seconds(90))
         #expect(options.auth.refreshBefore == .seconds(5))
+        #expect(options.auth.scope == "notifications:read")
         #expect(options.storage.path == "/var/lib/starwatch/x.db")
         #expect(options.storage.owner == .host)
         #expect(options.polls.map(\.name.rawValue) == ["starred_projects", "mine"])
@@ -325,6 +326,7 @@ import Testing
           argv: [/bin/token, --short]
           lifetime: 90s
           refresh_before: 5s
+          scope: notifications:read
         storage: {path: /var/lib/starwatch/x.db, owner: host}
         polls:
           starred_projects:

@@ -38,6 +38,7 @@ import Testing
           argv: null                     # command: [program, argument, ...]; prints a token
           lifetime: null                 # token lifetime; null: 60s for did_key, else 60m (at least 1s)
           refresh_before: 10m            # time before expiry; at most half the lifetime
+          scope: notifications           # of minted tokens, if the server asks for another
 
         storage:
           path: ./starwatch.db           # the SQLite file

@@ -161,6 +161,16 @@ import Testing
         #expect(try payload(token) == #"{"exp":1767229200,"iat":1767225600,"iss":"\#(alice.rawValue)"}"#)
     }
 
+    @Test func aServerCanAskForAnotherScope() async throws {
+        let provider = SharedSecretTokenProvider(file: secretFile(), scope: "notifications:read offers:read")
+        let token = try #require(
+            try await provider.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: now)
+        )
+        #expect(try payload(token).contains(#""scope":"notifications:read offers:read""#))
+        let other = try await provider.token(for: alice, dialect: .endorser, purpose: .poll, serverTime: now)
+        #expect(try payload(other).contains("scope") == false)
+    }
+
     @Test func theSignatureIsHMACOfHeaderAndPayload() async throws {
         // The example of RFC 7515, A.1 has another header; another implementation computed this value.
         let file = secretFile("a secret of thirty-two bytes ok!")

@@ -105,6 +105,9 @@ public struct AuthOptions: Sendable, Hashable {
     public var lifetime: Duration?
     /// Time before expiry at which a token is refreshed, at most half its lifetime. By default 10 min.
     public var refreshBefore: Duration = .seconds(600)
+    /// The `scope` claim of a minted token, for a server that asks for another one. By default `notifications`. Tokens of the
+    /// dialect `endorser` have none.
+    public var scope = TokenScope.standard
 
     /// The algorithm of the signing key; `nil` if the kind signs no tokens.
     package var signingAlgorithm: SigningAlgorithm? {

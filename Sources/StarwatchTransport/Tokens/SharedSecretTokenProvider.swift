@@ -15,15 +15,17 @@ package actor SharedSecretTokenProvider: MintingTokenProvider {
     ///   - file: The bytes of the secret.
     ///   - lifetime: Time from `iat` to `exp`.
     ///   - refreshBefore: Time before expiry at which a token is replaced, at most half of `lifetime`.
+    ///   - scope: The scope of canonical tokens.
     ///   - makeID: Returns a new `jti` on each call.
     package init(
         file: SecretFile,
         lifetime: Duration = .seconds(3600),
         refreshBefore: Duration = .seconds(600),
+        scope: String = TokenScope.standard,
         makeID: @escaping @Sendable () -> String = { RandomID.uuid() }
     ) {
         self.file = file
-        minted = MintedToken(lifetime: lifetime, refreshBefore: refreshBefore, makeID: makeID)
+        minted = MintedToken(lifetime: lifetime, refreshBefore: refreshBefore, scope: scope, makeID: makeID)
     }
 
     package func validate(account: DID) async throws(TokenError) {
