@@ -43,6 +43,7 @@ import Testing
         storage:
           path: ./starwatch.db           # the SQLite file
           owner: agent                   # agent | host; host: the agent never migrates, it only checks the version
+          keep_before_upgrade: 7d        # copy before an upgrade; 0s: none (at most 30d)
 
         security:
           master_key_file: null          # encrypts the database; see starwatch keys init

@@ -148,6 +148,9 @@ public struct StorageOptions: Sendable, Hashable {
     public var path = "./starwatch.db"
     /// The owner of the database. By default `agent`.
     public var owner = Owner.agent
+    /// Retention of the copy that the agent makes before it upgrades the database, `DATABASE.before-VERSION`. By default 7
+    /// days; zero makes none.
+    public var keepBeforeUpgrade: Duration = .seconds(7 * 86_400)
 
     public init() {}
 }

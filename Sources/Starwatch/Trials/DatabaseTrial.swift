@@ -20,7 +20,7 @@ package enum DatabaseTrial: Sendable, Hashable {
         } catch {
             switch error {
             case StoreError.absent: return .absent
-            case StoreError.version(let found, let supported)
+            case StoreError.version(let found, let supported, _)
             where found < supported.lowerBound && options.storage.owner == .agent:
                 return .older
             case let error as StoreError: return .failed(error.description)

@@ -22,6 +22,8 @@ enum ConfigurationTable {
         Entry("storage", \.storage) {
             Entry("path", \.path, as: .path, "the SQLite file")
             Entry("owner", \.owner, as: .choice(), "host: the agent never migrates, it only checks the version")
+            let copies = \StorageOptions.keepBeforeUpgrade
+            Entry("keep_before_upgrade", copies, as: .duration(.zero, .days(30)), "copy before an upgrade; 0s: none")
         }
         security
         polls

@@ -31,6 +31,8 @@ package struct StoreRetention: Sendable {
         counts.deliveries += try await delete { db in try db.formerStates.trim(keep: Self.keptAttempts) }
         counts.logs += try await delete { db in try StoreLogs.trimWarnings(db) }
         (counts.watermarks, counts.settings) = try await cleanAccounts(policy, now)
+        UpgradeCopy(path: store.options.path)
+            .removeExpired(after: policy.copies ?? store.options.keepBeforeUpgrade, now: now)
         try await store.status.checkpoint()
         return counts
     }
