@@ -164,6 +164,27 @@ struct BlackBoxRecorderTests {
         )
     }
 
+    @Test("has no mark of a start until the former end is noted, and that of an end before anybody can note it")
+    func order() async throws {
+        let killed = BlackBoxRecorder(besides: database)
+        await RunRecorder(killed, after: nil).begin(now: Timestamp(seconds: 100))
+        await killed.close()
+        let box = BlackBoxRecorder(besides: database)
+        let runs = RunRecorder(box, after: nil)
+        var noted: [BlackBoxRecord.Kind]?
+        await runs.begin(now: Timestamp(seconds: 200)) { _ in
+            await box.flush()
+            noted = try? content().marks.map(\.kind)
+        }
+        #expect(noted == [.start])
+        #expect(try content().marks.map(\.kind) == [.start, .start])
+        #expect(await runs.end(.stopped, now: Timestamp(seconds: 300)) != nil)
+        #expect(try content().marks.last?.kind == .end)
+        // A run has one end.
+        #expect(await runs.end(.failed, now: Timestamp(seconds: 301)) == nil)
+        await box.close()
+    }
+
     @Test("counts a line of a run as its sign of life")
     func lines() async throws {
         let box = BlackBoxRecorder(besides: database)

@@ -183,6 +183,25 @@ struct JournalAgentTests {
         }
     }
 
+    @Test("has a kill after the last half minute in which the agent gave a sign of life", .timeLimit(.minutes(1)))
+    func signs() async throws {
+        try await World.with(.canonical, clock: .waiting) { world in
+            let agent = try await Agent(options: world.options, time: world.clock, logSinks: [world.log])
+            async let end = agent.run()
+            await world.clock.sleepers(atLeast: 3)
+            let half = world.clock.now + .seconds(30)
+            world.clock.advance(by: .seconds(30))
+            let file = BlackBox.path(besides: world.options.storage.path)
+            func sign() -> Timestamp? {
+                BlackBoxFile.read(path: file).flatMap { try? BlackBox.read($0.bytes) }?.sign
+            }
+            while sign().map({ $0 < half }) ?? true { await Task.yield() }
+            #expect(sign() == half)
+            agent.stop()
+            _ = try await end
+        }
+    }
+
     @Test("has the failed end of a run whose reload made no new agent")
     func failedReload() async throws {
         try await World.with(.canonical, clock: .waiting) { world in
