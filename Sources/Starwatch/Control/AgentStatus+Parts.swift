@@ -166,15 +166,18 @@ extension AgentStatus {
         /// The cause of the last of them, as a `RunEndCause`, and its time; `nil` if there is none in the last 24 hours.
         public var lastCause: String?
         public var lastAt: String?
+        /// The last sign of life before it; `nil` if its time is known.
+        public var lastAfter: String?
 
         enum CodingKeys: String, SnakeKey {
-            case lastDay, lastCause, lastAt
+            case lastDay, lastCause, lastAt, lastAfter
         }
 
         init(_ ends: [RunEnd], now: Timestamp) {
             let unasked = RunEndDecision.unasked(ends, within: .seconds(86_400), now: now)
             lastDay = unasked.count
             (lastCause, lastAt) = (unasked.last?.cause.rawValue, unasked.last?.at.iso8601)
+            lastAfter = unasked.last?.window?.after.iso8601
         }
     }
 }

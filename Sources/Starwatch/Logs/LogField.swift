@@ -97,7 +97,8 @@ package enum LogField: String, Sendable, CaseIterable {
             "Cause of the end: `killed`, `crashed`, `watchdog`, `out_of_memory`, `machine_restarted`, `stopped_late`."
         case .changed: "Names of the settings that differ from the former configuration."
         case .changeCount: "Changes that were found, delivered or not acknowledged."
-        case .configuration: "The first 12 hexadecimal digits of a hash of the configuration."
+        case .configuration:
+            "The first 12 hexadecimal digits of a hash of the configuration, keyed with the installation's own key."
         case .count: "Changes in the notification, or dropped events."
         case .dialect: "The server's dialect: `endorser` or `canonical`."
         case .digest: "Name of the digest."

@@ -34,13 +34,17 @@ extension ConfigurationTable {
 
     /// Names of projects by handle. A handle identifies a project, so no problem repeats one.
     private static var projectNames: Rule<[String: String]> {
-        Rule(print: { $0.isEmpty ? "{}" : "{<plan>: <name>}" }) { field in
+        let print: ([String: String]) -> String = { names in
+            "{\(names.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", "))}"
+        }
+        return Rule(print: print) { field in
             field.section?.fields.reduce(into: [:]) { names, entry in
                 names[entry.key] = ProjectHandle(entry.key).flatMap { _ in entry.text }
                 guard names[entry.key] == nil else { return }
                 field.journal.report("must map each project handle to a name.", at: field.path, line: entry.line)
             }
         }
+        .shown { $0.isEmpty ? "{}" : "{<plan>: <name>}" }
     }
 
     private static var sink: [Entry<SinkDraft>] {

@@ -86,7 +86,7 @@ enum ConfigurationTable {
     }
 
     private static var did: Rule<DID> {
-        .word("must be a DID such as did:ethr:0x…, or null.", shown: { _ in "<did>" }) { DID($0) }
+        .word("must be a DID such as did:ethr:0x…, or null.", shown: \.rawValue) { DID($0) }.shown { _ in "<did>" }
     }
 
     private static var server: Entry<AgentOptions> {

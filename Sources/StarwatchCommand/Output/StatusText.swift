@@ -206,9 +206,9 @@ enum StatusText {
     private static func restarts(_ restarts: AgentStatus.Restarts, _ now: Timestamp) -> String? {
         guard restarts.lastDay > 0 else { return nil }
         let cause = restarts.lastCause.map { RunEndCause(rawValue: $0)?.phrase ?? $0 } ?? "ended"
-        return
-            "\(restarts.lastDay) in 24 h that nobody asked for; the last \(RelativeTime.text(restarts.lastAt, now: now)): "
-            + "it \(cause)"
+        let time = RelativeTime.text(restarts.lastAt, now: now)
+        let start = restarts.lastAfter.map { "between \(RelativeTime.text($0, now: now)) and " } ?? ""
+        return "\(restarts.lastDay) in 24 h that nobody asked for; the last \(start)\(time): it \(cause)"
     }
 
     private static func database(_ storage: AgentStatus.Storage) -> String {

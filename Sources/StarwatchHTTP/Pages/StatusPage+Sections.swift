@@ -179,8 +179,9 @@ extension StatusPage {
         guard let restarts = status.restarts, restarts.lastDay > 0 else { return "none within 24 h" }
         let count: HTML = "\(restarts.lastDay) within 24 h"
         let cause = restarts.lastCause.flatMap { RunEndCause(rawValue: $0)?.phrase }
+        let start: HTML = restarts.lastAfter.map { "between \(times.ageAndTime($0)) and " } ?? ""
         let last: HTML =
-            cause.map { " <small>the last time it \($0), \(times.ageAndTime(restarts.lastAt))</small>" } ?? ""
+            cause.map { " <small>the last time it \($0), \(start)\(times.ageAndTime(restarts.lastAt))</small>" } ?? ""
         return "\(status.has(.restarting) ? "<span class=\"bad\">\(count)</span>" : count)\(last)"
     }
 
