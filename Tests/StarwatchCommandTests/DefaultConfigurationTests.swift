@@ -183,6 +183,7 @@ import Testing
           ack_delivery: null             # for each digest shown: url, headers, token_file, timeout
           report_error: null             # for each failed digest or fetch: url, headers, token_file, timeout
           heartbeat: null                # while the agent runs, every 1h: url, headers, token_file, timeout, interval
+
         canary: null                     # a synthetic change that proves delivery: every
 
         """

@@ -123,7 +123,7 @@ package struct IncidentStory: Sendable {
             let subject = line.logged["poll"] ?? line.logged["sink"] ?? line.logged["port"]
             switch line.logged.event {
             case AgentEvent.problemBegan.name:
-                open.append(.init(problem: problem, subject: subject, since: line.at.iso8601))
+                open.append(.init(problem: problem, subject: subject, since: line.logged["since"] ?? line.at.iso8601))
             case AgentEvent.problemEnded.name: open.removeAll { $0.problem == problem && $0.subject == subject }
             default: break
             }

@@ -266,7 +266,7 @@ extension AgentEvent: CaseIterable {
     static let problemBegan = AgentEvent(
         "problem.began",
         .warning,
-        [.problem],
+        [.problem, .since],
         optional: [.poll, .port, .sink],
         folds: false
     ) {
@@ -275,7 +275,7 @@ extension AgentEvent: CaseIterable {
     static let problemEnded = AgentEvent(
         "problem.ended",
         .notice,
-        [.problem],
+        [.problem, .since, .durationMilliseconds],
         optional: [.poll, .port, .sink],
         folds: false
     ) {

@@ -34,6 +34,7 @@ package enum LogField: String, Sendable, CaseIterable {
     case serverRequestID = "server_request_id"
     case serverError = "server_error"
     case signal
+    case since
     case sink
     case sizeMilliseconds = "size_ms"
     case skewMilliseconds = "skew_ms"
@@ -54,6 +55,8 @@ package enum LogField: String, Sendable, CaseIterable {
         case count
         /// A number.
         case milliseconds
+        /// RFC 3339 in UTC.
+        case time
         /// `run_` followed by 16 hexadecimal digits.
         case runID = "run id"
         /// `ntf_` followed by 32 hexadecimal digits.
@@ -76,6 +79,7 @@ package enum LogField: String, Sendable, CaseIterable {
         case .cause, .dialect, .endpoint, .group, .kind, .outcome, .port, .problem, .reason, .result, .state: .word
         case .durationMilliseconds, .sizeMilliseconds, .skewMilliseconds: .milliseconds
         case .actor, .changed, .configuration, .error, .path, .serverError, .signal, .target, .verb, .version: .text
+        case .since: .time
         case .identity: .pseudonym
         case .notificationID: .notificationID
         case .digest, .poll, .sink: .name
@@ -102,7 +106,7 @@ package enum LogField: String, Sendable, CaseIterable {
         case .count: "Changes in the notification, or dropped events."
         case .dialect: "The server's dialect: `endorser` or `canonical`."
         case .digest: "Name of the digest."
-        case .durationMilliseconds: "Duration of the cycle."
+        case .durationMilliseconds: "Duration of the cycle, or of the problem."
         case .endpoint: "Label `endpoint` of `starwatch_api_requests_total`."
         case .error: "Cause of the error, in one sentence."
         case .group: "`single`, `several` or `many`."
@@ -129,6 +133,7 @@ package enum LogField: String, Sendable, CaseIterable {
         case .serverError: "The server's error code, the rejected field or the missing scope, from fixed lists."
         case .serverRequestID: "The server's own id of that request, from its error body or its `X-Request-ID` header."
         case .signal: "Signal that ended the run."
+        case .since: "Time since which the problem exists, by the local clock. The line can be later."
         case .sink: "Name of the sink."
         case .sizeMilliseconds:
             "Size of the clock jump, length of the suspension, lateness of the digest, or wait that the server asked for."

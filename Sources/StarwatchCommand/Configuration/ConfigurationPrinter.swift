@@ -88,6 +88,7 @@ struct ConfigurationPrinter {
     // MARK: Lines
 
     mutating func value(_ key: String, _ value: String, _ comment: String, isNeeded: Bool = false) {
+        if isDefault, path.isEmpty { lines.append(("", "")) }
         rows.append(
             ConfigurationReference.Row(path: path + key, value: isNeeded && isDefault ? nil : value, comment: comment)
         )

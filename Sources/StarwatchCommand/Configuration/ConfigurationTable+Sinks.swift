@@ -147,7 +147,12 @@ extension ConfigurationTable {
         for setting in sink { setting.read(&draft, section) }
         guard let kind = draft.kind else { return [] }
         let settings = sink(of: kind) + common
-        section.allow((sink + settings).map(\.key))
+        section.allow((sink + settings).map(\.key)) { key in
+            let others = SinkDraft.Kind.allCases.filter { sink(of: $0).contains { $0.key == key } }.map(\.rawValue)
+            guard let last = others.last else { return nil }
+            let kinds = others.count == 1 ? last : others.dropLast().joined(separator: ", ") + " or " + last
+            return "only a sink of kind \(kinds) has this setting, and this one is of kind \(kind.rawValue); remove it."
+        }
         for setting in settings { setting.read(&draft, section) }
         if others.contains(where: { $0.name == draft.name }) {
             section.report("is the name of another sink; choose a different one.", at: "name")

@@ -13,6 +13,13 @@ struct AgentAccess: Sendable {
     var loader = ConfigurationLoader()
     var notes = SocketNotes()
 
+    /// The same for an agent that waits for a lock on its database, which takes it five seconds.
+    var hurried: AgentAccess {
+        var access = self
+        access.timeout = timeout ?? .seconds(6)
+        return access
+    }
+
     /// Loads the configuration that `--config` or the usual places name.
     ///
     /// - Parameter secrets: `false` if the command needs none. The files of secrets are then not looked at.

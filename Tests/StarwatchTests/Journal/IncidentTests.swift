@@ -72,13 +72,14 @@ struct IncidentTests {
     func killed() {
         var story = IncidentStory(version: "1.0.0")
         let boot = RunStart(boot: "one", memoryKills: 0).text
+        let stale = #"{"problem":"stale","poll":"offers","since":"\#(time(22).iso8601)"}"#
         story.machine = RunStart(boot: "one", memoryKills: 0)
         story.box = boxed(
             [
                 (1, json(1, "INFO", "agent.started", #"{"version":"1.0.0"}"#)),
                 (20, json(20, "WARN", "agent.run_ended", #"{"cause":"killed"}"#)),
                 (20, json(20, "INFO", "agent.started", #"{"version":"1.0.0"}"#)),
-                (25, json(25, "WARN", "problem.began", #"{"problem":"stale","poll":"offers"}"#)),
+                (25, json(25, "WARN", "problem.began", stale)),
             ],
             marks: [mark(.start, 1, at: 1, boot), mark(.start, 2, at: 20, boot)]
         )
@@ -94,7 +95,7 @@ struct IncidentTests {
         #expect(report.restarts[0].after == time(1).iso8601 && report.restarts[0].before == time(20).iso8601)
         #expect(report.restarts[1].after == time(25).iso8601 && report.restarts[1].before == nil)
         #expect(report.entries.last?.text.hasSuffix("was killed, after \(time(25).iso8601).") == true)
-        #expect(report.problems == [.init(problem: "stale", subject: "offers", since: time(25).iso8601)])
+        #expect(report.problems == [.init(problem: "stale", subject: "offers", since: time(22).iso8601)])
         // The time of the kill is not known; it comes right after the last record.
         #expect(report.entries.last?.event == "run.killed")
     }
