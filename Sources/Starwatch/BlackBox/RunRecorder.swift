@@ -34,15 +34,15 @@ package final class RunRecorder: Sendable {
     /// The end of the former run is noted before the start is marked. A kill between the two leaves the former run without
     /// its next start, so the next agent notes the same end again.
     ///
-    /// - Parameter note: Notes the end of the former run. A run that recorded its end can have been killed before it noted
-    ///   that.
-    func begin(now: Timestamp, _ note: (RunEnd) async -> Void = { _ in }) async {
+    /// - Parameter note: Notes the end of the former run, which is the last of all that are known. A run that recorded its
+    ///   end can have been killed before it noted that.
+    func begin(now: Timestamp, _ note: ([RunEnd]) async -> Void = { _ in }) async {
         let content = await box.open()
         var start = machine()
         start.formerSign = content.lastSign
         let ends = RunEndDecision.ends(content.marks, before: .init(start, at: now))
         state.withLock { $0.known = ends }
-        if let last = ends.last { await note(last) }
+        await note(ends)
         start.formerSign = ends.last?.window?.after
         state.withLock { $0.startedAt = now }
         box.beginRun()

@@ -53,9 +53,35 @@ struct Journal: Sendable {
         return detail
     }
 
-    /// Notes the end of a run, once: the start of the run is the entry's key. Of an end that the run recorded itself, the
-    /// log says so elsewhere.
+    /// Notes the end of the former run, and looks for the ends that the two runs before it left.
+    ///
+    /// The black box has them. A journal without one is perhaps that of an older copy of the database, which somebody put
+    /// back. It is told once, because the end is noted again. An end that a full disk kept out of the journal looks alike.
+    func note(former ends: [RunEnd]) async {
+        let limit = now - Self.judged
+        // A run that did not record its end is noted by the next start alone.
+        let noted = ends.dropLast(ends.last?.isRecorded == false ? 1 : 0).suffix(2).filter { $0.at > limit }
+        var lost: RunEnd?
+        for end in noted where await store(end) { lost = lost ?? end }
+        if let lost { logger.log(.storageOlderCopy, [.since: "\(lost.startedAt.iso8601)"]) }
+        if let last = ends.last, !last.isRecorded { await note(last) }
+    }
+
+    /// The age up to which a missing end is told. The journal keeps entries longer.
+    private static let judged = Duration.seconds(30 * 86_400)
+
+    /// Notes the end of a run, once. Of an end that the run recorded itself, the log says so elsewhere.
     func note(_ end: RunEnd) async {
+        guard await store(end), !end.isRecorded else { return }
+        var fields: AgentEvent.Fields = [.cause: "\(end.cause.rawValue)"]
+        if let signal = end.signalName { fields[.signal] = "\(signal)" }
+        logger.log(.agentRunEnded, fields)
+    }
+
+    /// Stores the end of a run. Its start is the entry's key.
+    ///
+    /// - Returns: Whether the journal lacked it, or cannot be written: the log has it then.
+    private func store(_ end: RunEnd) async -> Bool {
         let entry = JournalEntry(
             at: end.at,
             .runEnd,
@@ -64,12 +90,7 @@ struct Journal: Sendable {
             result: end.cause.rawValue,
             detail: "It \(end.account)."
         )
-        // If it cannot be stored, the log has it.
-        let isNew = (try? await store.journal.append(endOfRun: entry)) ?? true
-        guard isNew, !end.isRecorded else { return }
-        var fields: AgentEvent.Fields = [.cause: "\(end.cause.rawValue)"]
-        if let signal = end.signalName { fields[.signal] = "\(signal)" }
-        logger.log(.agentRunEnded, fields)
+        return (try? await store.journal.append(endOfRun: entry)) ?? true
     }
 
     /// The entries that a query selects.

@@ -332,6 +332,10 @@ extension AgentEvent: CaseIterable {
         "The check found damage in the database. The agent writes nothing more and ends with exit code 2. Restore a "
             + "backup."
     }
+    static let storageOlderCopy = AgentEvent("storage.older_copy", .warning, [.since], folds: false) {
+        "The journal lacks the end of a run that the black box has. Perhaps somebody put an older copy of the database "
+            + "back: what the agent did since then is forgotten, and changes can be announced again."
+    }
     static let tokenUnavailable = AgentEvent("token.unavailable", .warning, [.runID, .error, .reason]) {
         "No token is available, so no request is sent. Fix `auth`: its file, its command or the clock."
     }
@@ -361,6 +365,6 @@ extension AgentEvent: CaseIterable {
         pollStoreFailed, pollUnchanged, problemBegan, problemEnded, retentionCleaned, retentionStoreFailed,
         serverDialect, serverWait, serverWaitCapped,
         sinkCircuit, sinkGivenUp, sinkGone, sinkRejected, sinkUnavailable, starsUnreadable, storageCheck,
-        storageCheckFailed, storageClear, storageDamaged, tokenUnavailable, webConfigRefused, webConfigReloaded,
+        storageCheckFailed, storageClear, storageDamaged, storageOlderCopy, tokenUnavailable, webConfigRefused, webConfigReloaded,
     ]
 }

@@ -133,7 +133,7 @@ package enum LogField: String, Sendable, CaseIterable {
         case .serverError: "The server's error code, the rejected field or the missing scope, from fixed lists."
         case .serverRequestID: "The server's own id of that request, from its error body or its `X-Request-ID` header."
         case .signal: "Signal that ended the run."
-        case .since: "Time since which the problem exists, by the local clock. The line can be later."
+        case .since: "Time since which it is so, by the local clock. The line can be later."
         case .sink: "Name of the sink."
         case .sizeMilliseconds:
             "Size of the clock jump, length of the suspension, lateness of the digest, or wait that the server asked for."

@@ -176,7 +176,7 @@ public final class Agent: Sendable {
         }
         let logger = process.environment.logger
         if !isContinued {
-            await process.runs.begin(now: process.environment.time.now) { await process.journal.note($0) }
+            await process.runs.begin(now: process.environment.time.now) { await process.journal.note(former: $0) }
             logger.log(.agentStarted, [.version: "\(AgentVersion.current)", .polls: .number(runtime.polls.count)])
             // A host application encrypts its database itself.
             if process.isClear, options.storage.owner == .agent { logger.log(.storageClear) }

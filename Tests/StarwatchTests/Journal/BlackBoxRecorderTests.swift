@@ -116,7 +116,7 @@ struct BlackBoxRecorderTests {
             let box = BlackBoxRecorder(besides: database)
             let runs = RunRecorder(box, machine: { start }, after: nil)
             var end: RunEnd?
-            await runs.begin(now: Timestamp(seconds: 100)) { end = $0 }
+            await runs.begin(now: Timestamp(seconds: 100)) { end = $0.last }
             await body(runs)
             await box.close()
             return end

@@ -140,7 +140,7 @@ struct JournalAgentTests {
             func killedRun(_ cut: Cut) async throws {
                 let agent = try await Agent(options: options, time: world.clock, logSinks: [world.log])
                 let process = agent.process
-                func begin() async { await process.runs.begin(now: world.clock.now) { await process.journal.note($0) } }
+                func begin() async { await process.runs.begin(now: world.clock.now) { await process.journal.note(former: $0) } }
                 switch cut {
                 case .beforeStartMark:
                     await begin()
@@ -219,6 +219,41 @@ struct JournalAgentTests {
             }
             let agent = try await world.agent()
             #expect(agent.process.runs.ends().map(\.cause) == [.failed])
+        }
+    }
+
+    @Test("tells once that an older copy of the database was put back")
+    func olderCopy() async throws {
+        try await World.with(.canonical, clock: .waiting) { world in
+            var options = world.options
+            options.log.level = .warning
+            func run() async throws {
+                world.clock.advance(by: .seconds(60))
+                let agent = try await Agent(options: options, time: world.clock, logSinks: [world.log])
+                async let end = agent.run()
+                await world.clock.sleepers(atLeast: 3)
+                world.clock.advance(by: .seconds(60))
+                agent.stop()
+                _ = try await end
+            }
+            func told() -> Int { world.log.lines.count { $0.contains("storage.older_copy") } }
+            let database = world.options.storage.path
+            func files() -> [String: Data] {
+                ["", "-wal"].reduce(into: [:]) { $0[$1] = FileManager.default.contents(atPath: database + $1) }
+            }
+            for _ in 0..<3 { try await run() }
+            #expect(told() == 0)
+            let copy = files()
+            try await run()
+            for name in files().keys { try FileManager.default.removeItem(atPath: database + name) }
+            for (name, content) in copy {
+                let attributes = [FileAttributeKey.posixPermissions: 0o600]
+                #expect(FileManager.default.createFile(atPath: database + name, contents: content, attributes: attributes))
+            }
+            try await run()
+            #expect(told() == 1)
+            for _ in 0..<2 { try await run() }
+            #expect(told() == 1)
         }
     }
 
