@@ -57,10 +57,14 @@ struct UpgradeCopy {
         let modified: Int
     }
 
-    private var copies: [Copy] {
+    /// The folder of the database, with a slash at its end.
+    private var folder: String {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        let folder = parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "./"
-        let prefix = "\(parts.last ?? "").before-"
+        return parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "./"
+    }
+
+    private var copies: [Copy] {
+        let prefix = "\(path.split(separator: "/").last ?? "").before-"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.compactMap { name in
             let version = name.dropFirst(prefix.count)
@@ -101,6 +105,11 @@ struct UpgradeCopy {
         guard futimens(descriptor, [time, time]) == 0, fsync(descriptor) == 0, rename(file, target) == 0 else {
             throw StoreError.io(detail: SystemText.of(errno))
         }
+        // Otherwise the upgrade could survive a power loss, and the new name not.
+        let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { throw StoreError.io(detail: SystemText.of(errno)) }
+        defer { close(directory) }
+        guard fsync(directory) == 0 else { throw StoreError.io(detail: SystemText.of(errno)) }
     }
 }
 
