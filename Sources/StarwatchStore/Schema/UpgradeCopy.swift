@@ -13,12 +13,17 @@ struct UpgradeCopy {
     /// Space in bytes that must stay free beside a new copy.
     static let reserve = 8 << 20
 
-    /// Copies the database before an upgrade to `version`, and replaces an older copy of the same name.
+    /// Copies the database before an upgrade to `version`.
+    ///
+    /// Replaces an older copy of the same name, unless that is of an older version: then an upgrade was interrupted, and the
+    /// database is no longer that of the former program.
     ///
     /// - Throws: ``StoreError/noRoomForCopy(version:bytes:)``, or the error of SQLite or the system. No copy is left then.
     func make(of database: DatabaseQueue, to version: Int, now: Timestamp) throws {
         let target = "\(path).before-\(version)"
         let partial = target + ".partial"
+        let found = try database.unsafeRead { db in try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 }
+        if let former = Self.version(of: target), former < found { return }
         let needed = DatabaseFile.bytes(path: path) + DatabaseFile.bytes(path: path + "-wal")
         let missing = Self.missing(for: needed, free: DatabaseFile.freeBytes(path: path))
         guard missing == 0 else { throw StoreError.noRoomForCopy(version: version, bytes: missing) }
