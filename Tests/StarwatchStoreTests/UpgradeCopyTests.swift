@@ -116,6 +116,25 @@ import Testing
         #expect(files == ["starwatch.db.before-\(newest)"])
     }
 
+    @Test func anUpgradeThatWasInterruptedKeepsTheCopyFromBeforeItsFirstStep() async throws {
+        try write(version: 1)
+        await (try Store(options())).close()
+        let first = try rows(copy)
+        try FileManager.default.removeItem(atPath: world.path)
+        try write(version: 5)
+        await (try Store(options())).close()
+        #expect(try rows(copy) == first)
+    }
+
+    @Test func whatAKilledCopyLeftIsReplaced() async throws {
+        try write(version: 1)
+        let before = try rows(world.path)
+        try Data(repeating: 7, count: 9000).write(to: URL(filePath: copy + ".partial"))
+        await (try Store(options())).close()
+        #expect(files == ["starwatch.db.before-\(newest)"])
+        #expect(try rows(copy) == before)
+    }
+
     @Test func theRefusalOfANewerDatabaseNamesTheNewestCopyThatThisProgramOpens() async throws {
         try await world.open().close()
         let queue = try DatabaseQueue(path: world.path)

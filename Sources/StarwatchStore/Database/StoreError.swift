@@ -67,8 +67,8 @@ extension StoreError: CustomStringConvertible {
             """
         case .noRoomForCopy(let version, let bytes):
             """
-            its device has no room for a copy of the database before the upgrade to schema version \(version): free \
-            \((bytes + 999_999) / 1_000_000) MB, or set storage.keep_before_upgrade to 0s; nothing was written
+            there is no room for the copy of the database before the upgrade to schema version \(version): free \
+            \((bytes + 999_999) / 1_000_000) MB on its device, or set storage.keep_before_upgrade to 0s; nothing was written
             """
         case .version(let found, let supported, _):
             """

@@ -13,12 +13,17 @@ struct UpgradeCopy {
     /// Space in bytes that must stay free beside a new copy.
     static let reserve = 8 << 20
 
-    /// Copies the database before an upgrade to `version`, and replaces an older copy of the same name.
+    /// Copies the database before an upgrade to `version`.
+    ///
+    /// Replaces an older copy of the same name, unless that is of an older version: then an upgrade was interrupted, and the
+    /// database is no longer that of the former program.
     ///
     /// - Throws: ``StoreError/noRoomForCopy(version:bytes:)``, or the error of SQLite or the system. No copy is left then.
     func make(of database: DatabaseQueue, to version: Int, now: Timestamp) throws {
         let target = "\(path).before-\(version)"
         let partial = target + ".partial"
+        let found = try database.unsafeRead { db in try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 }
+        if let former = Self.version(of: target), former < found { return }
         let needed = DatabaseFile.bytes(path: path) + DatabaseFile.bytes(path: path + "-wal")
         let missing = Self.missing(for: needed, free: DatabaseFile.freeBytes(path: path))
         guard missing == 0 else { throw StoreError.noRoomForCopy(version: version, bytes: missing) }
@@ -57,10 +62,14 @@ struct UpgradeCopy {
         let modified: Int
     }
 
-    private var copies: [Copy] {
+    /// The folder of the database, with a slash at its end.
+    private var folder: String {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        let folder = parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "./"
-        let prefix = "\(parts.last ?? "").before-"
+        return parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "./"
+    }
+
+    private var copies: [Copy] {
+        let prefix = "\(path.split(separator: "/").last ?? "").before-"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.compactMap { name in
             let version = name.dropFirst(prefix.count)
@@ -101,6 +110,11 @@ struct UpgradeCopy {
         guard futimens(descriptor, [time, time]) == 0, fsync(descriptor) == 0, rename(file, target) == 0 else {
             throw StoreError.io(detail: SystemText.of(errno))
         }
+        // Otherwise the upgrade could survive a power loss, and the new name not.
+        let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { throw StoreError.io(detail: SystemText.of(errno)) }
+        defer { close(directory) }
+        guard fsync(directory) == 0 else { throw StoreError.io(detail: SystemText.of(errno)) }
     }
 }
 

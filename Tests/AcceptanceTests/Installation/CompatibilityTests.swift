@@ -35,9 +35,12 @@ import Testing
     }()
 
     /// An agent's files with the database of a former version, and a server with a change that it has not seen.
-    private func world(_ former: Former) async throws -> (world: AgentWorld, new: String) {
+    static func world(
+        _ former: Former,
+        _ dialect: MockDialect = .canonical
+    ) async throws -> (world: AgentWorld, new: String) {
         let world = try await AgentWorld {
-            $0.dialect = .canonical
+            $0.dialect = dialect
         } configure: { configuration, _ in
             configuration.groupInterval = "0s"
         }
@@ -82,7 +85,7 @@ import Testing
 
     @Test(arguments: all)
     func aFormerDatabaseIsMigratedWithoutLosingWhatIsInFlight(former: Former) async throws {
-        let (world, new) = try await world(former)
+        let (world, new) = try await Self.world(former)
         let version = try Database.integer(world.database, "PRAGMA user_version")
         let pending = try open(world)
         #expect(pending.count == 2)
@@ -97,7 +100,7 @@ import Testing
     }
 
     @Test func aDowngradeIsRefusedInOneSentenceAndTheCopyThatItNamesWorks() async throws {
-        let (world, new) = try await world(try #require(Self.all.first))
+        let (world, new) = try await Self.world(try #require(Self.all.first))
         let pending = try open(world)
         try await run(world, until: 3)
         let copy = try #require(try copies(world).first)
@@ -118,7 +121,7 @@ import Testing
     }
 
     @Test func withoutARetentionTheUpgradeKeepsNoCopy() async throws {
-        let (world, _) = try await world(try #require(Self.all.first))
+        let (world, _) = try await Self.world(try #require(Self.all.first))
         let file = URL(filePath: world.config)
         let text = try String(contentsOf: file, encoding: .utf8)
         let path = "path: \(world.database)\n"
@@ -132,7 +135,7 @@ import Testing
     }
 
     @Test func aCheckOfTheConfigurationMigratesNothing() async throws {
-        let (world, _) = try await world(try #require(Self.all.first))
+        let (world, _) = try await Self.world(try #require(Self.all.first))
         let checked = try await starwatch("check", "--config", world.config)
         #expect(checked.status == 0, "\(checked.errors)")
         #expect(try Database.integer(world.database, "PRAGMA user_version") == 1, "a check migrates nothing")
