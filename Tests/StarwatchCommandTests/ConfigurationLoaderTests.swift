@@ -57,7 +57,7 @@ import Testing
         #expect(options.server.maxResponseBytes == 65_536)
         #expect(options.server.caFile == folder.path + "/ca.pem")
         #expect(options.server.pinnedPublicKey == "sha256//YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE=")
-        #expect(options.initialIdentity == DID("did:ethr:0xabc"))
+        #expect(options.initialIdentity == DID("did:ethr:0x00000000000000000000000000000000000000ab"))
         #expect(options.auth.kind == .tokenPool)
         #expect(options.auth.tokensFile == folder.path + "/tokens")
         #expect(options.auth.argv == ["/bin/token", "--short"])
@@ -162,10 +162,10 @@ import Testing
             environment: ["CREDENTIALS_DIRECTORY": credentials.path],
             workingDirectory: "/"
         )
-        let yaml = "auth:\n  kind: shared_secret\n  secret_file: s\n  key_file: t\n"
+        let yaml = "auth:\n  kind: shared_secret\n  secret_file: s\nsecurity: {master_key_file: t}\n"
         let options = try loader.load(text: yaml, file: "x", directory: folder.path).options
         #expect(options.auth.secretFile == credentials.path + "/s")
-        #expect(options.auth.keyFile == folder.path + "/t")
+        #expect(options.security.masterKeyFile == folder.path + "/t")
         let full = "auth: {kind: did_key, key_file: \(credentials.path)/s}"
         #expect(firstProblem(loader, full, folder.path) == nil)
         try credentials.write("word", to: "s", mode: 0o444)
@@ -303,10 +303,9 @@ import Testing
           client_version: TimeSafari-DailyNotificationPlugin/1.0.1
           ca_file: ca.pem
           pinned_public_key: sha256//YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE=
-        identity: {did: "did:ethr:0xabc"}
+        identity: {did: "did:ethr:0x00000000000000000000000000000000000000ab"}
         auth:
           kind: token_pool
-          secret_file: s.key
           tokens_file: ./tokens
           argv: [/bin/token, --short]
           lifetime: 90s

@@ -87,7 +87,7 @@ import Testing
         let folder = try TemporaryFolder()
         try folder.write("contents-of-secret", to: "hook.secret")
         let yaml = """
-            identity: {did: "did:ethr:0xperson"}
+            identity: {did: "did:web:0xperson"}
             auth: {kind: command, argv: [/bin/token, --password, argument-secret]}
             polls: {starred_projects: {plan_ids: [https://example.org/starred-plan]}}
             delivery:

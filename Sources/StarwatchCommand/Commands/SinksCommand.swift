@@ -22,7 +22,7 @@ struct SinksCommand: AsyncParsableCommand {
             "starwatch sinks test hook --json"
         )
 
-        @Argument(help: "The sink's name in the configuration.")
+        @Argument(help: "The sink's name in the configuration.", completion: NameCompletion.sinks)
         var name: String
 
         @OptionGroup var arguments: AgentArguments
