@@ -24,6 +24,7 @@ public actor PollManager: Service {
         /// failures.
         public var retry: RetryPolicy?
 
+        /// The default numbers.
         public init() {}
     }
 
