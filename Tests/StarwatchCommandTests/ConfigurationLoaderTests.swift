@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Glibc
 import Starwatch
@@ -152,6 +153,24 @@ import Testing
         let loader = ConfigurationLoader(environment: [:], workingDirectory: "/")
         let yaml = "auth:\n  kind: shared_secret\n  secret_file: s"
         #expect(firstProblem(loader, yaml, folder.path)?.contains("chmod 600") == true)
+    }
+
+    @Test(arguments: ["warn", "warning"])
+    func aLevelHasTwoNames(level: String) throws {
+        let loader = ConfigurationLoader(environment: [:], workingDirectory: "/nowhere")
+        let yaml = "log: {level: \(level)}"
+        #expect(try loader.load(text: yaml, file: "x", directory: "/nowhere").options.log.level == .warning)
+        #expect(throws: Never.self) { try StarwatchTool.parseAsRoot(["logs", "--level", level]) }
+    }
+
+    @Test func aProxyReachesTheServerAndTheSink() throws {
+        let loader = ConfigurationLoader(environment: [:], workingDirectory: "/nowhere")
+        let sink = "{name: w, kind: webhook, url: https://a.test, proxy: environment}"
+        let yaml = "server: {proxy: \"socks5h://proxy.internal:1080\"}\ndelivery: {sinks: [\(sink)]}"
+        let loaded = try loader.load(text: yaml, file: "x", directory: "/nowhere")
+        #expect(loaded.options.server.proxy == "socks5h://proxy.internal:1080")
+        #expect(loaded.options.delivery.sinks.map(\.proxy) == ["environment"])
+        #expect(ConfigurationPrinter.yaml(loaded).contains("proxy: environment"))
     }
 
     @Test func aBareNameIsTakenFromTheCredentialsDirectory() throws {

@@ -36,7 +36,7 @@ enum ValueRules {
         if scheme == "http", !ListenAddress.isLoopback(host) {
             return "must start with https://; http:// is allowed to this machine only (127.0.0.1, ::1, localhost)."
         }
-        if !allowsQuery, parts.path.contains("/api/v") || parts.path.contains("/api/") {
+        if !allowsQuery, parts.path.contains(/\/api\/v\d/) {
             return "must be the server's address without the path of its API, such as https://\(host)."
         }
         guard parts.fragment == nil, allowsQuery || parts.query == nil else {

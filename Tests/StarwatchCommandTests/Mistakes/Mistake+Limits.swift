@@ -225,5 +225,24 @@ extension Mistake {
             "identity:\n  dids: [a]\n",
             ["starwatch.yaml:2: identity.dids: there is no such setting; did you mean \"did\"?"]
         ),
+        Mistake(
+            "proxy without a port",
+            "server:\n  proxy: http://proxy.internal\n",
+            ["starwatch.yaml:2: server.proxy: must have a port, such as http://proxy.internal:3128."]
+        ),
+        Mistake(
+            "proxy with a password",
+            "server:\n  proxy: http://user:pw@proxy.internal:3128\n",
+            [
+                "starwatch.yaml:2: server.proxy: must not contain a user or password; let the proxy accept this machine's address."
+            ]
+        ),
+        Mistake(
+            "proxy without a scheme",
+            "delivery:\n  sinks:\n    - {name: w, kind: webhook, url: https://a.test, proxy: proxy.internal}\n",
+            [
+                "starwatch.yaml:3: delivery.sinks[0].proxy: must be a URL such as http://proxy.internal:3128, or environment."
+            ]
+        ),
     ]
 }
