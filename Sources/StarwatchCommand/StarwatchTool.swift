@@ -21,8 +21,8 @@ struct StarwatchTool: AsyncParsableCommand {
             CommandGroup(
                 name: "Agent",
                 subcommands: [
-                    RunCommand.self, StatusCommand.self, PollCommand.self, SinksCommand.self, ServerCommand.self,
-                    LogsCommand.self, JournalCommand.self, IncidentCommand.self,
+                    RunCommand.self, StatusCommand.self, ReloadCommand.self, PollCommand.self, SinksCommand.self,
+                    ServerCommand.self, LogsCommand.self, JournalCommand.self, IncidentCommand.self,
                 ]
             ),
             CommandGroup(

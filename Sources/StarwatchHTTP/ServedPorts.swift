@@ -78,10 +78,11 @@ struct ServedPorts: Sendable {
     }
 
     func servers(of agent: any ServedAgent, _ logger: Logger) throws(HTTPServerError) -> AgentServers.Run {
-        let settings = ServerSettings(dashboards: options.http.dashboardsURL, allowedHosts: options.http.allowedHosts)
+        var settings = ServerSettings(dashboards: options.http.dashboardsURL, allowedHosts: options.http.allowedHosts)
         var ofHTTP = settings
         ofHTTP.security = http
         let admin = try AdminServer(agent: agent, listen: options.http.listen, settings: ofHTTP, logger: logger)
+        settings.pages = admin.pages
         var run = AgentServers.Run()
         run.metricsAddress = { await admin.boundAddress() }
         run.services = [

@@ -157,13 +157,16 @@ import Testing
         #expect(names("status") == ["Data may be outdated"], here)
         #expect(Set(names("table")) == ["Polls", "Sinks"], here)
         #expect(Set(names("rowheader")) == ["starred_projects", "hook", Self.longName], here)
-        let columns = ["Poll", "State", "Last success", "Last attempt", "Next run", "Watermark lag", "Sink", "State"]
+        let columns = [
+            "Poll", "State", "Last success", "Last attempt", "Last new", "Behind", "Next run", "Watermark lag", "Sink",
+            "State",
+        ]
         #expect(names("columnheader").sorted() == columns.sorted(), here)
         let regions = [
             "Poll starred_projects is stale", "Polls", "Outbox", "Sinks", "Server", "Clock", "Agent", "Last events",
         ]
         #expect(Set(names("region")) == Set(regions), here)
-        #expect(tree.filter { $0.role == "cell" || $0.role == "gridcell" }.count == 7, here)
+        #expect(tree.filter { $0.role == "cell" || $0.role == "gridcell" }.count == 9, here)
     }
 
     private func expectNobody(in tab: BrowserTab, of scene: Scene, _ here: Comment) async throws {

@@ -7,7 +7,7 @@ import Testing
     @Test(arguments: [MockDialect.canonical, .endorser])
     func logsMetricsAndStatusHoldNoCanary(dialect: MockDialect) async throws {
         let did = "did:ethr:0xCaFeDaDa000000000000000000000000CaFeDaDa"
-        let secret = "canary-secret-0123456789abcdef"
+        let secret = "canary-secret-0123456789abcdef0123456789"
         let world = try await AgentWorld {
             $0.dialect = dialect
             $0.planCount = 3

@@ -43,6 +43,13 @@ import Testing
         #expect(ending.output.isEmpty)
     }
 
+    @Test(arguments: [true, false])
+    func aDatabaseThatCannotBeUsedIsAFailureOfTheOperation(isDatabase: Bool) {
+        var error = AgentError(.configuration, "a sentence")
+        error.concernsDatabase = isDatabase
+        #expect(CommandEnding(error, arguments: ["logs"]).exitCode == (isDatabase ? .failed : .usage))
+    }
+
     @Test func anUnknownStateIsRefusedWithTheStates() async {
         let ending = await StarwatchTool.run(["outbox", "list", "--state", "ded"])
         #expect(ending.exitCode == .usage)

@@ -3,11 +3,15 @@ import Foundation
 import Glibc
 import Starwatch
 import StarwatchCore
+import StarwatchHTTP
 import Testing
 
 @testable import StarwatchCommand
 
 @Suite struct ConfigurationLoaderTests {
+    /// A secret that is long enough for HS256.
+    private static let word = String(repeating: "word", count: 8)
+
     private func load(_ yaml: String, directory: String = "/srv/starwatch") throws -> LoadedConfiguration {
         try ConfigurationLoader(environment: [:], workingDirectory: "/")
             .load(text: yaml, file: "starwatch.yaml", directory: directory)
@@ -45,7 +49,7 @@ import Testing
     @Test func everySettingReachesTheOptions() throws {
         let folder = try TemporaryFolder()
         for name in ["ca.pem", "s.key", "tokens", "hook.secret", "ntfy.token", "control.token"] {
-            try folder.write("a content of some length", to: name)
+            try folder.write("a content of more than thirty-two bytes", to: name)
         }
         try folder.write("basic_auth_users: {}\n", to: "web.yml")
         let options = try load(Self.everything, directory: folder.path).options
@@ -64,6 +68,7 @@ import Testing
         #expect(options.auth.argv == ["/bin/token", "--short"])
         #expect(options.auth.lifetime == .seconds(90))
         #expect(options.auth.refreshBefore == .seconds(5))
+        #expect(options.auth.scope == "notifications:read")
         #expect(options.storage.path == "/var/lib/starwatch/x.db")
         #expect(options.storage.owner == .host)
         #expect(options.polls.map(\.name.rawValue) == ["starred_projects", "mine"])
@@ -128,6 +133,16 @@ import Testing
 
     // MARK: Files
 
+    /// What the Prometheus exporters accept and what changes nothing here is no mistake.
+    @Test(arguments: ["", "http_server_config: {http2: true}\n", "http_server_config: {http2: false}\n"])
+    func aWebConfigurationThatAsksForNothingIsAccepted(text: String) throws {
+        let folder = try TemporaryFolder()
+        try folder.write(text, to: "web.yml")
+        let configuration = try ConfigurationLoader(environment: [:], workingDirectory: folder.path)
+            .loadWebConfiguration(file: folder.path + "/web.yml")
+        #expect(configuration == WebConfiguration())
+    }
+
     @Test func aSecretThatOthersMayReadIsRefused() throws {
         let folder = try TemporaryFolder()
         let loader = ConfigurationLoader(environment: [:], workingDirectory: "/")
@@ -139,16 +154,16 @@ import Testing
         try folder.write("", to: "s")
         #expect(firstProblem(loader, yaml, folder.path)?.contains("is empty") == true)
         for mode in [0o640, 0o604, 0o620] {
-            try folder.write("word", to: "s", mode: mode)
+            try folder.write(Self.word, to: "s", mode: mode)
             #expect(firstProblem(loader, yaml, folder.path)?.contains("chmod 600") == true, "mode \(mode)")
         }
-        try folder.write("word", to: "s", mode: 0o400)
+        try folder.write(Self.word, to: "s", mode: 0o400)
         #expect(firstProblem(loader, yaml, folder.path) == nil)
     }
 
     @Test func theModeOfALinkedSecretCounts() throws {
         let folder = try TemporaryFolder()
-        let target = try folder.write("word", to: "open", mode: 0o644)
+        let target = try folder.write(Self.word, to: "open", mode: 0o644)
         try FileManager.default.createSymbolicLink(atPath: folder.path + "/s", withDestinationPath: target)
         let loader = ConfigurationLoader(environment: [:], workingDirectory: "/")
         let yaml = "auth:\n  kind: shared_secret\n  secret_file: s"
@@ -175,8 +190,8 @@ import Testing
 
     @Test func aBareNameIsTakenFromTheCredentialsDirectory() throws {
         let (folder, credentials) = (try TemporaryFolder(), try TemporaryFolder())
-        try credentials.write("word", to: "s", mode: 0o440)
-        try folder.write("word", to: "t")
+        try credentials.write(Self.word, to: "s", mode: 0o440)
+        try folder.write(Self.word, to: "t")
         let loader = ConfigurationLoader(
             environment: ["CREDENTIALS_DIRECTORY": credentials.path],
             workingDirectory: "/"
@@ -187,7 +202,7 @@ import Testing
         #expect(options.security.masterKeyFile == folder.path + "/t")
         let full = "auth: {kind: did_key, key_file: \(credentials.path)/s}"
         #expect(firstProblem(loader, full, folder.path) == nil)
-        try credentials.write("word", to: "s", mode: 0o444)
+        try credentials.write(Self.word, to: "s", mode: 0o444)
         #expect(firstProblem(loader, full, folder.path)?.contains("chmod 600") == true)
         let near = "auth: {kind: did_key, key_file: ./s}"
         #expect(firstProblem(loader, near, folder.path)?.contains("no such file") == true)
@@ -195,7 +210,7 @@ import Testing
 
     @Test func aSecretOfAnotherUserIsRefusedExceptForRoot() throws {
         let folder = try TemporaryFolder()
-        try folder.write("word", to: "s")
+        try folder.write(Self.word, to: "s")
         try folder.giveAway("s")
         let yaml = "auth:\n  kind: shared_secret\n  secret_file: s"
         var loader = ConfigurationLoader(environment: [:], workingDirectory: "/", user: TemporaryFolder.user)
@@ -329,6 +344,7 @@ import Testing
           argv: [/bin/token, --short]
           lifetime: 90s
           refresh_before: 5s
+          scope: notifications:read
         storage: {path: /var/lib/starwatch/x.db, owner: host}
         polls:
           starred_projects:

@@ -56,7 +56,7 @@ import Testing
     @Test func whatIsPrintedReadsAsTheSameOptions() throws {
         let folder = try TemporaryFolder()
         for name in ["ca.pem", "s.key", "tokens", "hook.secret", "ntfy.token", "control.token"] {
-            try folder.write("a content of some length", to: name)
+            try folder.write("a content of more than thirty-two bytes", to: name)
         }
         try folder.write("basic_auth_users: {}\n", to: "web.yml")
         var loaded = try load(ConfigurationLoaderTests.everything, directory: folder.path)
@@ -81,6 +81,25 @@ import Testing
         #expect(origin("url: https://api.endorser.ch") == " default")
         let values = lines.filter { !$0.hasSuffix(":") && !$0.hasPrefix("#") }
         #expect(values.allSatisfy { $0.contains("  # file:") || $0.hasSuffix("  # default") })
+    }
+
+    @Test func valuesToCompareGoByTheNamesOfTheFileAndShowEachChange() throws {
+        let sinks = """
+            delivery: {sinks: [{name: a, kind: log}, {name: hook, kind: webhook, url: "http://[::1]/one", required: true}]}
+            identity: {did: "did:web:0xone"}
+            """
+        func names(_ changes: (String, String)...) throws -> [String] {
+            let changed = changes.reduce(sinks) { $0.replacing($1.0, with: $1.1) }
+            let before = ConfigurationPrinter.values(try load(sinks).options)
+            let after = ConfigurationPrinter.values(try load(changed).options)
+            return Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }.sorted()
+        }
+        #expect(try names(("delivery: {", "delivery: {group_interval: 7m, ")) == ["delivery.group_interval"])
+        #expect(try names(("required: true", "required: false")) == ["delivery.sinks.hook.required"])
+        // What is secret or a person's is compared as it is.
+        #expect(try names(("/one", "/two")) == ["delivery.sinks.hook.url"])
+        #expect(try names(("0xone", "0xtwo")) == ["identity.did"])
+        #expect(try names().isEmpty)
     }
 
     @Test func secretsAndPersonsAreNotPrinted() throws {

@@ -32,17 +32,19 @@ import Testing
 
         auth:
           kind: none                     # none | shared_secret | did_key | token_pool | command
-          secret_file: null              # shared_secret: the secret's bytes (HS256)
+          secret_file: null              # shared_secret: the secret's bytes (HS256), at least 32
           key_file: null                 # did_key: 64 hex digits or PEM (ES256K, did:ethr)
           stored_keys: false             # the key is in the encrypted database; starwatch keys import
           tokens_file: null              # token_pool: one token per line, or a JSON array
           argv: null                     # command: [program, argument, ...]; prints a token
           lifetime: null                 # token lifetime; null: 60s for did_key, else 60m (at least 1s)
           refresh_before: 10m            # time before expiry; at most half the lifetime
+          scope: notifications           # of minted tokens, if the server asks for another
 
         storage:
           path: ./starwatch.db           # the SQLite file
           owner: agent                   # agent | host; host: the agent never migrates, it only checks the version
+          keep_before_upgrade: 7d        # copy before an upgrade; 0s: none (at most 30d)
 
         security:
           master_key_file: null          # encrypts the database; see starwatch keys init
@@ -184,6 +186,7 @@ import Testing
           ack_delivery: null             # for each digest shown: url, headers, token_file, timeout
           report_error: null             # for each failed digest or fetch: url, headers, token_file, timeout
           heartbeat: null                # while the agent runs, every 1h: url, headers, token_file, timeout, interval
+
         canary: null                     # a synthetic change that proves delivery: every
 
         """

@@ -314,6 +314,24 @@ import Testing
         )
     }
 
+    @Test func thePathOfARefusedFileIsBelowTheProblemsAndPercentilesAreNamed() {
+        var facts = HealthFacts()
+        facts.refusedReload = "/etc/starwatch/starwatch.yaml:14: server.url: must be a URL."
+        let now = Timestamp(iso8601: "2026-01-01T12:00:00Z")!
+        var status = AgentStatus(version: "1.2.3", startedAt: now, now: now)
+        let problems = HealthDecision.problems(facts, now: now)
+        status.take(problems, headline: HealthDecision.headline(problems, facts))
+        var answers = AnswerWindow.Summary()
+        (answers.requests, answers.p95, answers.usual) = (20, 0.012, 0.01)
+        status.server.answers = AgentStatus.Answers(answers)
+        let page = StatusText.page(status)
+        let title = "The changed configuration was refused: starwatch.yaml:14"
+        #expect(page.contains("Status    degraded: \(title)\n"))
+        #expect(page.contains("\(title)  -      starwatch check\n"))
+        #expect(page.contains("\(title)  /etc/starwatch/starwatch.yaml:14: server.url: must be a URL.\n"))
+        #expect(page.contains("Requests  20 within 15 min, 0 failed, p95 12 ms (usually 10 ms)\n"))
+    }
+
     @Test func aPollThatNeedsAPersonSaysWhyAndWhatToDo() {
         var status = AgentStatus(
             version: "1.2.3",

@@ -105,7 +105,7 @@ import Testing
         var answers = SetupAnswers()
         answers.server = "https://server.test"
         answers.did = DID("did:key:abc")
-        answers.token = .sharedSecret(file: try folder.write("secret", to: "given"))
+        answers.token = .sharedSecret(file: try folder.write("a secret of thirty-two bytes ok!", to: "given"))
         answers.announcesLastWeek = isPackaged
         answers.stars = ["https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37", "a: \"b\" # c"]
         answers.sink = try #require(SetupSink(sink))
@@ -121,7 +121,7 @@ import Testing
         #expect(options.polls.map(\.bootstrap) == [isPackaged ? .lastWeek : .latest])
         #expect(options.storage.path.hasPrefix("/var/lib") == isPackaged)
         let secret = try String(contentsOfFile: folder.path + "/shared.secret", encoding: .utf8)
-        #expect(secret == "secret")
+        #expect(secret == "a secret of thirty-two bytes ok!")
     }
 
     @Test func formerFilesAreKeptOneByOne() throws {

@@ -1,5 +1,6 @@
 import GRDB
 import StarwatchCore
+import Synchronization
 import Testing
 
 @testable import StarwatchStore
@@ -56,11 +57,47 @@ import Testing
         _ = try await returned()
         try await DatabaseQueue(path: world.path).write { db in
             let context = SessionContext(StoreOptions(path: ""), Vault(newKey: { [] }, now: { World().now }))
-            let trimmed = try FormerStates(db: Session(database: db, context: context)).trim(keep: 1)
+            let states = FormerStates(db: Session(database: db, context: context))
+            let trimmed = try states.trim(after: 0, keep: 1)
             let left = try Int.fetchAll(db, sql: "SELECT row_id FROM former_states")
-            #expect(trimmed == 1)
+            #expect(trimmed.last == 2 && trimmed.deleted == 1)
             #expect(left == [2])
+            #expect(try states.trim(after: 2, keep: 1).last == nil)
         }
+    }
+
+    @Test func oneStepLooksAtAFewHundredStatesByTheirIdsAlone() async throws {
+        let store = try await world.open()
+        try await DatabaseQueue(path: world.path).write { db in
+            for _ in 0..<FormerStates.step + 1 {
+                try db.execute(sql: "INSERT INTO former_states (row_id, step, at) VALUES (9, 'returned', 1)")
+            }
+        }
+        let statements = Recorded()
+        try await store.database.writeWithoutTransaction { db in
+            db.trace { event in if case .statement(let statement) = event { statements.add(statement.sql) } }
+        }
+        let (last, deleted) = try await store.direct(.retention) { db in
+            try db.formerStates.trim(after: 0, keep: 100_000)
+        }
+        try await store.database.writeWithoutTransaction { db in db.trace(nil) }
+        #expect(last == Int64(FormerStates.step))
+        #expect(deleted == FormerStates.step)
+        let sql = statements.texts.withLock { $0.filter { $0.contains("former_states") } }
+        #expect(sql.count == 2)
+        let plan = try await DatabaseQueue(path: world.path).read { db in
+            try sql.flatMap { sql in
+                let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN " + sql)
+                statement.setUncheckedArguments(StatementArguments())
+                return try Row.fetchAll(statement).map { $0["detail"] as String }
+            }
+        }
+        let steps = plan.filter { $0.contains("former_states") }
+        #expect(steps.contains("SEARCH former_states USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"), "\(plan)")
+        #expect(!steps.contains { $0.hasPrefix("SCAN") }, "\(plan)")
+        // All passes together leave none.
+        _ = try await store.retention.apply(RetentionPolicy(), now: Timestamp(milliseconds: 2))
+        #expect(try count() == 0)
     }
 
     @Test func anErasedAccountTakesThemAlong() async throws {

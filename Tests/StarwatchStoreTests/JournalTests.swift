@@ -39,6 +39,18 @@ import Testing
         #expect(left == (1...StoreJournal.kept).map(String.init))
     }
 
+    @Test func theEndOfARunIsStoredOnce() async throws {
+        let store = try await world.open()
+        func end(of start: String, _ result: String) -> JournalEntry {
+            JournalEntry(at: world.now, .runEnd, by: "agent", target: start, result: result)
+        }
+        #expect(try await store.journal.append(endOfRun: end(of: "a", "stopped")))
+        #expect(try await store.journal.append(endOfRun: end(of: "a", "killed")) == false)
+        #expect(try await store.journal.append(endOfRun: end(of: "b", "killed")))
+        let left = try await store.journal.list(since: nil, limit: 10).map(\.entry.result)
+        #expect(left == ["stopped", "killed"])
+    }
+
     @Test func journalAndLogAreReadWithoutAStoreAndBesideOne() async throws {
         let store = try await world.open()
         try await store.journal.append([entry(1)])

@@ -110,7 +110,7 @@ import Testing
     }
 }
 
-private final class Recorded: Sendable {
+final class Recorded: Sendable {
     let texts = Mutex<[String]>([])
 
     func add(_ text: String) { texts.withLock { $0.append(text) } }

@@ -18,7 +18,7 @@ import Testing
             registry.counterView(.counter("t_view_total", "View."), sumOf: [plain])
             registry.histogramView(
                 .histogram("t_view_seconds", unit: .seconds, "View."),
-                of: histogram,
+                sumOf: [histogram],
                 bounds: [bounds[0]]
             )
         }

@@ -394,6 +394,42 @@ final class LineCollector: LogSink, Sendable {
         #expect(drops.load(ordering: .relaxed) == 1000)
     }
 
+    /// The waits of a writer whose reader reads when a test says so.
+    private final class Reader: Sendable {
+        let waits = Mutex<[Int32]>([])
+        let isThere = Atomic(false)
+
+        func wait(_ milliseconds: Int32) -> Int32? {
+            waits.withLock { $0.append(milliseconds) }
+            return isThere.load(ordering: .relaxed) ? 40 : nil
+        }
+    }
+
+    @Test func aStalledReaderIsWaitedForOnceAnd100MillisecondsAtMost() throws {
+        let reader = Reader()
+        let drops = Atomic<Int>(0)
+        let output = Pipe()
+        let writer = DescriptorWriter(
+            descriptor: output.fileHandleForWriting.fileDescriptor,
+            onDrop: { drops.add(1, ordering: .relaxed) },
+            wait: { [reader] in reader.wait($1) }
+        )
+        func take(_ bytes: Int) {
+            let line = [UInt8](repeating: 0x61, count: bytes)
+            writer.take(LogRecord(timestampMilliseconds: 0, severity: .info, line: line))
+        }
+        for _ in 0..<4 { take(10) }
+        #expect(reader.waits.withLock { $0 } == [100, 0, 0, 0])
+        #expect(drops.load(ordering: .relaxed) == 4)
+        reader.isThere.store(true, ordering: .relaxed)
+        take(10)
+        reader.waits.withLock { $0 = [] }
+        // The parts of a long line share one wait.
+        take(4 * Int(PIPE_BUF))
+        #expect(reader.waits.withLock { $0 } == [100, 60, 20, 0])
+        #expect(drops.load(ordering: .relaxed) == 4)
+    }
+
     @Test func linesOfManyWritersDoNotInterleave() {
         let pipe = Pipe()
         let writer = DescriptorWriter(descriptor: pipe.fileHandleForWriting.fileDescriptor)

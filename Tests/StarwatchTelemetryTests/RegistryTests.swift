@@ -233,10 +233,10 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
         )
         registry.histogramView(
             .histogram("c_took_seconds", "C.", stability: .contract),
-            of: took,
+            sumOf: [took],
             bounds: [0.5, 2]
         )
-        registry.histogramView(.histogram("c_none_seconds", "C."), of: nil, bounds: [0.5])
+        registry.histogramView(.histogram("c_none_seconds", "C."), sumOf: [], bounds: [0.5])
         registry.gaugeView(.gauge("c_rps", "C.")) { 1.5 }
         registry.gaugeView(.gauge("c_absent", "C.")) { nil }
         took.observe(1)
@@ -246,6 +246,29 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
         #expect(page.contains("c_rps 1.5\n"))
         #expect(!page.contains("c_absent"))
         #expect(registry.seriesCount == 5 + 5 + 4 + 1 + 1)
+    }
+
+    @Test func aViewOfSeveralHistogramsShowsTheirSumAndAnExemplarOfEach() {
+        let registry = MetricRegistry()
+        func source(_ name: StaticString) -> Histogram {
+            registry.histogram(.histogram(name, "S.", carriesExemplars: true), bounds: [0.5, 2])
+        }
+        let (first, second) = (source("s_first_seconds"), source("s_second_seconds"))
+        registry.histogramView(
+            .histogram("c_both_seconds", "C.", carriesExemplars: true),
+            sumOf: [first, second],
+            bounds: [0.5, 2]
+        )
+        first.observe(0.25)
+        second.observe(0.25)
+        second.observe(1, exemplar: Exemplar(runID: "run_1", atMilliseconds: 1))
+        let page = text(registry.page(.text))
+        #expect(page.contains("c_both_seconds_bucket{le=\"0.5\"} 2\n"))
+        #expect(page.contains("c_both_seconds_bucket{le=\"+Inf\"} 3\n"))
+        #expect(page.contains("c_both_seconds_sum 1.5\n"))
+        #expect(page.contains("c_both_seconds_count 3\n"))
+        let open = text(registry.page(.openMetrics)).split(separator: "\n")
+        #expect(open.contains { $0.hasPrefix("c_both_seconds_bucket{le=\"2.0\"} 3 # {") })
     }
 
     @Test func theRateCoversTheLastMinuteOnly() {

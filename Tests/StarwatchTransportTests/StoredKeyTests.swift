@@ -225,7 +225,8 @@ import Testing
         func secret(_ text: String, _ algorithm: SigningAlgorithm, of did: DID) throws -> [UInt8] {
             try SigningKeyContent.secret(in: Array(text.utf8), algorithm, of: did, setting: "--file")
         }
-        #expect(try secret("a secret", .hs256, of: alice) == Array("a secret".utf8))
+        let shared = "a secret of thirty-two bytes ok!"
+        #expect(try secret(shared, .hs256, of: alice) == Array(shared.utf8))
         let number = try #require(Hex.decode(Vector.keyHex.utf8))
         #expect(try secret(Vector.keyHex, .es256k, of: Vector.did) == number)
         #expect(throws: TokenError.keyMismatch) { try secret(Vector.keyHex, .es256k, of: alice) }

@@ -9,7 +9,10 @@ import Testing
     private let now = Vector.issuedAt
     private let alice = DID("did:ethr:0x1111111111111111111111111111111111111111")!
 
-    private func secretFile(_ content: String = "a shared secret", name: String = "secret") -> SecretFile {
+    private func secretFile(
+        _ content: String = "a secret of thirty-two bytes ok!",
+        name: String = "secret"
+    ) -> SecretFile {
         SecretFile(path: directory.write(name, content), setting: "auth.file")
     }
 
@@ -158,9 +161,20 @@ import Testing
         #expect(try payload(token) == #"{"exp":1767229200,"iat":1767225600,"iss":"\#(alice.rawValue)"}"#)
     }
 
+    @Test func aServerCanAskForAnotherScope() async throws {
+        let provider = SharedSecretTokenProvider(file: secretFile(), scope: "notifications:read offers:read")
+        let token = try #require(
+            try await provider.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: now)
+        )
+        #expect(try payload(token).contains(#""scope":"notifications:read offers:read""#))
+        let other = try await provider.token(for: alice, dialect: .endorser, purpose: .poll, serverTime: now)
+        #expect(try payload(other).contains("scope") == false)
+    }
+
     @Test func theSignatureIsHMACOfHeaderAndPayload() async throws {
         // The example of RFC 7515, A.1 has another header; another implementation computed this value.
-        let provider = SharedSecretTokenProvider(file: secretFile("secret"), lifetime: .seconds(60))
+        let file = secretFile("a secret of thirty-two bytes ok!")
+        let provider = SharedSecretTokenProvider(file: file, lifetime: .seconds(60))
         let token = try await provider.token(
             for: DID("did:ethr:0x0")!,
             dialect: .endorser,
@@ -169,8 +183,21 @@ import Testing
         )
         #expect(
             token?.rawValue
-                == "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJleHAiOjE3NjcyMjU2NjAsImlhdCI6MTc2NzIyNTYwMCwiaXNzIjoiZGlkOmV0aHI6MHgwIn0.dTeVD6zOhOFvs0VpLDjdKTJ6LNsrBtqN0qh884FamVM"
+                == "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJleHAiOjE3NjcyMjU2NjAsImlhdCI6MTc2NzIyNTYwMCwiaXNzIjoiZGlkOmV0aHI6MHgwIn0.vp0s0c-nMmgpx11Q7CoCgigVl6njUs9eIVb5R4zh5Jw"
         )
+    }
+
+    /// RFC 7518, section 3.2. The error tells the length and not the secret.
+    @Test(arguments: [1, 31])
+    func aSecretOfFewerThan32BytesIsRefused(count: Int) async throws {
+        let content = String(repeating: "q", count: count)
+        let provider = SharedSecretTokenProvider(file: secretFile(content))
+        let error = await #expect(throws: TokenError.self) { try await provider.validate(account: alice) }
+        #expect(error?.description.contains("it has \(count) bytes, and HS256 needs 32 or more") == true)
+        #expect(error?.description.contains("qq") == false)
+        #expect(throws: TokenError.self) {
+            try SigningKeyContent.secret(in: Array(content.utf8), .hs256, of: alice, setting: "--file")
+        }
     }
 
     @Test func quotesInADIDDoNotBreakThePayload() async throws {
@@ -240,7 +267,7 @@ import Testing
             try await provider.token(for: alice, dialect: .canonical, purpose: .poll, serverTime: now)
         }
         let first = try await token()
-        let other = directory.write("other", "another secret")
+        let other = directory.write("other", "another secret, also of 32 bytes or more")
         #expect(rename(other, directory.path + "/secret") == 0)
         #expect(try await token() != first)
     }

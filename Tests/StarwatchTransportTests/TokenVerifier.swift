@@ -34,7 +34,7 @@ struct TokenVerifier: Sendable {
         init(
             issuer: DID,
             audience: String? = TokenClaims.audience,
-            scope: String? = TokenClaims.scope
+            scope: String? = TokenScope.standard
         ) {
             self.issuer = issuer
             self.audience = audience

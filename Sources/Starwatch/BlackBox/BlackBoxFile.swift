@@ -58,6 +58,9 @@ final class BlackBoxFile {
         Self.write(bytes, at: offset, to: descriptor)
     }
 
+    /// Writes a sign of life of the run over the former one.
+    func sign(at time: Timestamp) { Self.write(BlackBox.sign(at: time), at: BlackBox.signOffset, to: descriptor) }
+
     /// Returns when the records are on the disk, so that a power loss does not take them.
     func synchronize() { fdatasync(descriptor) }
 

@@ -14,6 +14,8 @@ package final class BlackBoxRecorder: StarwatchTelemetry.LogSink {
     private struct Waiting {
         var records: [(kind: BlackBoxRecord.Kind, at: Timestamp, text: String)] = []
         var isClosed = false
+        /// Whether the records are those of a run. Others, such as those of a command, are no signs of its life.
+        var isRun = false
     }
 
     private enum File {
@@ -30,10 +32,15 @@ package final class BlackBoxRecorder: StarwatchTelemetry.LogSink {
     private let file: Mutex<File>
 
     /// - Parameter database: The path of the database; `nil` for no file.
-    init(besides database: String?) {
-        path = database.map { BlackBox.path(besides: $0) }
-        file = Mutex(database == nil ? .none : .unopened)
+    convenience init(besides database: String?) { self.init(path: database.map { BlackBox.path(besides: $0) }) }
+
+    private init(path: String?) {
+        self.path = path
+        file = Mutex(path == nil ? .none : .unopened)
     }
+
+    /// Another recorder of the same file, after this one is closed.
+    func reopened() -> BlackBoxRecorder { BlackBoxRecorder(path: path) }
 
     package func take(_ record: LogRecord) {
         guard record.isNotable else { return }
@@ -59,32 +66,45 @@ package final class BlackBoxRecorder: StarwatchTelemetry.LogSink {
         path.flatMap { BlackBoxFile.read(path: $0) }.flatMap { try? BlackBox.read($0.bytes) } ?? BlackBox.Content()
     }
 
-    /// Opens the file, and returns the marks that it contained then. Blocks.
-    func formerMarks() -> [BlackBoxRecord] {
-        queue.sync { withFile { $0.content.marks } ?? [] }
+    /// Opens the file, and returns what it contained then.
+    func open() async -> BlackBox.Content { await onQueue { self.withFile { $0.content } ?? BlackBox.Content() } }
+
+    /// Counts the records from now on as signs of life of a run.
+    func beginRun() { waiting.withLock { $0.isRun = true } }
+
+    /// Writes that the run lives. It replaces the former sign, and is not synchronized: a power loss can take it.
+    func sign(at time: Timestamp) {
+        guard waiting.withLock({ $0.isRun && !$0.isClosed }) else { return }
+        queue.async { self.withFile { $0.sign(at: time) } }
     }
 
-    /// Returns when everything is written. Blocks.
-    func flush() { queue.sync { write() } }
+    /// Returns when everything is on the disk.
+    func flush() async { await onQueue { self.write() } }
 
-    /// Writes what waits, and closes the file, so that the next agent can open it. Blocks.
-    func close() {
+    /// Writes what waits, and closes the file, so that the next agent can open it.
+    func close() async {
         waiting.withLock { $0.isClosed = true }
-        queue.sync {
-            write()
+        await onQueue {
+            self.write()
             CrashNotes.withdraw()
-            file.withLock { $0 = .none }
+            self.file.withLock { $0 = .none }
         }
+    }
+
+    /// Does `work` on the queue. A slow disk then keeps no thread of the caller's executor.
+    private func onQueue<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in queue.async { continuation.resume(returning: work()) } }
     }
 
     private func write() {
-        let records = waiting.withLock { waiting in
+        let (records, isRun) = waiting.withLock { waiting in
             defer { waiting.records = [] }
-            return waiting.records
+            return (waiting.records, waiting.isRun)
         }
-        guard !records.isEmpty else { return }
+        guard let last = records.last else { return }
         withFile { file in
             for record in records { file.write(record.kind, at: record.at, record.text) }
+            if isRun { file.sign(at: last.at) }
             CrashNotes.prepare(file.nextMark, in: file.descriptor)
             file.synchronize()
         }

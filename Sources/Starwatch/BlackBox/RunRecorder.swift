@@ -4,10 +4,16 @@ import Synchronization
 
 /// The runs of the agent in the black box: it marks starts and ends, and knows how the former ones ended.
 package final class RunRecorder: Sendable {
+    private struct State {
+        /// The start of this run; `nil` before it.
+        var startedAt: Timestamp?
+        /// The ends of former runs; `nil` until somebody asked.
+        var known: [RunEnd]?
+    }
+
     private let box: BlackBoxRecorder
     private let machine: @Sendable () -> RunStart
-    /// The ends of former runs; `nil` until somebody asked.
-    private let known: Mutex<[RunEnd]?>
+    private let state: Mutex<State>
 
     /// - Parameters:
     ///   - machine: Reads the facts about the machine.
@@ -18,39 +24,78 @@ package final class RunRecorder: Sendable {
         after previous: RunRecorder?
     ) {
         (self.box, self.machine) = (box, machine)
-        known = Mutex(previous?.known.withLock { $0 })
+        let former = previous?.state.withLock { $0 } ?? State()
+        state = Mutex(former)
+        if former.startedAt != nil { box.beginRun() }
     }
 
     /// Marks the start of a run.
     ///
-    /// - Returns: The end of the former run, if it could not record that itself.
-    func begin(now: Timestamp) -> RunEnd? {
-        let marks = box.formerMarks()
-        let start = machine()
-        let ends = RunEndDecision.ends(marks, before: (start, now))
-        let isNew = ends.count > RunEndDecision.ends(marks).count
-        known.withLock { $0 = ends }
+    /// The end of the former run is noted before the start is marked. A kill between the two leaves the former run without
+    /// its next start, so the next agent notes the same end again.
+    ///
+    /// - Parameter note: Notes the end of the former run. A run that recorded its end can have been killed before it noted
+    ///   that.
+    func begin(now: Timestamp, _ note: (RunEnd) async -> Void = { _ in }) async {
+        let content = await box.open()
+        var start = machine()
+        start.formerSign = content.lastSign
+        let ends = RunEndDecision.ends(content.marks, before: .init(start, at: now))
+        state.withLock { $0.known = ends }
+        if let last = ends.last { await note(last) }
+        start.formerSign = ends.last?.window?.after
+        state.withLock { $0.startedAt = now }
+        box.beginRun()
         box.add(.start, at: now, start.text)
-        return isNew ? ends.last : nil
+        await box.flush()
     }
 
     /// Marks that the agent was asked to stop.
     func stopping(now: Timestamp) { box.add(.stopping, at: now) }
 
-    /// Marks the end of the run.
-    func end(_ cause: RunEndCause, now: Timestamp) { box.add(.end, at: now, cause.rawValue) }
+    /// Writes that the run lives.
+    func sign(now: Timestamp) { box.sign(at: now) }
+
+    /// Marks the end of the run, and returns when the mark is on the disk: who notes the end does it after that, so that a
+    /// kill between the two leaves it to the next start.
+    ///
+    /// - Parameter box: Another recorder, if that of the run is closed.
+    /// - Returns: The end; `nil` if no run has begun, or if it has an end.
+    @discardableResult
+    func end(_ cause: RunEndCause, now: Timestamp, in box: BlackBoxRecorder? = nil) async -> RunEnd? {
+        let startedAt = state.withLock { state in
+            defer { state.startedAt = nil }
+            return state.startedAt
+        }
+        guard let startedAt else { return nil }
+        let box = box ?? self.box
+        box.add(.end, at: now, cause.rawValue)
+        await box.flush()
+        var end = RunEnd(startedAt: startedAt, at: now, cause)
+        end.isRecorded = true
+        return end
+    }
 
     /// The ends of former runs, the oldest first: the last hundreds.
     ///
     /// An agent that does not run looks at the file, and counts the last run as ended.
-    package func ends(now: Timestamp) -> [RunEnd] {
-        if let ends = known.withLock({ $0 }) { return ends }
+    package func ends() -> [RunEnd] {
+        if let ends = state.withLock(\.known) { return ends }
         let content = box.storedContent()
-        let ends = RunEndDecision.ends(content.marks, before: (machine(), content.endOfRecords ?? now))
-        return known.withLock { known in
-            if known == nil { known = ends }
-            return known ?? []
+        let ends = RunEndDecision.ends(content.marks, before: .look(at: content, machine()))
+        return state.withLock { state in
+            if state.known == nil { state.known = ends }
+            return state.known ?? []
         }
+    }
+}
+
+extension RunEndDecision.Next {
+    /// A look at the black box of an agent that does not run.
+    static func look(at content: BlackBox.Content, _ machine: RunStart) -> RunEndDecision.Next {
+        var machine = machine
+        machine.formerSign = content.lastSign
+        return RunEndDecision.Next(machine, at: nil)
     }
 }
 

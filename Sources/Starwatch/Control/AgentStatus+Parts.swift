@@ -50,7 +50,7 @@ extension AgentStatus {
         public var requests: Int
         /// The number of those that the server or the way to it failed.
         public var failed: Int
-        /// The duration in seconds that 95 % stay below; `nil` for fewer than five requests.
+        /// The p95 of their durations in seconds; `nil` for fewer than five requests.
         public var p95Seconds: Double?
         /// The same for the requests before; `nil` for fewer than twenty.
         public var usualP95Seconds: Double?
@@ -123,6 +123,8 @@ extension AgentStatus {
         public var reason: String?
         /// A phrase for people: its words can change.
         public var title: String
+        /// What the title leaves out, such as the whole error with the path of a file; `nil` if it says all.
+        public var detail: String?
         /// The meaning, and what to do. Commands and settings stand between backticks.
         public var meaning: String
         /// Its start, or the time at which this process first saw it.
@@ -140,6 +142,7 @@ extension AgentStatus {
             severity = problem.kind.severity.rawValue
             reason = problem.reason
             title = problem.title
+            detail = problem.detail
             meaning = problem.kind.meaning
             since = problem.since?.iso8601
             until = problem.until?.iso8601
@@ -166,15 +169,18 @@ extension AgentStatus {
         /// The cause of the last of them, as a `RunEndCause`, and its time; `nil` if there is none in the last 24 hours.
         public var lastCause: String?
         public var lastAt: String?
+        /// The last sign of life before it; `nil` if its time is known.
+        public var lastAfter: String?
 
         enum CodingKeys: String, SnakeKey {
-            case lastDay, lastCause, lastAt
+            case lastDay, lastCause, lastAt, lastAfter
         }
 
         init(_ ends: [RunEnd], now: Timestamp) {
             let unasked = RunEndDecision.unasked(ends, within: .seconds(86_400), now: now)
             lastDay = unasked.count
             (lastCause, lastAt) = (unasked.last?.cause.rawValue, unasked.last?.at.iso8601)
+            lastAfter = unasked.last?.window?.after.iso8601
         }
     }
 }

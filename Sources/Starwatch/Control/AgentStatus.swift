@@ -57,6 +57,13 @@ public struct AgentStatus: Sendable, Codable, Hashable {
             case fetchCursorTime, skipReason, lastReason, lastError, needsAction, failingSince, skippedSince
         }
 
+        /// The time between the server's present and what the poll has seen of it; `nil` if it is unknown.
+        package func secondsBehind(_ status: AgentStatus) -> Double? {
+            let server = status.clock.serverTime.flatMap { Timestamp(iso8601: $0) }
+            guard let seen = seenUntil.flatMap({ Timestamp(iso8601: $0) }), let server else { return nil }
+            return max(0, (server - seen).inSeconds)
+        }
+
         public init(kind: PollKind, stale: Bool, staleAfterSeconds: Double) {
             self.kind = kind
             self.stale = stale

@@ -1,3 +1,5 @@
+import StarwatchCore
+
 /// The events of some time, from the black box, the journal and the stored log.
 package struct IncidentReport: Sendable, Codable, Hashable {
     package struct Source: Sendable, Codable, Hashable {
@@ -14,12 +16,23 @@ package struct IncidentReport: Sendable, Codable, Hashable {
 
     /// The end of a run.
     package struct Restart: Sendable, Codable, Hashable {
+        /// The time of the end. With `after`, the next start, or the time just after the last sign of life.
         package var at: String
+        /// The last sign of life, if nothing recorded the end.
+        package var after: String?
+        /// The next start after it, if there was one.
+        package var before: String?
         package var startedAt: String
         package var cause: String
         /// The cause in words, after "It".
         package var phrase: String
         package var askedFor: Bool
+
+        init(_ end: RunEnd) {
+            (at, startedAt) = (end.at.iso8601, end.startedAt.iso8601)
+            (after, before) = (end.window?.after.iso8601, end.window?.before?.iso8601)
+            (cause, phrase, askedFor) = (end.cause.rawValue, end.phrase, end.cause.isAskedFor)
+        }
     }
 
     package struct Problem: Sendable, Codable, Hashable {
@@ -49,6 +62,10 @@ package struct IncidentReport: Sendable, Codable, Hashable {
     package var since: String
     package var until: String
     package var running: Bool
+    /// Whether the running agent answers; missing if it was not asked.
+    package var answers: Bool?
+    /// The last sign of life of an agent that runs and does not answer.
+    package var lastSign: String?
     package var sources: [Source]
     /// The ends of runs in this time, the oldest first.
     package var restarts: [Restart]

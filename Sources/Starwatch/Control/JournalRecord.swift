@@ -26,7 +26,8 @@ package struct JournalRecord: Sendable, Codable, Hashable {
     package var actor: String
     /// The action, as its path in the control API: `outbox.discard`.
     package var verb: String?
-    /// The object, without personal data. Of a reload, the hash of the configuration.
+    /// The object, without personal data. Of a reload, the hash of the configuration; of the end of a run, its
+    /// start.
     package var target: String?
     /// `ok`, the kind of the error, `refused`, or the cause of a run's end.
     package var result: String

@@ -9,6 +9,8 @@ package struct IncidentStory: Sendable {
     package var record: StoredRecord.Content?
     package var sources: [IncidentReport.Source] = []
     package var isRunning = false
+    /// Whether the running agent answers; `nil` if it was not asked.
+    package var answers: Bool?
     /// The facts about the machine now, which tell how the last run of an agent that does not run ended.
     package var machine = RunStart(boot: "", memoryKills: 0)
     /// The version of this program.
@@ -18,6 +20,8 @@ package struct IncidentStory: Sendable {
 
     /// Two reports of one event can differ by this in their times.
     private static let tolerance = Duration.seconds(1)
+    /// The age of the last sign of life at which a running agent seems to be stopped. It gives one each half minute.
+    private static let patience = Duration.seconds(120)
 
     private struct Line {
         let at: Timestamp
@@ -35,58 +39,62 @@ package struct IncidentStory: Sendable {
         let lines = lines(since, until)
         let ends = RunEndDecision.ends(
             box?.marks ?? [],
-            before: isRunning ? nil : (machine, box?.endOfRecords ?? until)
+            before: isRunning ? nil : .look(at: box ?? BlackBox.Content(), machine)
         )
         .filter { $0.at >= since && $0.at <= until }
+        let journal = (record?.journal ?? []).filter { $0.at >= since && $0.at <= until }
         // An end comes before the start that shows it.
-        var entries: [(Timestamp, IncidentReport.Entry)] = []
-        for end in ends where !(end.cause == .stopped && hasLine(of: .agentStopped, at: end.at, in: lines)) {
-            let text = "The run that began \(end.startedAt.iso8601) \(end.phrase)."
-            entries.append(
-                (end.at, .init(at: end.at.iso8601, source: .blackBox, event: "run.\(end.cause.rawValue)", text: text))
-            )
-        }
-        entries += lines.filter { !isTold($0, by: ends) }.map { line in
-            (
-                line.at,
-                IncidentReport.Entry(
-                    at: line.at.iso8601,
-                    source: line.source,
-                    level: line.logged.level,
-                    event: line.logged.event,
-                    text: Self.text(of: line.logged)
-                )
-            )
-        }
-        for entry in record?.journal ?? [] where entry.at >= since && entry.at <= until {
-            guard !isTold(entry, by: lines, ends) else { continue }
-            let words = [entry.actor, entry.verb, entry.target, entry.detail].compactMap { $0 }
-            let event = entry.kind == .runEnd ? "run.\(entry.result)" : "\(entry.kind.rawValue).\(entry.result)"
-            entries.append(
-                (
-                    entry.at,
-                    .init(at: entry.at.iso8601, source: .journal, event: event, text: words.joined(separator: " "))
-                )
-            )
-        }
-        let sorted = entries.enumerated().sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }
+        let entries =
+            ends.filter { !isTold($0, by: lines) }.map(Self.entry)
+            + lines.filter { !isTold($0, by: ends) }.map(Self.entry)
+            + journal.filter { !isTold($0, by: lines, ends) }.map(Self.entry)
+        let sorted = entries.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
         return IncidentReport(
             version: lines.last { $0.logged.event == AgentEvent.agentStarted.name }?.logged["version"] ?? version,
             since: since.iso8601,
             until: until.iso8601,
             running: isRunning,
+            answers: answers,
+            lastSign: isSilent(until) ? box?.lastSign?.iso8601 : nil,
             sources: sources,
-            restarts: ends.map {
-                IncidentReport.Restart(
-                    at: $0.at.iso8601,
-                    startedAt: $0.startedAt.iso8601,
-                    cause: $0.cause.rawValue,
-                    phrase: $0.phrase,
-                    askedFor: $0.cause.isAskedFor
-                )
-            },
+            restarts: ends.map(IncidentReport.Restart.init),
             problems: problems(lines),
-            entries: sorted.map(\.element.1)
+            entries: sorted.map(\.element.entry)
+        )
+    }
+
+    /// Whether the agent runs and does not answer. If it was not asked, the age of its last sign of life tells.
+    private func isSilent(_ now: Timestamp) -> Bool {
+        guard isRunning else { return false }
+        if let answers { return !answers }
+        return box?.lastSign.map { now - $0 > Self.patience } ?? false
+    }
+
+    private typealias TimedEntry = (at: Timestamp, entry: IncidentReport.Entry)
+
+    private static func entry(_ end: RunEnd) -> TimedEntry {
+        let text = "The run that began \(end.startedAt.iso8601) \(end.account)."
+        let event = "run.\(end.cause.rawValue)"
+        return (end.at, .init(at: end.at.iso8601, source: .blackBox, event: event, text: text))
+    }
+
+    private static func entry(_ line: Line) -> TimedEntry {
+        let entry = IncidentReport.Entry(
+            at: line.at.iso8601,
+            source: line.source,
+            level: line.logged.level,
+            event: line.logged.event,
+            text: text(of: line.logged)
+        )
+        return (line.at, entry)
+    }
+
+    private static func entry(_ entry: JournalEntry) -> TimedEntry {
+        let words = [entry.actor, entry.verb, entry.target, entry.detail].compactMap { $0 }
+        let event = entry.kind == .runEnd ? "run.\(entry.result)" : "\(entry.kind.rawValue).\(entry.result)"
+        return (
+            entry.at,
+            .init(at: entry.at.iso8601, source: .journal, event: event, text: words.joined(separator: " "))
         )
     }
 
@@ -115,12 +123,17 @@ package struct IncidentStory: Sendable {
             let subject = line.logged["poll"] ?? line.logged["sink"] ?? line.logged["port"]
             switch line.logged.event {
             case AgentEvent.problemBegan.name:
-                open.append(.init(problem: problem, subject: subject, since: line.at.iso8601))
+                open.append(.init(problem: problem, subject: subject, since: line.logged["since"] ?? line.at.iso8601))
             case AgentEvent.problemEnded.name: open.removeAll { $0.problem == problem && $0.subject == subject }
             default: break
             }
         }
         return open
+    }
+
+    /// Whether a line tells an end.
+    private func isTold(_ end: RunEnd, by lines: [Line]) -> Bool {
+        end.cause == .stopped && hasLine(of: .agentStopped, at: end.at, in: lines)
     }
 
     /// Whether the ends of runs tell a line.
@@ -132,7 +145,8 @@ package struct IncidentStory: Sendable {
     private func isTold(_ entry: JournalEntry, by lines: [Line], _ ends: [RunEnd]) -> Bool {
         switch entry.kind {
         case .runEnd:
-            return ends.contains { isNear($0.at, entry.at) } || hasLine(of: .agentStopped, at: entry.at, in: lines)
+            return ends.contains { $0.startedAt.iso8601 == entry.target || isNear($0.at, entry.at) }
+                || hasLine(of: .agentStopped, at: entry.at, in: lines)
         case .action, .reload:
             let events: [AgentEvent] = entry.kind == .action ? [.operatorAction] : [.configReloaded, .configRefused]
             return lines.contains { line in

@@ -8,6 +8,7 @@ import StarwatchTelemetry
 struct Journal: Sendable {
     let store: Store
     let environment: Environment
+    let differences: OptionsDifference
 
     private var logger: Logger { environment.logger }
     private var now: Timestamp { environment.time.now }
@@ -27,8 +28,8 @@ struct Journal: Sendable {
 
     /// Notes that a configuration is in force.
     func noteReload(from former: AgentOptions, to next: AgentOptions) async {
-        let (caller, hash) = (Operator.current.text, OptionsDifference.hash(next))
-        let names = OptionsDifference.names(former, next)
+        let (caller, hash) = (Operator.current.text, differences.hash(next))
+        let names = differences.names(former, next)
         var fields: AgentEvent.Fields = [.actor: "\(caller)", .configuration: "\(hash)"]
         if !names.isEmpty { fields[.changed] = "\(names.joined(separator: ", "))" }
         logger.log(.configReloaded, fields)
@@ -52,37 +53,60 @@ struct Journal: Sendable {
         return detail
     }
 
-    /// Notes the end of a run that could not note it itself.
+    /// Notes the end of a run, once: the start of the run is the entry's key. Of an end that the run recorded itself, the
+    /// log says so elsewhere.
     func note(_ end: RunEnd) async {
+        let entry = JournalEntry(
+            at: end.at,
+            .runEnd,
+            by: "agent",
+            target: end.startedAt.iso8601,
+            result: end.cause.rawValue,
+            detail: "It \(end.account)."
+        )
+        // If it cannot be stored, the log has it.
+        let isNew = (try? await store.journal.append(endOfRun: entry)) ?? true
+        guard isNew, !end.isRecorded else { return }
         var fields: AgentEvent.Fields = [.cause: "\(end.cause.rawValue)"]
         if let signal = end.signalName { fields[.signal] = "\(signal)" }
         logger.log(.agentRunEnded, fields)
-        await append(
-            JournalEntry(at: end.at, .runEnd, by: "agent", result: end.cause.rawValue, detail: "It \(end.phrase).")
-        )
-    }
-
-    /// Notes that this run has ended. The log says it elsewhere.
-    func noteEnd(_ cause: RunEndCause) async {
-        await append(JournalEntry(at: now, .runEnd, by: "agent", result: cause.rawValue, detail: "It \(cause.phrase)."))
     }
 
     /// The entries that a query selects.
     func list(_ query: JournalQuery) async throws -> JournalListing {
-        try ControlError.check(limit: query.limit, upTo: JournalQuery.listLimit)
-        var since: Timestamp?
-        if let text = query.since {
-            guard let time = Timestamp(iso8601: text) else {
-                throw ControlError(.invalid, "since must be a time such as 2026-01-01T12:00:00Z.")
-            }
-            since = time
-        }
+        let since = try query.time()
         let entries = try await store.journal.list(since: since, limit: query.limit)
         return JournalListing(entries: entries.map { JournalRecord($0.entry, id: $0.id) })
     }
 
     /// An entry that cannot be stored is in the log and in the black box.
     private func append(_ entry: JournalEntry) async { try? await store.journal.append([entry]) }
+}
+
+extension JournalListing {
+    /// Reads the entries of a database without an agent.
+    package static func read(database: String, _ query: JournalQuery) throws -> JournalListing {
+        let since = try query.time() ?? Timestamp(milliseconds: 0)
+        let entries: [JournalEntry]
+        do throws(StoreError) {
+            entries = try StoredRecord.read(path: database, since: since).journal
+        } catch {
+            throw AgentError.database(error)
+        }
+        return JournalListing(entries: entries.suffix(query.limit).map { JournalRecord($0, id: nil) })
+    }
+}
+
+extension JournalQuery {
+    /// The time of ``since``, after a check of the whole query.
+    fileprivate func time() throws -> Timestamp? {
+        try ControlError.check(limit: limit, upTo: Self.listLimit)
+        guard let since else { return nil }
+        guard let time = Timestamp(iso8601: since) else {
+            throw ControlError(.invalid, "since must be a time such as 2026-01-01T12:00:00Z.")
+        }
+        return time
+    }
 }
 
 extension JournalRecord {

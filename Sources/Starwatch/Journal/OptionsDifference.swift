@@ -1,19 +1,35 @@
 import StarwatchCore
 import StarwatchTransport
 
+/// Returns every setting of the configuration file with its value, by its path. The values can be secret.
+package typealias AgentSettings = @Sendable (AgentOptions) -> [String: String]
+
 /// The settings in which two configurations differ, by their names. Values are never told, because some are secret.
-enum OptionsDifference {
-    /// The names in their order: `delivery.sinks.hook.retries`.
-    static func names(_ former: AgentOptions, _ next: AgentOptions) -> [String] {
-        let (before, after) = (leaves(of: former), leaves(of: next))
-        return Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }.sorted()
+struct OptionsDifference: Sendable {
+    private let key: ConfigurationHash
+    private let settings: AgentSettings?
+
+    /// - Parameters:
+    ///   - key: The installation's key.
+    ///   - settings: Returns the settings of the configuration file; `nil` for a host program, which sets properties.
+    init(key: [UInt8], settings: AgentSettings?) { (self.key, self.settings) = (ConfigurationHash(key: key), settings) }
+
+    /// The names in their order: `delivery.sinks.hook.required`.
+    func names(_ former: AgentOptions, _ next: AgentOptions) -> [String] {
+        let names = settings.map { Self.names($0(former), $0(next)) } ?? []
+        // Something else than a setting can differ, such as the content of a file.
+        return names.isEmpty ? Self.names(Self.leaves(of: former), Self.leaves(of: next)) : names
     }
 
-    /// The first 12 hexadecimal digits of a hash of all settings: enough to tell two configurations apart, and too few to
-    /// find a secret.
-    static func hash(_ options: AgentOptions) -> String {
-        let lines = leaves(of: options).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        return String(ContentHash.text(lines.joined(separator: "\n")).prefix(12))
+    private static func names(_ before: [String: String], _ after: [String: String]) -> [String] {
+        Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }.sorted()
+    }
+
+    /// The first 12 hexadecimal digits of a hash of all settings, secret ones too, keyed with the installation's random key.
+    /// It tells two configurations of one installation apart.
+    func hash(_ options: AgentOptions) -> String {
+        let lines = Self.leaves(of: options).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        return key.hash(lines.joined(separator: "\n"))
     }
 
     private static func leaves(of options: AgentOptions) -> [String: String] {

@@ -44,7 +44,7 @@ package enum DatabaseEncryption {
             try await source.open(store).close()
             return Report(result: .alreadyEncrypted, rows: 0)
         } catch {
-            guard error == .sealed(.notEncrypted) else { throw AgentError(.configuration, sentence(error)) }
+            guard error == .sealed(.notEncrypted) else { throw AgentError.database(error, sentence(error)) }
         }
         store.masterKey = nil
         let rows = try await convert(store, source) { store throws(StoreError) in
@@ -84,7 +84,7 @@ package enum DatabaseEncryption {
                 throw error
             }
         } catch {
-            throw AgentError(.configuration, sentence(error))
+            throw AgentError.database(error, sentence(error))
         }
     }
 

@@ -145,5 +145,6 @@ extension StoreOptions {
     init(_ storage: StorageOptions) {
         self.init(path: storage.path)
         owner = storage.owner == .agent ? .agent : .host
+        keepBeforeUpgrade = storage.keepBeforeUpgrade
     }
 }

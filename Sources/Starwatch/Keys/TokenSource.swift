@@ -23,13 +23,15 @@ struct TokenSource {
             return SharedSecretTokenProvider(
                 file: try secrets.file(auth.secretFile, "auth.secret_file"),
                 lifetime: auth.lifetime ?? .seconds(3600),
-                refreshBefore: auth.refreshBefore
+                refreshBefore: auth.refreshBefore,
+                scope: auth.scope
             )
         case .didKey:
             return DIDKeyTokenProvider(
                 file: try secrets.file(auth.keyFile, "auth.key_file"),
                 lifetime: auth.lifetime ?? .seconds(60),
-                refreshBefore: auth.refreshBefore
+                refreshBefore: auth.refreshBefore,
+                scope: auth.scope
             )
         case .tokenPool:
             return TokenPoolProvider(file: try secrets.file(auth.tokensFile, "auth.tokens_file"))
@@ -63,7 +65,8 @@ struct TokenSource {
             algorithm: algorithm,
             source: signingKeys,
             lifetime: auth.lifetime ?? (algorithm == .hs256 ? .seconds(3600) : .seconds(60)),
-            refreshBefore: auth.refreshBefore
+            refreshBefore: auth.refreshBefore,
+            scope: auth.scope
         )
     }
 }

@@ -6,6 +6,7 @@ package enum LogField: String, Sendable, CaseIterable {
     case cause
     case changeCount = "change_count"
     case changed
+    case client
     case configuration
     case count
     case dialect
@@ -33,6 +34,7 @@ package enum LogField: String, Sendable, CaseIterable {
     case serverRequestID = "server_request_id"
     case serverError = "server_error"
     case signal
+    case since
     case sink
     case sizeMilliseconds = "size_ms"
     case skewMilliseconds = "skew_ms"
@@ -53,6 +55,8 @@ package enum LogField: String, Sendable, CaseIterable {
         case count
         /// A number.
         case milliseconds
+        /// RFC 3339 in UTC.
+        case time
         /// `run_` followed by 16 hexadecimal digits.
         case runID = "run id"
         /// `ntf_` followed by 32 hexadecimal digits.
@@ -63,15 +67,19 @@ package enum LogField: String, Sendable, CaseIterable {
         case pseudonym
         /// `HOST:PORT`.
         case address
+        /// An IPv4 address, or a network with its length.
+        case network
     }
 
     package var kind: Kind {
         switch self {
         case .address: .address
+        case .client: .network
         case .attempt, .changeCount, .count, .page, .polls, .projectCount, .rowCount: .count
         case .cause, .dialect, .endpoint, .group, .kind, .outcome, .port, .problem, .reason, .result, .state: .word
         case .durationMilliseconds, .sizeMilliseconds, .skewMilliseconds: .milliseconds
         case .actor, .changed, .configuration, .error, .path, .serverError, .signal, .target, .verb, .version: .text
+        case .since: .time
         case .identity: .pseudonym
         case .notificationID: .notificationID
         case .digest, .poll, .sink: .name
@@ -87,16 +95,18 @@ package enum LogField: String, Sendable, CaseIterable {
             "Who did it: `socket:` and a user of this machine, `port:` and a name of the web configuration or `token`, "
                 + "`command:` and a user while the agent was stopped, `signal`, or `program` for a host program."
         case .address: "Listen address of the HTTP server."
+        case .client: "Client that a port refused: its address, its IPv6 network, or 127.0.0.0/8 for this machine."
         case .attempt: "Number of the request's attempt, from 1."
         case .cause:
             "Cause of the end: `killed`, `crashed`, `watchdog`, `out_of_memory`, `machine_restarted`, `stopped_late`."
         case .changed: "Names of the settings that differ from the former configuration."
         case .changeCount: "Changes that were found, delivered or not acknowledged."
-        case .configuration: "The first 12 hexadecimal digits of a hash of the configuration."
+        case .configuration:
+            "The first 12 hexadecimal digits of a hash of the configuration, keyed with the installation's own key."
         case .count: "Changes in the notification, or dropped events."
         case .dialect: "The server's dialect: `endorser` or `canonical`."
         case .digest: "Name of the digest."
-        case .durationMilliseconds: "Duration of the cycle."
+        case .durationMilliseconds: "Duration of the cycle, or of the problem."
         case .endpoint: "Label `endpoint` of `starwatch_api_requests_total`."
         case .error: "Cause of the error, in one sentence."
         case .group: "`single`, `several` or `many`."
@@ -123,6 +133,7 @@ package enum LogField: String, Sendable, CaseIterable {
         case .serverError: "The server's error code, the rejected field or the missing scope, from fixed lists."
         case .serverRequestID: "The server's own id of that request, from its error body or its `X-Request-ID` header."
         case .signal: "Signal that ended the run."
+        case .since: "Time since which the problem exists, by the local clock. The line can be later."
         case .sink: "Name of the sink."
         case .sizeMilliseconds:
             "Size of the clock jump, length of the suspension, lateness of the digest, or wait that the server asked for."

@@ -11,6 +11,10 @@ extension StoreErrorKind: MetricLabel {}
 package final class AgentMetrics: Sendable {
     package let registry = MetricRegistry.current
     package let pollNames = CatalogueScope.current.polls
+    /// The polls that the contract set describes.
+    package let contractPolls = CatalogueScope.current.polls.all.filter {
+        CatalogueScope.current.features.contractPolls.contains($0.text)
+    }
     package let sinkNames = CatalogueScope.current.sinks
     /// Circuit names: `server`, then the sinks.
     package let circuitNames = CatalogueScope.current.circuits

@@ -2,36 +2,34 @@ import StarwatchCore
 import StarwatchTelemetry
 
 extension AgentMetrics {
-    /// Name of the poll that the contract set describes.
-    package static let contractPoll = "starred_projects"
-    /// Endpoint of that poll's pages. The views of requests count its requests only.
+    /// Endpoint of the pages of the polls that the contract set describes. The views of requests count its requests only.
     static let contractEndpoint = Endpoint.plansChanged
     /// Results of failed requests. A cancelled request is none: the agent stopped or the identity changed.
     static let failedResults = RequestResult.allCases.filter { ![.ok, .notModified, .cancelled].contains($0) }
 
     /// Registers the twelve families without labels that dashboards of the first version use.
     ///
-    /// Each is a view of series that other families count, so the two always agree. Without a poll of that name they
-    /// stay at zero. The help texts of four of them are part of the contract (R-TEL-01, 02, 04, 11).
+    /// Each is a view of series that other families count, so the two always agree. They count every poll of the kind
+    /// `starred_projects`, whatever its name, and stay at zero without one. The help texts of four of them are part of the contract (R-TEL-01, 02, 04, 11).
     func registerContractSet(now: @escaping @Sendable () -> Timestamp) {
-        let poll = pollNames[Self.contractPoll]
-        func one(_ vector: MetricVector1<ConfiguredName, Counter>) -> [Counter] { poll.map { [vector[$0]] } ?? [] }
+        let shown = contractPolls
+        func all(_ vector: MetricVector1<ConfiguredName, Counter>) -> [Counter] { shown.map { vector[$0] } }
         func counter(_ name: StaticString, _ help: StaticString, sumOf counters: [Counter]) {
             registry.counterView(.counter(name, help, stability: .contract), sumOf: counters)
         }
-        counter("starred_projects_poll_attempts_total", "Total number of polling attempts", sumOf: one(polls.attempts))
-        counter("starred_projects_poll_success_total", "Total number of successful polls", sumOf: one(polls.successes))
-        counter("starred_projects_poll_failure_total", "Polls that failed.", sumOf: one(polls.failures))
+        counter("starred_projects_poll_attempts_total", "Total number of polling attempts", sumOf: all(polls.attempts))
+        counter("starred_projects_poll_success_total", "Total number of successful polls", sumOf: all(polls.successes))
+        counter("starred_projects_poll_failure_total", "Polls that failed.", sumOf: all(polls.failures))
         registry.histogramView(
             .histogram("starred_projects_poll_duration_seconds", "Polling duration in seconds", stability: .contract),
-            of: poll.map { polls.duration[$0] },
+            sumOf: shown.map { polls.duration[$0] },
             bounds: Buckets.contractCycle
         )
-        counter("starred_projects_changes_found_total", "Changes found.", sumOf: one(polls.changesFound))
+        counter("starred_projects_changes_found_total", "Changes found.", sumOf: all(polls.changesFound))
         counter(
             "starred_projects_notifications_generated_total",
             "Notifications created.",
-            sumOf: poll.map { outbox.notifications.all($0) } ?? []
+            sumOf: shown.flatMap { outbox.notifications.all($0) }
         )
         counter(
             "starred_projects_error_total",
@@ -45,7 +43,7 @@ extension AgentMetrics {
         )
         registry.histogramView(
             .histogram("starred_projects_api_latency_seconds", "Duration of requests.", stability: .contract),
-            of: api.latency[Self.contractEndpoint],
+            sumOf: [api.latency[Self.contractEndpoint]],
             bounds: Buckets.contractLatency
         )
         registry.gaugeView(

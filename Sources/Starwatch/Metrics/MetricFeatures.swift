@@ -5,6 +5,8 @@ package import StarwatchCore
 package struct MetricFeatures: Sendable, Hashable {
     package var endpoints = Set(Endpoint.allCases)
     package var phases = Set(RequestPhase.allCases)
+    /// Names of the polls that the contract set counts together: those of the kind `starred_projects`.
+    package var contractPolls: Set<String> = ["starred_projects"]
     /// Names of the sinks that send no requests.
     package var localSinks: Set<String> = []
     package var clockSources = Set(ClockSource.allCases)
@@ -34,6 +36,7 @@ extension MetricFeatures {
     package init(_ options: AgentOptions) {
         self.init()
         let kinds = Set(options.polls.map(\.kind))
+        contractPolls = Set(options.polls.lazy.filter { $0.kind == .starredProjects }.map(\.name.rawValue))
         // Until the dialect is known, the assumed one decides.
         let dialect = options.assumedDialect
         let asksForTime =

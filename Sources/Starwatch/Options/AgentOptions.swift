@@ -109,6 +109,9 @@ public struct AuthOptions: Sendable, Hashable {
     public var lifetime: Duration?
     /// Time before expiry at which a token is refreshed, at most half its lifetime. By default 10 min.
     public var refreshBefore: Duration = .seconds(600)
+    /// The `scope` claim of a minted token, for a server that asks for another one. By default `notifications`. Tokens of the
+    /// dialect `endorser` have none.
+    public var scope = TokenScope.standard
 
     /// The algorithm of the signing key; `nil` if the kind signs no tokens.
     package var signingAlgorithm: SigningAlgorithm? {
@@ -149,6 +152,9 @@ public struct StorageOptions: Sendable, Hashable {
     public var path = "./starwatch.db"
     /// The owner of the database. By default `agent`.
     public var owner = Owner.agent
+    /// Retention of the copy that the agent makes before it upgrades the database, `DATABASE.before-VERSION`. By default 7
+    /// days; zero makes none.
+    public var keepBeforeUpgrade: Duration = .seconds(7 * 86_400)
 
     public init() {}
 }

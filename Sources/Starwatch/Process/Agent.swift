@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 package import ServiceLifecycle
-import StarwatchCore
+package import StarwatchCore
 package import StarwatchPolling
 package import StarwatchStore
 package import StarwatchTelemetry
@@ -48,12 +48,9 @@ public final class Agent: Sendable {
         fetchers: [any ContentFetcher] = [],
         reload: (@Sendable () throws(AgentError) -> AgentOptions)? = nil
     ) async throws(AgentError) {
-        var parts = AgentDependencies()
-        parts.libraryMetrics = dependencies
+        var parts = AgentDependencies.real(servers, dependencies)
         parts.sinks = sinks
         parts.fetchers = fetchers
-        parts.servers = servers
-        parts.store = { $0.checksLater = true }
         try await self.init(options: options, time: SystemClock(), after: previous, reload: reload, dependencies: parts)
     }
 
@@ -77,7 +74,7 @@ public final class Agent: Sendable {
     /// - Parameters:
     ///   - logSinks: Receivers of log lines besides the database; `nil`: standard error.
     ///   - dependencies: The network, the disk and the host program's parts.
-    package init(
+    package convenience init(
         options: AgentOptions,
         time: any TimeSource,
         after previous: Agent? = nil,
@@ -86,15 +83,35 @@ public final class Agent: Sendable {
         dependencies: AgentDependencies = AgentDependencies(),
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
     ) async throws(AgentError) {
+        var log: AgentLog?
+        do throws(AgentError) {
+            let made = try AgentLog(
+                options: options,
+                dependencies: dependencies,
+                sinks: logSinks,
+                time: time,
+                after: previous
+            )
+            log = made
+            try await self.init(options, made, dependencies, time: time, random, after: previous, reload: reload)
+        } catch {
+            await log?.blackBox.close()
+            await previous?.endInsteadOfReload(.failed)
+            throw error
+        }
+    }
+
+    private init(
+        _ options: AgentOptions,
+        _ log: AgentLog,
+        _ dependencies: AgentDependencies,
+        time: any TimeSource,
+        _ random: @escaping @Sendable () -> Double,
+        after previous: Agent?,
+        reload: (@Sendable () throws(AgentError) -> AgentOptions)?
+    ) async throws(AgentError) {
         self.options = options
         isContinued = previous != nil
-        let log = try AgentLog(
-            options: options,
-            dependencies: dependencies,
-            sinks: logSinks,
-            time: time,
-            after: previous
-        )
         let parts = try AgentParts(
             options,
             time: time,
@@ -149,10 +166,17 @@ public final class Agent: Sendable {
     /// - Parameter isEmbedded: Whether the program has its own `ServiceGroup`. That group then handles signals, and its
     ///   graceful shutdown stops the agent.
     func run(supervisor: Supervisor, isEmbedded: Bool) async throws(AgentError) -> AgentOptions? {
-        let group = try group(supervisor, isEmbedded: isEmbedded)
+        let group: ServiceGroup
+        do throws(AgentError) {
+            group = try self.group(supervisor, isEmbedded: isEmbedded)
+        } catch {
+            // The run of the agent before a reload ends here; another has not begun.
+            await end(.failed)
+            throw error
+        }
         let logger = process.environment.logger
         if !isContinued {
-            if let end = process.runs.begin(now: process.environment.time.now) { await process.journal.note(end) }
+            await process.runs.begin(now: process.environment.time.now) { await process.journal.note($0) }
             logger.log(.agentStarted, [.version: "\(AgentVersion.current)", .polls: .number(runtime.polls.count)])
             // A host application encrypts its database itself.
             if process.isClear, options.storage.owner == .agent { logger.log(.storageClear) }
@@ -180,9 +204,18 @@ public final class Agent: Sendable {
 
     /// Notes the end of the run, and closes the agent.
     private func end(_ cause: RunEndCause) async {
-        await process.journal.noteEnd(cause)
-        process.runs.end(cause, now: process.environment.time.now)
+        if let end = await process.runs.end(cause, now: process.environment.time.now) {
+            await process.journal.note(end)
+        }
         await close()
+    }
+
+    /// Marks the end of the run of this closed agent, which another should have continued after a reload. The next start
+    /// notes it in the journal.
+    package func endInsteadOfReload(_ cause: RunEndCause) async {
+        let box = process.logs.blackBox.reopened()
+        await process.runs.end(cause, now: process.environment.time.now, in: box)
+        await box.close()
     }
 
     /// The services of a run. They stop in reverse: polling first, then delivery, then acknowledgement. /metrics responds
@@ -242,6 +275,7 @@ public final class Agent: Sendable {
             pipeline: process.logs.pipeline,
             recorder: process.logs.recorder,
             reportHealth: {
+                self.process.runs.sign(now: environment.time.now)
                 if let supervisor {
                     return await self.topics.health.report(to: supervisor) { await self.topics.status.status() }
                 }

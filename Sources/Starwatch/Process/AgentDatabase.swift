@@ -28,7 +28,7 @@ enum AgentDatabase {
         do throws(StoreError) {
             return try source.open(store)
         } catch {
-            throw AgentError(.configuration, error.description)
+            throw AgentError.database(error)
         }
     }
 

@@ -22,8 +22,19 @@ package struct AgentDependencies: Sendable {
 
     /// Metrics of other libraries for the `/metrics` page.
     package var libraryMetrics = DependencyMetrics()
+    /// Names what a reload changes; `nil` for the names of the properties.
+    package var settings: AgentSettings?
 
     package init() {}
+
+    /// The parts of an agent with the real network and disk, which checks a large database while it runs.
+    package static func real(_ servers: AgentServers, _ libraryMetrics: DependencyMetrics) -> AgentDependencies {
+        var parts = AgentDependencies()
+        parts.libraryMetrics = libraryMetrics
+        parts.servers = servers
+        parts.store = { $0.checksLater = true }
+        return parts
+    }
 }
 
 /// The HTTP servers for scrapes and control.

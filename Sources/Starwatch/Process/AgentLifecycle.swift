@@ -1,6 +1,7 @@
 import Logging
 import ServiceLifecycle
 import StarwatchCore
+import StarwatchTelemetry
 import Synchronization
 
 /// Phase of the agent's life, for `/-/ready`.
@@ -41,7 +42,7 @@ package final class AgentLifecycle: Sendable {
         guard phase != .starting else { return history.withLock { $0.dated(problems, now: now) } }
         let (dated, change) = history.withLock { $0.follow(problems, of: look, isComplete: isComplete, now: now) }
         for problem in change.began { logger.log(.problemBegan, problem.fields) }
-        for problem in change.ended { logger.log(.problemEnded, problem.fields) }
+        for problem in change.ended { logger.log(.problemEnded, problem.fields(endedAt: now)) }
         return dated
     }
 
@@ -109,6 +110,15 @@ extension Problem {
             }
         var fields: AgentEvent.Fields = [.problem: "\(kind.rawValue)"]
         if let field, let subject { fields[field] = "\(subject)" }
+        // It can be older than the line: a poll is stale from a time on, and a look finds it later.
+        if let since { fields[.since] = "\(since.iso8601)" }
+        return fields
+    }
+
+    /// The same at its end, with the time that it lasted.
+    fileprivate func fields(endedAt now: Timestamp) -> AgentEvent.Fields {
+        var fields = fields
+        if let since { fields[.durationMilliseconds] = .number((max(now, since) - since).wholeMilliseconds) }
         return fields
     }
 }

@@ -57,7 +57,7 @@ package struct AgentLog: Sendable {
     ///
     /// - Returns: `false` if the log is text for people, which the error's own sentence suits better, or if there can be no
     ///   log.
-    package static func noteEnd(by error: AgentError, of options: AgentOptions) -> Bool {
+    package static func noteEnd(by error: AgentError, of options: AgentOptions) async -> Bool {
         guard options.log.format == .json,
             let log = try? AgentLog(
                 options: options,
@@ -69,7 +69,7 @@ package struct AgentLog: Sendable {
         else { return false }
         log.logger.log(.agentFailed, [.error: "\(error.message)"])
         log.pipeline.flush()
-        log.blackBox.close()
+        await log.blackBox.close()
         return true
     }
 

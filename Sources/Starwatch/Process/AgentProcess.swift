@@ -23,6 +23,7 @@ package final class AgentProcess: Sendable {
     let runs: RunRecorder
     let pseudonym: IdentityHash
     let changeHash: ChangeHash
+    let differences: OptionsDifference
     /// The id of this installation, which determines the delay of polls within their splay.
     let instance: String
     /// Whether the database is not encrypted.
@@ -36,7 +37,7 @@ package final class AgentProcess: Sendable {
     let startedAt: Duration
 
     var gates: Gates { requester.gates }
-    var journal: Journal { Journal(store: store, environment: environment) }
+    var journal: Journal { Journal(store: store, environment: environment, differences: differences) }
 
     /// Opens the database and makes the sinks.
     ///
@@ -79,6 +80,7 @@ package final class AgentProcess: Sendable {
         let hash = IdentityHash(key: installation.key)
         pseudonym = hash
         changeHash = ChangeHash(key: installation.key)
+        differences = OptionsDifference(key: installation.key, settings: dependencies.settings)
         log.pipeline.setPseudonym { text in DID(text).map(hash.hash) ?? RedactionKind.did.replacement }
         log.pipeline.add(log.recorder)
         environment = Self.environment(options, log, time: time, random: random, after: previous)
@@ -267,7 +269,7 @@ package final class AgentProcess: Sendable {
         await pollManager.endSchedules()
         await store.close()
         // Last, so that it has every line.
-        logs.blackBox.close()
+        await logs.blackBox.close()
     }
 }
 

@@ -27,7 +27,7 @@ struct HealthReader: Sendable {
             && !metrics.showsHostPolls
         facts.tokensLeft = await runtime.account.api.tokens.poolRemaining
         facts.answers = seen.answers(metrics.api.totals, at: time.monotonic)
-        facts.restarts = process.runs.ends(now: time.now)
+        facts.restarts = process.runs.ends()
         facts.jump = seen.jump(at: time.boottime)
         facts.scrapeSilence = seen.scrapeSilence(at: time.monotonic)
         let files = process.store.status.fileSizes()

@@ -11,7 +11,7 @@ struct PortMonitor: Sendable {
     private var logger: Logger { environment.logger }
 
     /// Counts and logs a request that a server refused.
-    func noteRefusal(_ reason: ControlRefusal, at port: ServedPort) {
+    func noteRefusal(_ reason: ControlRefusal, at port: ServedPort, of client: String?) {
         let counter = port == .http ? metrics.httpRefused : metrics.controlRefused
         counter[reason].increment()
         let error =
@@ -22,7 +22,9 @@ struct PortMonitor: Sendable {
             case .password: "A request did not have the name and password of a user."
             case .rate: "An address with too many refused requests has to wait."
             }
-        logger.log(port == .http ? .httpRefused : .controlRefused, [.error: "\(error)", .reason: "\(reason.rawValue)"])
+        var fields: AgentEvent.Fields = [.error: "\(error)", .reason: "\(reason.rawValue)"]
+        if let client { fields[.client] = "\(client)" }
+        logger.log(port == .http ? .httpRefused : .controlRefused, fields)
     }
 
     /// Shows the news of a port's web configuration.

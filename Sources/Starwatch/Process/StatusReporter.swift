@@ -43,7 +43,8 @@ struct StatusReporter: Sendable {
         }
         facts.storeFault = health.storeFault
         status.lastScrape = lifecycle.seen.lastScrape?.iso8601
-        status.pollingMetrics = metrics.summary(lastPoll: status.polls[AgentMetrics.contractPoll]?.lastAttempt)
+        let lastPolls = metrics.contractPolls.compactMap { status.polls[$0.text]?.lastAttempt }
+        status.pollingMetrics = metrics.summary(lastPoll: lastPolls.max())
         facts.outbox = status.outbox.facts
         let problems = lifecycle.follow(
             HealthDecision.problems(facts, now: now),
@@ -268,12 +269,16 @@ extension AgentMetrics {
     fileprivate func summary(lastPoll: String?) -> PollingMetrics {
         var summary = PollingMetrics()
         summary.lastPollTimestamp = lastPoll
-        guard let poll = pollNames[Self.contractPoll] else { return summary }
-        summary.pollsTotal = Int(polls.attempts[poll].value)
-        summary.pollsSuccessful = Int(polls.successes[poll].value)
-        summary.pollsFailed = Int(polls.failures[poll].value)
-        summary.changesFound = Int(polls.changesFound[poll].value)
-        summary.notificationsGenerated = outbox.notifications.all(poll).reduce(0) { $0 + Int($1.value) }
+        guard !contractPolls.isEmpty else { return summary }
+        func sum(_ vector: MetricVector1<ConfiguredName, Counter>) -> Int {
+            contractPolls.reduce(0) { $0 + Int(vector[$1].value) }
+        }
+        summary.pollsTotal = sum(polls.attempts)
+        summary.pollsSuccessful = sum(polls.successes)
+        summary.pollsFailed = sum(polls.failures)
+        summary.changesFound = sum(polls.changesFound)
+        let notifications = contractPolls.flatMap { outbox.notifications.all($0) }
+        summary.notificationsGenerated = notifications.reduce(0) { $0 + Int($1.value) }
         summary.throttlesHit = Int(api.requests[Self.contractEndpoint, .rateLimited].value)
         let latency = api.latency[Self.contractEndpoint]
         let requests = latency.counts.reduce(0, +)

@@ -175,7 +175,8 @@ struct StoryBuilder: Sendable {
         facts.isAcknowledged = change.isBootstrap || row.acknowledgedAt != nil
         facts.batch = change.batch
         facts.throttledUntil = throttledUntil
-        facts.isPastWatermark = change.watermark.isPast
+        // Canaries come from the agent, so nothing was fetched up to them.
+        facts.isPastWatermark = change.watermark.isPast || row.stream.poll == .canary
         facts.blockingRow = change.watermark.blockingRow
         facts.isBeyondCursor = change.watermark.isBeyondCursor
         return facts

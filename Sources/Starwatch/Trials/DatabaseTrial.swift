@@ -11,6 +11,24 @@ package enum DatabaseTrial: Sendable, Hashable {
     /// The sentence says what to do.
     case failed(String)
 
+    /// The time for which a lock is watched. A transaction of the agent takes milliseconds.
+    private static let watched = Duration.seconds(1)
+
+    /// Returns the program that keeps a database locked for writing, as `sqlite3, pid 12`; `nil` if none does. The agent's own
+    /// transactions do not count.
+    package static func holder(of options: AgentOptions) async -> String? {
+        let steps = 5
+        var holder: LockHolder?
+        for step in 0...steps {
+            guard let found = LockHolder.writing(to: options.storage.path), found.program != "starwatch",
+                step == 0 || found == holder
+            else { return nil }
+            holder = found
+            if step < steps { try? await Task.sleep(for: watched / steps) }
+        }
+        return holder?.description
+    }
+
     package static func of(_ options: AgentOptions) async -> DatabaseTrial {
         var store = StoreOptions(options.storage)
         do {
@@ -20,7 +38,7 @@ package enum DatabaseTrial: Sendable, Hashable {
         } catch {
             switch error {
             case StoreError.absent: return .absent
-            case StoreError.version(let found, let supported)
+            case StoreError.version(let found, let supported, _)
             where found < supported.lowerBound && options.storage.owner == .agent:
                 return .older
             case let error as StoreError: return .failed(error.description)

@@ -106,7 +106,9 @@ package protocol ServedAgent: AgentControl {
     /// Returns whether local work progresses: the schedules are checked, and the store answers.
     func isHealthy() async -> Bool
     /// Counts and logs a request that a server refused.
-    func noteRefusal(_ reason: ControlRefusal, at port: ServedPort)
+    ///
+    /// - Parameter client: The address or network of the client, for the log; `nil` on the Unix socket.
+    func noteRefusal(_ reason: ControlRefusal, at port: ServedPort, of client: String?)
     /// Shows the news of a port's web configuration in metrics and in the log.
     func noteWebConfiguration(_ news: WebConfigurationNews, at port: ServedPort)
     /// Follows the feed.
@@ -152,7 +154,9 @@ extension AgentTopics: ServedAgent {
 
     package func isHealthy() async -> Bool { await health.isHealthy() }
 
-    package func noteRefusal(_ reason: ControlRefusal, at port: ServedPort) { ports.noteRefusal(reason, at: port) }
+    package func noteRefusal(_ reason: ControlRefusal, at port: ServedPort, of client: String?) {
+        ports.noteRefusal(reason, at: port, of: client)
+    }
 
     package func noteWebConfiguration(_ news: WebConfigurationNews, at port: ServedPort) {
         ports.noteWebConfiguration(news, at: port)

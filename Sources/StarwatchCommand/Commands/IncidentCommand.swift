@@ -26,7 +26,7 @@ struct IncidentCommand: AsyncParsableCommand {
     var since: String?
 
     @Option(
-        help: ArgumentHelp("The database, if the configuration cannot be read.", valueName: "file")
+        help: ArgumentHelp("The database, if the configuration is gone or has errors.", valueName: "file")
     )
     var database: String?
 
@@ -36,20 +36,30 @@ struct IncidentCommand: AsyncParsableCommand {
     func validate() throws { _ = try PastTime.parse(since, now: Timestamp(seconds: 0)) }
 
     func run() async throws {
-        let path =
-            if let database { database } else {
-                try configuration.access.configuration(secrets: false).options.storage.path
-            }
+        let place = try configuration.access.database(database)
+        let path = place.database ?? ""
         let now = SystemClock().now
         let asked = try PastTime.parse(since, now: now)
         let all = Timestamp(milliseconds: 0)
-        let story = IncidentStory.read(database: path, since: asked ?? all, version: AgentVersion.current)
+        var story = IncidentStory.read(database: path, since: asked ?? all, version: AgentVersion.current)
         guard story.box != nil || story.record != nil else {
             let reasons = story.sources.compactMap(\.problem).joined(separator: " ")
             throw CommandError.failed("Neither the black box nor the database of \(path) can be read: \(reasons)")
         }
+        if story.isRunning, !place.socket.isEmpty { story.answers = await Self.answers(at: place.socket) }
         let start = asked ?? min(story.newest ?? now, now) - .seconds(7200)
         try format.print(story.report(since: start, until: now), IncidentText.page)
+    }
+
+    /// Whether the running agent answers within five seconds; `nil` if nobody listens, as while it starts.
+    private static func answers(at socket: String) async -> Bool? {
+        let client = ControlClient(socketPath: socket, timeout: .seconds(5))
+        do throws(ControlError) {
+            _ = try await client.perform(ControlAPI.status)
+            return true
+        } catch {
+            return error.kind == .timedOut ? false : nil
+        }
     }
 }
 

@@ -12,7 +12,8 @@ struct JournalCommand: AsyncParsableCommand {
         output names no person that the agent works for, and no project.
         """,
         examples: "starwatch journal --since 24h",
-        "starwatch journal --limit 20 --json"
+        "starwatch journal --limit 20 --json",
+        "starwatch journal --database /var/lib/starwatch/starwatch.db"
     )
 
     @Option(
@@ -23,6 +24,14 @@ struct JournalCommand: AsyncParsableCommand {
     @Option(help: "The most entries, the newest, from 1 to \(JournalQuery.listLimit).")
     var limit = JournalQuery().limit
 
+    @Option(
+        help: ArgumentHelp(
+            "Read this database, without an agent, if the configuration is gone or has errors.",
+            valueName: "file"
+        )
+    )
+    var database: String?
+
     @OptionGroup var arguments: AgentArguments
 
     func validate() throws { _ = try PastTime.parse(since, now: Timestamp(seconds: 0)) }
@@ -31,6 +40,13 @@ struct JournalCommand: AsyncParsableCommand {
         var query = JournalQuery()
         query.since = try PastTime.parse(since, now: SystemClock().now)?.iso8601
         query.limit = limit
-        try await arguments.show(ControlAPI.journal, query, IncidentText.journal)
+        if let database {
+            return try arguments.print(JournalListing.read(database: database, query), IncidentText.journal)
+        }
+        do {
+            try await arguments.show(ControlAPI.journal, query, IncidentText.journal)
+        } catch let error as CommandError {
+            throw error.advisingDatabase
+        }
     }
 }

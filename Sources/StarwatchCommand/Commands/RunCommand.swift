@@ -2,6 +2,7 @@ import ArgumentParser
 import CoreMetrics
 import Foundation
 import Starwatch
+import StarwatchCore
 import StarwatchHTTP
 
 struct RunCommand: AsyncParsableCommand {
@@ -25,6 +26,7 @@ struct RunCommand: AsyncParsableCommand {
         // A closed output must not end the process.
         signal(SIGPIPE, SIG_IGN)
         Allocator.returnLargeBlocks()
+        ProcessMemory.hide()
         let stop = StopSignals()
         // Programs that the agent starts must not inherit the socket.
         let supervisor = Supervisor(environment: ProcessInfo.processInfo.environment)
@@ -42,7 +44,7 @@ struct RunCommand: AsyncParsableCommand {
         let (notes, path) = (access.notes, access.loader.absolute(configuration.file))
         defer { notes.remove(path) }
         let runs = AgentRuns(access: access, dependencies: dependencies, supervisor: supervisor, stop: stop) {
-            notes.note($0.control.socket, of: path)
+            notes.note($0.control.socket, database: $0.storage.path, of: path)
         }
         try await runs.all(from: configuration.options)
     }
@@ -73,19 +75,26 @@ private struct AgentRuns {
                 next = try await agent.run(supervisor: supervisor)
                 previous = agent
             } catch {
-                guard AgentLog.noteEnd(by: error, of: options) else { throw error }
+                // A start cannot use what the configuration names, and another one would not help.
+                var error = error
+                error.concernsDatabase = false
+                guard await AgentLog.noteEnd(by: error, of: options) else { throw error }
                 throw CommandError.printed(CommandError.agent(error).exitCode)
             }
         }
+        // Asked to stop between the two agents of a reload.
+        if next != nil { await previous?.endInsteadOfReload(.stopped) }
     }
 
     private func agent(_ options: AgentOptions, after previous: Agent?) async throws(AgentError) -> Agent {
-        try await Agent(
+        var parts = AgentDependencies.real(.http(web: access.loader.webConfigurations), dependencies)
+        parts.settings = ConfigurationPrinter.values
+        return try await Agent(
             options: options,
-            servers: .http(web: access.loader.webConfigurations),
-            dependencies: dependencies,
+            time: SystemClock(),
             after: previous,
-            reload: { [access] () throws(AgentError) in try access.reloadedOptions() }
+            reload: { [access] () throws(AgentError) in try access.reloadedOptions() },
+            dependencies: parts
         )
     }
 }

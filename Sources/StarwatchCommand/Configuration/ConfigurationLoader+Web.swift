@@ -65,7 +65,8 @@ extension AgentError {
 extension Rule<String> {
     /// A web configuration file. Its problems have the lines of that file.
     static func webConfiguration(_ port: ServedPort) -> Rule {
-        file.map(to: text().print) { path, field in
+        // The exporters accept an empty one, which is one without TLS and users.
+        file(canBeEmpty: true).map(to: text().print) { path, field in
             let files = field.journal.files
             // A command without secrets need not be able to read the file.
             guard files.checksSecrets else { return path }

@@ -10,6 +10,10 @@ struct ConfigurationPrinter {
     let isDefault: Bool
     /// `true` for the reference, which lists every setting, also of parts that the defaults do not have.
     var isReference = false
+    /// `true` for values that are only compared, so that secrets are among them.
+    private var isComparison = false
+    /// Whether values are written as they are.
+    var revealsSecrets: Bool { isDefault || isComparison }
     /// The rows of the reference.
     private(set) var rows: [ConfigurationReference.Row] = []
     private let origins: [String: Int]
@@ -38,6 +42,28 @@ struct ConfigurationPrinter {
         }
     }
 
+    /// Every setting with its value, to compare. Secrets are among them. An item of a list goes by its name:
+    /// `delivery.sinks.hook.url`.
+    @Sendable static func values(_ options: AgentOptions) -> [String: String] {
+        var printer = ConfigurationPrinter(isDefault: false, origins: [:])
+        printer.isComparison = true
+        ConfigurationTable.settings.write(options, to: &printer)
+        var values: [String: String] = [:]
+        var item: (path: String, name: String)?
+        // The name is the first setting of an item.
+        for row in printer.rows {
+            guard let value = row.value, !value.isEmpty else { continue }
+            if row.path.hasSuffix("].name") { item = (String(row.path.dropLast(5)), value) }
+            var path = row.path
+            if let item, path.hasPrefix(item.path) {
+                let list = item.path.prefix { $0 != "[" }
+                path = "\(list).\(item.name)\(path.dropFirst(item.path.count))"
+            }
+            values[path] = value
+        }
+        return values
+    }
+
     /// The defaults with the comments.
     static var defaults: String {
         var printer = ConfigurationPrinter(isDefault: true, origins: [:])
@@ -62,6 +88,7 @@ struct ConfigurationPrinter {
     // MARK: Lines
 
     mutating func value(_ key: String, _ value: String, _ comment: String, isNeeded: Bool = false) {
+        if isDefault, path.isEmpty { lines.append(("", "")) }
         rows.append(
             ConfigurationReference.Row(path: path + key, value: isNeeded && isDefault ? nil : value, comment: comment)
         )

@@ -34,13 +34,17 @@ extension ConfigurationTable {
 
     /// Names of projects by handle. A handle identifies a project, so no problem repeats one.
     private static var projectNames: Rule<[String: String]> {
-        Rule(print: { $0.isEmpty ? "{}" : "{<plan>: <name>}" }) { field in
+        let print: ([String: String]) -> String = { names in
+            "{\(names.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", "))}"
+        }
+        return Rule(print: print) { field in
             field.section?.fields.reduce(into: [:]) { names, entry in
                 names[entry.key] = ProjectHandle(entry.key).flatMap { _ in entry.text }
                 guard names[entry.key] == nil else { return }
                 field.journal.report("must map each project handle to a name.", at: field.path, line: entry.line)
             }
         }
+        .shown { $0.isEmpty ? "{}" : "{<plan>: <name>}" }
     }
 
     private static var sink: [Entry<SinkDraft>] {
@@ -149,7 +153,12 @@ extension ConfigurationTable {
         for setting in sink { setting.read(&draft, section) }
         guard let kind = draft.kind else { return [] }
         let settings = sink(of: kind) + common
-        section.allow((sink + settings).map(\.key))
+        section.allow((sink + settings).map(\.key)) { key in
+            let others = SinkDraft.Kind.allCases.filter { sink(of: $0).contains { $0.key == key } }.map(\.rawValue)
+            guard let last = others.last else { return nil }
+            let kinds = others.count == 1 ? last : others.dropLast().joined(separator: ", ") + " or " + last
+            return "only a sink of kind \(kinds) has this setting, and this one is of kind \(kind.rawValue); remove it."
+        }
         for setting in settings { setting.read(&draft, section) }
         if others.contains(where: { $0.name == draft.name }) {
             section.report("is the name of another sink; choose a different one.", at: "name")

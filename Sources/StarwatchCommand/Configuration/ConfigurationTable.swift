@@ -22,6 +22,8 @@ enum ConfigurationTable {
         Entry("storage", \.storage) {
             Entry("path", \.path, as: .newFile, "the SQLite file")
             Entry("owner", \.owner, as: .choice(), "host: the agent never migrates, it only checks the version")
+            let copies = \StorageOptions.keepBeforeUpgrade
+            Entry("keep_before_upgrade", copies, as: .duration(.zero, .days(30)), "copy before an upgrade; 0s: none")
         }
         security
         polls
@@ -87,7 +89,8 @@ enum ConfigurationTable {
         Rule<String>.text { text in
             DID(text) == nil ? "must be a DID such as did:ethr:0x…, or null." : DID.typingProblem(text)
         }
-        .map(to: { _ in "<did>" }) { text, _ in DID(text) }
+        .map(to: \.rawValue) { text, _ in DID(text) }
+        .shown { _ in "<did>" }
     }
 
     private static var server: Entry<AgentOptions> {
@@ -113,13 +116,19 @@ enum ConfigurationTable {
     private static var auth: Entry<AgentOptions> {
         Entry("auth", \.auth) {
             Entry("kind", \.kind, as: .choice())
-            Entry("secret_file", \.secretFile, as: .secretFile, "shared_secret: the secret's bytes (HS256)")
+            Entry(
+                "secret_file",
+                \.secretFile,
+                as: .secretFile(atLeast: 32),
+                "shared_secret: the secret's bytes (HS256), at least 32"
+            )
             Entry("key_file", \.keyFile, as: .secretFile, "did_key: 64 hex digits or PEM (ES256K, did:ethr)")
             Entry("stored_keys", \.storedKeys, as: .flag, "the key is in the encrypted database; starwatch keys import")
             Entry("tokens_file", \.tokensFile, as: .secretFile, "token_pool: one token per line, or a JSON array")
             Entry("argv", \.argv, as: .command, "command: [program, argument, ...]; prints a token")
             Entry("lifetime", \.lifetime, as: .duration(.seconds(1)), "token lifetime; null: 60s for did_key, else 60m")
             Entry("refresh_before", \.refreshBefore, as: .duration(), "time before expiry; at most half the lifetime")
+            Entry("scope", \.scope, as: .text(ValueRules.scope), "of minted tokens, if the server asks for another")
         } check: { auth, _, section in
             if auth.storedKeys { return checkStoredKeys(auth, section) }
             let needed: String? =

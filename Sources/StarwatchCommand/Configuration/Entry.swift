@@ -24,7 +24,7 @@ extension Entry {
             root[keyPath: path] = value
             field.journal.note(field)
         } write: { root, printer in
-            let print = printer.isDefault ? rule.print : rule.show
+            let print = printer.revealsSecrets ? rule.print : rule.show
             let isNeeded = rule.needed != nil
             printer.value(key, print(root[keyPath: path]), rule.comment(comment), isNeeded: isNeeded)
         }

@@ -25,8 +25,8 @@ struct FileResolver: Sendable {
     }
 
     /// Returns why `text` is not a readable file, or `nil`.
-    func fileProblem(_ text: String) -> String? {
-        readProblem(path(text))
+    func fileProblem(_ text: String, canBeEmpty: Bool = false) -> String? {
+        readProblem(path(text), canBeEmpty: canBeEmpty)
     }
 
     /// Returns why `text` is not usable as a secret, or `nil`.
@@ -40,7 +40,7 @@ struct FileResolver: Sendable {
         guard checksSecrets else { return nil }
         let file = secretPath(text)
         guard FileManager.default.fileExists(atPath: file) else { return missing(text, file) }
-        if let problem = readProblem(file) { return problem }
+        if let problem = readProblem(file, canBeEmpty: false) { return problem }
         let isCredential = credentialsDirectory.map { file.hasPrefix($0 + "/") } ?? false
         guard let access = FileAccess(path: file) else { return nil }
         if !isCredential, !access.holdsSecret(of: user) {
@@ -93,7 +93,7 @@ struct FileResolver: Sendable {
         geteuid() == 0 ? "correct its owner or mode" : "use sudo, or correct its owner or mode"
     }
 
-    private func readProblem(_ file: String) -> String? {
+    private func readProblem(_ file: String, canBeEmpty: Bool) -> String? {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: file, isDirectory: &isDirectory) else {
             return "there is no file \(file); create it or correct the path."
@@ -102,6 +102,7 @@ struct FileResolver: Sendable {
         guard FileManager.default.isReadableFile(atPath: file) else {
             return "\(file) cannot be read by this user; \(Self.readAdvice)."
         }
+        if canBeEmpty { return nil }
         let size = (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? NSNumber)?.intValue
         return size == 0 ? "\(file) is empty; write the content or correct the path." : nil
     }

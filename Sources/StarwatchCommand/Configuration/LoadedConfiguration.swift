@@ -70,9 +70,11 @@ struct LoadedConfiguration: Sendable, Hashable {
 struct ConfigurationFailure: Error, Sendable, Hashable {
     var file: String
     var problems: [ConfigurationProblem]
+    /// A sentence about another way to the same end.
+    var advice: String?
 
-    /// One line per problem.
-    var lines: [String] { problems.map { $0.description(file: file) } }
+    /// One line per problem, and the advice.
+    var lines: [String] { problems.map { $0.description(file: file) } + (advice.map { ["starwatch: \($0)"] } ?? []) }
 
     /// One line per problem, each with a word before its sentence.
     func lines(as word: String) -> [String] {

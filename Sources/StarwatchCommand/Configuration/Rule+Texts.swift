@@ -46,10 +46,12 @@ extension Rule<String> {
     static var path: Rule { text(ValueRules.literal).map(to: text().print) { $1.journal.files.path($0) } }
 
     /// A file that other users can be allowed to read.
-    static var file: Rule {
-        text(ValueRules.literal).checked { $1.journal.files.fileProblem($0) }.map(to: text().print) {
-            $1.journal.files.path($0)
-        }
+    static var file: Rule { file(canBeEmpty: false) }
+
+    static func file(canBeEmpty: Bool) -> Rule {
+        text(ValueRules.literal)
+            .checked { $1.journal.files.fileProblem($0, canBeEmpty: canBeEmpty) }
+            .map(to: text().print) { $1.journal.files.path($0) }
     }
 
     /// A file that no other user can read.

@@ -108,9 +108,14 @@ struct SettingsField {
     private var isFarFromSections: Bool { path.contains("[") || path.contains(".") || journal.isWeb }
 
     /// Reports every key that is not in `known`.
-    func allow(_ known: [String]) {
+    ///
+    /// - Parameter reason: The sentence about a key that is known elsewhere; `nil` for another one.
+    func allow(_ known: [String], reason: (String) -> String? = { _ in nil }) {
         for field in fields where !known.contains(field.key) {
-            field.report(UnknownSetting.problem(of: field.key, among: known, isItem: isFarFromSections))
+            field.report(
+                reason(field.key)
+                    ?? UnknownSetting.problem(of: field.key, among: known, isItem: isFarFromSections)
+            )
         }
     }
 

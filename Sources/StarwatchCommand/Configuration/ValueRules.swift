@@ -117,6 +117,21 @@ enum ValueRules {
         return nil
     }
 
+    /// Accepts the scopes of a token (RFC 6749, section 3.3): words of printable ASCII with a space between two.
+    static func scope(_ text: String) -> String? {
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        let isGood = words.allSatisfy { word in
+            !word.isEmpty
+                && word.utf8.allSatisfy {
+                    (33...126).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+                }
+        }
+        guard isGood, text.utf8.count <= 200 else {
+            return "must be words of printable ASCII with one space between two, such as notifications:read."
+        }
+        return nil
+    }
+
     // MARK: Names
 
     /// Accepts the name of a poll, digest or sink, which becomes a label value.

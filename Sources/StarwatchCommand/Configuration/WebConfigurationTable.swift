@@ -7,10 +7,12 @@ enum WebConfigurationTable {
     @SettingsBuilder<WebConfiguration> static var settings: [Entry<WebConfiguration>] {
         Entry(optional: "tls_server_config", \.tls, WebConfiguration.TLS(), "no TLS") { tls }
         Entry("http_server_config", \.self) {
-            never("http2", allowing: false, "the agent speaks HTTP/1.1 only; write false, or remove it.")
+            // A client chooses HTTP/2 in the handshake, and chooses HTTP/1.1 if it is not offered.
+            hint("http2")
             Entry("headers", \.headers, as: answerHeaders)
         }
         Entry("basic_auth_users", \.users, as: passwordHashes)
+        never("rate_limit", "the agent limits each client by itself, whatever this says; remove it.")
     }
 
     @SettingsBuilder<WebConfiguration.TLS> private static var tls: [Entry<WebConfiguration.TLS>] {
@@ -23,11 +25,8 @@ enum WebConfigurationTable {
         Entry("max_version", \.maximumVersion, as: tlsVersion)
         Entry("cipher_suites", \.cipherSuites, as: cipherSuites)
         Entry("curve_preferences", \.curves, as: curves)
-        never(
-            "prefer_server_cipher_suites",
-            allowing: false,
-            "the client chooses among the suites, which are equally strong; write false, or remove it."
-        )
+        // The suites are equally strong, and the exporters ignore it too.
+        hint("prefer_server_cipher_suites")
         never("cert", "the certificate belongs into a file of its own; name that with cert_file.")
         never(
             "key",
@@ -37,14 +36,19 @@ enum WebConfigurationTable {
     }
 
     /// A setting of the format that the agent cannot obey.
-    ///
-    /// - Parameter value: The one value that asks for nothing.
-    private static func never<Root>(_ key: String, allowing value: Bool? = nil, _ problem: String) -> Entry<Root> {
+    private static func never<Root>(_ key: String, _ problem: String) -> Entry<Root> {
         Entry(key: key) { _, section in
             let field = section.field(key)
-            guard !field.isNull else { return }
-            if let value, Rule<Bool>.flag.read(field) == value { return }
-            field.report(problem)
+            if !field.isNull { field.report(problem) }
+        } write: { _, _ in
+        }
+    }
+
+    /// A flag of the format that promises nothing, and changes nothing here.
+    private static func hint<Root>(_ key: String) -> Entry<Root> {
+        Entry(key: key) { _, section in
+            let field = section.field(key)
+            if !field.isNull { _ = Rule<Bool>.flag.read(field) }
         } write: { _, _ in
         }
     }

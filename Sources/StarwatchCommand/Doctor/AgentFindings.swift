@@ -24,8 +24,20 @@ struct AgentFindings {
         // An older agent lists words only.
         return findings
             + (status.problems?.filter { !isOfKnownSink($0) }.map { problem in
-                Finding("health", .problem, "\(problem.title)" + (problem.command.map { "; run \($0)." } ?? "."))
+                Finding("health", .problem, Self.sentence(problem))
             } ?? [Finding("health", .problem, status.reasons.joined(separator: ", "))])
+    }
+
+    /// A problem with the next command, or with its meaning if the command is this one.
+    private static func sentence(_ problem: AgentStatus.Problem) -> String {
+        let detail = problem.detail.map { " (\($0))" } ?? ""
+        guard let command = problem.command, command != "starwatch doctor" else {
+            let title = "\(problem.title)\(detail)."
+            guard problem.command != nil else { return title }
+            let meaning = problem.meaning.replacing("`", with: "")
+            return meaning.hasPrefix(title) ? meaning : "\(title) \(meaning)"
+        }
+        return "\(problem.title)\(detail); run \(command)."
     }
 
     /// Whether the finding about a configured sink says it.

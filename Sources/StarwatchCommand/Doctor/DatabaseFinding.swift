@@ -17,4 +17,14 @@ enum DatabaseFinding {
             )
         }
     }
+
+    /// - Parameter holder: The program, as `sqlite3, pid 12`.
+    static func finding(lockedBy holder: String) -> Finding {
+        Finding(
+            area,
+            .problem,
+            "Another program holds a lock on the database: \(holder). End its transaction, or the program; the agent then "
+                + "resumes by itself."
+        )
+    }
 }

@@ -18,7 +18,8 @@ struct Doctor {
         } catch {
             return DoctorReport(findings: await withoutConfiguration(error))
         }
-        let agent = try access.running()
+        let holder = await DatabaseTrial.holder(of: configuration.options)
+        let agent = try (holder == nil ? access : access.hurried).running()
         let status = await Self.status(of: agent)
         let files = InstalledFiles(configuration: configuration.file, options: configuration.options)
         var findings: [Finding] = []
@@ -40,17 +41,21 @@ struct Doctor {
         }
         findings += files.findings
         findings.append(DatabaseFinding.finding(await DatabaseTrial.of(options)))
+        if let holder { findings.append(DatabaseFinding.finding(lockedBy: holder)) }
         let running = (try? status.get()).map {
             AgentFindings(status: $0, options: options, isEncrypted: configuration.hasTLS(.http))
         }
         switch status {
         case .success: findings += running?.agent ?? []
+        case .failure where holder != nil:
+            findings.append(Finding("agent", .problem, "It does not answer while it waits for that lock."))
         case .failure(let error): findings.append(Finding("agent", .problem, error.message))
         }
         findings += await server(
             options,
             hasSecrets: hasSecrets,
-            agent: running == nil ? nil : agent,
+            // What it stores would wait for the lock.
+            agent: running == nil || holder != nil ? nil : agent,
             try? status.get()
         )
         for sink in options.delivery.sinks { findings.append(await self.sink(sink, options, running)) }

@@ -8,9 +8,8 @@ enum IncidentText {
     }
 
     private static func head(_ report: IncidentReport) -> [(String, String)] {
-        let state = report.running ? "running" : "not running"
         var pairs = [
-            ("Agent", "starwatch \(report.version), \(state)"),
+            ("Agent", "starwatch \(report.version), \(state(report))"),
             ("Time", "\(day(report.since)) \(clock(report.since)) to \(day(report.until)) \(clock(report.until)) UTC"),
             ("Ends", ends(report)),
             ("Problems", problems(report)),
@@ -19,12 +18,25 @@ enum IncidentText {
         return pairs
     }
 
+    private static func state(_ report: IncidentReport) -> String {
+        guard report.running else { return "not running" }
+        guard let sign = report.lastSign else { return "running" }
+        let silence = report.answers == false ? "it does not answer" : "it seems to be stopped"
+        return "running, but \(silence); last sign of life \(clock(sign))"
+    }
+
     private static func ends(_ report: IncidentReport) -> String {
         let unasked = report.restarts.filter { !$0.askedFor }
         guard let last = unasked.last else { return "none that nobody asked for" }
         let causes = Dictionary(grouping: unasked, by: \.cause).sorted { $0.key < $1.key }
         let list = causes.map { "\($0.key) \($0.value.count)" }.joined(separator: ", ")
-        return "\(unasked.count) that nobody asked for (\(list)); the last \(clock(last.at)): it \(last.phrase)"
+        return "\(unasked.count) that nobody asked for (\(list)); the last \(time(last)): it \(last.phrase)"
+    }
+
+    private static func time(_ end: IncidentReport.Restart) -> String {
+        guard let after = end.after else { return clock(end.at) }
+        guard let before = end.before else { return "after \(clock(after))" }
+        return "between \(clock(after)) and \(clock(before))"
     }
 
     private static func problems(_ report: IncidentReport) -> String {

@@ -60,9 +60,7 @@ enum StatusText {
 
     /// The time between the server's present and what the poll has seen of it.
     private static func behind(_ poll: AgentStatus.Poll, _ status: AgentStatus) -> String {
-        let server = status.clock.serverTime.flatMap { Timestamp(iso8601: $0) }
-        guard let seen = poll.seenUntil, let server else { return "-" }
-        return duration(since: seen, server)
+        poll.secondsBehind(status).map(AgeText.duration) ?? "-"
     }
 
     private static func outcome(_ poll: AgentStatus.Poll) -> String {
@@ -70,7 +68,7 @@ enum StatusText {
         return phrase(poll.lastReason).map { "\(outcome) (\($0))" } ?? outcome
     }
 
-    /// The failure and the skip of each poll that has one; `nil` if none has.
+    /// The failure and the skip of each poll that has one, and what the titles of problems leave out; `nil` if nothing.
     private static func errors(_ status: AgentStatus, _ now: Timestamp) -> String? {
         func lasts(_ time: String?) -> String { time.map { " for \(duration(since: $0, now))" } ?? "" }
         let errors = status.polls.sorted { $0.key < $1.key }.flatMap { name, poll -> [(String, String)] in
@@ -80,7 +78,8 @@ enum StatusText {
             let skip = shown.map { "skipped\(lasts(poll.skippedSince)): \($0.phrase)" }
             return [error, skip].compactMap { $0 }.map { ("Poll \(name)", $0) }
         }
-        return errors.isEmpty ? nil : TextTable.pairs(errors)
+        let details = (status.problems ?? []).compactMap { problem in problem.detail.map { (problem.title, $0) } }
+        return errors.isEmpty && details.isEmpty ? nil : TextTable.pairs(errors + details)
     }
 
     private static func duration(since time: String, _ now: Timestamp) -> String {
@@ -193,7 +192,7 @@ enum StatusText {
     private static func answers(_ answers: AgentStatus.Answers?) -> String {
         guard let answers, answers.requests > 0 else { return "none within 15 min" }
         var text = "\(answers.requests) within 15 min, \(answers.failed) failed"
-        if let p95 = answers.p95Seconds { text += ", 95 % below \(AgeText.duration(p95))" }
+        if let p95 = answers.p95Seconds { text += ", p95 \(AgeText.duration(p95))" }
         if let usual = answers.usualP95Seconds { text += " (usually \(AgeText.duration(usual)))" }
         return text
     }
@@ -206,9 +205,9 @@ enum StatusText {
     private static func restarts(_ restarts: AgentStatus.Restarts, _ now: Timestamp) -> String? {
         guard restarts.lastDay > 0 else { return nil }
         let cause = restarts.lastCause.map { RunEndCause(rawValue: $0)?.phrase ?? $0 } ?? "ended"
-        return
-            "\(restarts.lastDay) in 24 h that nobody asked for; the last \(RelativeTime.text(restarts.lastAt, now: now)): "
-            + "it \(cause)"
+        let time = RelativeTime.text(restarts.lastAt, now: now)
+        let start = restarts.lastAfter.map { "between \(RelativeTime.text($0, now: now)) and " } ?? ""
+        return "\(restarts.lastDay) in 24 h that nobody asked for; the last \(start)\(time): it \(cause)"
     }
 
     private static func database(_ storage: AgentStatus.Storage) -> String {

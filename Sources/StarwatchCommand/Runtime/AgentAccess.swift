@@ -13,6 +13,13 @@ struct AgentAccess: Sendable {
     var loader = ConfigurationLoader()
     var notes = SocketNotes()
 
+    /// The same for an agent that waits for a lock on its database, which takes it five seconds.
+    var hurried: AgentAccess {
+        var access = self
+        access.timeout = timeout ?? .seconds(6)
+        return access
+    }
+
     /// Loads the configuration that `--config` or the usual places name.
     ///
     /// - Parameter secrets: `false` if the command needs none. The files of secrets are then not looked at.
@@ -50,12 +57,38 @@ struct AgentAccess: Sendable {
             let options = try configuration(secrets: false).options
             return ControlClient(socketPath: options.control.socket, timeout: timeout)
         } catch .configuration(let failure) {
-            let noted = notes.socket(of: loader.absolute(failure.file))
-            guard let noted, ControlSocket.hasListener(at: noted) else { throw .configuration(failure) }
+            let noted = notes.note(of: loader.absolute(failure.file))
+            guard let noted, ControlSocket.hasListener(at: noted.socket) else { throw .configuration(failure) }
             for line in failure.lines(as: "error, so the agent keeps its former configuration") {
                 StandardError.sayOnce(line)
             }
-            return ControlClient(socketPath: noted, timeout: timeout)
+            return ControlClient(socketPath: noted.socket, timeout: timeout)
+        }
+    }
+
+    /// Returns the database of the agent, and the control socket if it is known.
+    ///
+    /// If the configuration has errors, it is the database of the agent that runs with the last good one, or that ran with it
+    /// and was killed. A line on standard error shows each error.
+    ///
+    /// - Parameter named: The value of `--database`.
+    func database(_ named: String?) throws(CommandError) -> SocketNotes.Note {
+        do throws(CommandError) {
+            let options = try configuration(secrets: false).options
+            let isConfigured = named.map { loader.absolute($0) == loader.absolute(options.storage.path) } ?? true
+            return SocketNotes.Note(
+                socket: isConfigured ? options.control.socket : "",
+                database: named ?? options.storage.path
+            )
+        } catch {
+            if let named { return SocketNotes.Note(socket: "", database: named) }
+            guard case .configuration(let failure) = error,
+                let note = notes.note(of: loader.absolute(failure.file)), note.database != nil
+            else { throw error.advisingDatabase }
+            for line in failure.lines(as: "error, so this is of the agent's former configuration") {
+                StandardError.sayOnce(line)
+            }
+            return note
         }
     }
 

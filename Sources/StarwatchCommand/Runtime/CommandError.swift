@@ -26,10 +26,22 @@ enum CommandError: Error, Sendable {
         }
     }
 
+    /// The error with the advice to name the database, if the configuration cannot be read.
+    var advisingDatabase: CommandError {
+        switch self {
+        case .noConfiguration:
+            return .usage("No configuration file was found; name one with --config, or the database with --database.")
+        case .configuration(var failure):
+            failure.advice = "To read the database without the configuration, name it with --database."
+            return .configuration(failure)
+        default: return self
+        }
+    }
+
     var exitCode: CommandExitCode {
         switch self {
         case .noConfiguration, .configuration, .usage: .usage
-        case .agent(let error): error.kind == .configuration ? .usage : .failed
+        case .agent(let error): error.kind == .configuration && !error.concernsDatabase ? .usage : .failed
         case .control(let error): CommandExitCode(error.kind)
         case .failed: .failed
         case .printed(let code): code

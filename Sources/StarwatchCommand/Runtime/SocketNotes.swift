@@ -6,8 +6,15 @@ import StarwatchCore
 /// The notes that running agents leave about their control sockets, for commands that cannot read the configuration.
 ///
 /// A note is a file in a runtime folder that no other user can write to. Its name is a hash of the configuration's path;
-/// its lines are that path and the socket's.
+/// its lines are that path, the socket's and the database's.
 struct SocketNotes: Sendable {
+    struct Note: Sendable, Hashable {
+        /// The control socket; empty if it is not known.
+        var socket: String
+        /// The database; `nil` in the note of an earlier version.
+        var database: String?
+    }
+
     /// The folder of the package's service, which only root can create. Root trusts its owner.
     private static let serviceFolder = "/run/starwatch"
 
@@ -30,36 +37,42 @@ struct SocketNotes: Sendable {
         return String(hash, radix: 16) + ".socket"
     }
 
-    private static func text(_ configuration: String, _ socket: String) -> String { "\(configuration)\n\(socket)\n" }
+    private static func text(_ configuration: String, _ note: Note) -> String {
+        ([configuration, note.socket] + (note.database.map { [$0] } ?? [])).map { $0 + "\n" }.joined()
+    }
 
-    /// The socket of the agent that runs with a configuration file, or ran with it last and was killed; `nil` if none is
-    /// noted.
+    /// The note of the agent that runs with a configuration file, or ran with it last and was killed; `nil` if there is none.
     ///
     /// - Parameter configuration: The absolute path.
-    func socket(of configuration: String) -> String? {
+    func note(of configuration: String) -> Note? {
         for folder in folders + [Self.serviceFolder] {
             guard let directory = open(folder) else { continue }
             defer { close(directory) }
             guard let text = read(Self.name(of: configuration), in: directory) else { continue }
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-            if lines.count == 3, lines[0] == configuration, lines[1].hasPrefix("/") { return lines[1] }
+            guard (3...4).contains(lines.count), lines[0] == configuration, lines[1].hasPrefix("/") else { continue }
+            let database = lines[2].hasPrefix("/") ? lines[2] : nil
+            return Note(socket: lines[1], database: database)
         }
         return nil
     }
 
-    /// Notes the socket of an agent. Without a folder for it, only commands with a broken configuration miss the note.
+    /// Notes the socket and the database of an agent. Without a folder for it, only commands with a broken configuration miss the note.
     ///
     /// - Parameters:
     ///   - socket: The absolute path.
+    ///   - database: The absolute path.
     ///   - configuration: The absolute path.
-    func note(_ socket: String, of configuration: String) {
+    func note(_ socket: String, database: String, of configuration: String) {
         let name = Self.name(of: configuration)
         for folder in folders {
             mkdir(folder, 0o700)
             guard let directory = open(folder) else { continue }
             defer { close(directory) }
             removeOutdated(in: directory, folder)
-            if write(Self.text(configuration, socket), to: name, in: directory) { return }
+            if write(Self.text(configuration, Note(socket: socket, database: database)), to: name, in: directory) {
+                return
+            }
         }
     }
 

@@ -119,7 +119,7 @@ extension FailureReason {
         case 400 where detail.code?.isAboutToken == true: "The server rejected the token (400); check auth."
         case 401: "The server rejected the token (401); check auth."
         case 403 where detail.scope != nil:
-            "The server denied access (403): the token needs \(subject); use a token with it."
+            "The server denied access (403): the token needs \(subject); set auth.scope to it, or use a token with it."
         case 403: "The server denied access (403); check the account's permissions."
         case 404: "The server has no such endpoint (404); check server.url and server.dialect."
         case 408: "The server did not receive the request in time (408); check the network."

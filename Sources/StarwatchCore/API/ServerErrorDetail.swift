@@ -92,6 +92,9 @@ public struct TokenScope: Sendable, Hashable, LosslessStringConvertible {
     ]
     private static let actions: Set<String> = ["acknowledge", "admin", "list", "read", "write"]
 
+    /// The scope that the agent's tokens have by default (R-REQ-05).
+    public static let standard = "notifications"
+
     public let description: String
 
     public init?(_ description: String) {

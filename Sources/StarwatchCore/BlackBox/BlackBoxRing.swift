@@ -65,6 +65,24 @@ package enum BlackBox {
         return text + [UInt8](repeating: 0, count: headBytes - text.count)
     }
 
+    /// The place of the last sign of life in the head, in whose zeros earlier versions read nothing.
+    package static let signOffset = 32
+
+    /// A sign of life of a run: the time, and its complement as a check.
+    package static func sign(at time: Timestamp) -> [UInt8] {
+        [time.milliseconds, ~time.milliseconds].flatMap { number in
+            withUnsafeBytes(of: number.littleEndian) { Array($0) }
+        }
+    }
+
+    private static func sign(in bytes: UnsafeRawBufferPointer) -> Timestamp? {
+        guard bytes.count >= headBytes else { return nil }
+        let numbers = [0, 8].map {
+            Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: signOffset + $0, as: Int64.self))
+        }
+        return numbers[0] > 0 && numbers[1] == ~numbers[0] ? Timestamp(milliseconds: numbers[0]) : nil
+    }
+
     /// The content of a file.
     package struct Content: Sendable {
         /// The records of each ring in the order in which they were written.
@@ -75,10 +93,11 @@ package enum BlackBox {
         /// The rings, for the next records.
         package var rings: [BlackBoxRing.Kind: BlackBoxRing] = [:]
 
-        /// The earliest time at which a run that recorded no end can have ended: just after its last record.
-        package var endOfRecords: Timestamp? {
-            [lines.last?.at, marks.last?.at].compactMap { $0 }.max().map { $0 + .milliseconds(1) }
-        }
+        /// The last sign of life of the last run, whatever other programs have recorded since; `nil` if it left none.
+        package var sign: Timestamp?
+
+        /// The last sign of life, or else the last record.
+        package var lastSign: Timestamp? { sign ?? [lines.last?.at, marks.last?.at].compactMap { $0 }.max() }
 
         package init() { for kind in BlackBoxRing.Kind.allCases { rings[kind] = BlackBoxRing(kind) } }
     }
@@ -92,6 +111,7 @@ package enum BlackBox {
         guard version == Int(BlackBoxFrame.version) else { throw .version(version) }
         var content = Content()
         bytes.withUnsafeBytes { bytes in
+            content.sign = sign(in: bytes)
             for kind in BlackBoxRing.Kind.allCases { read(kind, of: bytes, into: &content) }
         }
         content.lines.sort { $0.sequence < $1.sequence }

@@ -31,24 +31,32 @@ package struct AnswerWindow: Sendable {
     package struct Summary: Sendable, Hashable {
         package var requests = 0
         package var failed = 0
-        /// The duration that 95 % of the requests stay below; `nil` for too few requests.
+        /// The p95 of their durations; `nil` for too few requests.
         package var p95: Double?
         /// The same for those before, without the times in which the server was slow; `nil` for too few.
         package var usual: Double?
         /// Whether one failed within the last three minutes, or none was sent.
         package var stillFails = true
+        /// Whether those of the last three minutes are slow too, or none was sent.
+        package var staysSlow = true
 
         package init() {}
 
         /// Whether a quarter or more failed, of at least four, and they go on.
         package var hasManyErrors: Bool { requests >= 4 && failed * 4 >= requests && stillFails }
 
-        /// Whether it takes more than a second, and three times as long as before; without a before, more than five seconds.
-        package var isSlow: Bool { p95.map { $0 > (usual.map { max(1, 3 * $0) } ?? 5) } ?? false }
+        /// Whether it takes more than a second, and three times as long as before; without a before, more than five
+        /// seconds. The last three minutes decide when it is over.
+        package var isSlow: Bool { wasSlow && staysSlow }
+
+        /// Whether the server was slow within the last 15 minutes, also if it no longer is.
+        fileprivate var wasSlow: Bool { p95.map(isSlow) ?? false }
+
+        fileprivate func isSlow(_ p95: Double) -> Bool { p95 > (usual.map { max(1, 3 * $0) } ?? 5) }
     }
 
     private static let length = Duration.seconds(900)
-    /// The time without a failure after which errors are over.
+    /// The time without a failure, or with fast answers only, after which the trouble is over.
     private static let calm = Duration.seconds(180)
     /// The time between two kept totals.
     private static let step = Duration.seconds(20)
@@ -69,9 +77,10 @@ package struct AnswerWindow: Sendable {
         (latest, self.now) = (totals, now)
         if kept.isEmpty { before.add(totals.buckets) }
         if kept.last.map({ now - $0.at >= Self.step }) ?? true { kept.append((now, totals)) }
-        let isSlow = summary.isSlow
+        // The slow answers leave the window long after the server is fast again.
+        let wasSlow = summary.wasSlow
         while kept.count > 1, now - kept[1].at >= Self.length {
-            if !isSlow { before.add((kept[1].totals - kept[0].totals).buckets) }
+            if !wasSlow { before.add((kept[1].totals - kept[0].totals).buckets) }
             kept.removeFirst()
         }
     }
@@ -85,6 +94,7 @@ package struct AnswerWindow: Sendable {
         if let start = kept.last(where: { now - $0.at >= Self.calm }) {
             let last = latest - start.totals
             summary.stillFails = last.failed > 0 || last.requests == 0
+            summary.staysSlow = Self.quantile(last.buckets, bounds, atLeast: 1).map(summary.isSlow) ?? true
         }
         return summary
     }

@@ -185,8 +185,7 @@ package enum HealthDecision {
             add(.acknowledgementsFailing, "acknowledgements fail")
         }
         if let error = facts.refusedReload {
-            let sentence = error.hasSuffix(".") ? String(error.dropLast()) : error
-            add(.reloadRefused, "the changed configuration was refused: \(sentence)")
+            problems.append(refused(error))
         }
         for port in facts.refusedPorts {
             add(.reloadRefused, of: port, "the changed web configuration of port \(port) was refused")
@@ -208,6 +207,18 @@ package enum HealthDecision {
             add(.notScraped, phrase, since: now - silence)
         }
         return problems
+    }
+
+    /// A refused configuration. The phrase has the file's name and the line, as in `FILE:LINE: PATH: SENTENCE`; a path is
+    /// long, and the rest is for who looks closer.
+    private static func refused(_ error: String) -> Problem {
+        let phrase = "the changed configuration was refused: "
+        guard error.hasPrefix("/"), let end = error.firstRange(of: ": ")?.lowerBound,
+            let name = error[..<end].split(separator: "/").last
+        else { return Problem(.reloadRefused, phrase + (error.hasSuffix(".") ? error.dropLast() : error[...])) }
+        var problem = Problem(.reloadRefused, phrase + name)
+        problem.detail = error
+        return problem
     }
 
     /// An agent that ends again and again and is started again works in between, so nothing else shows it.

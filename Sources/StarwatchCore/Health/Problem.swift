@@ -6,6 +6,8 @@ package struct Problem: Sendable, Hashable {
     package let subject: String?
     /// A phrase that says what is wrong: `sink hook down for 13 min`.
     package let phrase: String
+    /// What the phrase leaves out, as sentences; `nil` if it says all.
+    package var detail: String?
     /// The reason, a word from a closed set; `nil` if there is none to tell.
     package var reason: String?
     /// The start by the local clock; `nil` if it is not known.

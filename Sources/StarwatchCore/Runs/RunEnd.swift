@@ -37,12 +37,35 @@ package enum RunEndCause: String, Sendable, Codable, CaseIterable {
 
 /// The end of a run.
 package struct RunEnd: Sendable, Hashable {
+    /// The time in which a run ended that could not record its end.
+    package struct Window: Sendable, Hashable {
+        /// The last sign of life.
+        package let after: Timestamp
+        /// The next start; `nil` for a run without one.
+        package let before: Timestamp?
+
+        package init(after: Timestamp, before: Timestamp?) { (self.after, self.before) = (after, before) }
+
+        /// The time in words, such as "between 12:00 and 12:05".
+        ///
+        /// - Parameter text: Writes a time.
+        package func phrase(_ text: (Timestamp) -> String) -> String {
+            guard let before else { return "after \(text(after))" }
+            return "between \(text(after)) and \(text(before))"
+        }
+    }
+
     package let startedAt: Timestamp
-    /// The time of the end. Where only the next start shows it, the time of that start.
+    /// The time of the end. With a ``window``, the next start, or the time just after the last sign of life if there is
+    /// none.
     package let at: Timestamp
     package let cause: RunEndCause
     /// The signal of a crash.
     package var signal: Int?
+    /// The time in which the run ended, if nothing recorded the end; `nil` if ``at`` is exact.
+    package var window: Window?
+    /// Whether the run recorded its end itself.
+    package var isRecorded = false
 
     package init(startedAt: Timestamp, at: Timestamp, _ cause: RunEndCause, signal: Int? = nil) {
         (self.startedAt, self.at, self.cause, self.signal) = (startedAt, at, cause, signal)
@@ -50,6 +73,9 @@ package struct RunEnd: Sendable, Hashable {
 
     /// The cause in a phrase, with the signal's name.
     package var phrase: String { cause.phrase + (signalName.map { " (\($0))" } ?? "") }
+
+    /// The cause and the time in a sentence after "It", without a full stop. An exact time is left out.
+    package var account: String { phrase + (window.map { ", \($0.phrase(\.iso8601))" } ?? "") }
 
     package var signalName: String? { signal.map(Self.name) }
 
@@ -65,6 +91,8 @@ package struct RunStart: Sendable, Hashable {
     package let boot: String
     /// The number of programs that the kernel has killed for lack of memory since the machine started.
     package let memoryKills: Int
+    /// The last sign of life of the former run; `nil` if that recorded its end.
+    package var formerSign: Timestamp?
 
     package init(boot: String, memoryKills: Int) {
         self.boot = String(boot.filter { $0 != "-" }.prefix(16))
@@ -72,47 +100,62 @@ package struct RunStart: Sendable, Hashable {
     }
 
     /// The text in the black box. With it, a mark fills one slot.
-    package var text: String { "\(memoryKills) \(boot)" }
+    package var text: String {
+        "\(memoryKills) \(boot)" + (formerSign.map { " " + String($0.milliseconds, radix: 36) } ?? "")
+    }
 
     /// `nil` for a text of something else.
     init?(text: String) {
-        let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, let kills = Int(parts[0]) else { return nil }
+        let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count >= 2, let kills = Int(parts[0]) else { return nil }
         self.init(boot: String(parts[1]), memoryKills: kills)
+        if parts.count == 3 { formerSign = Int64(parts[2], radix: 36).map(Timestamp.init(milliseconds:)) }
     }
 }
 
 /// Finds out how runs ended.
 package enum RunEndDecision {
+    /// What ends the last run, if that has no mark of an end: a start that has no mark yet, or a look at an agent that does
+    /// not run.
+    package struct Next: Sendable {
+        let start: RunStart
+        let at: Timestamp?
+
+        /// - Parameters:
+        ///   - start: The facts about the machine. Its sign is the last one of the run.
+        ///   - at: The time of the start; `nil` for a look.
+        package init(_ start: RunStart, at: Timestamp?) { (self.start, self.at) = (start, at) }
+    }
+
     /// The ends of runs, the oldest first.
     ///
     /// - Parameters:
     ///   - marks: The marks of the black box in their order.
-    ///   - next: The facts and the time of a start that has no mark yet, which ends the last run; `nil` while that run
-    ///     continues.
-    package static func ends(
-        _ marks: [BlackBoxRecord],
-        before next: (start: RunStart, at: Timestamp)? = nil
-    ) -> [RunEnd] {
+    ///   - next: What ends the last run; `nil` while that continues.
+    package static func ends(_ marks: [BlackBoxRecord], before next: Next? = nil) -> [RunEnd] {
         var ends: [RunEnd] = []
         var run: Run?
         for mark in marks {
             switch mark.kind {
             case .start:
                 guard let start = RunStart(text: mark.text) else { continue }
-                if let end = run?.end(before: start, at: mark.at) { ends.append(end) }
-                run = Run(start: start, startedAt: mark.at)
-            case .stopping: run?.isAsked = true
+                if let end = run?.end(before: Next(start, at: mark.at)) { ends.append(end) }
+                run = Run(start: start, startedAt: mark.at, lastMark: mark.at)
+            case .stopping:
+                run?.isAsked = true
+                run?.lastMark = mark.at
             case .crash: run?.crash = mark
             case .end:
                 guard let former = run else { continue }
                 let cause = RunEndCause(rawValue: mark.text) ?? .stopped
-                ends.append(RunEnd(startedAt: former.startedAt, at: mark.at, cause))
+                var end = RunEnd(startedAt: former.startedAt, at: mark.at, cause)
+                end.isRecorded = true
+                ends.append(end)
                 run = nil
             case .line: break
             }
         }
-        if let next, let end = run?.end(before: next.start, at: next.at) { ends.append(end) }
+        if let next, let end = run?.end(before: next) { ends.append(end) }
         return ends
     }
 
@@ -124,11 +167,12 @@ package enum RunEndDecision {
     private struct Run {
         let start: RunStart
         let startedAt: Timestamp
+        var lastMark: Timestamp
         var isAsked = false
         var crash: BlackBoxRecord?
 
         /// The end of a run that recorded none.
-        func end(before next: RunStart, at: Timestamp) -> RunEnd {
+        func end(before next: Next) -> RunEnd {
             if let crash {
                 let words = crash.text.split(separator: " ")
                 let cause = words.first.flatMap { RunEndCause(rawValue: String($0)) } ?? .crashed
@@ -142,14 +186,25 @@ package enum RunEndDecision {
             let cause: RunEndCause =
                 if isAsked {
                     .stoppedLate
-                } else if !start.boot.isEmpty, !next.boot.isEmpty, start.boot != next.boot {
+                } else if !start.boot.isEmpty, !next.start.boot.isEmpty, start.boot != next.start.boot {
                     .machineRestarted
-                } else if next.memoryKills > start.memoryKills {
+                } else if next.start.memoryKills > start.memoryKills {
                     .outOfMemory
                 } else {
                     .killed
                 }
-            return RunEnd(startedAt: startedAt, at: at, cause)
+            let sign = sign(before: next)
+            var end = RunEnd(startedAt: startedAt, at: next.at ?? sign + .milliseconds(1), cause)
+            end.window = RunEnd.Window(after: sign, before: next.at)
+            return end
+        }
+
+        /// The last sign of life. One outside the run's time is that of another run, or of a clock that was set.
+        private func sign(before next: Next) -> Timestamp {
+            guard let sign = next.start.formerSign, sign >= lastMark, next.at.map({ sign <= $0 }) ?? true else {
+                return lastMark
+            }
+            return sign
         }
     }
 }

@@ -77,8 +77,8 @@ struct HelpPage: Sendable {
     private var settings: HTML {
         """
         <p>Settings are in the configuration file. <code>starwatch config print</code> shows the effective ones, \
-        <code>starwatch config default</code> lists all, and <code>starwatch check</code> finds errors. SIGHUP or the \
-        control API reloads the file.</p>
+        <code>starwatch config default</code> lists all, and <code>starwatch check</code> finds errors. \
+        <code>starwatch reload</code> reloads the file.</p>
         """
     }
 

@@ -1,4 +1,5 @@
 import CEmbedded
+import Starwatch
 
 /// The pages of the runbooks: one each, and their index.
 enum RunbookPage {
@@ -21,9 +22,15 @@ enum RunbookPage {
         return PageFrame(title: "Runbooks", root: "../", main: main)
     }
 
+    /// The URL of the pages in the texts of runbooks, which is that of the default configuration.
+    private static let written = "http://\(HTTPOptions().listen)"
+
     /// `/help/runbooks/NAME`
-    static func page(_ runbook: Runbook) -> PageFrame {
-        let text = Markdown { $0 == runbook.name ? nil : Runbook.find($0)?.name }.html(runbook.text)
+    ///
+    /// - Parameter pages: The URL of this agent's pages, for the commands; `nil` if it is not known.
+    static func page(_ runbook: Runbook, pages: String? = nil) -> PageFrame {
+        let commands = pages.map { runbook.text.replacing(written, with: $0) } ?? runbook.text
+        let text = Markdown { $0 == runbook.name ? nil : Runbook.find($0)?.name }.html(commands)
         let main: HTML = """
             <div class="help"><article class="card runbook">
             \(text)</article>

@@ -27,7 +27,7 @@ extension SlotCode {
         case .missed: "The agent was not running at the digest’s time or in the 10 minutes after it."
         case .undelivered: "No sink could be reached before the content expired."
         case .rejected: "The sinks rejected it."
-        case .noSink: "All sinks of the digest are disabled. Fix them, then send SIGHUP."
+        case .noSink: "All sinks of the digest are disabled. Fix them, then run <code>starwatch reload</code>."
         case .fetchFailed: "The fetch failed. The digest can still be shown; callbacks report the failure."
         }
     }

@@ -15,8 +15,8 @@ extension StatusPage {
             <table class="polls">
             <caption id="polls">Polls</caption>
             <thead><tr><th scope="col">Poll</th><th scope="col">State</th><th scope="col">Last success</th>\
-            <th scope="col">Last attempt</th><th scope="col">Next run</th>\
-            <th scope="col">Watermark lag</th></tr></thead>
+            <th scope="col">Last attempt</th><th scope="col">Last new</th><th scope="col">Behind</th>\
+            <th scope="col">Next run</th><th scope="col">Watermark lag</th></tr></thead>
             <tbody>\(rows)</tbody>
             </table>
             </section>
@@ -29,6 +29,8 @@ extension StatusPage {
         <td data-label="State"><div class="state">\(pill(name, poll))\(freshness(poll))</div></td>
         <td data-label="Last success"><div>\(times.ageAndTime(poll.lastSuccess, never: "not yet"))</div></td>
         <td data-label="Last attempt"><div>\(attempt(poll))</div></td>
+        <td data-label="Last new"><div>\(times.ageAndTime(poll.lastNew))</div></td>
+        <td data-label="Behind"><div>\(behind(name, poll))</div></td>
         <td data-label="Next run"><div>\(nextRun(poll))</div></td>
         <td data-label="Watermark lag"><div>\(watermarkLag(poll))</div></td></tr>
         \(why(poll))
@@ -46,7 +48,7 @@ extension StatusPage {
         if let skip = poll.skipReason, skip != .noToken || poll.lastError == nil {
             lines.append("<p><b>Skipped\(since(poll.skippedSince)):</b> \(skip.phrase).</p>")
         }
-        return lines.isEmpty ? "" : "<tr class=\"why\"><td colspan=\"6\">\(lines)</td></tr>"
+        return lines.isEmpty ? "" : "<tr class=\"why\"><td colspan=\"8\">\(lines)</td></tr>"
     }
 
     private func since(_ time: String?) -> HTML { time.map { " since \(times.timeAndDuration($0))" } ?? "" }
@@ -84,6 +86,13 @@ extension StatusPage {
     private func nextRun(_ poll: AgentStatus.Poll) -> HTML {
         guard let next = poll.nextRun, let late = times.secondsSince(next) else { return times.ageAndTime(nil) }
         return late >= 1 ? "due since \(AgeText.duration(late))" : times.ageAndTime(next)
+    }
+
+    /// The time between the server's present and what the poll has seen of it.
+    private func behind(_ name: String, _ poll: AgentStatus.Poll) -> HTML {
+        guard let seconds = poll.secondsBehind(status) else { return times.ageAndTime(nil) }
+        let text = AgeText.duration(seconds)
+        return status.has(.behind, of: name) ? "<span class=\"bad\">\(text)</span>" : "\(text)"
     }
 
     /// The time from the last finished change to the newest fetched one.

@@ -103,10 +103,19 @@ extension StatusPage {
             <dt>Throttle</dt><dd>\(throttle)</dd>
             <dt>Requests</dt><dd>\(requests)</dd>
             <dt>Latency</dt><dd>\(latency)</dd>
-            <dt>Dialect</dt><dd>\(dialect)</dd>
+            <dt>Dialect</dt><dd>\(dialect)</dd>\(credentials)
             </dl>
             """
         )
+    }
+
+    /// The expiry of the token and the age of its key, as far as they are known.
+    private var credentials: HTML {
+        let token: HTML =
+            status.server.tokenExpires.map { "\n<dt>Token</dt><dd>expires \(times.ageAndTime($0))</dd>" } ?? ""
+        let key: HTML =
+            status.server.keyCreated.map { "\n<dt>Key</dt><dd>created \(times.ageAndTime($0))</dd>" } ?? ""
+        return "\(token)\(key)"
     }
 
     /// The requests of the last 15 minutes.
@@ -124,7 +133,7 @@ extension StatusPage {
         guard let p95 = status.server.answers?.p95Seconds else { return "<span class=\"none\">too few requests</span>" }
         let usual: HTML =
             (status.server.answers?.usualP95Seconds).map { " <small>usually \(AgeText.duration($0))</small>" } ?? ""
-        let text: HTML = "95 % below \(AgeText.duration(p95))"
+        let text: HTML = "p95 \(AgeText.duration(p95))"
         return "\(status.has(.slow) ? "<span class=\"bad\">\(text)</span>" : text)\(usual)"
     }
 
@@ -167,8 +176,9 @@ extension StatusPage {
             <dt>Up</dt><dd>\(uptime)</dd>
             <dt>Version</dt><dd>\(status.version)</dd>
             <dt>Restarts</dt><dd>\(restarts)</dd>
+            <dt>Memory</dt><dd>\(memory)</dd>
             <dt>Disk</dt><dd>\(disk)</dd>
-            <dt>Last scrape</dt><dd>\(times.ageAndTime(status.lastScrape, never: "none since the start"))</dd>
+            <dt>Last scrape</dt><dd>\(times.ageAndTime(status.lastScrape, never: "none since the start"))</dd>\(canary)
             </dl>
             """
         )
@@ -179,9 +189,29 @@ extension StatusPage {
         guard let restarts = status.restarts, restarts.lastDay > 0 else { return "none within 24 h" }
         let count: HTML = "\(restarts.lastDay) within 24 h"
         let cause = restarts.lastCause.flatMap { RunEndCause(rawValue: $0)?.phrase }
+        let start: HTML = restarts.lastAfter.map { "between \(times.ageAndTime($0)) and " } ?? ""
         let last: HTML =
-            cause.map { " <small>the last time it \($0), \(times.ageAndTime(restarts.lastAt))</small>" } ?? ""
+            cause.map { " <small>the last time it \($0), \(start)\(times.ageAndTime(restarts.lastAt))</small>" } ?? ""
         return "\(status.has(.restarting) ? "<span class=\"bad\">\(count)</span>" : count)\(last)"
+    }
+
+    private var memory: HTML {
+        guard let memory = status.memory else { return "<span class=\"none\">unknown</span>" }
+        let settled: HTML =
+            memory.settledBytes.map { " <small>\($0 >> 20) MiB 10 min after the start</small>" } ?? ""
+        return "\(memory.residentBytes >> 20) MiB\(settled)"
+    }
+
+    /// The last synthetic change that has reached its sinks; empty without canaries.
+    private var canary: HTML {
+        guard let canary = status.canary else { return "" }
+        let arrival = times.ageAndTime(canary.lastArrival, never: "none has arrived yet")
+        let every = AgeText.duration(canary.everySeconds)
+        return """
+
+            <dt>Canary</dt><dd>\(status.has(.canaryLate) ? "<span class=\"bad\">\(arrival)</span>" : arrival) \
+            <small>every \(every)</small></dd>
+            """
     }
 
     private var disk: HTML {

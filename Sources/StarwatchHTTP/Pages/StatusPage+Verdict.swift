@@ -93,7 +93,7 @@ extension StatusPage {
                 "<b>\(problem.title)\(since.map { " since \($0)" as HTML } ?? "").</b> "
             }
         let error = kind?.topic == .poll ? problem.subject.flatMap { status.polls[$0]?.lastError } : nil
-        let why: HTML = error.map { "\($0) " } ?? ""
+        let why: HTML = (problem.detail ?? error).map { "\($0) " } ?? ""
         // The error of a poll that fails says what to do.
         let meaning: HTML = kind == .failing && error != nil ? "" : "\(HTML(codeIn: problem.meaning)) "
         let command: HTML = problem.command.map { "Next: <code>\($0)</code> " } ?? ""

@@ -41,6 +41,8 @@ struct Call: Sendable {
 
 extension HTTPFields.Element.Name {
     static let host = Self("Host")!
+    static let fetchMode = Self("Sec-Fetch-Mode")!
+    static let fetchSite = Self("Sec-Fetch-Site")!
     static let lastEventID = Self("Last-Event-ID")!
     static let scrapeTimeout = Self("X-Prometheus-Scrape-Timeout-Seconds")!
 }

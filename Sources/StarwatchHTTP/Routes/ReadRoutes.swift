@@ -6,13 +6,14 @@ import StarwatchTelemetry
 struct ReadRoutes: Sendable {
     let agent: any ServedAgent
     private let dashboards: String?
+    private let pages: @Sendable () async -> String?
     /// `true` if the same server has the ``ControlRoutes``.
     private let canControl: Bool
     private let scrapes: ScrapeCache
 
     init(agent: any ServedAgent, settings: ServerSettings = ServerSettings(), canControl: Bool = false) {
         self.agent = agent
-        dashboards = settings.dashboards
+        (dashboards, pages) = (settings.dashboards, settings.pages)
         self.canControl = canControl
         scrapes = ScrapeCache(now: settings.now)
     }
@@ -30,7 +31,7 @@ struct ReadRoutes: Sendable {
             },
             Route("GET", "/help") { _ in page(HelpPage(canControl: canControl).frame) },
             Route("GET", "/help/runbooks") { _ in page(RunbookPage.index) },
-            Route("GET", "/help/runbooks/{name}") { call in try runbook(call.request.arguments[0]) },
+            Route("GET", "/help/runbooks/{name}") { call in try await runbook(call.request.arguments[0]) },
             Route("GET", "/metrics") { call in await metrics(call) },
             Route("GET", "/-/healthy") { _ in healthy(await agent.isHealthy()) },
             Route("GET", "/-/ready") { _ in ready(await agent.notReady()) },
@@ -46,8 +47,8 @@ struct ReadRoutes: Sendable {
         .page(frame, canControl: canControl, dashboards: dashboards)
     }
 
-    private func runbook(_ name: String) throws -> Answer {
-        if let runbook = Runbook.find(name) { return page(RunbookPage.page(runbook)) }
+    private func runbook(_ name: String) async throws -> Answer {
+        if let runbook = Runbook.find(name) { return page(RunbookPage.page(runbook, pages: await pages())) }
         throw ControlError(.notFound, "There is no such runbook; /help/runbooks lists all.")
     }
 

@@ -65,7 +65,8 @@ struct RouteResponder: Sendable {
         guard let host else { return .error(400, "invalid", "HTTP/1.1 needs one Host header; send one.") }
         if let refusal = await refusal(of: call, host, from: channel.remoteAddress) {
             if let reason = refusal.reason {
-                agent.noteRefusal(reason, at: canControl ? .control : .http)
+                let client = channel.remoteAddress?.ipAddress == nil ? nil : ClientNetwork(channel.remoteAddress)
+                agent.noteRefusal(reason, at: canControl ? .control : .http, of: client?.description)
             }
             return refusal.answer
         }

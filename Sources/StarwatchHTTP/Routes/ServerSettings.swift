@@ -2,6 +2,8 @@ import StarwatchPolling
 
 /// The settings of a server.
 struct ServerSettings: Sendable {
+    /// Returns the URL of the pages for a program on this machine, once they are served; `nil` if it is not known.
+    var pages: @Sendable () async -> String? = { nil }
     /// The URL of the dashboards, which the pages link to.
     var dashboards: String?
     /// The names that `Host` can contain, besides addresses and `localhost`.

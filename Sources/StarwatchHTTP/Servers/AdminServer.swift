@@ -10,6 +10,8 @@ import StarwatchCore
 struct AdminServer: Service {
     private let listen: ListenAddress
     private let listener: Listener
+    /// Waits until the server listens, and returns its URL for a program on this machine.
+    let pages: @Sendable () async -> String?
 
     /// - Parameter listen: `host:port`; port 0 takes a free one.
     /// - Throws: ``HTTPServerError/badAddress(_:)``.
@@ -21,13 +23,19 @@ struct AdminServer: Service {
     ) throws(HTTPServerError) {
         let address = try ListenAddress(listen: listen)
         self.listen = address
+        let bound = Promise<String>()
+        var settings = settings
+        settings.pages = { [isEncrypted = settings.security?.isEncrypted == true] in
+            await bound.value().map { ListenAddress.localURL($0, isEncrypted: isEncrypted) }
+        }
         let responder = RouteResponder(
             read: ReadRoutes(agent: agent, settings: settings),
             hosts: HostPolicy.readOnly(address, allowed: settings.allowedHosts),
             access: settings.passwords(),
             security: settings.security
         )
-        listener = Listener(responder: responder, settings: settings, logger: logger)
+        pages = settings.pages
+        listener = Listener(responder: responder, settings: settings, logger: logger, address: bound)
     }
 
     /// Serves until graceful shutdown, which waits for requests in progress up to the grace, or until cancelled.
@@ -52,6 +60,16 @@ struct AdminServer: Service {
 }
 
 extension ListenAddress {
+    /// The URL of a bound address for a program on this machine, where every address includes the loopback one.
+    fileprivate static func localURL(_ bound: String, isEncrypted: Bool) -> String {
+        var address = bound
+        if var parsed = try? ListenAddress(parsing: bound), parsed.isEveryAddress {
+            parsed.host = parsed.host.contains(":") ? "::1" : "127.0.0.1"
+            address = parsed.description
+        }
+        return "\(isEncrypted ? "https" : "http")://\(address)"
+    }
+
     /// The address of a bound socket.
     init(bound socket: SocketAddress?, asked: ListenAddress) {
         self.init(host: socket?.ipAddress ?? asked.host, port: socket?.port ?? asked.port)

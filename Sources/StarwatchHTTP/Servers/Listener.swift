@@ -18,7 +18,7 @@ struct Listener: Sendable {
     var settings = ServerSettings()
     var logger: Logger
     /// The address, once the server listens.
-    let address = Promise<String>()
+    var address = Promise<String>()
 
     /// Returns after graceful shutdown, or when the task is cancelled.
     ///

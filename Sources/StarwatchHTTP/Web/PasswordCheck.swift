@@ -8,24 +8,29 @@ import Synchronization
 /// The check of users' passwords.
 ///
 /// bcrypt is slow by design. It runs on a thread of its own, one check at a time, so that wrong passwords never delay
-/// other answers. A password that was right is remembered as a keyed hash, so that a scraper waits once.
+/// other answers, and clients take turns, so that those of one never delay those of another for long. A password that was
+/// right is remembered as a keyed hash, so that a scraper waits once.
 final class PasswordCheck: Sendable {
     enum Outcome: Sendable {
         case right, wrong
         /// Too many checks wait.
         case busy
-        /// The caller's condition no longer held when its turn came.
-        case abandoned
     }
 
-    /// The number of checks that can wait.
-    static let queueLimit = 32
+    /// The number of checks that can wait. A connection waits for one, so one client fills it with as many connections.
+    static let queueLimit = 64
     /// The number of passwords that are remembered.
     static let memoryLimit = 128
 
-    private struct State {
+    private struct Job: Sendable {
+        var login: Login
+        var users: [String: String]
+        var continuation: CheckedContinuation<Outcome, Never>
+    }
+
+    private struct State: Sendable {
         var known: [[UInt8]] = []
-        var waiting = 0
+        var waiting = FairQueue<RefusalCount.Key, Job>(limit: queueLimit)
     }
 
     private let queue = DispatchQueue(label: "starwatch.passwords")
@@ -49,47 +54,49 @@ final class PasswordCheck: Sendable {
     /// Checks a password.
     ///
     /// - Parameters:
-    ///   - users: The hashes by name. An unknown name takes as long as the highest cost of them.
-    ///   - whenWrong: Called for a wrong password, before the next check begins.
-    ///   - isWanted: Whether the check is still needed when its turn comes.
-    func check(
-        _ login: Login,
-        among users: [String: String],
-        whenWrong: @escaping @Sendable () -> Void = {},
-        isWanted: @escaping @Sendable () -> Bool
-    ) async -> Outcome {
-        let hash = users[login.user]
-        let tag = hash.map { fingerprint(of: login, hash: $0) }
-        if let tag, state.withLock({ $0.known.contains(tag) }) { return .right }
-        let hasRoom = state.withLock { state in
-            guard state.waiting < Self.queueLimit else { return false }
-            state.waiting += 1
-            return true
-        }
-        guard hasRoom else { return .busy }
+    ///   - client: The client whose turn it takes.
+    ///   - users: The hashes by name. A wrong password and an unknown name take as long as the highest cost of them.
+    func check(_ login: Login, of client: RefusalCount.Key, among users: [String: String]) async -> Outcome {
+        if isKnown(login, among: users) { return .right }
         return await withCheckedContinuation { continuation in
-            queue.async { [self] in
-                let outcome = isWanted() ? decide(login, among: users, hash: hash, tag: tag) : .abandoned
-                state.withLock { $0.waiting -= 1 }
-                if outcome == .wrong { whenWrong() }
-                continuation.resume(returning: outcome)
-            }
+            let job = Job(login: login, users: users, continuation: continuation)
+            let lost = state.withLock { $0.waiting.add(job, of: client) }
+            // Each place has one block, and a job that takes another's place takes its block too.
+            guard let lost else { return queue.async { [self] in decideNext() } }
+            lost.continuation.resume(returning: .busy)
         }
     }
 
-    private func decide(_ login: Login, among users: [String: String], hash: String?, tag: [UInt8]?) -> Outcome {
-        guard let hash, let tag else {
-            waste(login.password, users.values.compactMap(Bcrypt.cost).max() ?? 10)
+    private func decideNext() {
+        guard let job = state.withLock({ $0.waiting.next() }) else { return }
+        job.continuation.resume(returning: decide(job.login, among: job.users))
+    }
+
+    private func decide(_ login: Login, among users: [String: String]) -> Outcome {
+        let highest = users.values.compactMap(Bcrypt.cost).max() ?? 10
+        guard let hash = users[login.user] else {
+            waste(login.password, highest)
             return .wrong
         }
         // An equal request can have been checked meanwhile.
-        if state.withLock({ $0.known.contains(tag) }) { return .right }
-        guard matches(login.password, hash) else { return .wrong }
+        if isKnown(login, among: users) { return .right }
+        guard matches(login.password, hash) else {
+            // Each cost takes twice as long as the one below, so these add up to the highest.
+            for cost in (Bcrypt.cost(of: hash) ?? highest)..<highest { waste(login.password, cost) }
+            return .wrong
+        }
+        let tag = fingerprint(of: login, hash: hash)
         state.withLock { state in
             if state.known.count >= Self.memoryLimit { state.known.removeFirst() }
             state.known.append(tag)
         }
         return .right
+    }
+
+    private func isKnown(_ login: Login, among users: [String: String]) -> Bool {
+        guard let hash = users[login.user] else { return false }
+        let tag = fingerprint(of: login, hash: hash)
+        return state.withLock { $0.known.contains(tag) }
     }
 
     /// A hash of the login with a key of this process. A changed password hash makes another one.

@@ -19,8 +19,11 @@ package enum StoreError: Error, Sendable, Hashable {
     case corrupt(detail: String)
     /// A file cannot be read, written, locked or trusted. `detail` is the system's or SQLite's text.
     case io(detail: String)
-    /// The program does not support the schema version (R-STO-13).
-    case version(found: Int, supported: ClosedRange<Int>)
+    /// The program does not support the schema version (R-STO-13). `copy` is the file name of a copy from before the
+    /// upgrade.
+    case version(found: Int, supported: ClosedRange<Int>, copy: String? = nil)
+    /// The device has no room for the copy that is made before an upgrade. So many bytes must become free.
+    case noRoomForCopy(version: Int, bytes: Int)
     /// The file contains tables of another program.
     case foreign
     /// The file does not exist, and a host application must create it.
@@ -34,7 +37,7 @@ package enum StoreError: Error, Sendable, Hashable {
     package var kind: StoreErrorKind {
         switch self {
         case .busy, .alreadyOpen: .busy
-        case .full: .full
+        case .full, .noRoomForCopy: .full
         case .corrupt: .corrupt
         case .io: .io
         case .version, .foreign, .absent: .version
@@ -56,12 +59,18 @@ extension StoreError: CustomStringConvertible {
             "the database file is damaged or not a database (\(detail)): restore a backup, or move it away to start empty"
         case .io(let detail):
             "the database file cannot be used (\(detail)): check its path, owner and mode, and its device"
-        case .version(let found, let supported) where found > supported.upperBound:
+        case .version(let found, let supported, let copy) where found > supported.upperBound:
             """
             the database has schema version \(found), and this program supports versions up to \
-            \(supported.upperBound): install the newer program; nothing was written
+            \(supported.upperBound): install the newer program\
+            \(copy.map { ", or restore \($0), which was made before the upgrade" } ?? ""); nothing was written
             """
-        case .version(let found, let supported):
+        case .noRoomForCopy(let version, let bytes):
+            """
+            its device has no room for a copy of the database before the upgrade to schema version \(version): free \
+            \((bytes + 999_999) / 1_000_000) MB, or set storage.keep_before_upgrade to 0s; nothing was written
+            """
+        case .version(let found, let supported, _):
             """
             the database has schema version \(found), and this program needs at least \(supported.lowerBound): \
             run the statements of starwatch schema --from \(found) as its owner, with sqlite3 -bail or from a program, or set \

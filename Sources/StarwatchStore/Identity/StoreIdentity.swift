@@ -144,6 +144,7 @@ package struct StoreIdentity: Sendable {
             }
             store.streamIDs.removeAll()
             guard result == .erased(isPurged: false) else { return result }
+            UpgradeCopy(path: store.options.path).removeAll()
             // Deleted content is overwritten with zeros in the file (`secure_delete`), but stands in the log until this.
             return .erased(isPurged: try store.emptyLog())
         }

@@ -56,23 +56,21 @@ package struct StoreJournal: Sendable {
     package func append(_ entries: [JournalEntry]) async throws(StoreError) {
         guard !entries.isEmpty else { return }
         try await store.write(.log) { db in
-            for entry in entries {
-                try db.run(
-                    """
-                    INSERT INTO journal (created_at, kind, actor, verb, target, result, detail)
-                    VALUES (?, ?, ?, ?, ?, ?, ?)
-                    """,
-                    [
-                        entry.at.milliseconds, entry.kind.rawValue, entry.actor, entry.verb, entry.target, entry.result,
-                        entry.detail,
-                    ]
-                )
-            }
-            try db.run(
-                """
-                DELETE FROM journal WHERE id <= (SELECT id FROM journal ORDER BY id DESC LIMIT 1 OFFSET \(Self.kept))
-                """
+            for entry in entries { try db.append(entry) }
+        }
+    }
+
+    /// Appends the end of a run, unless the journal has the end of a run with the same start, which is the target.
+    ///
+    /// - Returns: Whether it is new.
+    package func append(endOfRun entry: JournalEntry) async throws(StoreError) -> Bool {
+        try await store.write(.log) { db in
+            let known: Int? = try db.value(
+                "SELECT 1 FROM journal WHERE kind = ? AND target = ?",
+                [JournalEntry.Kind.runEnd.rawValue, entry.target]
             )
+            if known == nil { try db.append(entry) }
+            return known == nil
         }
     }
 
@@ -85,6 +83,22 @@ package struct StoreJournal: Sendable {
 }
 
 extension Session {
+    fileprivate func append(_ entry: JournalEntry) throws {
+        try run(
+            """
+            INSERT INTO journal (created_at, kind, actor, verb, target, result, detail)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                entry.at.milliseconds, entry.kind.rawValue, entry.actor, entry.verb, entry.target, entry.result,
+                entry.detail,
+            ]
+        )
+        try run(
+            "DELETE FROM journal WHERE id <= (SELECT id FROM journal ORDER BY id DESC LIMIT 1 OFFSET \(StoreJournal.kept))"
+        )
+    }
+
     fileprivate func journal(since: Timestamp?, limit: Int) throws -> [StoredJournalEntry] {
         try all(
             """

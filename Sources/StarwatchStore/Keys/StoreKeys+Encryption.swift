@@ -41,6 +41,7 @@ extension StoreKeys {
                 return count
             }
             store.streamIDs.removeAll()
+            UpgradeCopy(path: store.options.path).removeAll()
             do { try Sealing.clean(store.database) } catch { throw StoreError(error) }
             return rows
         }

@@ -26,6 +26,8 @@ package struct StoreOptions: Sendable {
     package var busyTimeout: Duration = .seconds(5)
     /// The largest size in SQLite pages of 4 KiB. Beyond it writes fail with ``StoreError/full``. `nil` means no limit.
     package var maxPages: Int?
+    /// Retention of the copies from before upgrades; zero makes none.
+    package var keepBeforeUpgrade: Duration = .days(7)
     /// The polls that are configured. Only their rows are evicted, because only these are fetched again.
     package var polls: Set<PollName> = []
     /// The polls of kind `starred_projects`. `settings` mirrors their watermark, and unstarring a plan suppresses their

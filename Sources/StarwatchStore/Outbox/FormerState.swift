@@ -174,16 +174,29 @@ struct FormerStates {
         }
     }
 
-    /// Deletes the oldest states beyond `limit`, and those of deleted rows and notifications.
-    func trim(keep limit: Int) throws -> Int {
-        try db.changed(
-            """
-            DELETE FROM former_states WHERE id <= (SELECT id FROM former_states ORDER BY id DESC LIMIT 1 OFFSET ?)
-                OR iif(row_id IS NULL,
-                    NOT EXISTS (SELECT 1 FROM notifications n WHERE n.id = former_states.notification_id),
-                    NOT EXISTS (SELECT 1 FROM notification_outbox o WHERE o.id = former_states.row_id))
-            """,
-            [limit]
+    /// The number of states that one step looks at.
+    static let step = 500
+
+    /// Deletes the oldest states beyond the `limit` newest ids, and those of deleted rows and notifications, among the next
+    /// ``step``.
+    ///
+    /// - Parameter after: The last state that was looked at.
+    /// - Returns: The last of the step and the number of deleted states; `nil` if there was none.
+    func trim(after: Int64, keep limit: Int) throws -> (last: Int64?, deleted: Int) {
+        let last: Int64? = try db.value(
+            "SELECT max(id) FROM (SELECT id FROM former_states WHERE id > ? ORDER BY id LIMIT \(Self.step))",
+            [after]
         )
+        guard let last else { return (nil, 0) }
+        let deleted = try db.changed(
+            """
+            DELETE FROM former_states WHERE id > ?1 AND id <= ?2
+                AND (id <= (SELECT max(id) FROM former_states) - ?3 OR iif(row_id IS NULL,
+                    NOT EXISTS (SELECT 1 FROM notifications n WHERE n.id = former_states.notification_id),
+                    NOT EXISTS (SELECT 1 FROM notification_outbox o WHERE o.id = former_states.row_id)))
+            """,
+            [after, last, limit]
+        )
+        return (last, deleted)
     }
 }

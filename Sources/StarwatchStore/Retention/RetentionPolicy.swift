@@ -18,16 +18,19 @@ package struct RetentionPolicy: Sendable, Hashable {
     package var watermarks: Duration = .days(365)
     /// Settings, counted from the last activity. Settings with preferences stay until the user deletes them.
     package var settings: Duration = .days(730)
+    /// Copies from before upgrades; `nil` means the database's setting.
+    package var copies: Duration?
     /// Removed accounts with all their data (R-IDN-10).
     package var removed: Duration = .days(30)
 
     package init() {}
 
-    /// Keeps data that cannot be replaced if the clock was wrong: dead letters, invalid items, stars, cursors, settings. Removed accounts
+    /// Keeps data that cannot be replaced if the clock was wrong: dead letters, invalid items, stars, cursors, settings, copies. Removed accounts
     /// are still deleted, because their deletion was requested.
     package mutating func spareWhatIsIrreplaceable() {
         let ever = Duration.days(100 * 365)
         (dead, quarantine, archivedStars, watermarks, settings) = (ever, ever, ever, ever, ever)
+        copies = ever
     }
 }
 

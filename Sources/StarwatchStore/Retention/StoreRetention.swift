@@ -28,15 +28,29 @@ package struct StoreRetention: Sendable {
             counts[keyPath: expiry.count] += try await delete { db in try db.changed(expiry.statement, [time]) }
         }
         counts.deliveries += try await delete { db in try db.deliveries.trimAttempts(keep: Self.keptAttempts) }
-        counts.deliveries += try await delete { db in try db.formerStates.trim(keep: Self.keptAttempts) }
+        counts.deliveries += try await trimFormerStates()
         counts.logs += try await delete { db in try StoreLogs.trimWarnings(db) }
         (counts.watermarks, counts.settings) = try await cleanAccounts(policy, now)
+        UpgradeCopy(path: store.options.path)
+            .removeExpired(after: policy.copies ?? store.options.keepBeforeUpgrade, now: now)
         try await store.status.checkpoint()
         return counts
     }
 
     /// The maximum number of stored attempts, and of former states. A sink that is down for a week would otherwise fill the disk.
     static let keptAttempts = 100_000
+
+    private func trimFormerStates() async throws(StoreError) -> Int {
+        var (count, next) = (0, 0 as Int64?)
+        while let after = next {
+            let (last, deleted) = try await store.direct(.retention) { db in
+                try db.formerStates.trim(after: after, keep: Self.keptAttempts)
+            }
+            count += deleted
+            next = last
+        }
+        return count
+    }
 
     private func delete(_ rows: @Sendable (Session) throws -> Int) async throws(StoreError) -> Int {
         try await store.direct(.retention) { db in try rows(db) }

@@ -40,7 +40,8 @@ package enum Schema {
     ///
     /// - Parameters:
     ///   - scope: The pages to check. Everything is checked before a migration and before the file is rewritten.
-    ///   - beforeWriting: Called after all checks.
+    ///   - beforeMigrating: Called after all checks if the database is older.
+    ///   - beforeWriting: Called after that.
     /// - Returns: Whether every page is known to be sound.
     @discardableResult
     static func open(
@@ -48,6 +49,7 @@ package enum Schema {
         owner: StoreOwner,
         masterKey: MasterKey? = nil,
         checks scope: PageCheckScope = .all,
+        beforeMigrating: () throws -> Void = {},
         beforeWriting: () throws -> Void = {}
     ) throws -> Bool {
         let found = try database.unsafeRead { db in try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 }
@@ -60,6 +62,7 @@ package enum Schema {
         case .host: try beforeWriting()
         case .agent:
             if try found == 0 && database.unsafeRead(isForeign) { throw StoreError.foreign }
+            if found > 0, found < supported.upperBound { try beforeMigrating() }
             try beforeWriting()
             // Before the change of the journal mode, so that a creation that fails leaves the file as it was.
             if found == 0 { try create(database) }

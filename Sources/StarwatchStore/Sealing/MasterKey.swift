@@ -8,7 +8,7 @@ package struct MasterKey: Sendable, CustomStringConvertible, CustomReflectable {
     package let id: String
 
     private init(_ key: SymmetricKey) {
-        self.key = key
+        self.key = key.locked
         let code = HMAC<SHA256>.authenticationCode(for: Array("starwatch master key id".utf8), using: key)
         id = code.prefix(8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
@@ -43,7 +43,7 @@ package struct MasterKey: Sendable, CustomStringConvertible, CustomReflectable {
     func unwrap(_ wrapped: Data, _ context: String) throws -> SymmetricKey {
         do {
             let box = try AES.GCM.SealedBox(combined: wrapped)
-            return SymmetricKey(data: try AES.GCM.open(box, using: key, authenticating: Array(context.utf8)))
+            return SymmetricKey(data: try AES.GCM.open(box, using: key, authenticating: Array(context.utf8))).locked
         } catch {
             throw StoreError.sealed(.damaged)
         }

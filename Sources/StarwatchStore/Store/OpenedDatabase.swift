@@ -17,11 +17,16 @@ struct OpenedDatabase {
         let lock = try FileLock(path: options.path + ".lock")
         let hasLog = DatabaseFile.bytes(path: options.path + "-wal") > 0
         let queue = try DatabaseQueue(path: options.path, configuration: options.configuration)
+        let copy = UpgradeCopy(path: options.path)
         let isSound = try Schema.open(
             queue,
             owner: options.owner,
             masterKey: options.masterKey,
             checks: options.scope(lock.note() ?? ""),
+            beforeMigrating: {
+                guard options.keepBeforeUpgrade > .zero else { return }
+                try copy.make(of: queue, to: Schema.supported.upperBound, now: options.now())
+            },
             // The note must be gone before the first write: a crash can leave a file that fits it by chance.
             beforeWriting: { try lock.write(note: "") }
         )
@@ -66,6 +71,6 @@ extension StoreOptions {
             try DatabaseFile.mustExist(path: path)
             try await PageCheck(path: path, .running).run()
             try OpenedDatabase.beside(options).queue.close()
-        } catch { throw StoreError(error) }
+        } catch { throw StoreError(error).naming(UpgradeCopy(path: path)) }
     }
 }

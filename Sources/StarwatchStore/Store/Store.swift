@@ -41,7 +41,7 @@ package actor Store {
             (lock, database) = (opened.lock, opened.queue)
             (pageCheck, context) = (opened.pageCheck, opened.context)
         } catch {
-            let error = StoreError(error)
+            let error = StoreError(error).naming(UpgradeCopy(path: options.path))
             options.observer?.failed(error.kind)
             throw error
         }

@@ -62,13 +62,22 @@ final class HistogramSeries: MetricSeries {
     private let sumPrefix: LineStart
     private let countPrefix: LineStart
     private let histogram: Histogram
+    private let others: [Histogram]
 
-    init(name: String, labels: [(name: String, value: String)], histogram: Histogram, buckets: BucketLabels) {
+    /// - Parameter others: Histograms with the same bounds whose observations are added.
+    init(
+        name: String,
+        labels: [(name: String, value: String)],
+        histogram: Histogram,
+        others: [Histogram] = [],
+        buckets: BucketLabels
+    ) {
         let bucketName = name + "_bucket"
         bucketPrefixes = buckets.texts.map { text in text.map { LineStart(bucketName, labels + [("le", $0)]) } }
         sumPrefix = LineStart(name + "_sum", labels)
         countPrefix = LineStart(name + "_count", labels)
         self.histogram = histogram
+        self.others = others
     }
 
     deinit {
@@ -80,8 +89,23 @@ final class HistogramSeries: MetricSeries {
     var sampleCount: Int { bucketPrefixes.count { $0 != nil } + 2 }
 
     func write(to page: inout [UInt8], format: ExpositionFormat) {
-        let exemplars = format == .openMetrics ? histogram.exemplars?.all : nil
+        var exemplars = format == .openMetrics ? histogram.exemplars?.all : nil
+        for other in others where exemplars != nil {
+            guard let more = other.exemplars?.all else { continue }
+            exemplars = zip(exemplars ?? [], more).map { $0 ?? $1 }
+        }
+        write(to: &page, exemplars: exemplars)
+    }
+
+    private func write(to page: inout [UInt8], exemplars: [ExemplarSlots.Entry?]?) {
         histogram.read { counts, sum in
+            var (counts, sum) = (counts, sum)
+            for other in others {
+                other.read { more, rest in
+                    for index in counts.indices { counts[index] += more[index] }
+                    sum += rest
+                }
+            }
             var cumulative: UInt64 = 0
             for (index, prefix) in bucketPrefixes.enumerated() {
                 cumulative += counts[index]

@@ -15,20 +15,28 @@ extension MetricRegistry {
         view(descriptor, .gauge, computed)
     }
 
-    /// Registers a histogram that shows another one, including its exemplars.
+    /// Registers a histogram that shows the sum of others, including their exemplars.
     ///
     /// - Parameters:
-    ///   - histogram: The histogram to show; `nil` stays at zero, such as when its poll is not configured.
-    ///   - bounds: Some or all of the histogram's bounds, because a view can only be coarser. Any other bound traps.
-    package func histogramView(_ descriptor: MetricDescriptor, of histogram: Histogram?, bounds: [Double]) {
+    ///   - histograms: The histograms to show, with equal bounds. Without any, such as when no such poll is configured, it
+    ///     stays at zero.
+    ///   - bounds: Some or all of the histograms' bounds, because a view can only be coarser. Any other bound traps.
+    package func histogramView(_ descriptor: MetricDescriptor, sumOf histograms: [Histogram], bounds: [Double]) {
         precondition(descriptor.kind == .histogram, "\(descriptor.name) is not a histogram.")
         precondition(
-            histogram.map { Set($0.bounds).isSuperset(of: bounds) } ?? true,
+            histograms.allSatisfy { Set($0.bounds).isSuperset(of: bounds) && $0.bounds == histograms[0].bounds },
             "\(descriptor.name) has a bound that its histogram lacks."
         )
-        let shown = histogram ?? Histogram(bounds: bounds)
+        let shown = histograms.first ?? Histogram(bounds: bounds)
         let buckets = BucketLabels(shown.bounds, shown: bounds)
-        let series = HistogramSeries(name: descriptor.name, labels: [], histogram: shown, buckets: buckets)
+        let others = Array(histograms.dropFirst())
+        let series = HistogramSeries(
+            name: descriptor.name,
+            labels: [],
+            histogram: shown,
+            others: others,
+            buckets: buckets
+        )
         register(MetricFamily(descriptor: descriptor, bounds: bounds, series: [series]))
     }
 

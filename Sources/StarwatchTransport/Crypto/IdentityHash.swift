@@ -36,6 +36,22 @@ package struct ChangeHash: Sendable {
     }
 }
 
+/// Tells two configurations of one installation apart. A configuration can contain secrets, so the hash needs the
+/// installation's key: without it nobody can try guesses.
+package struct ConfigurationHash: Sendable {
+    private let key: SymmetricKey
+
+    /// Creates the hash with the installation's key, 32 random bytes.
+    package init(key: [UInt8]) {
+        self.key = SymmetricKey(data: key)
+    }
+
+    /// The first 12 hexadecimal digits of the HMAC-SHA-256 of the text.
+    package func hash(_ text: String) -> String {
+        Hex.encode(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key).prefix(6))
+    }
+}
+
 /// A fixed-length identifier of a text.
 package enum ContentHash {
     /// The SHA-256 of the text, in hexadecimal.

@@ -12,15 +12,17 @@ package actor DIDKeyTokenProvider: MintingTokenProvider {
     ///   - file: 64 hexadecimal digits, or PEM as SEC 1 or PKCS #8.
     ///   - lifetime: Time from `iat` to `exp`; 60 s, like the apps (R-REQ-13).
     ///   - refreshBefore: Time before expiry at which a token is replaced, at most half of `lifetime`.
+    ///   - scope: The scope of canonical tokens.
     ///   - makeID: Returns a new `jti` on each call. Only canonical tokens carry it.
     package init(
         file: SecretFile,
         lifetime: Duration = .seconds(60),
         refreshBefore: Duration = .seconds(600),
+        scope: String = TokenScope.standard,
         makeID: @escaping @Sendable () -> String = { RandomID.uuid() }
     ) {
         self.file = file
-        minted = MintedToken(lifetime: lifetime, refreshBefore: refreshBefore, makeID: makeID)
+        minted = MintedToken(lifetime: lifetime, refreshBefore: refreshBefore, scope: scope, makeID: makeID)
     }
 
     /// Rejects an account whose DID does not match the key: the server would only report that it found no key.

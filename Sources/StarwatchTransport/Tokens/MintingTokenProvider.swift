@@ -55,6 +55,8 @@ struct MintedToken {
     let lifetime: Duration
     /// Time before its expiry at which a token is replaced.
     let refreshBefore: Duration
+    /// The scope of canonical tokens.
+    let scope: String
     /// Returns a new `jti` on each call. Only canonical tokens carry it.
     private let makeID: @Sendable () -> String
 
@@ -73,16 +75,25 @@ struct MintedToken {
     init(
         lifetime: Duration,
         refreshBefore: Duration,
+        scope: String = TokenScope.standard,
         makeID: @escaping @Sendable () -> String = { RandomID.uuid() }
     ) {
         self.lifetime = lifetime
         self.refreshBefore = refreshBefore
+        self.scope = scope
         self.makeID = makeID
     }
 
     /// The claims of a new token.
     func claims(for account: DID, dialect: Dialect, now: Timestamp) -> TokenClaims {
-        TokenClaims(account: account, dialect: dialect, issuedAt: now, lifetime: lifetime, tokenID: makeID())
+        TokenClaims(
+            account: account,
+            dialect: dialect,
+            issuedAt: now,
+            lifetime: lifetime,
+            tokenID: makeID(),
+            scope: scope
+        )
     }
 
     var expiry: Timestamp? { entry?.token.expiresAt }

@@ -5,6 +5,8 @@ package import StarwatchCore
 ///
 /// The secret can mint a token for any account: prefer a DID key where the server accepts one.
 package actor SharedSecretTokenProvider: MintingTokenProvider {
+    private static let setting = "auth.secret_file"
+
     private var file: SecretFile
     private var secret: SymmetricKey?
     var minted: MintedToken
@@ -13,15 +15,17 @@ package actor SharedSecretTokenProvider: MintingTokenProvider {
     ///   - file: The bytes of the secret.
     ///   - lifetime: Time from `iat` to `exp`.
     ///   - refreshBefore: Time before expiry at which a token is replaced, at most half of `lifetime`.
+    ///   - scope: The scope of canonical tokens.
     ///   - makeID: Returns a new `jti` on each call.
     package init(
         file: SecretFile,
         lifetime: Duration = .seconds(3600),
         refreshBefore: Duration = .seconds(600),
+        scope: String = TokenScope.standard,
         makeID: @escaping @Sendable () -> String = { RandomID.uuid() }
     ) {
         self.file = file
-        minted = MintedToken(lifetime: lifetime, refreshBefore: refreshBefore, makeID: makeID)
+        minted = MintedToken(lifetime: lifetime, refreshBefore: refreshBefore, scope: scope, makeID: makeID)
     }
 
     package func validate(account: DID) async throws(TokenError) {
@@ -40,10 +44,11 @@ package actor SharedSecretTokenProvider: MintingTokenProvider {
 
     private func currentSecret() throws(TokenError) -> SymmetricKey {
         if let bytes = try file.readIfChanged() {
+            try SigningKeyContent.check(sharedSecret: bytes, setting: Self.setting)
             secret = SymmetricKey(data: bytes)
             minted.drop()
         }
-        guard let secret else { throw .fileUnreadable(setting: "auth.secret_file") }
+        guard let secret else { throw .fileUnreadable(setting: Self.setting) }
         return secret
     }
 }

@@ -16,7 +16,7 @@ package enum SigningKeyContent {
     ) throws(TokenError) -> [UInt8] {
         switch algorithm {
         case .hs256:
-            guard !content.isEmpty else { throw .fileInvalid(setting: setting, advice: "it is empty; check the path") }
+            try check(sharedSecret: content, setting: setting)
             return content
         case .es256k:
             let number: [UInt8]
@@ -30,6 +30,16 @@ package enum SigningKeyContent {
             guard address == key.address else { throw .keyMismatch }
             return number
         }
+    }
+
+    /// Checks that a secret is as long as HS256 demands: 32 bytes (RFC 7518, section 3.2). Who has one token can guess a
+    /// shorter secret offline.
+    static func check(sharedSecret: [UInt8], setting: String) throws(TokenError) {
+        guard sharedSecret.count < 32 else { return }
+        throw .fileInvalid(
+            setting: setting,
+            advice: "it has \(sharedSecret.count) bytes, and HS256 needs 32 or more; use a longer one"
+        )
     }
 
     /// The name of a key that is given none: 12 hexadecimal digits of a keyed hash, which do not reveal it.

@@ -20,17 +20,19 @@ package actor StoredKeyTokenProvider: MintingTokenProvider {
     ///   - algorithm: Keys of another algorithm are not used.
     ///   - lifetime: Time from `iat` to `exp`.
     ///   - refreshBefore: Time before expiry at which a token is replaced, at most half of `lifetime`.
+    ///   - scope: The scope of canonical tokens.
     ///   - makeID: Returns a new `jti` on each call.
     package init(
         algorithm: SigningAlgorithm,
         source: any SigningKeySource,
         lifetime: Duration,
         refreshBefore: Duration = .seconds(600),
+        scope: String = TokenScope.standard,
         makeID: @escaping @Sendable () -> String = { RandomID.uuid() }
     ) {
         self.algorithm = algorithm
         self.source = source
-        minted = MintedToken(lifetime: lifetime, refreshBefore: refreshBefore, makeID: makeID)
+        minted = MintedToken(lifetime: lifetime, refreshBefore: refreshBefore, scope: scope, makeID: makeID)
     }
 
     func prepare(for account: DID, serverTime: Timestamp) async throws(TokenError) {

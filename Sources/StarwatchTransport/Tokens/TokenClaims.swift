@@ -4,8 +4,6 @@ package import StarwatchCore
 package struct TokenClaims: Sendable, Hashable {
     /// The audience of canonical tokens (R-REQ-05).
     package static let audience = "endorser-api"
-    /// The scope of canonical tokens (R-REQ-05).
-    package static let scope = "notifications"
 
     package var issuer: DID
     package var subject: DID?
@@ -17,15 +15,22 @@ package struct TokenClaims: Sendable, Hashable {
 
     /// Creates the claims for `account` in `dialect`. Times are cut to whole seconds.
     ///
-    /// The endorser server rejects every token that has an `aud`, so only canonical tokens have one.
-    package init(account: DID, dialect: Dialect, issuedAt: Timestamp, lifetime: Duration, tokenID: String) {
+    /// The endorser server rejects every token that has an `aud`, so only canonical tokens have one, and a scope.
+    package init(
+        account: DID,
+        dialect: Dialect,
+        issuedAt: Timestamp,
+        lifetime: Duration,
+        tokenID: String,
+        scope: String = TokenScope.standard
+    ) {
         issuer = account
         self.issuedAt = Timestamp(seconds: issuedAt.wholeSeconds)
         expiresAt = Timestamp(seconds: (issuedAt + lifetime).wholeSeconds)
         if dialect == .canonical {
             subject = account
             audience = Self.audience
-            scope = Self.scope
+            self.scope = scope
             self.tokenID = tokenID
         }
     }

@@ -12,6 +12,8 @@ import Testing
         }
         struct Restart: Decodable {
             let cause: String
+            let after: String?
+            let before: String?
         }
         struct Entry: Decodable {
             let event: String
@@ -20,13 +22,16 @@ import Testing
         let running: Bool
         let sources: [Source]
         let restarts: [Restart]
+        let lastSign: String?
         let entries: [Entry]
     }
 
     private func incident(_ world: AgentWorld) async throws -> Report {
         let result = try await starwatch("incident", "--since", "1h", "--json", "--config", world.config)
         #expect(result.status == 0, "\(result.errors)")
-        return try JSONDecoder().decode(Report.self, from: Data(result.output.utf8))
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return try decoder.decode(Report.self, from: Data(result.output.utf8))
     }
 
     @Test func aKillACrashAnOperatorAndADamagedDatabaseAreTold() async throws {
@@ -45,6 +50,13 @@ import Testing
         let running = try await incident(world)
         #expect(running.running)
         #expect(running.restarts.map(\.cause) == ["killed"])
+        // The kill was before the start that shows it.
+        let (after, before) = (try #require(running.restarts[0].after), try #require(running.restarts[0].before))
+        #expect(after < before)
+        let page = try await starwatch("incident", "--since", "1h", "--config", world.config)
+        #expect(page.output.contains(/the last between [0-9:]{8} and [0-9:]{8}: it was killed/), "\(page.output)")
+        let status = try await starwatch("status", "--config", world.config)
+        #expect(status.output.contains(/the last between .+ and .+: it was killed/), "\(status.output)")
         let user = String(cString: getpwuid(geteuid()).pointee.pw_name)
         #expect(
             running.entries.last { $0.event == "operator.action" }?.text
@@ -69,6 +81,11 @@ import Testing
         let alone = try await incident(world)
         #expect(alone.sources.map(\.read) == [true, false])
         #expect(alone.entries.contains { $0.event == "operator.action" })
+        // The operation failed; its usage was right.
+        for command in [["logs"], ["journal"], ["outbox", "list"]] {
+            let failed = try await starwatch(command + ["--config", world.config])
+            #expect(failed.status == 1, "\(command): \(failed.errors)")
+        }
         let text = try await starwatch("incident", "--database", database)
         #expect(text.output.contains("This is the black box alone"))
         #expect(text.status == 0)
@@ -76,6 +93,47 @@ import Testing
         let nothing = try await starwatch("incident", "--config", world.config)
         #expect(nothing.status == 1)
         #expect(nothing.errors.contains("Neither the black box nor the database"))
+        try await world.mock.stop()
+    }
+
+    @Test func anAgentThatIsStoppedDoesNotAnswer() async throws {
+        let world = try await AgentWorld()
+        let agent = try await world.start()
+        #expect(try await incident(world).lastSign == nil)
+        kill(agent.pid, SIGSTOP)
+        defer { kill(agent.pid, SIGCONT) }
+        #expect(try await incident(world).lastSign != nil)
+        let page = try await starwatch("incident", "--config", world.config)
+        #expect(page.output.contains("running, but it does not answer; last sign of life"), "\(page.output)")
+        try await world.mock.stop()
+    }
+
+    @Test func aBrokenConfigurationKeepsNoStoryBack() async throws {
+        let world = try await AgentWorld()
+        let run = world.workspace.path("run")
+        try FileManager.default.createDirectory(atPath: run, withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: run)
+        let environment = ["RUNTIME_DIRECTORY": run]
+        let agent = try await RunningAgent(config: world.config, in: world.workspace, environment: environment)
+        try world.workspace.write("broken: 1\n", to: "starwatch.yaml")
+        func tell(_ command: String...) async throws -> CommandResult {
+            try await starwatch(command + ["--config", world.config], environment: environment)
+        }
+        for command in ["incident", "journal"] {
+            let result = try await tell(command)
+            #expect(result.status == 0, "\(command): \(result.errors)")
+            #expect(result.errors.contains("broken: error"))
+        }
+        agent.killNow()
+        let gone = try await tell("incident")
+        #expect(gone.status == 0 && gone.output.contains("not running"), "\(gone)")
+        let journal = try await tell("journal")
+        #expect(journal.status == 2 && journal.errors.contains("--database"), "\(journal.errors)")
+        #expect(try await tell("journal", "--database", world.database).status == 0)
+        try FileManager.default.removeItem(atPath: run)
+        let lost = try await tell("incident")
+        #expect(lost.status == 2 && lost.errors.contains("--database"), "\(lost.errors)")
+        #expect(try await tell("incident", "--database", world.database).status == 0)
         try await world.mock.stop()
     }
 }

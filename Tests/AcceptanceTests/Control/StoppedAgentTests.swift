@@ -66,6 +66,24 @@ import Testing
         }
     }
 
+    /// A long verb asks first whether the agent answers at all, unless the caller says how long to wait.
+    @Test func aCommandWaitsAsLongAsItsTimeoutSaysAndALongVerbWithoutOneGivesUp() async throws {
+        try await withStopped { world, agent in
+            let start = ContinuousClock.now
+            async let status = starwatch("status", "--timeout", "50s", "--config", world.config)
+            async let poll = starwatch("poll", "starred_projects", "--timeout", "50s", "--config", world.config)
+            let hasty = try await starwatch("poll", "starred_projects", "--config", world.config)
+            #expect((.seconds(10)..<(.seconds(40))).contains(ContinuousClock.now - start))
+            #expect(hasty.status == 3)
+            #expect(hasty.errors.contains("did not answer within 10s; it may be stopped or overloaded."))
+            // The others still wait, longer than a command does without a time.
+            try await Task.sleep(for: .seconds(2))
+            kill(agent.pid, SIGCONT)
+            let answers = [try await status, try await poll]
+            for answer in answers { #expect(answer.status == 0, "\(answer.errors)") }
+        }
+    }
+
     @Test func aReadBesideAStoppedAgentLeavesItsFilesAndItsWorkAlone() async throws {
         try await withStopped { world, agent in
             func names() throws -> [String] {
@@ -130,12 +148,23 @@ import Testing
         #expect(doctor.status == 1)
         #expect(doctor.output.contains("has been running for"))
 
-        agent.hangUp()
+        let reload = try await starwatch("reload", "--config", world.config, environment: environment)
+        #expect(reload.status != 0)
+        let reason = "\(world.config):\(line): broken: there is no such setting."
+        #expect(reload.errors.contains(reason), "\(reload.errors)")
         let refused = try await eventually { () -> CommandResult? in
             let result = try await starwatch("status", "--config", world.config, environment: environment)
             return result.status == 1 ? result : nil
         }
         #expect(refused?.errors == warning + "\n")
+        #expect(refused?.output.contains("The changed configuration was refused: starwatch.yaml:\(line)\n") == true)
+        try world.workspace.write(good, to: "starwatch.yaml")
+        let corrected = try await starwatch("reload", "--config", world.config, environment: environment)
+        #expect(corrected.status == 0, "\(corrected.errors)")
+        #expect(corrected.output == "The agent reloads its configuration.\n")
+        let isReloaded = await eventually { agent.logText.contains("config.reloaded") ? true : nil }
+        #expect(isReloaded == true)
+        try world.workspace.write(good + "broken: 1\n", to: "starwatch.yaml")
 
         #expect(agent.stop() == 0)
         #expect(try FileManager.default.contentsOfDirectory(atPath: run) == [])

@@ -42,6 +42,19 @@ import Testing
         #expect(DatabaseFinding.finding(.sound).state == .ok)
         #expect(DatabaseFinding.finding(.older).state == .ok)
         #expect(DatabaseFinding.finding(.absent).state == .skipped)
+        let lock = DatabaseFinding.finding(lockedBy: "sqlite3, pid 12")
+        #expect(lock.state == .problem)
+        #expect(lock.text.hasPrefix("Another program holds a lock on the database: sqlite3, pid 12. End its "))
+    }
+
+    /// Only the meaning helps who runs the command already.
+    @Test func aProblemWhoseNextCommandIsDoctorSaysWhatToDo() {
+        var status = status()
+        status.take([Problem(.storeBusy, "another program locks the database")], headline: nil)
+        let finding = AgentFindings(status: status, options: AgentOptions()).agent.last
+        #expect(finding?.text.hasPrefix("Another program locks the database. Another program locks") == false)
+        #expect(finding?.text.contains("end that program if this lasts") == true)
+        #expect(finding?.text.contains("starwatch doctor") == false)
     }
 
     @Test func theStepThatFailedIsTheProblemAndLaterStepsAreSkipped() {

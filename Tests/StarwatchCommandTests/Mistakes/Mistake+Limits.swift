@@ -115,7 +115,9 @@ extension Mistake {
         Mistake(
             "canary to a log",
             "delivery:\n  sinks:\n    - {name: log, kind: log, canary: true}\n",
-            ["starwatch.yaml:3: delivery.sinks[0].canary: there is no such setting."]
+            [
+                "starwatch.yaml:3: delivery.sinks[0].canary: only a sink of kind file, webhook or command has this setting, and this one is of kind log; remove it."
+            ]
         ),
         Mistake(
             "priority in words",

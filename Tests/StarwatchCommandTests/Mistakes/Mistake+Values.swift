@@ -52,6 +52,20 @@ extension Mistake {
             ["starwatch.yaml:1: sinks: there is no such setting here; did you mean \"delivery.sinks\"?"]
         ),
         Mistake(
+            "canary of a sink that people read",
+            "delivery:\n  sinks:\n    - name: a\n      kind: stdout\n      canary: true\n",
+            [
+                "starwatch.yaml:5: delivery.sinks[0].canary: only a sink of kind file, webhook or command has this setting, and this one is of kind stdout; remove it."
+            ]
+        ),
+        Mistake(
+            "setting of another kind of sink",
+            "delivery:\n  sinks:\n    - {name: a, kind: command, argv: [/bin/true], topic: t}\n",
+            [
+                "starwatch.yaml:3: delivery.sinks[0].topic: only a sink of kind ntfy has this setting, and this one is of kind command; remove it."
+            ]
+        ),
+        Mistake(
             "top url",
             "url: https://a.test\n",
             ["starwatch.yaml:1: url: there is no such setting here; did you mean \"server.url\"?"]

@@ -124,14 +124,6 @@ extension Mistake {
             with: pair
         ),
         Mistake(
-            web: "order of the server",
-            "tls_server_config: {cert_file: c, key_file: k, prefer_server_cipher_suites: true}\n",
-            [
-                ":1: tls_server_config.prefer_server_cipher_suites: the client chooses among the suites, which are equally strong; write false, or remove it."
-            ],
-            with: pair
-        ),
-        Mistake(
             web: "curve",
             "tls_server_config: {cert_file: c, key_file: k, curve_preferences: [P256]}\n",
             [
@@ -140,9 +132,9 @@ extension Mistake {
             with: pair
         ),
         Mistake(
-            web: "HTTP/2",
-            "http_server_config:\n  http2: true\n",
-            [":2: http_server_config.http2: the agent speaks HTTP/1.1 only; write false, or remove it."]
+            web: "rate limit",
+            "rate_limit:\n  burst: 2\n",
+            [":1: rate_limit: the agent limits each client by itself, whatever this says; remove it."]
         ),
         Mistake(
             web: "headers",

@@ -5,6 +5,8 @@ import Testing
 struct RunEndTests {
     private var marks: [BlackBoxRecord] = []
 
+    private func time(_ seconds: Int64) -> Timestamp { Timestamp(milliseconds: seconds * 1000) }
+
     private mutating func mark(_ kind: BlackBoxRecord.Kind, at seconds: Int64, _ text: String = "") {
         let time = Timestamp(milliseconds: seconds * 1000)
         marks.append(BlackBoxRecord(kind, sequence: UInt64(marks.count + 1), at: time, text))
@@ -26,15 +28,28 @@ struct RunEndTests {
         #expect(causes == [.stopped, .failed])
     }
 
-    @Test("without a record is a kill on the same boot of the machine")
+    @Test("without a record is a kill on the same boot of the machine, between two times")
     mutating func killed() {
         start(at: 1)
         start(at: 9)
-        #expect(
-            RunEndDecision.ends(marks) == [
-                RunEnd(startedAt: Timestamp(milliseconds: 1000), at: Timestamp(milliseconds: 9000), .killed)
-            ]
-        )
+        let end = RunEndDecision.ends(marks)[0]
+        #expect((end.cause, end.startedAt, end.at) == (.killed, time(1), time(9)))
+        #expect(end.window == RunEnd.Window(after: time(1), before: time(9)))
+        #expect(!end.isRecorded)
+    }
+
+    @Test("has the last sign of life that the next start found, unless that is of another run")
+    mutating func sign() {
+        for (found, expected) in [(6, 6), (0, 1), (12, 1)] as [(Int64, Int64)] {
+            marks = []
+            start(at: 1)
+            var next = RunStart(boot: "one", memoryKills: 0)
+            next.formerSign = time(found)
+            mark(.start, at: 9, next.text)
+            #expect(RunEndDecision.ends(marks)[0].window?.after == time(expected))
+        }
+        let end = RunEndDecision.ends(marks)[0]
+        #expect(end.account == "was killed, between 1970-01-01T00:00:01.000Z and 1970-01-01T00:00:09.000Z")
     }
 
     @Test("without a record on another boot is the machine's")
@@ -77,8 +92,13 @@ struct RunEndTests {
     mutating func last() {
         start(at: 1)
         #expect(causes.isEmpty)
-        let next = (RunStart(boot: "one", memoryKills: 0), Timestamp(milliseconds: 5000))
-        #expect(RunEndDecision.ends(marks, before: next).map(\.cause) == [.killed])
+        var machine = RunStart(boot: "one", memoryKills: 0)
+        #expect(RunEndDecision.ends(marks, before: .init(machine, at: time(5))).map(\.at) == [time(5)])
+        machine.formerSign = time(3)
+        let end = RunEndDecision.ends(marks, before: .init(machine, at: nil))[0]
+        #expect(end.window == RunEnd.Window(after: time(3), before: nil))
+        #expect(end.at == time(3) + .milliseconds(1))
+        #expect(end.account == "was killed, after 1970-01-01T00:00:03.000Z")
     }
 
     @Test("counts only within the window, and only if nobody asked for it")
@@ -94,7 +114,8 @@ struct RunEndTests {
 
     @Test("has a mark of one slot, so that many runs are remembered")
     func slots() {
-        let start = RunStart(boot: "0123abcd-4567-89ab-cdef-0123456789ab", memoryKills: 12_345)
+        var start = RunStart(boot: "0123abcd-4567-89ab-cdef-0123456789ab", memoryKills: 12_345)
+        start.formerSign = Timestamp(milliseconds: 2_700_000_000_000)
         for (kind, text) in [
             (BlackBoxRecord.Kind.start, start.text), (.end, "machine_restarted"), (.crash, "crashed 11"),
         ] {

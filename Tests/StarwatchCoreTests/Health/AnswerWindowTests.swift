@@ -63,6 +63,26 @@ import Testing
         }
     }
 
+    @Test func slownessIsOverAfterThreeMinutesOfFastAnswersAndDoesNotBecomeTheUsual() {
+        var window = AnswerWindow(bounds: bounds)
+        window.observe(totals([0, 40, 0, 0, 0]), at: .zero)
+        for minute in 1...60 {
+            let (fast, slow) = (UInt64(40 + max(0, minute - 10)), UInt64(min(minute, 10)))
+            window.observe(totals([0, fast, 0, slow, 0]), at: .seconds(60 * minute))
+            #expect(window.summary.isSlow == (minute >= 5 && minute < 13), "\(minute) min")
+            #expect(window.summary.usual.map { $0 < 0.49 } == true, "\(minute) min")
+        }
+    }
+
+    @Test func aServerThatIsNotAskedStaysSlow() {
+        var window = AnswerWindow(bounds: bounds)
+        window.observe(totals([0, 40, 0, 0, 0]), at: .zero)
+        for minute in 1...12 {
+            window.observe(totals([0, 40, 0, UInt64(min(minute, 8)), 0]), at: .seconds(60 * minute))
+        }
+        #expect(window.summary.isSlow)
+    }
+
     @Test func aServerThatWasNeverFasterIsSlowOnlyAboveFiveSeconds() {
         let long = [0.1, 0.5, 1, 10]
         for (bounds, isSlow) in [(bounds, false), (long, true)] {

@@ -121,6 +121,13 @@ import Testing
         expect(["reload_refused"], "The changed configuration was refused: line 3: polls must be a list") {
             $0.refusedReload = "line 3: polls must be a list."
         }
+        // A path is no headline.
+        let error = "/etc/starwatch/starwatch.yaml:14: polls.news.schedule: \"*/15\" needs five fields."
+        var facts = HealthFacts()
+        facts.refusedReload = error
+        let refused = HealthDecision.problems(facts, now: Timestamp(seconds: 0)).first
+        #expect(refused?.title == "The changed configuration was refused: starwatch.yaml:14")
+        #expect(refused?.detail == error)
         expect(["reload_refused:http"], "The changed web configuration of port http was refused") {
             $0.refusedPorts = ["http"]
         }

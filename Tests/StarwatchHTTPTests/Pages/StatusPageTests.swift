@@ -163,6 +163,59 @@ extension AgentStatus {
         #expect(kind.meaning.last == "." && !kind.meaning.contains("\n") && kind.meaning.count { $0 == "`" } % 2 == 0)
     }
 
+    @Test func thePageHasWhatTheTextOfStatusHas() {
+        var status = Self.healthy
+        let plain = page(status)
+        for word in ["Canary", "<dt>Token", "<dt>Key"] { #expect(!plain.contains(word), "\(word) is not configured") }
+        status.polls["starred_projects"]?.lastNew = "2026-01-01T09:00:00.000Z"
+        status.polls["starred_projects"]?.seenUntil = "2026-01-01T11:54:00.000Z"
+        status.clock.serverTime = "2026-01-01T12:00:00.000Z"
+        status.memory = AgentStatus.Memory(residentBytes: 33 << 20, settledBytes: 31 << 20)
+        status.server.tokenExpires = "2026-01-01T12:50:00.000Z"
+        status.server.keyCreated = "2025-12-29T12:00:00.000Z"
+        var answers = AnswerWindow.Summary()
+        (answers.requests, answers.p95, answers.usual) = (20, 0.012, 0.01)
+        status.server.answers = AgentStatus.Answers(answers)
+        let start = Timestamp(seconds: 1_767_262_200)  // 10:10:00
+        func canary(_ arrival: Timestamp?) -> AgentStatus.Canary {
+            AgentStatus.Canary(HealthFacts.Canary(every: .seconds(3600), lastArrival: arrival, startedAt: start))
+        }
+        status.canary = canary(start + .seconds(3600))
+        let page = page(status)
+        let parts = [
+            "<td data-label=\"Last new\"><div><time datetime=\"2026-01-01T09:00:00.000Z\">3 h ago ",
+            "<td data-label=\"Behind\"><div>6 min</div>",
+            "<dt>Memory</dt><dd>33 MiB <small>31 MiB 10 min after the start</small></dd>",
+            "<dt>Token</dt><dd>expires <time datetime=\"2026-01-01T12:50:00.000Z\">in 50 min ",
+            "<dt>Key</dt><dd>created <time datetime=\"2025-12-29T12:00:00.000Z\">3 d ago ",
+            "<dt>Latency</dt><dd>p95 12 ms <small>usually 10 ms</small></dd>",
+            "<dt>Canary</dt><dd><time datetime=\"2026-01-01T11:10:00.000Z\">50 min ago ",
+            "<small>every 1 h</small></dd>",
+        ]
+        for part in parts { #expect(page.contains(part), "\(part)") }
+        status.canary = canary(nil)
+        status.show(
+            Problem(.canaryLate, "the canary does not arrive"),
+            Problem(.behind, of: "starred_projects", "behind")
+        )
+        let late = self.page(status)
+        let none = "<span class=\"bad\"><span class=\"none\">none has arrived yet</span></span>"
+        #expect(late.contains("<dt>Canary</dt><dd>\(none)"))
+        #expect(late.contains("<td data-label=\"Behind\"><div><span class=\"bad\">6 min</span></div>"))
+    }
+
+    @Test func thePathOfARefusedFileIsInTheDetailsAndNotInTheTitle() {
+        var facts = HealthFacts()
+        facts.refusedReload = "/etc/starwatch/starwatch.yaml:14: server.url: must be a URL."
+        var status = Self.healthy
+        let problems = HealthDecision.problems(facts, now: Timestamp(seconds: 0))
+        status.take(problems, headline: HealthDecision.headline(problems, facts))
+        let page = page(status)
+        #expect(page.contains(">The changed configuration was refused: starwatch.yaml:14</h1>"))
+        #expect(page.contains("<li>/etc/starwatch/starwatch.yaml:14: server.url: must be a URL. "))
+        #expect(page.matches(of: /\/etc\/starwatch/).count == 1)
+    }
+
     @Test func aFailingPollIsNotShownAsFreshAndItsReasonIsSaid() {
         var status = Self.degraded
         status.show(Problem(.failing, of: "starred_projects", "poll starred_projects fails: contract violated"))

@@ -104,12 +104,19 @@ struct AdminServerTests {
         status.problems?[0].since = status.now
         status.problems?[0].until = status.now
         status.problems?[0].reason = "timeout"
+        status.problems?[0].detail = "More."
         status.polls = status.polls.filter { $0.key == "starred_projects" }
         status.polls["starred_projects"]?.skipReason = .throttled
         status.polls["starred_projects"]?.lastReason = "http_403"
         status.polls["starred_projects"]?.lastError = "The server denied access (403)."
         status.outbox.sinks = ["phone": "disabled"]
         status.pollingMetrics.lastPollTimestamp = status.now
+        status.polls["starred_projects"]?.lastNew = status.now
+        status.polls["starred_projects"]?.seenUntil = status.now
+        (status.clock.serverTime, status.lastScrape) = (status.now, status.now)
+        status.storage = AgentStatus.Storage(encrypted: true, reencryption: 0.5)
+        let end = RunEnd(startedAt: .init(seconds: 1_767_268_790), at: .init(seconds: 1_767_268_795), .killed)
+        status.restarts = AgentStatus.Restarts([end], now: .init(seconds: 1_767_268_800))
         status.outbox.sinkReasons = ["phone": "http_410"]
         status.outbox.sinkLastSuccess = ["phone": status.now]
         var answers = AnswerWindow.Summary()
@@ -131,8 +138,8 @@ struct AdminServerTests {
             try await $0.get("/api/v1/status")
         }
         let golden = """
-            canary.every_seconds canary.last_arrival clock.last_sync clock.skew_seconds clock.uncertainty_seconds digests.NAME.last_error_code \
-            digests.NAME.last_run digests.NAME.last_status digests.NAME.next_run digests.NAME.timezone disk.database_bytes disk.free_bytes headline identity \
+            canary.every_seconds canary.last_arrival clock.last_sync clock.server_time clock.skew_seconds clock.uncertainty_seconds digests.NAME.last_error_code \
+            digests.NAME.last_run digests.NAME.last_status digests.NAME.next_run digests.NAME.timezone disk.database_bytes disk.free_bytes headline identity last_scrape \
             memory.resident_bytes memory.settled_bytes now \
             outbox.backpressure outbox.capacity outbox.claimed outbox.dead outbox.delivered outbox.given_up \
             outbox.last_day.acknowledged outbox.last_day.delivered outbox.last_day.failed outbox.last_day.stored \
@@ -144,13 +151,15 @@ struct AdminServerTests {
             polling_metrics.notificationsGenerated polling_metrics.pollsFailed polling_metrics.pollsSuccessful \
             polling_metrics.pollsTotal polling_metrics.throttlesHit polls.NAME.failing_since \
             polls.NAME.fetch_cursor_time polls.NAME.kind \
-            polls.NAME.last_attempt polls.NAME.last_error polls.NAME.last_outcome polls.NAME.last_reason \
+            polls.NAME.last_attempt polls.NAME.last_error polls.NAME.last_new polls.NAME.last_outcome polls.NAME.last_reason \
             polls.NAME.last_success polls.NAME.needs_action polls.NAME.next_run \
-            polls.NAME.skip_reason polls.NAME.skipped_since polls.NAME.stale polls.NAME.stale_after_seconds polls.NAME.watermark_time \
-            problems[].command problems[].meaning problems[].problem problems[].reason problems[].runbook problems[].severity \
-            problems[].since problems[].subject problems[].title problems[].until reasons server.answers.failed server.answers.p95_seconds server.answers.requests \
+            polls.NAME.seen_until polls.NAME.skip_reason polls.NAME.skipped_since polls.NAME.stale polls.NAME.stale_after_seconds polls.NAME.watermark_time \
+            problems[].command problems[].detail problems[].meaning problems[].problem problems[].reason problems[].runbook problems[].severity \
+            problems[].since problems[].subject problems[].title problems[].until reasons \
+            restarts.last_at restarts.last_cause restarts.last_day server.answers.failed server.answers.p95_seconds server.answers.requests \
             server.answers.usual_p95_seconds server.circuit server.dialect \
-            server.key_created server.requests_left server.throttled_until server.token_expires started_at status version
+            server.key_created server.requests_left server.throttled_until server.token_expires started_at status \
+            storage.encrypted storage.reencryption version
             """.split(separator: " ").map(String.init)
         let object = try JSONSerialization.jsonObject(with: Data(reply.bytes))
         let paths = Self.paths(object).map {

@@ -14,19 +14,14 @@ struct RefusalTests {
 
     private final class Time: Sendable {
         let now = Mutex(Duration.zero)
-        let tokenReads = Mutex(0)
     }
 
     private func withServer(_ body: (_ address: String) async throws -> Void) async throws {
         let settings = ServerSettings(now: { [time] in time.now.withLock { $0 } })
-        let token: @Sendable () -> String = { [time] in
-            time.tokenReads.withLock { $0 += 1 }
-            return "right"
-        }
         let server = try ControlServer(
             agent: agent,
             listen: "127.0.0.1:0",
-            token: token,
+            token: { "right" },
             settings: settings,
             logger: quiet
         )
@@ -38,22 +33,30 @@ struct RefusalTests {
         return try await probe.get("/api/v1/status", ["Authorization": "Bearer \(token)"]).status
     }
 
-    @Test func afterTenWrongTokensAnAddressWaitsAndNoOther() async throws {
+    @Test func afterTenWrongTokensAnAddressIsToldToWait() async throws {
         try await withServer { address async throws in
             for _ in 0..<10 { #expect(try await status("wrong", address) == 401) }
-            let reads = time.tokenReads.withLock { $0 }
-            let headers: HTTPHeaders = ["Authorization": "Bearer right"]
             time.now.withLock { $0 = .milliseconds(500) }
-            let reply = try await HTTPProbe(address: address).get("/api/v1/status", headers)
+            let reply = try await HTTPProbe(address: address).get("/api/v1/status", ["Authorization": "Bearer wrong"])
             #expect(reply.status == 429)
             #expect(reply.headers["Retry-After"] == ["60"])
             #expect(reply.text.contains("wait 60 s"))
-            #expect(time.tokenReads.withLock { $0 } == reads)
-            #expect(try await status("right", from: "127.0.0.2", address) == 200)
+            // All of 127.0.0.0/8 is this machine, so another of its addresses is no other client.
+            #expect(try await status("wrong", from: "127.0.0.2", address) == 429)
             time.now.withLock { $0 = .seconds(60) }
-            #expect(try await status("right", address) == 200)
+            #expect(try await status("wrong", address) == 401)
         }
-        #expect(agent.now.refusals == Array(repeating: .token, count: 10) + [.rate])
+        #expect(agent.now.refusals == Array(repeating: .token, count: 10) + [.rate, .rate, .token])
+        #expect(Set(agent.now.refused) == ["127.0.0.0/8"])
+    }
+
+    /// Who guesses cannot lock out the owner behind the same address.
+    @Test func theRightTokenIsLetInWhateverItsAddressSentBefore() async throws {
+        try await withServer { address async throws in
+            for _ in 0..<20 { _ = try await status("wrong", address) }
+            #expect(try await status("right", address) == 200)
+            #expect(try await status("wrong", address) == 429)
+        }
     }
 
     /// A page in a browser cannot send a token, so it cannot lock out a client that does.
@@ -107,6 +110,29 @@ struct RefusalTests {
         #expect(try key("2001:db8::1") == key("2001:db8::ffff:2"))
         #expect(try key("2001:db8::1") != key("2001:db8:0:1::1"))
         #expect(try key("10.0.0.1") != key("10.0.0.1", hasToken: false))
+        #expect(try key("127.0.0.1") == key("127.1.2.3") && key("127.0.0.1") == key("::1"))
+        #expect(try key("127.0.0.1") == key("::ffff:127.0.0.9"))
+    }
+
+    @Test(arguments: [
+        ("10.0.0.1", "10.0.0.1"), ("::ffff:10.0.0.2", "10.0.0.2"), ("2001:db8::ffff:2", "2001:db8::/64"),
+        ("127.3.0.1", "127.0.0.0/8"), ("::1", "127.0.0.0/8"),
+    ])
+    func theLogNamesTheClient(address: String, name: String) throws {
+        #expect(ClientNetwork(try SocketAddress(ipAddress: address, port: 1)).description == name)
+    }
+
+    /// Browsers send no origin with images and scripts of a page, but they say where the page is from.
+    @Test(arguments: ["cross-site", "same-site"])
+    func aPartOfAForeignPageIsRefusedAndALinkIsNot(site: String) async throws {
+        try await withControl(agent) { path, _ async throws in
+            let probe = HTTPProbe(address: path)
+            #expect(try await probe.get("/", ["Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors"]).status == 403)
+            #expect(try await probe.get("/", ["Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate"]).status == 200)
+            for own in ["same-origin", "none"] {
+                #expect(try await probe.get("/", ["Sec-Fetch-Site": own, "Sec-Fetch-Mode": "cors"]).status == 200)
+            }
+        }
     }
 
     @Test func onlySoManyClientsAreRemembered() throws {

@@ -23,6 +23,7 @@ final class FakeAgent: ServedAgent {
         var calls: [String] = []
         var callers: [Operator] = []
         var refusals: [ControlRefusal] = []
+        var refused: [String?] = []
         var news: [WebConfigurationNews] = []
         /// A cycle waits until its task is cancelled.
         var pollHangs = false
@@ -84,7 +85,12 @@ final class FakeAgent: ServedAgent {
     var databaseCheck: String? { now.databaseCheck }
     func isHealthy() async -> Bool { now.isHealthy }
 
-    func noteRefusal(_ reason: ControlRefusal, at port: ServedPort) { state.withLock { $0.refusals.append(reason) } }
+    func noteRefusal(_ reason: ControlRefusal, at port: ServedPort, of client: String?) {
+        state.withLock { state in
+            state.refusals.append(reason)
+            state.refused.append(client)
+        }
+    }
     func noteWebConfiguration(_ news: WebConfigurationNews, at port: ServedPort) {
         state.withLock { $0.news.append(news) }
     }

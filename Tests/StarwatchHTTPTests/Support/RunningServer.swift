@@ -38,7 +38,13 @@ func withRunning<Result>(_ server: some BoundService, _ body: (String) async thr
 }
 
 func withAdmin<Result>(_ agent: FakeAgent, _ body: (HTTPProbe) async throws -> Result) async throws -> Result {
-    let server = try AdminServer(agent: agent, listen: "127.0.0.1:0", logger: quiet)
+    // The time stands still, so that waits do not depend on this machine.
+    let server = try AdminServer(
+        agent: agent,
+        listen: "127.0.0.1:0",
+        settings: ServerSettings(now: { .zero }),
+        logger: quiet
+    )
     return try await withRunning(server) { try await body(HTTPProbe(address: $0)) }
 }
 

@@ -50,7 +50,7 @@ struct BasicAuthTests {
         }
     }
 
-    @Test func afterTenWrongPasswordsTheirUserWaitsAtThatAddressAndNobodyElse() async throws {
+    @Test func afterTenWrongPasswordsTheirUserIsToldToWaitAndTheRightOneIsLetIn() async throws {
         let users = ["a": WebServer.secretHash, "b": WebServer.secretHash]
         try await withServer(users: users) { server, address async throws in
             func status(_ user: String, _ password: String, from source: String? = nil) async throws -> UInt {
@@ -58,22 +58,23 @@ struct BasicAuthTests {
                     .get("/-/healthy", authorization(user, password)).status
             }
             for _ in 0..<10 { #expect(try await status("a", "wrong") == 401) }
-            #expect(try await status("a", "secret") == 429)
-            #expect(try await status("b", "secret") == 200)
-            #expect(try await status("a", "secret", from: "127.0.0.2") == 200)
-            server.time.withLock { $0 = .seconds(60) }
+            #expect(try await status("a", "wrong") == 429)
+            #expect(try await status("a", "wrong", from: "127.0.0.2") == 429)
+            #expect(try await status("b", "wrong") == 401)
             #expect(try await status("a", "secret") == 200)
-            #expect(server.agent.now.refusals == Array(repeating: .password, count: 10) + [.rate])
+            server.time.withLock { $0 = .seconds(60) }
+            #expect(try await status("a", "wrong") == 401)
+            let expected = Array(repeating: ControlRefusal.password, count: 10) + [.rate, .rate, .password, .password]
+            #expect(server.agent.now.refusals == expected)
         }
     }
 
-    /// 300 wrong passwords at once, of a hash that takes 40 ms or more: at most ten of each client are checked.
+    /// 300 wrong passwords at once, of a hash that takes 40 ms or more. Who asks with a right one is served meanwhile.
     @Test func aFloodOfWrongPasswordsDoesNotStopTheOthers() async throws {
         let slow = WebServer.secretHash.replacing("$04$", with: "$10$")
         try await withServer(users: ["a": slow, "b": WebServer.secretHash]) { server, address async throws in
-            let healthy = HTTPProbe(address: address, source: "127.0.0.9")
+            let healthy = HTTPProbe(address: address)
             let headers = authorization("b", "secret")
-            #expect(try await healthy.get("/-/healthy", headers).status == 200)
             try await withThrowingTaskGroup(of: UInt?.self) { group in
                 for _ in 0..<300 {
                     let wrong = authorization("a", "wrong")
@@ -84,6 +85,30 @@ struct BasicAuthTests {
                 for try await case let status? in group { #expect([401, 429, 503].contains(status)) }
             }
             #expect(server.agent.now.refusals.count { $0 == .password } == RefusalCount.limit)
+        }
+    }
+
+    /// 40 connections that guess, from the address and for the user of the owner, whose first login is among them.
+    @Test func aFirstLoginIsAnsweredBesideFortyThatGuess() async throws {
+        let slow = WebServer.secretHash.replacing("$04$", with: "$08$")
+        try await withServer(users: ["a": slow, "b": WebServer.secretHash]) { _, address async throws in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<40 {
+                    let wrong = authorization(number % 2 == 0 ? "b" : "nobody", "wrong\(number)")
+                    group.addTask {
+                        for _ in 0..<3 {
+                            let status = try await HTTPProbe(address: address).get("/-/healthy", wrong).status
+                            #expect([401, 429].contains(status))
+                        }
+                    }
+                }
+                group.addTask {
+                    let right = self.authorization("b", "secret")
+                    let status = try await HTTPProbe(address: address).get("/-/healthy", right).status
+                    #expect(status == 200)
+                }
+                try await group.waitForAll()
+            }
         }
     }
 

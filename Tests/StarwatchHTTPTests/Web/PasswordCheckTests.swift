@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 import Synchronization
 import Testing
 
@@ -12,6 +13,7 @@ struct PasswordCheckTests {
     }
 
     private let work = Work()
+    private let client = RefusalCount.Key(nil, hasToken: true)
 
     /// A check for which only the password `right` is right.
     private var check: PasswordCheck {
@@ -54,8 +56,8 @@ struct PasswordCheckTests {
     @Test func aRightPasswordIsCheckedOnceAndAWrongOneEveryTime() async throws {
         let check = check
         for _ in 0..<3 {
-            #expect(await check.check(try login("a", "right"), among: users) { true } == .right)
-            #expect(await check.check(try login("a", "wrong"), among: users) { true } == .wrong)
+            #expect(await check.check(try login("a", "right"), of: client, among: users) == .right)
+            #expect(await check.check(try login("a", "wrong"), of: client, among: users) == .wrong)
         }
         #expect(work.checks.withLock { $0 } == 4)
     }
@@ -63,17 +65,17 @@ struct PasswordCheckTests {
     /// What is remembered holds for the user, the hash and the password together.
     @Test func aChangedHashIsCheckedAgain() async throws {
         let check = check
-        #expect(await check.check(try login("a", "right"), among: users) { true } == .right)
-        #expect(await check.check(try login("b", "right"), among: users) { true } == .right)
+        #expect(await check.check(try login("a", "right"), of: client, among: users) == .right)
+        #expect(await check.check(try login("b", "right"), of: client, among: users) == .right)
         let changed = ["a": try #require(users["b"])]
-        #expect(await check.check(try login("a", "right"), among: changed) { true } == .right)
+        #expect(await check.check(try login("a", "right"), of: client, among: changed) == .right)
         #expect(work.checks.withLock { $0 } == 3)
-        #expect(await check.check(try login("a", "right"), among: [:]) { true } == .wrong)
+        #expect(await check.check(try login("a", "right"), of: client, among: [:]) == .wrong)
     }
 
     /// Who asks for names cannot tell which exist by the time of the answer.
     @Test func anUnknownUserCostsAsMuchAsTheSlowestHash() async throws {
-        #expect(await check.check(try login("c", "right"), among: users) { true } == .wrong)
+        #expect(await check.check(try login("c", "right"), of: client, among: users) == .wrong)
         #expect(work.wasted.withLock { $0 } == [12])
         #expect(work.checks.withLock { $0 } == 0)
     }
@@ -82,42 +84,83 @@ struct PasswordCheckTests {
         let check = check
         let names = (0...PasswordCheck.memoryLimit).map { "user\($0)" }
         let users = Dictionary(uniqueKeysWithValues: names.map { ($0, WebServer.secretHash) })
-        for name in names { #expect(await check.check(try login(name, "right"), among: users) { true } == .right) }
-        #expect(await check.check(try login("user1", "right"), among: users) { true } == .right)
+        for name in names { #expect(await check.check(try login(name, "right"), of: client, among: users) == .right) }
+        #expect(await check.check(try login("user1", "right"), of: client, among: users) == .right)
         #expect(work.checks.withLock { $0 } == names.count)
-        #expect(await check.check(try login("user0", "right"), among: users) { true } == .right)
+        #expect(await check.check(try login("user0", "right"), of: client, among: users) == .right)
         #expect(work.checks.withLock { $0 } == names.count + 1)
     }
 
-    @Test func oneCheckRunsAtATimeAndOnlySoManyWait() async throws {
+    /// A check that waits at a gate, and tells of its begin.
+    private final class Gated: Sendable {
         let gate = DispatchSemaphore(value: 0)
-        let running = Mutex((now: 0, most: 0))
-        let check = PasswordCheck { _, _ in
-            running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
-            gate.wait()
-            running.withLock { $0.now -= 1 }
-            return false
-        } waste: { _, _ in
-        }
-        let outcomes = try await withThrowingTaskGroup(of: PasswordCheck.Outcome.self) { group in
-            let login = try login("a", "wrong")
-            for _ in 0..<PasswordCheck.queueLimit + 8 {
-                group.addTask { [users] in await check.check(login, among: users) { true } }
+        let order = Mutex<[String]>([])
+        let (begins, begin) = AsyncStream<Void>.makeStream()
+
+        func check() -> PasswordCheck {
+            PasswordCheck { [self] password, _ in
+                order.withLock { $0.append(password) }
+                begin.yield()
+                gate.wait()
+                return password == "right"
+            } waste: { _, _ in
             }
-            var outcomes: [PasswordCheck.Outcome] = []
-            for _ in 0..<8 { outcomes.append(try #require(try await group.next())) }
-            #expect(outcomes.allSatisfy { $0 == .busy })
-            for _ in 0..<PasswordCheck.queueLimit { gate.signal() }
-            for try await outcome in group { outcomes.append(outcome) }
-            return outcomes
         }
-        #expect(outcomes.count { $0 == .wrong } == PasswordCheck.queueLimit)
-        #expect(running.withLock { $0.most } == 1)
+
+        /// Waits until a check has begun, so that it has left the queue.
+        func waitForBegin() async {
+            var iterator = begins.makeAsyncIterator()
+            await iterator.next()
+        }
     }
 
-    @Test func aCheckThatNobodyWantsAnyMoreIsNotMade() async throws {
-        #expect(await check.check(try login("a", "right"), among: users) { false } == .abandoned)
-        #expect(work.checks.withLock { $0 } == 0)
+    @Test func oneCheckRunsAtATimeAndOnlySoManyWait() async throws {
+        let gated = Gated()
+        let check = gated.check()
+        let login = try login("a", "wrong")
+        await withTaskGroup(of: PasswordCheck.Outcome.self) { group in
+            func ask() { group.addTask { [client, users] in await check.check(login, of: client, among: users) } }
+            ask()
+            await gated.waitForBegin()
+            for _ in 0..<PasswordCheck.queueLimit + 8 { ask() }
+            for _ in 0..<8 { #expect(await group.next() == .busy) }
+            #expect(gated.order.withLock { $0.count } == 1)
+            for _ in 0...PasswordCheck.queueLimit { gated.gate.signal() }
+            for await outcome in group { #expect(outcome == .wrong) }
+        }
+        #expect(gated.order.withLock { $0.count } == PasswordCheck.queueLimit + 1)
+    }
+
+    /// Who asks for names cannot tell by the time of the answer which hash is cheap.
+    @Test func aWrongPasswordCostsAsMuchAsTheSlowestHash() async throws {
+        #expect(await check.check(try login("a", "wrong"), of: client, among: users) == .wrong)
+        // The check itself costs 2^4, and these add up to 2^12 with it.
+        #expect(work.wasted.withLock { $0 } == [4, 5, 6, 7, 8, 9, 10, 11])
+        #expect(await check.check(try login("b", "wrong"), of: client, among: users) == .wrong)
+        #expect(work.wasted.withLock { $0.count } == 8)
+    }
+
+    /// A client with many connections loses a place to one that asks for the first time, and that one is next.
+    @Test func aClientThatFillsTheQueueDelaysNobodyElse() async throws {
+        let gated = Gated()
+        let check = gated.check()
+        let other = RefusalCount.Key(try SocketAddress(ipAddress: "10.0.0.1", port: 1), hasToken: true)
+        let (wrong, right) = (try login("a", "wrong"), try login("a", "right"))
+        await withTaskGroup(of: PasswordCheck.Outcome.self) { group in
+            func guess() { group.addTask { [client, users] in await check.check(wrong, of: client, among: users) } }
+            guess()
+            await gated.waitForBegin()
+            for _ in 0...PasswordCheck.queueLimit { guess() }
+            #expect(await group.next() == .busy)
+            group.addTask { [users] in await check.check(right, of: other, among: users) }
+            #expect(await group.next() == .busy)
+            for _ in 0...PasswordCheck.queueLimit { gated.gate.signal() }
+            var rest: [PasswordCheck.Outcome] = []
+            for await outcome in group { rest.append(outcome) }
+            #expect(rest.count { $0 == .right } == 1)
+        }
+        // It was the third at the latest: one ran, and the other client's turn can have been first.
+        #expect(gated.order.withLock { $0.prefix(3).contains("right") })
     }
 
     @Test(arguments: ["", "Basic", "Basic ?", "Bearer c2VjcmV0OnNlY3JldA==", "Basic c2VjcmV0", "Basic //86/w=="])

@@ -44,8 +44,8 @@ import Testing
                 $0.control.listen = "127.0.0.1:9465"
                 $0.log.level = .warning
             }
-            for _ in 0..<1000 { agent.topics.noteRefusal(.token, at: .control) }
-            agent.topics.noteRefusal(.rate, at: .control)
+            for _ in 0..<1000 { agent.topics.noteRefusal(.token, at: .control, of: "127.0.0.0/8") }
+            agent.topics.noteRefusal(.rate, at: .control, of: "127.0.0.0/8")
             let page = await agent.page()
             #expect(page["starwatch_control_refused_total", ["reason": "token"]] == 1000)
             #expect(page["starwatch_control_refused_total", ["reason": "rate"]] == 1)

@@ -71,6 +71,27 @@ import Testing
         }
     }
 
+    @Test func theLogSaysSinceWhenAProblemExistsAndHowLongItLasted() async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent { $0.log.level = .notice }
+            agent.process.lifecycle.start()
+            let begin = world.clock.now
+            world.clock.advance(by: .seconds(6 * 3600))
+            #expect(await agent.state().reasons == ["stale:starred_projects"])
+            world.clock.advance(by: .seconds(60))
+            _ = await agent.cycle()
+            #expect(await agent.state().reasons == [])
+            await world.stopAgent()
+            // It is stale since the limit, not since the look that found it.
+            let since = "\"since\":\"\((begin + .seconds(4 * 3600)).iso8601)\""
+            let lasted = "\"duration_ms\":\((2 * 3600 + 60) * 1000)"
+            func lines(_ event: String) -> [String] { world.log.lines.filter { $0.contains("\"\(event)\"") } }
+            #expect(lines("problem.began").count == 1 && lines("problem.began").allSatisfy { $0.contains(since) })
+            let ended = lines("problem.ended")
+            #expect(ended.count == 1 && ended.allSatisfy { $0.contains(since) && $0.contains(lasted) }, "\(ended)")
+        }
+    }
+
     @Test func aPollWhoseLastTwoCyclesFailedIsNotHealthyAlsoAfterARestartUntilASuccess() async throws {
         try await World.with(.endorser) { world in
             var agent = try await world.agent()

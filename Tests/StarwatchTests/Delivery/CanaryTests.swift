@@ -61,6 +61,11 @@ import Testing
             query.poll = "canary"
             #expect(try await agent.perform(ControlAPI.outboxList, query).entries.count == 2)
             #expect(await agent.state().reasons == [])
+            for row in 1...2 {
+                let story = try await agent.perform(ControlAPI.explain, "\(row)")
+                #expect(story.poll == "canary" && story.state == "acknowledged")
+                #expect(story.waits == [], "nothing was fetched, so no watermark waits")
+            }
         }
     }
 

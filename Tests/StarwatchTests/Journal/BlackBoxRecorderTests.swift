@@ -26,13 +26,13 @@ struct BlackBoxRecorderTests {
     }
 
     @Test("has the notable lines of a process that was killed, and the file's full size and mode from the start")
-    func kill() throws {
+    func kill() async throws {
         let box = BlackBoxRecorder(besides: database)
         box.take(line("one"))
         box.take(line("two", isNotable: false))
         box.take(line("three"))
         // The queue writes by itself; waiting for it stands for the time before the kill. The recorder is not closed.
-        box.flush()
+        await box.flush()
         #expect(try content().lines.map(\.text) == ["one", "three"])
         let attributes = try FileManager.default.attributesOfItem(atPath: file)
         #expect(attributes[.size] as? Int == BlackBox.fileBytes)
@@ -41,24 +41,24 @@ struct BlackBoxRecorderTests {
     }
 
     @Test("is not made by an agent that logs nothing notable")
-    func lazy() {
+    func lazy() async {
         let box = BlackBoxRecorder(besides: database)
         box.take(line("debug", isNotable: false))
         #expect(box.storedContent().marks.isEmpty)
-        box.close()
+        await box.close()
         #expect(!FileManager.default.fileExists(atPath: file))
         let none = BlackBoxRecorder(besides: nil)
         none.take(line("text"))
-        none.close()
-        #expect(none.formerMarks().isEmpty)
+        await none.close()
+        #expect(await none.open().marks.isEmpty)
     }
 
     @Test("continues after a restart, and after its file was cut")
-    func resume() throws {
+    func resume() async throws {
         for number in 0..<3 {
             let box = BlackBoxRecorder(besides: database)
             box.take(line("line \(number)"))
-            box.close()
+            await box.close()
             #expect(try !#require(BlackBoxFile.read(path: file)).isInUse)
             if number == 1 { #expect(truncate(file, 65_536 + 130) == 0) }
         }
@@ -66,66 +66,131 @@ struct BlackBoxRecorderTests {
     }
 
     @Test("begins anew over a file of another version or of another program")
-    func foreign() throws {
+    func foreign() async throws {
         for text in ["starwatch black box 77\n", "SQLite format 3"] {
             try folder.write(text + String(repeating: "x", count: 300_000), to: "starwatch.db.blackbox")
             let box = BlackBoxRecorder(besides: database)
             box.take(line("new"))
-            box.close()
+            await box.close()
             #expect(try content().lines.map(\.text) == ["new"])
         }
     }
 
     @Test("belongs to one agent at a time: a second one writes nothing")
-    func lock() throws {
+    func lock() async throws {
         let first = BlackBoxRecorder(besides: database)
         first.take(line("first"))
-        first.flush()
+        await first.flush()
         let second = BlackBoxRecorder(besides: database)
         second.take(line("second"))
-        second.close()
-        first.close()
+        await second.close()
+        await first.close()
         #expect(try content().lines.map(\.text) == ["first"])
     }
 
     @Test("follows no link, and needs no folder")
-    func link() throws {
+    func link() async throws {
         try folder.write("precious", to: "other")
         try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: folder.path("other"))
         let box = BlackBoxRecorder(besides: database)
         box.take(line("text"))
-        box.close()
+        await box.close()
         #expect(try String(contentsOfFile: folder.path("other"), encoding: .utf8) == "precious")
         let nowhere = BlackBoxRecorder(besides: folder.path("missing/starwatch.db"))
         nowhere.take(line("text"))
-        nowhere.close()
+        await nowhere.close()
     }
 
     @Test("drops the oldest records, and never waits, while the disk is slow")
-    func bound() throws {
+    func bound() async throws {
         let box = BlackBoxRecorder(besides: database)
         for number in 0..<3000 { box.take(line("line \(number)")) }
-        box.close()
+        await box.close()
         #expect(try content().lines.last?.text == "line 2999")
     }
 
     @Test("tells a killed run from one that was asked to stop")
-    func runs() throws {
+    func runs() async throws {
         let start = RunStart(boot: "one", memoryKills: 0)
-        func run(_ body: (RunRecorder) -> Void) -> RunEnd? {
+        func run(_ body: (RunRecorder) async -> Void) async -> RunEnd? {
             let box = BlackBoxRecorder(besides: database)
             let runs = RunRecorder(box, machine: { start }, after: nil)
-            let end = runs.begin(now: Timestamp(seconds: 100))
-            body(runs)
-            box.close()
+            var end: RunEnd?
+            await runs.begin(now: Timestamp(seconds: 100)) { end = $0 }
+            await body(runs)
+            await box.close()
             return end
         }
-        #expect(run { _ in } == nil)
-        #expect(run { $0.end(.stopped, now: Timestamp(seconds: 101)) }?.cause == .killed)
-        #expect(run { $0.stopping(now: Timestamp(seconds: 102)) } == nil)
-        #expect(run { _ in }?.cause == .stoppedLate)
+        #expect(await run { _ in } == nil)
+        #expect(await run { await $0.end(.stopped, now: Timestamp(seconds: 101)) }?.cause == .killed)
+        // The end of a run that recorded it is told to the next start too, which notes what the run could not.
+        let recorded = await run { $0.stopping(now: Timestamp(seconds: 102)) }
+        #expect(recorded?.cause == .stopped)
+        #expect(recorded?.isRecorded == true)
+        #expect(await run { _ in }?.cause == .stoppedLate)
         let idle = RunRecorder(BlackBoxRecorder(besides: database), machine: { start }, after: nil)
         // An agent that does not run counts the last run as ended.
-        #expect(idle.ends(now: Timestamp(seconds: 110)).map(\.cause) == [.killed, .stopped, .stoppedLate, .killed])
+        #expect(idle.ends().map(\.cause) == [.killed, .stopped, .stoppedLate, .killed])
+    }
+
+    @Test("has the last sign of life of a killed run, which a command and a failed start leave alone")
+    func signs() async throws {
+        let start = RunStart(boot: "one", memoryKills: 0)
+        let box = BlackBoxRecorder(besides: database)
+        let runs = RunRecorder(box, machine: { start }, after: nil)
+        // Before the start it is no sign of a run.
+        runs.sign(now: Timestamp(seconds: 90))
+        await runs.begin(now: Timestamp(seconds: 100))
+        runs.sign(now: Timestamp(seconds: 130))
+        await box.close()
+        let command = BlackBoxRecorder(besides: database)
+        command.add(.line, at: Timestamp(seconds: 500), "an action")
+        await command.close()
+        let look = RunRecorder(BlackBoxRecorder(besides: database), machine: { start }, after: nil)
+        #expect(look.ends().last?.window == RunEnd.Window(after: Timestamp(seconds: 130), before: nil))
+        let next = BlackBoxRecorder(besides: database)
+        await RunRecorder(next, machine: { start }, after: nil).begin(now: Timestamp(seconds: 900))
+        await next.close()
+        // The new run's own sign does not replace it.
+        let again = BlackBoxRecorder(besides: database)
+        await RunRecorder(again, machine: { start }, after: nil).begin(now: Timestamp(seconds: 950))
+        await again.close()
+        let windows = RunEndDecision.ends(try content().marks).map(\.window)
+        #expect(
+            windows == [
+                RunEnd.Window(after: Timestamp(seconds: 130), before: Timestamp(seconds: 900)),
+                RunEnd.Window(after: Timestamp(seconds: 900), before: Timestamp(seconds: 950)),
+            ]
+        )
+    }
+
+    @Test("has no mark of a start until the former end is noted, and that of an end before anybody can note it")
+    func order() async throws {
+        let killed = BlackBoxRecorder(besides: database)
+        await RunRecorder(killed, after: nil).begin(now: Timestamp(seconds: 100))
+        await killed.close()
+        let box = BlackBoxRecorder(besides: database)
+        let runs = RunRecorder(box, after: nil)
+        var noted: [BlackBoxRecord.Kind]?
+        await runs.begin(now: Timestamp(seconds: 200)) { _ in
+            await box.flush()
+            noted = try? content().marks.map(\.kind)
+        }
+        #expect(noted == [.start])
+        #expect(try content().marks.map(\.kind) == [.start, .start])
+        #expect(await runs.end(.stopped, now: Timestamp(seconds: 300)) != nil)
+        #expect(try content().marks.last?.kind == .end)
+        // A run has one end.
+        #expect(await runs.end(.failed, now: Timestamp(seconds: 301)) == nil)
+        await box.close()
+    }
+
+    @Test("counts a line of a run as its sign of life")
+    func lines() async throws {
+        let box = BlackBoxRecorder(besides: database)
+        await RunRecorder(box, after: nil).begin(now: Timestamp(milliseconds: 1))
+        box.take(line("a line at 5 ms"))
+        await box.close()
+        #expect(try content().sign == Timestamp(milliseconds: 5))
     }
 }

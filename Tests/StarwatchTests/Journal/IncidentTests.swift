@@ -72,13 +72,14 @@ struct IncidentTests {
     func killed() {
         var story = IncidentStory(version: "1.0.0")
         let boot = RunStart(boot: "one", memoryKills: 0).text
+        let stale = #"{"problem":"stale","poll":"offers","since":"\#(time(22).iso8601)"}"#
         story.machine = RunStart(boot: "one", memoryKills: 0)
         story.box = boxed(
             [
                 (1, json(1, "INFO", "agent.started", #"{"version":"1.0.0"}"#)),
                 (20, json(20, "WARN", "agent.run_ended", #"{"cause":"killed"}"#)),
                 (20, json(20, "INFO", "agent.started", #"{"version":"1.0.0"}"#)),
-                (25, json(25, "WARN", "problem.began", #"{"problem":"stale","poll":"offers"}"#)),
+                (25, json(25, "WARN", "problem.began", stale)),
             ],
             marks: [mark(.start, 1, at: 1, boot), mark(.start, 2, at: 20, boot)]
         )
@@ -90,18 +91,49 @@ struct IncidentTests {
             ]
         )
         #expect(!report.entries.contains { $0.event == "agent.run_ended" })
-        #expect(report.problems == [.init(problem: "stale", subject: "offers", since: time(25).iso8601)])
+        // The start is not the time of the kill.
+        #expect(report.restarts[0].after == time(1).iso8601 && report.restarts[0].before == time(20).iso8601)
+        #expect(report.restarts[1].after == time(25).iso8601 && report.restarts[1].before == nil)
+        #expect(report.entries.last?.text.hasSuffix("was killed, after \(time(25).iso8601).") == true)
+        #expect(report.problems == [.init(problem: "stale", subject: "offers", since: time(22).iso8601)])
         // The time of the kill is not known; it comes right after the last record.
         #expect(report.entries.last?.event == "run.killed")
     }
 
+    @Test("says that a running agent does not answer, or has given no sign of life for two minutes")
+    func silent() {
+        var story = IncidentStory(version: "1.0.0")
+        story.isRunning = true
+        story.box = boxed([(1, json(1, "INFO", "agent.started"))])
+        story.box?.sign = time(30)
+        #expect(story.report(since: start, until: time(150)).lastSign == nil)
+        #expect(story.report(since: start, until: time(151)).lastSign == time(30).iso8601)
+        story.answers = true
+        #expect(story.report(since: start, until: time(151)).lastSign == nil)
+        story.answers = false
+        #expect(story.report(since: start, until: time(31)).lastSign == time(30).iso8601)
+    }
+
+    @Test("tells the end of a run once, even if black box and journal disagree about its time")
+    func once() {
+        var story = IncidentStory(version: "1.0.0")
+        let boot = RunStart(boot: "one", memoryKills: 0).text
+        story.box = boxed([], marks: [mark(.start, 1, at: 1, boot), mark(.start, 2, at: 60, boot)])
+        story.isRunning = true
+        story.record = StoredRecord.Content()
+        story.record?.journal = [
+            JournalEntry(at: time(40), .runEnd, by: "agent", target: time(1).iso8601, result: "killed")
+        ]
+        #expect(story.report(since: start, until: time(100)).entries.map(\.source) == [.blackBox])
+    }
+
     @Test("is told from the black box alone if the database is damaged, and says so")
-    func damaged() throws {
+    func damaged() async throws {
         let folder = try TestFolder()
         let database = try folder.write(String(repeating: "damage", count: 4000), to: "starwatch.db")
         let box = BlackBoxRecorder(besides: database)
         box.add(.line, at: time(1), json(1, "ERROR", "storage.damaged"))
-        box.close()
+        await box.close()
         let story = IncidentStory.read(database: database, since: start, version: "1.0.0")
         #expect(story.sources.map(\.read) == [true, false])
         #expect(story.sources[1].problem?.contains("damaged") == true)

@@ -84,8 +84,11 @@ struct JournalAgentTests {
             let entry = try #require(try await entries(agent).last)
             #expect(entry.kind == .reload && entry.actor == "socket:anna" && entry.result == "ok")
             #expect(entry.detail == "delivery.sinks.file.is_required, outbox.max_undelivered")
-            #expect(entry.target == OptionsDifference.hash(changed))
-            #expect(OptionsDifference.hash(changed) != OptionsDifference.hash(options))
+            let differences = agent.process.differences
+            #expect(entry.target == differences.hash(changed))
+            #expect(differences.hash(changed) != differences.hash(options))
+            // Nobody can try guesses at a secret without the installation's key.
+            #expect(OptionsDifference(key: [1], settings: nil).hash(changed) != differences.hash(changed))
             await agent.close()
 
             let broken = try await Agent(
@@ -111,10 +114,12 @@ struct JournalAgentTests {
                 _ = try await end
             }
             try await run()
+            world.clock.advance(by: .seconds(1))
             // A start without an end, as a kill leaves it.
             let box = BlackBoxRecorder(besides: world.options.storage.path)
-            _ = RunRecorder(box, after: nil).begin(now: world.clock.now)
-            box.close()
+            await RunRecorder(box, after: nil).begin(now: world.clock.now)
+            await box.close()
+            world.clock.advance(by: .seconds(1))
             try await run()
             let agent = try await world.agent()
             let ends = try await entries(agent).filter { $0.kind == .runEnd }
@@ -123,13 +128,103 @@ struct JournalAgentTests {
         }
     }
 
+    /// A cut of the steps at the start and the end of a run.
+    enum Cut: CaseIterable { case beforeStartMark, afterStartMark, afterEndMark, afterEnd }
+
+    @Test("has each end of a run once, wherever a kill cuts the steps of a start or an end", arguments: Cut.allCases)
+    func cuts(_ cut: Cut) async throws {
+        try await World.with(.canonical, clock: .waiting) { world in
+            var options = world.options
+            options.log.level = .notice
+            /// A run of which the kill leaves only the first steps.
+            func killedRun(_ cut: Cut) async throws {
+                let agent = try await Agent(options: options, time: world.clock, logSinks: [world.log])
+                let process = agent.process
+                func begin() async { await process.runs.begin(now: world.clock.now) { await process.journal.note($0) } }
+                switch cut {
+                case .beforeStartMark:
+                    await begin()
+                    await agent.close()
+                    // The next process notes the end, and is killed before its own start is marked.
+                    world.clock.advance(by: .seconds(1))
+                    let next = try await Agent(options: options, time: world.clock, logSinks: [world.log])
+                    let look = next.process.runs.ends()
+                    await next.process.journal.note(try #require(look.last))
+                    await next.close()
+                    return
+                case .afterStartMark: await begin()
+                case .afterEndMark:
+                    await begin()
+                    world.clock.advance(by: .seconds(1))
+                    await process.runs.end(.stopped, now: world.clock.now)
+                case .afterEnd:
+                    await begin()
+                    world.clock.advance(by: .seconds(1))
+                    let end = try #require(await process.runs.end(.stopped, now: world.clock.now))
+                    await process.journal.note(end)
+                }
+                await agent.close()
+            }
+            try await killedRun(cut)
+            world.clock.advance(by: .seconds(10))
+            let agent = try await Agent(options: options, time: world.clock, logSinks: [world.log])
+            async let end = agent.run()
+            await world.clock.sleepers(atLeast: 3)
+            agent.stop()
+            _ = try await end
+            let reader = try await world.agent()
+            let ends = try await entries(reader).filter { $0.kind == .runEnd }
+            let isStopped = cut == .afterEndMark || cut == .afterEnd
+            #expect(ends.map(\.result) == [isStopped ? "stopped" : "killed", "stopped"])
+            #expect(Set(ends.compactMap(\.target)).count == 2)
+            #expect(world.log.lines.filter { $0.contains("agent.run_ended") }.count == (isStopped ? 0 : 1))
+            let boxed = reader.process.runs.ends().map(\.cause.rawValue)
+            #expect(boxed == ends.map(\.result))
+        }
+    }
+
+    @Test("has a kill after the last half minute in which the agent gave a sign of life", .timeLimit(.minutes(1)))
+    func signs() async throws {
+        try await World.with(.canonical, clock: .waiting) { world in
+            let agent = try await Agent(options: world.options, time: world.clock, logSinks: [world.log])
+            async let end = agent.run()
+            await world.clock.sleepers(atLeast: 3)
+            let half = world.clock.now + .seconds(30)
+            world.clock.advance(by: .seconds(30))
+            let file = BlackBox.path(besides: world.options.storage.path)
+            func sign() -> Timestamp? {
+                BlackBoxFile.read(path: file).flatMap { try? BlackBox.read($0.bytes) }?.sign
+            }
+            while sign().map({ $0 < half }) ?? true { await Task.yield() }
+            #expect(sign() == half)
+            agent.stop()
+            _ = try await end
+        }
+    }
+
+    @Test("has the failed end of a run whose reload made no new agent")
+    func failedReload() async throws {
+        try await World.with(.canonical, clock: .waiting) { world in
+            let former = try await Agent(options: world.options, time: world.clock, logSinks: [world.log])
+            await former.process.runs.begin(now: world.clock.now)
+            await former.close()
+            var broken = world.options
+            broken.security.masterKeyFile = "/nonexistent/key"
+            await #expect(throws: AgentError.self) {
+                try await Agent(options: broken, time: world.clock, after: former, logSinks: [world.log])
+            }
+            let agent = try await world.agent()
+            #expect(agent.process.runs.ends().map(\.cause) == [.failed])
+        }
+    }
+
     @Test("shows an agent that is killed again and again as a problem, until an hour without has passed")
     func killLoop() async throws {
         try await World.with(.canonical) { world in
             for _ in 0..<4 {
                 let box = BlackBoxRecorder(besides: world.options.storage.path)
-                _ = RunRecorder(box, after: nil).begin(now: world.clock.now)
-                box.close()
+                await RunRecorder(box, after: nil).begin(now: world.clock.now)
+                await box.close()
                 world.clock.advance(by: .seconds(10))
             }
             let agent = try await world.agent()

@@ -1,4 +1,5 @@
 import Foundation
+import StarwatchCore
 import StarwatchTelemetry
 
 @testable import Starwatch
@@ -62,7 +63,9 @@ enum LogSchema {
     private static func matches(_ value: Any, _ kind: LogField.Kind) -> Bool {
         switch kind {
         case .count: value is Int && !(value is String)
+        case .network: (value as? String)?.wholeMatch(of: /[0-9a-f.:]+(\/[0-9]+)?/) != nil
         case .milliseconds: value is Double || value is Int
+        case .time: (value as? String).flatMap { Timestamp(iso8601: $0) } != nil
         case .word: matches(value, /[a-z0-9_]+/)
         case .name: matches(value, /[a-z][a-z0-9_-]*/)
         case .text: (value as? String)?.isEmpty == false

@@ -333,8 +333,8 @@ import Testing
                 await withTaskGroup(of: Void.self) { group in
                     group.addTask { _ = try? await agent.run() }
                     await world.log.wait(for: "http.listening")
-                    agent.topics.noteRefusal(.token, at: .control)
-                    agent.topics.noteRefusal(.password, at: .http)
+                    agent.topics.noteRefusal(.token, at: .control, of: "127.0.0.0/8")
+                    agent.topics.noteRefusal(.password, at: .http, of: "127.0.0.0/8")
                     agent.topics.noteWebConfiguration(.clearText, at: .control)
                     agent.topics.noteWebConfiguration(.reloaded(CertificateNews(expiry: nil)), at: .http)
                     agent.topics.noteWebConfiguration(.refused("The key is missing."), at: .http)
@@ -360,7 +360,7 @@ import Testing
             await round(agent)
             _ = try await agent.perform(
                 ControlAPI.importSigningKey,
-                SigningKeyImport(content: Array("a secret".utf8), kid: "one")
+                SigningKeyImport(content: Array("a secret of thirty-two bytes ok!".utf8), kid: "one")
             )
             _ = try await agent.perform(ControlAPI.revokeSigningKey, SigningKeyRevocation(kid: "one", force: true))
             _ = try await agent.perform(ControlAPI.rotateDataKeys)

@@ -93,6 +93,25 @@ import Testing
         #expect(page.contains("# HELP \(family) \(help)\n"))
     }
 
+    /// The names of polls are free, and two accounts of one person can have a poll each.
+    @Test func everyPollOfTheKindIsCountedWhateverItsName() async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent {
+                $0.useTokens(in: world.folder)
+                $0.polls[0].name = PollName("mine")!
+                $0.polls.append(PollOptions(name: PollName("also_mine")!, kind: .starredProjects))
+                $0.polls.append(PollOptions(name: PollName("starred_projects")!, kind: .offersToMe))
+            }
+            for poll in ["mine", "also_mine", "also_mine", "starred_projects"] { _ = try await agent.runPoll(poll) }
+            let page = await agent.page()
+            #expect(page["starred_projects_poll_attempts_total"] == 3)
+            #expect(page["starred_projects_poll_duration_seconds_count"] == 3)
+            let summary = await agent.state().pollingMetrics
+            #expect(summary.pollsTotal == 3)
+            #expect(summary.lastPollTimestamp != nil)
+        }
+    }
+
     @Test func requestsOfOtherEndpointsAreNoThroughputOfTheStarredPoll() async throws {
         try await World.with(.endorser) { world in
             let agent = try await world.agent {

@@ -1,0 +1,114 @@
+import FoundationEssentials
+import GRDB
+import Glibc
+import StarwatchCore
+
+/// The copies of a database from before its upgrades: `DATABASE.before-VERSION`, where VERSION is that of the upgrade.
+///
+/// A copy has the owner, the mode and the encryption of the database. The former program opens it after a downgrade.
+struct UpgradeCopy {
+    /// The path of the database.
+    let path: String
+
+    /// Space in bytes that must stay free beside a new copy.
+    static let reserve = 8 << 20
+
+    /// Copies the database before an upgrade to `version`, and replaces an older copy of the same name.
+    ///
+    /// - Throws: ``StoreError/noRoomForCopy(version:bytes:)``, or the error of SQLite or the system. No copy is left then.
+    func make(of database: DatabaseQueue, to version: Int, now: Timestamp) throws {
+        let target = "\(path).before-\(version)"
+        let partial = target + ".partial"
+        let needed = DatabaseFile.bytes(path: path) + DatabaseFile.bytes(path: path + "-wal")
+        let missing = Self.missing(for: needed, free: DatabaseFile.freeBytes(path: path))
+        guard missing == 0 else { throw StoreError.noRoomForCopy(version: version, bytes: missing) }
+        unlink(partial)
+        do {
+            try createEmpty(partial)
+            try database.writeWithoutTransaction { db in try db.execute(sql: "VACUUM INTO ?", arguments: [partial]) }
+            try finish(partial, as: target, now: now)
+        } catch {
+            unlink(partial)
+            throw error
+        }
+    }
+
+    /// The bytes that must become free before a copy of `needed` bytes; 0 if there is room.
+    static func missing(for needed: Int, free: Int) -> Int { max(0, needed + reserve - free) }
+
+    /// Deletes the copies that are older than `age`.
+    func removeExpired(after age: Duration, now: Timestamp) {
+        for copy in copies where Timestamp(seconds: Int64(copy.modified)) + age <= now { unlink(copy.path) }
+    }
+
+    /// Deletes all copies, because what they contain must not stay.
+    func removeAll() { for copy in copies { unlink(copy.path) } }
+
+    /// The file name of the newest copy whose schema version is in `versions`; `nil` if there is none.
+    func newest(of versions: ClosedRange<Int>) -> String? {
+        copies.filter { copy in Self.version(of: copy.path).map(versions.contains) ?? false }
+            .max { ($0.modified, $0.path) < ($1.modified, $1.path) }?.name
+    }
+
+    private struct Copy {
+        let name: String
+        let path: String
+        /// Seconds since 1970.
+        let modified: Int
+    }
+
+    private var copies: [Copy] {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        let folder = parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "./"
+        let prefix = "\(parts.last ?? "").before-"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.compactMap { name in
+            let version = name.dropFirst(prefix.count)
+            guard name.hasPrefix(prefix), Int(version) != nil else { return nil }
+            var info = stat()
+            guard lstat(folder + name, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return nil }
+            return Copy(name: name, path: folder + name, modified: info.st_mtim.tv_sec)
+        }
+    }
+
+    /// The schema version in the header of a database file.
+    private static func version(of file: String) -> Int? {
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var value: UInt32 = 0
+        guard pread(descriptor, &value, 4, 60) == 4 else { return nil }
+        return Int(UInt32(bigEndian: value))
+    }
+
+    /// Creates a file with the owner and mode of the database, because SQLite would give it those of any new file.
+    private func createEmpty(_ file: String) throws(StoreError) {
+        var info = stat()
+        let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0, stat(path, &info) == 0 else { throw StoreError.io(detail: SystemText.of(errno)) }
+        defer { close(descriptor) }
+        // Only root can and needs to give it away.
+        if info.st_uid != geteuid() { _ = fchown(descriptor, info.st_uid, info.st_gid) }
+        guard fchmod(descriptor, info.st_mode & 0o777) == 0 else { throw StoreError.io(detail: SystemText.of(errno)) }
+    }
+
+    /// Renames a copy after it is on the disk, with the time that its age counts from.
+    private func finish(_ file: String, as target: String, now: Timestamp) throws(StoreError) {
+        let descriptor = open(file, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw StoreError.io(detail: SystemText.of(errno)) }
+        defer { close(descriptor) }
+        let time = timespec(tv_sec: Int(now.milliseconds / 1000), tv_nsec: 0)
+        guard futimens(descriptor, [time, time]) == 0, fsync(descriptor) == 0, rename(file, target) == 0 else {
+            throw StoreError.io(detail: SystemText.of(errno))
+        }
+    }
+}
+
+extension StoreError {
+    /// The error of a program that is older than the database, with the copy that it can open.
+    func naming(_ copy: UpgradeCopy) -> StoreError {
+        guard case .version(let found, let supported, nil) = self, found > supported.upperBound else { return self }
+        // Versions before `supported` can be migrated.
+        return .version(found: found, supported: supported, copy: copy.newest(of: 1...supported.upperBound))
+    }
+}
