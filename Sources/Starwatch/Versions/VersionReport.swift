@@ -39,7 +39,7 @@ package struct VersionReport: Sendable, Encodable, Hashable {
                 + [PartVersion("SQLite", SQLiteVersion.current ?? "unknown")]
                 // These have no function that tells.
                 + ["libcrypt", "libsecp256k1"].map {
-                    PartVersion($0, "unknown: the library does not tell; ask the package manager")
+                    PartVersion($0, "unknown: the library does not tell; see the SBOM, or ask the package manager")
                 }
         }
     }
