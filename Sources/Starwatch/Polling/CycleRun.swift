@@ -99,21 +99,14 @@ struct CycleRun {
             let isSame =
                 cycle.poll.kind != .starredProjects
                 || chunk == cycle.identity.chunks(of: snapshot, dialect: source.dialect).first
-            let startsAtTheNewest = state.fetchCursor == nil && cycle.poll.options.bootstrap != .lastWeek
-            if isSame, startsAtTheNewest, state.walk == nil { first = probe.firstPage }
+            if isSame, cycle.cursor(of: state, in: source.dialect) == nil, state.walk == nil { first = probe.firstPage }
         }
         isBootstrap = !state.bootstrapped && cycle.poll.options.bootstrap == .latest
-        (cursor, room, isWalkStored) = (state.fetchCursor ?? beginning, state.room, state.walk != nil)
+        (cursor, room, isWalkStored) = (cycle.cursor(of: state, in: source.dialect), state.room, state.walk != nil)
         resume = isBootstrap ? nil : state.walk
         source.decoder.context = PageContext(author: author, cursor: cursor)
         source.decoder.latest = cursor?.timestamp
         return true
-    }
-
-    /// The cursor of a poll that never had one; `nil` for all that the server has.
-    private var beginning: JWTID? {
-        guard cycle.poll.options.bootstrap == .lastWeek, !state.bootstrapped else { return nil }
-        return JWTID.floor(source.dialect.idKind, at: cycle.clock.now - .seconds(7 * 86_400))
     }
 
     private mutating func beginWalk() {
