@@ -55,7 +55,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
             "delivery:\n  sinks:\n    - {name: a, kind: log, url: x}",
             line: 3,
             "delivery.sinks[0].url",
-            "only a sink of kind webhook or ntfy has this setting"
+            "only a sink of kind webhook or ntfy has this setting, and this one is of kind log; remove it."
         ),
         BadInput("log:\n  format: jsn", line: 2, "log.format", "one of json, text; did you mean \"json\"?"),
         BadInput("auth:\n  kind: magic", line: 2, "auth.kind", "none, shared_secret, did_key, token_pool, command."),
