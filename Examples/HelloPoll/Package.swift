@@ -13,7 +13,6 @@ let package = Package(
         .executableTarget(
             name: "HelloPoll",
             dependencies: [
-                .product(name: "StarwatchCore", package: "starwatch"),
                 .product(name: "StarwatchPolling", package: "starwatch"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

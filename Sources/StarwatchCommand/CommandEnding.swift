@@ -25,6 +25,11 @@ struct CommandEnding: Sendable, Hashable {
             return
         }
         switch StarwatchTool.exitCode(for: error) {
+        case .success where Self.asksForUnknownHelp(arguments):
+            let arguments = Array(arguments.dropFirst())
+            let help = (["starwatch"] + Self.commandPath(arguments) + ["--help"]).joined(separator: " ")
+            let sentence = Self.unknownCommand(arguments) ?? "There is no such command."
+            self.init(exitCode: .usage, errorLines: ["starwatch: \(sentence) See '\(help)'."])
         case .success:
             self.init(exitCode: .good, output: HelpText.wrapped(StarwatchTool.fullMessage(for: error)))
         case .validationFailure:
@@ -36,6 +41,13 @@ struct CommandEnding: Sendable, Hashable {
         default:
             self.init(exitCode: .failed, errorLines: ["starwatch: \(StarwatchTool.message(for: error))"])
         }
+    }
+
+    /// Whether it is `help` of a command that does not exist, for which ArgumentParser shows the help of the one above.
+    private static func asksForUnknownHelp(_ arguments: [String]) -> Bool {
+        guard arguments.first == "help" else { return false }
+        let words = arguments.dropFirst().filter { !$0.hasPrefix("-") }
+        return commandPath(words) != words
     }
 
     /// The subcommands at the start of `arguments`.

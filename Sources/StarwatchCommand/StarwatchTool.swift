@@ -13,7 +13,8 @@ struct StarwatchTool: AsyncParsableCommand {
             itself in Prometheus metrics. Commands find their configuration by --config FILE, else \
             $STARWATCH_CONFIG, ./starwatch.yaml or /etc/starwatch/starwatch.yaml.
 
-            Exit codes: 0 good, 1 the operation failed, 2 usage or configuration, 3 no agent answers.
+            Exit codes: 0 good, 1 the operation failed or there is nothing of that name, 2 usage or configuration, \
+            3 no agent answers.
             """,
         version: AgentVersion.current,
         groupedSubcommands: [

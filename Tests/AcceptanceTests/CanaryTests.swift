@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized) struct CanaryTests {
     @Test(arguments: [MockDialect.canonical, .endorser])
     func logsMetricsAndStatusHoldNoCanary(dialect: MockDialect) async throws {
-        let did = "did:ethr:0xCaNaRy00000000000000000000000000000CaNaRy"
+        let did = "did:ethr:0xCaFeDaDa000000000000000000000000CaFeDaDa"
         let secret = "canary-secret-0123456789abcdef0123456789"
         let world = try await AgentWorld {
             $0.dialect = dialect
@@ -60,7 +60,7 @@ import Testing
         }
         #expect(dialect == .endorser || !tokens.isEmpty)
 
-        var canaries = spellings + [secret, "CaNaRy"] + names + mock.publishedIDs + mock.planIDs + tokens
+        var canaries = spellings + [secret, "CaFeDaDa"] + names + mock.publishedIDs + mock.planIDs + tokens
         canaries += tokens.flatMap { $0.split(separator: ".").map(String.init) }.filter { $0.count > 8 }
         let places = [
             "log": agent.logText, "metrics": metrics, "openmetrics": openMetrics, "status page": page, "status": status,

@@ -5,7 +5,7 @@ import Testing
 /// Promise 6, channel by channel: what is secret, or comes from outside, is given to the agent at every place there is,
 /// each with a word of its own, and looked for at every place where the agent shows or stores something.
 @Suite(.serialized) struct SecretCanaryTests {
-    private static let did = "did:ethr:0xCaNaRy00000000000000000000000000000CaNaRy"
+    private static let did = "did:ethr:0xCaFeDaDa000000000000000000000000CaFeDaDa"
     private static let secret = "CANARYSECRET0123456789abcdefghij"
 
     /// Secrets that must appear nowhere, by the channel through which they enter.
@@ -93,7 +93,7 @@ import Testing
         #expect(lines.count > 5)
         #expect(!reasons.isEmpty)
         for text in lines + reasons {
-            for canary in ["CaNaRy"] + mock.plans.map(\.name) + mock.publishedIDs + mock.planIDs {
+            for canary in ["CaFeDaDa"] + mock.plans.map(\.name) + mock.publishedIDs + mock.planIDs {
                 #expect(!text.contains(canary))
             }
         }

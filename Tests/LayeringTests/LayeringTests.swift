@@ -56,7 +56,7 @@ import Testing
         "Examples/TestedTally/Sources/Tally": ["Starwatch", "StarwatchCore"],
         // One without an agent needs the polls alone.
         "Examples/HelloPoll/Sources/HelloPoll": [
-            "Logging", "ServiceLifecycle", "StarwatchCore", "StarwatchPolling", "UnixSignals",
+            "Logging", "ServiceLifecycle", "StarwatchPolling", "UnixSignals",
         ],
     ]
 

@@ -1,3 +1,4 @@
+import Foundation
 import Starwatch
 import Testing
 
@@ -16,6 +17,15 @@ import Testing
         (
             ["identity", "set", "me"],
             "starwatch: That is not a DID; write one such as did:ethr:0x…. See 'starwatch identity set --help'."
+        ),
+        (
+            ["identity", "set", "did:ethr:0xYOUR"],
+            "starwatch: The DID must end with 0x and 40 hexadecimal digits, but it has something else; copy the DID from the app. See 'starwatch identity set --help'."
+        ),
+        (["help", "nosuch"], "starwatch: There is no command \"nosuch\". See 'starwatch --help'."),
+        (
+            ["help", "outbox", "lst"],
+            "starwatch: There is no command \"outbox lst\"; did you mean \"list\"? See 'starwatch outbox --help'."
         ),
         (
             ["next-runs", "a", "--count", "0"],
@@ -93,12 +103,32 @@ import Testing
         let folder = try TemporaryFolder()
         let file = try folder.write("", to: "good.yaml")
         let ending = await StarwatchTool.run(["next-runs", "starred_project", "--config", file])
-        #expect(ending.exitCode == .usage)
+        #expect(ending.exitCode == .failed)
         #expect(
             ending.errorLines == [
                 "starwatch: There is no poll \"starred_project\"; did you mean \"starred_projects\"?"
             ]
         )
+    }
+
+    /// A name that the agent does not know is a failure in every command; a command line that makes no sense is usage.
+    @Test(arguments: ["poll nosuch", "sinks test nosuch", "next-runs nosuch"])
+    func anUnknownNameIsAFailure(_ command: String) async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("http: {listen: \"127.0.0.1:0\"}\n", to: "starwatch.yaml")
+        let ending = await StarwatchTool.run(command.split(separator: " ").map(String.init) + ["--config", file])
+        #expect(ending.exitCode == .failed)
+        #expect(ending.errorLines.count == 1)
+    }
+
+    @Test(arguments: ["add", "set"])
+    func aPlanThatCannotExistIsNotStarred(_ command: String) async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("log: {level: info}\n", to: "starwatch.yaml")
+        let ending = await StarwatchTool.run(["stars", command, "foo", "--config", file])
+        #expect(ending.exitCode == .usage)
+        #expect(ending.errorLines.first?.hasPrefix("starwatch: That is no plan's id; copy it from the app") == true)
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/starwatch.db"))
     }
 
     @Test func eachErrorHasItsCode() {

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Glibc
 import Starwatch
@@ -61,7 +62,7 @@ import Testing
         #expect(options.server.maxResponseBytes == 65_536)
         #expect(options.server.caFile == folder.path + "/ca.pem")
         #expect(options.server.pinnedPublicKey == "sha256//YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE=")
-        #expect(options.initialIdentity == DID("did:ethr:0xabc"))
+        #expect(options.initialIdentity == DID("did:ethr:0x00000000000000000000000000000000000000ab"))
         #expect(options.auth.kind == .tokenPool)
         #expect(options.auth.tokensFile == folder.path + "/tokens")
         #expect(options.auth.argv == ["/bin/token", "--short"])
@@ -169,6 +170,24 @@ import Testing
         #expect(firstProblem(loader, yaml, folder.path)?.contains("chmod 600") == true)
     }
 
+    @Test(arguments: ["warn", "warning"])
+    func aLevelHasTwoNames(level: String) throws {
+        let loader = ConfigurationLoader(environment: [:], workingDirectory: "/nowhere")
+        let yaml = "log: {level: \(level)}"
+        #expect(try loader.load(text: yaml, file: "x", directory: "/nowhere").options.log.level == .warning)
+        #expect(throws: Never.self) { try StarwatchTool.parseAsRoot(["logs", "--level", level]) }
+    }
+
+    @Test func aProxyReachesTheServerAndTheSink() throws {
+        let loader = ConfigurationLoader(environment: [:], workingDirectory: "/nowhere")
+        let sink = "{name: w, kind: webhook, url: https://a.test, proxy: environment}"
+        let yaml = "server: {proxy: \"socks5h://proxy.internal:1080\"}\ndelivery: {sinks: [\(sink)]}"
+        let loaded = try loader.load(text: yaml, file: "x", directory: "/nowhere")
+        #expect(loaded.options.server.proxy == "socks5h://proxy.internal:1080")
+        #expect(loaded.options.delivery.sinks.map(\.proxy) == ["environment"])
+        #expect(ConfigurationPrinter.yaml(loaded).contains("proxy: environment"))
+    }
+
     @Test func aBareNameIsTakenFromTheCredentialsDirectory() throws {
         let (folder, credentials) = (try TemporaryFolder(), try TemporaryFolder())
         try credentials.write(Self.word, to: "s", mode: 0o440)
@@ -177,10 +196,10 @@ import Testing
             environment: ["CREDENTIALS_DIRECTORY": credentials.path],
             workingDirectory: "/"
         )
-        let yaml = "auth:\n  kind: shared_secret\n  secret_file: s\n  key_file: t\n"
+        let yaml = "auth:\n  kind: shared_secret\n  secret_file: s\nsecurity: {master_key_file: t}\n"
         let options = try loader.load(text: yaml, file: "x", directory: folder.path).options
         #expect(options.auth.secretFile == credentials.path + "/s")
-        #expect(options.auth.keyFile == folder.path + "/t")
+        #expect(options.security.masterKeyFile == folder.path + "/t")
         let full = "auth: {kind: did_key, key_file: \(credentials.path)/s}"
         #expect(firstProblem(loader, full, folder.path) == nil)
         try credentials.write(Self.word, to: "s", mode: 0o444)
@@ -318,10 +337,9 @@ import Testing
           client_version: TimeSafari-DailyNotificationPlugin/1.0.1
           ca_file: ca.pem
           pinned_public_key: sha256//YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE=
-        identity: {did: "did:ethr:0xabc"}
+        identity: {did: "did:ethr:0x00000000000000000000000000000000000000ab"}
         auth:
           kind: token_pool
-          secret_file: s.key
           tokens_file: ./tokens
           argv: [/bin/token, --short]
           lifetime: 90s

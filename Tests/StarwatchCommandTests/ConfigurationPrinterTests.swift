@@ -86,7 +86,7 @@ import Testing
     @Test func valuesToCompareGoByTheNamesOfTheFileAndShowEachChange() throws {
         let sinks = """
             delivery: {sinks: [{name: a, kind: log}, {name: hook, kind: webhook, url: "http://[::1]/one", required: true}]}
-            identity: {did: "did:ethr:0xone"}
+            identity: {did: "did:web:0xone"}
             """
         func names(_ changes: (String, String)...) throws -> [String] {
             let changed = changes.reduce(sinks) { $0.replacing($1.0, with: $1.1) }
@@ -106,7 +106,7 @@ import Testing
         let folder = try TemporaryFolder()
         try folder.write("contents-of-secret", to: "hook.secret")
         let yaml = """
-            identity: {did: "did:ethr:0xperson"}
+            identity: {did: "did:web:0xperson"}
             auth: {kind: command, argv: [/bin/token, --password, argument-secret]}
             polls: {starred_projects: {plan_ids: [https://example.org/starred-plan]}}
             delivery:

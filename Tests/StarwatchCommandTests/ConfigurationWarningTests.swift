@@ -6,16 +6,19 @@ import Testing
 @testable import StarwatchCommand
 
 @Suite struct ConfigurationWarningTests {
-    /// The warnings about a file, each without the file's name.
+    /// The warnings about a file.
+    ///
+    /// - Parameter isOfSeed: Whether those about the DID and the plans of an empty database are included.
     private func warnings(
         _ yaml: String,
+        isOfSeed: Bool = false,
         _ change: (inout OptionWarning.Facts) -> Void = { _ in }
     ) throws -> [String] {
         let loaded = try ConfigurationLoader(environment: [:], workingDirectory: "/nowhere")
             .load(text: yaml, file: "file", directory: "/nowhere")
         var facts = OptionWarning.Facts()
         change(&facts)
-        return loaded.lines(of: OptionWarning.all(in: loaded.options, facts))
+        return loaded.lines(of: OptionWarning.all(in: loaded.options, facts).filter { isOfSeed || !$0.isOfSeed })
     }
 
     @Test(arguments: ["", "# nothing\n", "polls:\n"])
@@ -88,6 +91,35 @@ import Testing
         #expect(lines.first?.hasPrefix("file:2: storage.path: warning: is in a folder that does not exist") == true)
     }
 
+    @Test(arguments: [true, false])
+    func aStartWithoutADIDOrPlansIsAWarning(hasKey: Bool) throws {
+        let lines = try warnings("log: {level: info}\n", isOfSeed: true) { facts in
+            if hasKey { facts.keyDID = DID("did:ethr:0xF3beAC30C498D9E26865F34fCAa57dBB935b0D74") }
+        }
+        #expect(lines.count == 2)
+        #expect(
+            lines.first?.hasPrefix("file: identity.did: warning: is not set, so the agent would start signed") == true
+        )
+        #expect(lines.first?.hasSuffix("write the DID of auth.key_file.") == hasKey)
+        #expect(lines.last?.hasPrefix("file: polls.starred_projects.plan_ids: warning: names no plan") == true)
+        let offers = "polls:\n  offers_to_me: {}\nauth: {kind: command, argv: [token]}\n"
+        #expect(try warnings(offers, isOfSeed: true).count == 1)
+    }
+
+    @Test func aStaleLimitBelowTheScheduleIsAWarning() throws {
+        let yaml = "polls:\n  starred_projects:\n    schedule: \"0 6 * * *\"\n    stale_after: 4h\n"
+        let gaps = { (facts: inout OptionWarning.Facts) in
+            facts.longestGaps[PollName("starred_projects")!] = .seconds(86_400)
+        }
+        let lines = try warnings(yaml, gaps)
+        #expect(lines.count == 1)
+        #expect(
+            lines.first?.hasPrefix("file:4: polls.starred_projects.stale_after: warning: is not longer than") == true
+        )
+        #expect(try warnings(yaml.replacing("4h", with: "25h"), gaps) == [])
+        #expect(try warnings("polls:\n  starred_projects:\n    schedule: \"0 6 * * *\"\n", gaps) == [])
+    }
+
     @Test(arguments: ["0.0.0.0:9464", ":9464", "[::]:9464"])
     func listeningOnEveryAddressIsAWarning(address: String) throws {
         let lines = try warnings("http:\n  listen: \"\(address)\"\n")
@@ -107,16 +139,25 @@ import Testing
         let file = try folder.write("", to: "starwatch.yaml")
         #expect(await StarwatchTool.run(["check", "--config", file]).exitCode == .good)
         #expect(await StarwatchTool.run(["check", "--config", file, "--strict"]).exitCode == .failed)
-        let good = try folder.write("log: {level: info}\n", to: "good.yaml")
+        let complete = """
+            identity: {did: "did:ethr:0xF3beAC30C498D9E26865F34fCAa57dBB935b0D74"}
+            polls:
+              starred_projects: {plan_ids: ["https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37"]}
+            http: {listen: "127.0.0.1:0"}
+
+            """
+        let good = try folder.write(complete, to: "good.yaml")
         #expect(await StarwatchTool.run(["check", "--config", good, "--strict"]).exitCode == .good)
-        let gone = try folder.write("storage: {path: none/starwatch.db}\n", to: "gone.yaml")
+        let gone = try folder.write(complete + "storage: {path: none/starwatch.db}\n", to: "gone.yaml")
         #expect(await StarwatchTool.run(["check", "--config", gone, "--strict"]).exitCode == .failed)
         let key = try folder.write("278a5de700e29faae8e40e366ec5012b5ec63d36ec77e8a2417154cc1d25383f", to: "key")
         for (did, code) in [
             ("did:ethr:0xF3beAC30C498D9E26865F34fCAa57dBB935b0D74", CommandExitCode.good),
             ("did:ethr:0xf3beac30c498d9e26865f34fcaa57dbb935b0d74", .failed),
         ] {
-            let yaml = "identity: {did: \"\(did)\"}\nauth: {kind: did_key, key_file: \"\(key)\"}\n"
+            let yaml =
+                complete.replacing("did:ethr:0xF3beAC30C498D9E26865F34fCAa57dBB935b0D74", with: did)
+                + "auth: {kind: did_key, key_file: \"\(key)\"}\n"
             let file = try folder.write(yaml, to: "did.yaml")
             #expect(await StarwatchTool.run(["check", "--config", file, "--strict"]).exitCode == code)
         }

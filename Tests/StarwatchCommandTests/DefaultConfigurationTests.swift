@@ -23,6 +23,7 @@ import Testing
           max_response: 10MiB            # after decompression (1KiB to 1GiB)
           user_agent: null               # null: Starwatch/VERSION
           client_version: null           # X-Client-Version; null: Starwatch/VERSION
+          proxy: null                    # http://HOST:PORT; environment: HTTPS_PROXY; null: none
           ca_file: null                  # additional trust anchors of this server, PEM
           pinned_public_key: null        # sha256//...
 
@@ -57,9 +58,9 @@ import Testing
             every: null                  # replaces schedule, such as 5m (at least 1s)
             catch_up: latest             # none | latest; latest: one run replaces all missed runs
             splay: 0s                    # range of this instance's fixed delay (at most 7d)
-            stale_after: 4h              # after this time without success: degraded (at least 1s)
+            stale_after: null            # degraded after it; null: longest gap between runs + 1h, at least 4h (at least 1s)
             plan_ids: []                 # only seeds an empty database; later: starwatch stars set
-            bootstrap: latest            # latest | beginning; the first run announces nothing, or everything
+            bootstrap: latest            # latest | last_week | beginning; the first run announces none, a week or all
             validation: lenient          # lenient | strict
             quarantine_invalid: after 3  # after 3 | true | false; the third rejection sets items aside
             group_interval: null         # replaces delivery.group_interval (at most 7d)
@@ -105,6 +106,7 @@ import Testing
           #   kind: webhook
           #   url: https://example.org/hook
           #   secret_file: hook.secret   # whsec_ and base64, or bytes; two whsec_ lines to rotate
+          #   proxy: null                # as server.proxy
           #   ca_file: null              # additional trust anchors, PEM
           #   timeout: 10s               # 100ms to 10m
           #   canary: false              # true: gets the synthetic changes of canary
@@ -114,6 +116,7 @@ import Testing
           #   url: https://ntfy.sh
           #   topic: my-topic
           #   token_file: ntfy.token
+          #   proxy: null                # as server.proxy
           #   ca_file: null              # additional trust anchors, PEM
           # A program that reads the notification as JSON from standard input:
           # - name: script

@@ -108,7 +108,7 @@ import Testing
         ("digests: 3", "digests", "must be a section"),
         ("digests: {Daily: {}}", "digests.Daily", "lower-case letters"),
         ("digests: {daily: {}}", "digests.daily", "needs times"),
-        ("digests: {daily: {}}", "digests.daily.fetch", "needs a url"),
+        ("digests: {daily: {}}", "digests.daily", "needs the source of its content"),
         ("digests: {starred_projects: {}}", "digests.starred_projects", "the name of a poll"),
         (digest("tims: 3"), "digests.daily.tims", "did you mean \"times\"?"),
         (digest("window: 2h"), "digests.daily.window", "at most 1h"),

@@ -48,7 +48,9 @@ import Testing
             for example in examples {
                 var words = example.prefix { $0 != ">" && $0 != "|" }.split(separator: " ").map(String.init)
                 if words.first == "sudo" { words.removeFirst() }
-                let placeholder = words.map { $0 == "did:ethr:0x…" ? "did:ethr:0x01" : $0 }
+                let placeholder = words.map {
+                    $0 == "did:ethr:0x…" ? "did:ethr:0x0000000000000000000000000000000000000001" : $0
+                }
                 #expect(placeholder.first == "starwatch", "\(example)")
                 #expect(throws: Never.self, "\(example)") {
                     _ = try StarwatchTool.parseAsRoot(Array(placeholder.dropFirst()))
@@ -74,10 +76,10 @@ import Testing
 
     @Test(arguments: [
         ("run", "USAGE: starwatch run [--config <file>]"),
-        ("check", "USAGE: starwatch check [--strict] [--config <file>] [--json]"),
+        ("check", "USAGE: starwatch check [<file>] [--strict] [--config <file>] [--json]"),
         ("config print", "USAGE: starwatch config print [--config <file>] [--json]"),
         ("config default", "USAGE: starwatch config default"),
-        ("config reference", "USAGE: starwatch config reference [--json]"),
+        ("config reference", "USAGE: starwatch config reference [--man] [--json]"),
         (
             "poll",
             "USAGE: starwatch poll <name> [--unless-within <time>] [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
@@ -164,11 +166,11 @@ import Testing
         ),
         (
             "stars set",
-            "USAGE: starwatch stars set <ids> ... [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch stars set <ids> ... [--force] [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
         ),
         (
             "stars add",
-            "USAGE: starwatch stars add <ids> ... [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch stars add <ids> ... [--force] [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
         ),
         (
             "stars remove",

@@ -61,6 +61,7 @@ import Testing
         for page in try Pages.documentation() {
             for block in try Pages.text(page).components(separatedBy: "```yaml\n").dropFirst() {
                 let yaml = block.components(separatedBy: "```")[0]
+                    .replacing("0xYOUR_ADDRESS", with: "0x0000000000000000000000000000000000000000")
                 guard !yaml.hasPrefix("rule_files"), !yaml.hasPrefix("scrape_configs") else { continue }
                 count += 1
                 do {

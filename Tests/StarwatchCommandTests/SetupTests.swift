@@ -23,18 +23,72 @@ import Testing
         }
     }
 
+    private static let plan = "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37"
+
     @Test func aWrongAnswerIsAskedAgain() throws {
-        let script = Script(["ftp://a", "", "did:", "alice", "~/key", "a, b", "fax:1", "ntfy:https://n.test/topic", ""])
+        let script = Script([
+            "ftp://a", "http://server.test", "", "did:", "did:ethr:0xYOUR", "alice", "~/key", "foo",
+            "\(Self.plan), \(Self.plan)", "perhaps", "", "fax:1", "webhook:http://hook.test", "command:/nowhere/x",
+            "ntfy:https://n.test/topic", "/nowhere", "",
+        ])
         #expect(try script.questions.askServer() == SetupQuestions.server)
         #expect(try script.questions.askIdentity().key == "/home/me/key")
-        #expect(try script.questions.askStars() == ["a", "b"])
+        #expect(try script.questions.askStars(.endorser) == [Self.plan, Self.plan])
+        #expect(try script.questions.askLastWeek())
         let sink = try script.questions.askSink()
         #expect(sink == .ntfy(url: "https://n.test", topic: "topic"))
         #expect(try script.questions.askSinkSecret(of: sink) == nil)
-        #expect(script.told.count == 4)
+        #expect(script.told.count == 11)
+        #expect(script.told.allSatisfy { $0.hasSuffix(".") && !$0.contains("YOUR") }, "\(script.told)")
         let end = #expect(throws: CommandError.self) { try script.questions.askServer() }
         #expect(end?.lines.first?.hasSuffix("give it with --server.") == true)
         #expect(end?.exitCode == .usage)
+    }
+
+    @Test func aKeyThatIsNoneIsAskedForAgain() throws {
+        let script = Script(["~/key", "did:web:a.test"])
+        var questions = script.questions
+        questions.keyProblem = { _ in "It must contain 64 hexadecimal digits or a PEM key." }
+        #expect(try questions.askIdentity().did == DID("did:web:a.test"))
+        #expect(script.told == ["It must contain 64 hexadecimal digits or a PEM key."])
+    }
+
+    @Test func aRelativePathOfASinkStartsWhereTheAgentCanWrite() {
+        #expect(
+            SetupSink("file:n.jsonl", relativeTo: "/var/lib/starwatch") == .file(path: "/var/lib/starwatch/n.jsonl")
+        )
+        #expect(SetupSink("file:/srv/n.jsonl", relativeTo: "/var/lib/starwatch") == .file(path: "/srv/n.jsonl"))
+    }
+
+    @Test func theSameAnswersCanBeGivenAgainAsOneCommand() throws {
+        var answers = SetupAnswers()
+        answers.server = "https://server.test"
+        answers.token = .key(file: "/home/me/my key")
+        answers.stars = [Self.plan]
+        answers.announcesLastWeek = true
+        answers.sink = .ntfy(url: "https://n.test", topic: "t")
+        answers.sinkSecret = "it's"
+        let command = answers.command
+        #expect(
+            command == "starwatch init --server https://server.test --key-file '/home/me/my key' --star \(Self.plan) "
+                + "--announce-last-week --sink ntfy:https://n.test/t --sink-secret-file 'it'\\''s'"
+        )
+    }
+
+    @Test func aSecretThatOthersCanReadIsNotCopiedInSilence() throws {
+        let folder = try TemporaryFolder()
+        for (mode, isSaid) in [(0o644, true), (0o600, false)] {
+            let key = try folder.write("secret", to: "given", mode: mode)
+            var answers = SetupAnswers()
+            answers.token = .sharedSecret(file: key)
+            let lines = try SetupFiles(answers, isPackaged: false).write(to: folder.path, for: nil)
+            #expect(lines.contains { $0.contains("other users can read \(key)") } == isSaid)
+        }
+    }
+
+    @Test func theDifferenceOfStarsIsCounted() {
+        #expect(SetupChange(from: ["a"], to: ["a"]) == nil)
+        #expect(SetupChange(from: ["a", "b"], to: ["c", "a"]).map { [$0.added, $0.removed] } == [1, 1])
     }
 
     @Test(arguments: ["", "log:x", "webhook", "webhook:", "ntfy:https://n.test", "ntfy:topic", "file:", "fax:1"])
@@ -42,7 +96,7 @@ import Testing
 
     @Test(
         arguments: [
-            "log", "webhook:https://w.test/h?a=b", "ntfy:https://n.test/t", "command:/bin/cat", "file:/tmp/a b",
+            "log", "feed", "webhook:https://w.test/h?a=b", "ntfy:https://n.test/t", "command:/bin/cat", "file:/tmp/a b",
         ],
         [true, false]
     )
@@ -52,6 +106,7 @@ import Testing
         answers.server = "https://server.test"
         answers.did = DID("did:key:abc")
         answers.token = .sharedSecret(file: try folder.write("a secret of thirty-two bytes ok!", to: "given"))
+        answers.announcesLastWeek = isPackaged
         answers.stars = ["https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37", "a: \"b\" # c"]
         answers.sink = try #require(SetupSink(sink))
         if answers.sink.secret != nil { answers.sinkSecret = try folder.write("sink secret", to: "token") }
@@ -63,6 +118,7 @@ import Testing
         #expect(options.polls.map(\.planIDs) == [answers.stars])
         #expect(options.auth.kind == .sharedSecret && options.auth.secretFile == folder.path + "/shared.secret")
         #expect(options.delivery.sinks.map(\.name) == [answers.sink.name])
+        #expect(options.polls.map(\.bootstrap) == [isPackaged ? .lastWeek : .latest])
         #expect(options.storage.path.hasPrefix("/var/lib") == isPackaged)
         let secret = try String(contentsOfFile: folder.path + "/shared.secret", encoding: .utf8)
         #expect(secret == "a secret of thirty-two bytes ok!")

@@ -8,7 +8,7 @@ from .files import IS_ROOT
 from .world import DID, PLAN, STRANGER, USER, World, check, eventually, item, page, run
 
 NAME = "Canary Garden of Alice"
-WORDS = [DID, DID.lower(), "caNaRy00000000000000", PLAN, PLAN.rsplit("/", 1)[1], NAME, "Canary Garden", "CANARYDESCRIPTION"]
+WORDS = [DID, DID.lower(), "aFeDaDa0000000000000", PLAN, PLAN.rsplit("/", 1)[1], NAME, "Canary Garden", "CANARYDESCRIPTION"]
 COLUMNS = [("sealed_accounts", "did"), ("settings", "starredPlanHandleIds"), ("notification_outbox", "plan_id"), ("notification_outbox", "name"), ("notification_outbox", "changed_fields"),
            ("notifications", "title"), ("notifications", "body"), ("notifications", "payload"), ("plan_snapshots", "sealed_plan_id"), ("plan_snapshots", "fields"), ("feed", "payload")]
 

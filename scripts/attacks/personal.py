@@ -56,9 +56,9 @@ def canaries(category):
         tokens = {headers["authorization"].split(" ")[-1] for _, headers, _ in server.requests if headers.get("authorization")}
         check(tokens, "no token was sent")
         words = {SECRET, TOKEN, NAME, DID, DID.lower(), PLAN, PLAN.rsplit("/", 1)[1], "CANARYHOOKSECRET", "CANARYPATH", "CANARYQUERY", "CANARYOUTPUT", "CANARYERRORS", "CANARYBEARER", "CANARYT0KEN",
-                 "CANARYDID", "CANARYKEY", "caNaRy00000", item(1)["planSummary"]["jwtId"]} | {part for token in tokens for part in token.split(".")[1:]}
+                 "CANARYDID", "CANARYKEY", "aFeDaDa00000", item(1)["planSummary"]["jwtId"]} | {part for token in tokens for part in token.split(".")[1:]}
         # The operator's own text is for the operator.
-        own = {"starwatch config print": {DID, DID.lower(), PLAN, PLAN.rsplit("/", 1)[1], "caNaRy00000"}}
+        own = {"starwatch config print": {DID, DID.lower(), PLAN, PLAN.rsplit("/", 1)[1], "aFeDaDa00000"}}
         own["starwatch config print --json"] = own["starwatch config print"]
         for place, text in places.items():
             check(text, f"{place} is empty")

@@ -16,7 +16,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARIES = pathlib.Path(os.environ.get("STARWATCH_BIN_DIR", ROOT / ".build/debug"))
 STARWATCH = str(BINARIES / "starwatch")
-DID = "did:ethr:0xCaNaRy00000000000000000000000000000CaNaRy"
+DID = "did:ethr:0xCaFeDaDa000000000000000000000000CaFeDaDa"
 PLAN = "https://endorser.ch/entity/01HCANARYP1AN0000000000000"
 POLL = "starred_projects"
 # Neither root nor a user of this machine.

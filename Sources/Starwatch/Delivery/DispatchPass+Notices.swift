@@ -47,7 +47,7 @@ extension DispatchPass {
                 isStale = true
             } else {
                 let begin = current.ageBegins(poll.kind, lastSuccess: success, startedAt: service.startedAt)
-                isStale = local - begin > poll.options.staleAfter
+                isStale = local - begin > poll.staleAfter
             }
             guard isStale != (notice != nil) else { continue }
             var message = NotificationMessage(

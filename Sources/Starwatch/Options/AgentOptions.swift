@@ -52,6 +52,10 @@ public struct ServerOptions: Sendable, Hashable {
     public var clientVersion: String?
     /// A PEM file of additional trust anchors, for this server only. `nil`, the default: only the distribution's bundle.
     public var caFile: String?
+    /// The HTTP or SOCKS proxy of requests to this server, such as `http://proxy.internal:3128`; `environment` for
+    /// `HTTPS_PROXY` and `NO_PROXY` of the process. Requests to this machine use none. `nil`, the default: none, whatever
+    /// the environment says.
+    public var proxy: String?
     /// Pinned public keys of this server, `sha256//…` in libcurl's format, joined with `;`. `nil`, the default: no pinning.
     public var pinnedPublicKey: String?
 
@@ -161,6 +165,8 @@ public struct PollOptions: Sendable, Hashable {
     public enum Bootstrap: String, Sendable, CaseIterable {
         /// The first run announces nothing and starts at the newest change.
         case latest
+        /// The first run announces what changed in the last seven days.
+        case lastWeek = "last_week"
         /// The first run announces everything the server has.
         case beginning
     }
@@ -177,8 +183,9 @@ public struct PollOptions: Sendable, Hashable {
     public var catchUp = CatchUp.latest
     /// The range of this instance's fixed delay after the scheduled time. By default zero.
     public var splay: Duration = .zero
-    /// Maximum time without a success. After it, the poll is stale and the agent degraded. By default 4 h.
-    public var staleAfter: Duration = .seconds(4 * 3600)
+    /// Maximum time without a success. After it, the poll is stale and the agent degraded. `nil`, the default: the
+    /// schedule's longest gap plus 1 h, at least 4 h (`Schedule.staleAfter(from:)`).
+    public var staleAfter: Duration?
     /// The starred plans of an identity whose stars were never set. They only seed the database; later edits are
     /// ignored. Empty by default. Only polls of the kind `starred_projects` use it.
     public var planIDs: [String] = []
@@ -313,6 +320,8 @@ public struct SinkOptions: Sendable, Hashable {
     /// Whether the sink gets the synthetic changes of ``AgentOptions/canary``. Only a webhook, a file and a command can,
     /// because they are for programs. By default `false`.
     public var takesCanaries = false
+    /// The proxy of a webhook or an ntfy server, as ``ServerOptions/proxy``. `nil`, the default: none.
+    public var proxy: String?
     /// A PEM file of additional trust anchors for a webhook or an ntfy server. `nil`, the default: only the
     /// distribution's bundle.
     public var caFile: String?

@@ -6,6 +6,8 @@ package struct OptionWarning: Sendable, Hashable {
     package struct Facts: Sendable, Hashable {
         /// The DID of `auth.key_file` as apps write it; `nil` without a key.
         package var keyDID: DID?
+        /// The longest time between two runs, by poll.
+        package var longestGaps: [PollName: Duration] = [:]
         /// Whether the database's folder exists.
         package var hasStorageFolder = true
         /// The ports whose web configuration has TLS.
@@ -23,10 +25,12 @@ package struct OptionWarning: Sendable, Hashable {
     package let path: String
     /// One sentence that says what happens and what to do. It contains no secret, DID or plan.
     package let message: String
+    /// Whether it concerns a value that only seeds an empty database. The database can have another one.
+    package var isOfSeed = false
 
     /// The warnings about `options`, in the order of the configuration file.
     package static func all(in options: AgentOptions, _ facts: Facts) -> [OptionWarning] {
-        identity(options, facts) + storage(facts) + options.polls.flatMap { poll($0, options) }
+        identity(options, facts) + storage(facts) + stars(options) + options.polls.flatMap { poll($0, options, facts) }
             + locale(options.delivery) + listeners(options) + clearText(options, facts)
     }
 
@@ -39,7 +43,8 @@ package struct OptionWarning: Sendable, Hashable {
     }
 
     private static func identity(_ options: AgentOptions, _ facts: Facts) -> [OptionWarning] {
-        guard let did = options.initialIdentity, let own = facts.keyDID, did != own,
+        guard let did = options.initialIdentity else { return signedOut(facts) }
+        guard let own = facts.keyDID, did != own,
             did.rawValue.lowercased() == own.rawValue.lowercased()
         else { return [] }
         return [
@@ -53,6 +58,21 @@ package struct OptionWarning: Sendable, Hashable {
         ]
     }
 
+    private static func signedOut(_ facts: Facts) -> [OptionWarning] {
+        let advice =
+            facts.keyDID == nil ? "write a DID, or run 'starwatch identity set'." : "write the DID of auth.key_file."
+        let message = "is not set, so the agent would start signed out and poll nothing; \(advice)"
+        return [OptionWarning(path: "identity.did", message: message, isOfSeed: true)]
+    }
+
+    private static func stars(_ options: AgentOptions) -> [OptionWarning] {
+        let polls = options.polls.filter { $0.kind == .starredProjects }
+        // Stars belong to the identity, so one poll's plans are enough.
+        guard let poll = polls.first, polls.allSatisfy(\.planIDs.isEmpty) else { return [] }
+        let message = "names no plan, so the poll requests nothing; add plans, or run 'starwatch stars add'."
+        return [OptionWarning(path: "polls.\(poll.name).plan_ids", message: message, isOfSeed: true)]
+    }
+
     private static func storage(_ facts: Facts) -> [OptionWarning] {
         guard !facts.hasStorageFolder else { return [] }
         return [
@@ -63,13 +83,22 @@ package struct OptionWarning: Sendable, Hashable {
         ]
     }
 
-    private static func poll(_ poll: PollOptions, _ options: AgentOptions) -> [OptionWarning] {
+    private static func poll(_ poll: PollOptions, _ options: AgentOptions, _ facts: Facts) -> [OptionWarning] {
         var warnings: [OptionWarning] = []
         func warn(_ key: String, _ message: String) {
             warnings.append(OptionWarning(path: "polls.\(poll.name).\(key)", message: message))
         }
         if poll.kind.needsToken, options.auth.kind == .none {
             warn("kind", "\(poll.kind.rawValue) needs a token, and auth.kind is none: the poll never runs; set auth.")
+        }
+        if let limit = poll.staleAfter, let gap = facts.longestGaps[poll.name], limit <= gap {
+            warn(
+                "stale_after",
+                """
+                is not longer than the time between two runs, up to \(DurationText.format(gap)), so the poll is stale \
+                although it succeeds; remove the line for the default.
+                """
+            )
         }
         if case .every(let interval) = poll.timing, interval < shortestInterval {
             warn(

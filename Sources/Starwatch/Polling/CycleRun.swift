@@ -99,10 +99,10 @@ struct CycleRun {
             let isSame =
                 cycle.poll.kind != .starredProjects
                 || chunk == cycle.identity.chunks(of: snapshot, dialect: source.dialect).first
-            if isSame, state.fetchCursor == nil, state.walk == nil { first = probe.firstPage }
+            if isSame, cycle.cursor(of: state, in: source.dialect) == nil, state.walk == nil { first = probe.firstPage }
         }
         isBootstrap = !state.bootstrapped && cycle.poll.options.bootstrap == .latest
-        (cursor, room, isWalkStored) = (state.fetchCursor, state.room, state.walk != nil)
+        (cursor, room, isWalkStored) = (cycle.cursor(of: state, in: source.dialect), state.room, state.walk != nil)
         resume = isBootstrap ? nil : state.walk
         source.decoder.context = PageContext(author: author, cursor: cursor)
         source.decoder.latest = cursor?.timestamp

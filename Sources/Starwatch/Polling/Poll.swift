@@ -8,6 +8,8 @@ package struct Poll: Sendable {
     /// The poll's name as a label value.
     package let label: ConfiguredName
     package let schedule: Schedule
+    /// Maximum time without a success.
+    package let staleAfter: Duration
     /// This instance's fixed delay after the scheduled time.
     package let splay: Duration
     /// The polls that can have the same claims; the poll itself is among them.

@@ -197,6 +197,14 @@ package final class PollCycle: Sendable {
         store.polls.recordUnchanged(record)
     }
 
+    /// The cursor that a cycle starts from: the stored one, or that of a first run which announces the last week; `nil` for
+    /// all that the server has.
+    func cursor(of state: PollState, in dialect: Dialect) -> JWTID? {
+        if let stored = state.fetchCursor { return stored }
+        guard poll.options.bootstrap == .lastWeek, !state.bootstrapped else { return nil }
+        return JWTID.floor(dialect.idKind, at: clock.now - .seconds(7 * 86_400))
+    }
+
     /// Reads the state that the cycle needs. If the outbox exceeds its limit, for example after the limit was lowered,
     /// rows are evicted first.
     func readState(_ stream: StreamKey) async throws(StoreError) -> PollState {

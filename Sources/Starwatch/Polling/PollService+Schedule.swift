@@ -74,11 +74,12 @@ extension PollService {
     }
 
     /// Returns whether the poll has to find its starting point, and can. Until then it would take every change for one that
-    /// was there before, so it does not wait for its schedule.
+    /// was there before, or announce none, so it does not wait for its schedule.
     fileprivate func isNew(_ poll: Poll) async throws(StoreError) -> Bool {
-        guard poll.options.bootstrap == .latest else { return false }
+        guard poll.options.bootstrap != .beginning else { return false }
         guard try await shared.account.identity.current().expects(poll.kind) else { return false }
-        return try await storedState(of: poll).map { !$0.bootstrapped } ?? false
+        guard let state = try await storedState(of: poll) else { return false }
+        return poll.options.bootstrap == .latest ? !state.bootstrapped : state.lastSuccess == nil && !state.bootstrapped
     }
 
     /// Returns the time of an extra run outside the schedule, after a cycle with `result`.

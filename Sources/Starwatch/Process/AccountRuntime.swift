@@ -177,6 +177,7 @@ private struct AccountRuntimeMaker {
                 options: poll,
                 label: environment.metrics.pollNames[poll.name.rawValue]!,
                 schedule: schedule,
+                staleAfter: poll.staleAfter ?? schedule.staleAfter(from: environment.time.now),
                 splay: Splay.delay(instance: process.instance, poll: poll.name, within: poll.splay),
                 overlapping: overlapping[poll.kind] ?? []
             )

@@ -89,11 +89,9 @@ struct AgentParts {
         time: any TimeSource
     ) throws(AgentError) -> any HTTPTransport {
         do {
-            return try ServerTransport(
-                to: url,
-                trust: HTTPClientOptions(caFile: options.caFile, pinnedPublicKey: options.pinnedPublicKey),
-                time: time
-            )
+            var trust = HTTPClientOptions(caFile: options.caFile, pinnedPublicKey: options.pinnedPublicKey)
+            trust.proxy = options.proxy
+            return try ServerTransport(to: url, trust: trust, time: time)
         } catch {
             throw AgentError(.configuration, error.description)
         }
@@ -152,20 +150,29 @@ extension Agent {
 }
 
 extension OptionWarning {
-    /// Returns the warnings about valid options. Reads the key file, and whether the database's folder exists.
+    /// Returns the warnings about valid options.
     ///
     /// - Parameter facts: What is known already.
     package static func found(in options: AgentOptions, _ facts: Facts = Facts()) async -> [OptionWarning] {
-        var facts = facts
+        all(in: options, await facts.completed(for: options))
+    }
+}
+
+extension OptionWarning.Facts {
+    /// Adds what the key file, the schedules and the database's folder tell.
+    package func completed(for options: AgentOptions) async -> OptionWarning.Facts {
+        var facts = self
         if options.auth.kind == .didKey, let path = options.auth.keyFile {
             let directory = SecretFiles.ofProcess.credentialsDirectory
             let file = SecretFile(path: path, setting: "auth.key_file", credentialsDirectory: directory)
             facts.keyDID = await DIDKeyTokenProvider(file: file).ownDID
         }
+        let now = SystemClock().now
+        for poll in options.polls { facts.longestGaps[poll.name] = (try? Schedule(of: poll))?.longestGap(from: now) }
         let folder = URL(fileURLWithPath: options.storage.path).deletingLastPathComponent().path
         var isDirectory: ObjCBool = false
         facts.hasStorageFolder =
             FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory) && isDirectory.boolValue
-        return all(in: options, facts)
+        return facts
     }
 }

@@ -77,7 +77,7 @@ struct MetricsReporter: Sendable {
         lifecycle.seen.reloadError = nil
         metrics.reloadTime.set(time.now.seconds)
         for poll in runtime.polls {
-            metrics.polls.staleAfter[poll.label].set(poll.options.staleAfter.inSeconds)
+            metrics.polls.staleAfter[poll.label].set(poll.staleAfter.inSeconds)
             metrics.polls.interval[poll.label].set(poll.schedule.longestGap(from: time.now).inSeconds)
         }
     }

@@ -84,7 +84,7 @@ struct StatusReporter: Sendable {
             let since = current.ageBegins(poll.kind, lastSuccess: success, startedAt: startedAt(now))
             let entry = entry(poll, stream, since: since, now: now, of: current)
             var pollFacts = self.facts(of: poll, entry, stream, current, holdSince: facts.hold?.since)
-            pollFacts.staleSince = entry.stale ? since + poll.options.staleAfter : nil
+            pollFacts.staleSince = entry.stale ? since + poll.staleAfter : nil
             status.polls[poll.name.rawValue] = entry
             facts.polls.append(pollFacts)
         }
@@ -223,8 +223,8 @@ struct StatusReporter: Sendable {
     ) -> AgentStatus.Poll {
         var entry = AgentStatus.Poll(
             kind: poll.kind,
-            stale: identity.expects(poll.kind) && now - since > poll.options.staleAfter,
-            staleAfterSeconds: poll.options.staleAfter.inSeconds
+            stale: identity.expects(poll.kind) && now - since > poll.staleAfter,
+            staleAfterSeconds: poll.staleAfter.inSeconds
         )
         entry.lastAttempt = (stream?.lastAttempt).map { min($0, now).iso8601 }
         entry.lastSuccess = (stream?.lastSuccess).map { min($0, now).iso8601 }

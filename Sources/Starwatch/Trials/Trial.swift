@@ -38,11 +38,12 @@ package enum Trial {
 
     /// Sends a test notification to one sink. A sink of kind `log` writes to standard error.
     ///
-    /// - Throws: ``AgentError`` of kind `configuration` if there is no such sink, or if its secret is unusable.
+    /// - Throws: ``AgentError``, of kind `configuration` if the sink's secret is unusable, and `failed` if there is no such
+    ///   sink.
     package static func sink(_ name: String, of options: AgentOptions) async throws(AgentError) -> SinkTestReport {
         guard let sink = options.delivery.sinks.first(where: { $0.name == name }) else {
             let names = options.delivery.sinks.map(\.name).joined(separator: ", ")
-            throw AgentError(.configuration, "There is no sink of that name; the sinks are \(names).")
+            throw AgentError(.failed, "There is no sink of that name; the sinks are \(names).")
         }
         var options = options
         options.delivery.sinks = [sink]

@@ -129,7 +129,8 @@ package struct ControlClient: AgentControl {
             guard let code = exchange.connectErrno, code != EAGAIN else {
                 throw .timedOut(socketPath, nil, isRead: true)
             }
-            throw .unreachable(socketPath, ErrnoText.of(code))
+            // Whether an agent listens is unknown then, and its database is closed to this user too.
+            throw code == EACCES ? .denied(socketPath) : .unreachable(socketPath, ErrnoText.of(code))
         // libcurl reports a path that is too long as a name that does not resolve.
         case .failure(.dns): throw .unreachable(socketPath, "not a usable path")
         case .failure(.peer): throw .stranger(socketPath)
@@ -196,10 +197,16 @@ extension ControlRequest {
 
 extension ControlError {
     static func unreachable(_ path: String, _ detail: String) -> ControlError {
-        ControlError(
+        // systemd makes this folder for the package's service, whose files an agent of another user would take.
+        let start = path.hasPrefix("/run/starwatch/") ? "systemctl start starwatch" : "starwatch run"
+        return ControlError(
             .unreachable,
-            "No agent can be reached at \(path) (\(detail)); start one with \"starwatch run\", or name its --socket."
+            "No agent can be reached at \(path) (\(detail)); start one with \"\(start)\", or name its --socket."
         )
+    }
+
+    static func denied(_ path: String) -> ControlError {
+        ControlError(.failed, "This user cannot use the agent's socket \(path); run the command with sudo.")
     }
 
     static func stranger(_ path: String) -> ControlError {

@@ -1,23 +1,30 @@
 import ArgumentParser
 import Foundation
 import Starwatch
+import StarwatchCore
 
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         "check",
         "Check the configuration.",
         """
-        Reports every problem with its line. Sends and writes nothing, and opens no database. Exits 0 when the configuration is \
-        valid, else 2.
+        Reports every problem with its line, also programs that are missing and ports that are in use. Sends and writes \
+        nothing, and opens no database. Exits 0 when the configuration is valid, else 2.
 
-        Warns of valid settings that are probably a mistake: an empty file, polls of offers without a token, a DID \
-        whose case differs from its key's, plan ids that cannot exist, a database folder that does not exist, \
-        listening on every address, passwords and tokens in clear text on a network, and intervals below 1m. With --strict, a warning makes the exit code 1.
+        Warns of valid settings that are probably a mistake: an empty file, a start without a DID or without plans, polls \
+        of offers without a token, a DID whose case differs from its key's, plan ids that cannot exist, a stale limit \
+        below the schedule's longest gap, a database folder that does not exist, listening on every address, passwords and tokens in clear text on a network, and intervals below 1m. With --strict, a warning makes the exit code 1.
         """,
         examples: "starwatch check",
-        "starwatch check --strict --config starwatch.yaml",
+        "starwatch check --strict starwatch.yaml",
         "starwatch check --json"
     )
+
+    @Argument(
+        help: ArgumentHelp("The configuration file; the same as --config.", valueName: "file"),
+        completion: .file()
+    )
+    var file: String?
 
     @Flag(help: "Exit 1 if there are warnings.")
     var strict = false
@@ -25,13 +32,16 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup var arguments: ConfigurationArguments
     @OptionGroup var format: FormatArguments
 
+    func validate() throws {
+        if file != nil, arguments.config != nil { throw ValidationError("Give the file once.") }
+    }
+
     func run() async throws {
         if format.json { return try await printJSON() }
-        let configuration = try arguments.access.configuration()
-        try await Agent.check(configuration.options)
-        let warnings = configuration.lines(
-            of: await OptionWarning.found(in: configuration.options, configuration.facts)
-        )
+        let configuration = try access.configuration()
+        try await configuration.check()
+        let facts = await configuration.facts.completed(for: configuration.options)
+        let warnings = configuration.lines(of: OptionWarning.all(in: configuration.options, facts))
         for warning in warnings { FileHandle.standardError.write(Data((TerminalText.printable(warning) + "\n").utf8)) }
         func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
         var parts = [
@@ -39,20 +49,26 @@ struct CheckCommand: AsyncParsableCommand {
         ]
         if !warnings.isEmpty { parts.append(count(warnings.count, "warning")) }
         print(TerminalText.printable("\(configuration.file) is good: \(parts.joined(separator: ", "))."))
+        for poll in CheckedPoll.all(configuration.options, facts) { print(poll.text) }
+        if configuration.options.initialIdentity == nil, let did = facts.keyDID {
+            print("The DID of auth.key_file is \(did.rawValue); write it as identity.did.")
+        }
         if strict, !warnings.isEmpty { throw CommandError.printed(.failed) }
     }
+
+    private var access: AgentAccess { file.map { AgentAccess(config: $0) } ?? arguments.access }
 
     private func printJSON() async throws {
         var report = CheckReport()
         do {
-            let configuration = try arguments.access.configuration()
+            let configuration = try access.configuration()
             report.file = configuration.file
-            try await Agent.check(configuration.options)
-            report.warnings = configuration.problems(
-                of: await OptionWarning.found(in: configuration.options, configuration.facts)
-            )
-        } catch let error as AgentError {
-            report.problems = [ConfigurationProblem(line: nil, path: "", message: error.message)]
+            try await configuration.check()
+            let facts = await configuration.facts.completed(for: configuration.options)
+            report.polls = CheckedPoll.all(configuration.options, facts)
+            report.warnings = configuration.problems(of: OptionWarning.all(in: configuration.options, facts))
+        } catch let failure as ConfigurationFailure {
+            (report.file, report.problems) = (failure.file, failure.problems)
         } catch CommandError.configuration(let failure) {
             (report.file, report.problems) = (failure.file, failure.problems)
         }
@@ -63,10 +79,36 @@ struct CheckCommand: AsyncParsableCommand {
     }
 }
 
+/// A poll of a valid configuration, with its effective stale limit.
+private struct CheckedPoll: Encodable {
+    var name: String
+    var longestGapSeconds: Double
+    var staleAfterSeconds: Double
+
+    /// The polls, in the order of the file.
+    static func all(_ options: AgentOptions, _ facts: OptionWarning.Facts) -> [CheckedPoll] {
+        options.polls.map { poll in
+            let gap = facts.longestGaps[poll.name] ?? .zero
+            let limit = poll.staleAfter ?? Schedule.staleAfter(longestGap: gap)
+            return CheckedPoll(
+                name: "\(poll.name)",
+                longestGapSeconds: gap.inSeconds,
+                staleAfterSeconds: limit.inSeconds
+            )
+        }
+    }
+
+    var text: String {
+        let (gap, limit) = (AgeText.duration(longestGapSeconds), AgeText.duration(staleAfterSeconds))
+        return "  \(name): up to \(gap) between runs, stale after \(limit) without success."
+    }
+}
+
 /// The output of `check --json`.
 private struct CheckReport: Encodable {
     var file = ""
     var valid = true
+    var polls: [CheckedPoll] = []
     var problems: [ConfigurationProblem] = []
     var warnings: [ConfigurationProblem] = []
 }

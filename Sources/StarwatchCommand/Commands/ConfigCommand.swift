@@ -43,12 +43,21 @@ struct ConfigCommand: AsyncParsableCommand {
             "reference",
             "Print every setting with its default and meaning, as Markdown.",
             examples: "starwatch config reference",
-            "starwatch config reference --json"
+            "starwatch config reference --json",
+            "starwatch config reference --man > starwatch.yaml.5"
         )
+
+        @Flag(help: "Print the manual page starwatch.yaml(5).")
+        var man = false
 
         @OptionGroup var format: FormatArguments
 
+        func validate() throws {
+            if man, format.json { throw ValidationError("Give either --man or --json.") }
+        }
+
         func run() async throws {
+            if man { return print(ConfigurationManual.text, terminator: "") }
             try format.print(ConfigurationReference.settings) { _ in
                 String(ConfigurationReference.markdown.dropLast())
             }

@@ -43,7 +43,7 @@ struct DigestsCommand: AsyncParsableCommand {
             examples: "starwatch digests fetch daily"
         )
 
-        @Argument(help: "The digest's name.")
+        @Argument(help: "The digest's name.", completion: NameCompletion.digests)
         var name: String
 
         @OptionGroup var arguments: AgentArguments
@@ -65,7 +65,7 @@ struct DigestsCommand: AsyncParsableCommand {
             examples: "starwatch digests show daily"
         )
 
-        @Argument(help: "The digest's name.")
+        @Argument(help: "The digest's name.", completion: NameCompletion.digests)
         var name: String
 
         @OptionGroup var arguments: AgentArguments

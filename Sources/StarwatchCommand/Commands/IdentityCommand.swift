@@ -45,6 +45,7 @@ struct IdentityCommand: AsyncParsableCommand {
         func validate() throws {
             guard (did != nil) != signOut else { throw ValidationError("Give either a DID or --sign-out.") }
             if let did, DID(did) == nil { throw ValidationError("That is not a DID; write one such as did:ethr:0x….") }
+            if let problem = did.flatMap(DID.typingProblem) { throw ValidationError("The DID \(problem)") }
         }
 
         func run() async throws {

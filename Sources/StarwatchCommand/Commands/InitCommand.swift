@@ -10,7 +10,8 @@ struct InitCommand: AsyncParsableCommand {
         """
         Asks for missing options on a terminal. Then polls the server once without storing anything, sends a test \
         notification to the sink, writes starwatch.yaml and copies of the secrets with safe modes, and prints the next \
-        two commands. Writes nothing if a trial fails. Renames a former file to starwatch.yaml.old.
+        two commands. A relative path of a sink starts at the folder of the files, or at /var/lib/starwatch with the \
+        package. A database that exists keeps its DID and plans; init says what differs. Writes nothing if a trial fails. Renames a former file to starwatch.yaml.old.
         """,
         examples: "sudo starwatch init",
         "starwatch init --key-file did.key --star PLAN --sink webhook:URL",
@@ -20,28 +21,43 @@ struct InitCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The Endorser server.", valueName: "url"))
     var server: String?
 
-    @Option(help: "The server's dialect: auto, endorser or canonical.")
+    @Option(
+        help: "The server's dialect: auto, endorser or canonical.",
+        completion: .list(DialectChoice.allCases.map(\.rawValue))
+    )
     var dialect: String?
 
     @Option(help: "The DID to sign in. Not needed with --key-file.")
     var did: String?
 
-    @Option(help: ArgumentHelp("The private key of the DID: 64 hex digits or PEM.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The private key of the DID: 64 hex digits or PEM.", valueName: "file"),
+        completion: .file()
+    )
     var keyFile: String?
 
-    @Option(help: ArgumentHelp("The secret shared with the server, for HS256 tokens.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The secret shared with the server, for HS256 tokens.", valueName: "file"),
+        completion: .file()
+    )
     var secretFile: String?
 
-    @Option(help: ArgumentHelp("Tokens, one per line, or a JSON array.", valueName: "file"))
+    @Option(help: ArgumentHelp("Tokens, one per line, or a JSON array.", valueName: "file"), completion: .file())
     var tokensFile: String?
 
     @Option(help: ArgumentHelp("A starred plan's id; can be repeated.", valueName: "plan"))
     var star: [String] = []
 
+    @Flag(help: "Announce also what changed in the last week.")
+    var announceLastWeek = false
+
     @Option(help: ArgumentHelp("The sink: \(SetupSink.forms).", valueName: "sink"))
     var sink: String?
 
-    @Option(help: ArgumentHelp("The secret of a webhook, or the token of ntfy.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The secret of a webhook, or the token of ntfy.", valueName: "file"),
+        completion: .file()
+    )
     var sinkSecretFile: String?
 
     @Option(
@@ -62,24 +78,57 @@ struct InitCommand: AsyncParsableCommand {
         if let dialect, DialectChoice(rawValue: dialect) == nil {
             throw ValidationError("--dialect must be auto, endorser or canonical.")
         }
-        if let did, DID(did) == nil { throw ValidationError("--did must be a DID, such as did:ethr:0x….") }
+        if let problem = did.flatMap(DID.typingProblem) { throw ValidationError("--did \(problem)") }
         if sinkSecretFile != nil, let sink = sink.flatMap({ SetupSink($0) }), sink.secret == nil {
             throw ValidationError("--sink-secret-file is only for a webhook or ntfy.")
         }
         if let sink, SetupSink(sink) == nil { throw ValidationError("--sink must be \(SetupSink.forms).") }
     }
 
+    /// Checks the options before anything is asked or tried.
+    private func checkOptions() throws(CommandError) {
+        if let problem = server.flatMap({ ValueRules.url($0) }) { throw .usage("--server \(problem)") }
+        if let problem = PlanIDRule.problem(star, in: dialect(of: server ?? SetupQuestions.server)) {
+            throw .usage("--star: \(problem)")
+        }
+        if let problem = sink.flatMap({ SetupSink($0) })?.problem { throw .usage(problem) }
+        for file in [secretFile, tokensFile, sinkSecretFile].compactMap(\.self)
+        where !FileManager.default.isReadableFile(atPath: file) {
+            throw .usage("\(file) cannot be read; correct its path or mode.")
+        }
+    }
+
+    /// The dialect whose plans have the identifiers.
+    private func dialect(of server: String) -> Dialect {
+        PlanIDRule.certainDialect(dialect.flatMap { DialectChoice(rawValue: $0)?.fixed }, server: server)
+    }
+
     func run() async throws {
         // Files are closed to others from their first byte on.
         umask(0o077)
+        try checkOptions()
         let place = place()
-        let answers = try await answers()
-        let setup = Setup(answers: answers, folder: place.folder, user: place.user) {
+        let answers = try await answers(place)
+        var setup = Setup(answers: answers, folder: place.folder, user: place.user) {
             print($0)
         } progress: {
             FileHandle.standardError.write(Data(($0 + "\n").utf8))
         }
-        try await setup.run(isTried: !untested)
+        setup.confirm = Self.confirms
+        do {
+            try await setup.run(isTried: !untested)
+        } catch {
+            if Self.isTerminal { print("The same answers again:\n  \(TerminalText.printable(answers.command))") }
+            throw error
+        }
+    }
+
+    private static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+
+    private static func confirms(_ question: String) -> Bool {
+        guard isTerminal else { return false }
+        FileHandle.standardError.write(Data((question + " [y/N]: ").utf8))
+        return ["y", "yes"].contains((readLine() ?? "").lowercased())
     }
 
     private func place() -> (folder: String, user: ServiceUser?) {
@@ -90,9 +139,10 @@ struct InitCommand: AsyncParsableCommand {
         return (folder, folder == ServiceUser.folder ? user : nil)
     }
 
-    private func answers() async throws -> SetupAnswers {
-        let isTerminal = isatty(STDIN_FILENO) == 1
-        let questions = SetupQuestions(
+    private func answers(_ place: (folder: String, user: ServiceUser?)) async throws -> SetupAnswers {
+        let isTerminal = Self.isTerminal
+        let sinkFolder = place.user == nil ? place.folder : ServiceUser.stateFolder
+        var questions = SetupQuestions(
             ask: { question in
                 guard isTerminal else { return nil }
                 FileHandle.standardError.write(Data((question + ": ").utf8))
@@ -100,6 +150,14 @@ struct InitCommand: AsyncParsableCommand {
             },
             tell: { print($0) }
         )
+        questions.sinkFolder = sinkFolder
+        questions.keyProblem = { path in
+            guard let content = FileManager.default.contents(atPath: path) else { return "The file cannot be read." }
+            do throws(AgentError) {
+                _ = try Trial.did(ofKey: Array(content))
+                return nil
+            } catch { return error.message }
+        }
         var answers = SetupAnswers()
         answers.dialect = dialect
         answers.server = try server ?? (isTerminal ? questions.askServer() : SetupQuestions.server)
@@ -115,8 +173,14 @@ struct InitCommand: AsyncParsableCommand {
         }
         if let secretFile { answers.token = .sharedSecret(file: secretFile) }
         if let tokensFile { answers.token = .pool(file: tokensFile) }
-        answers.stars = try star.isEmpty && isTerminal ? questions.askStars() : star
-        if let sink { answers.sink = SetupSink(sink)! } else { answers.sink = try questions.askSink() }
+        answers.stars = try star.isEmpty && isTerminal ? questions.askStars(dialect(of: answers.server)) : star
+        let asksWeek = isTerminal && star.isEmpty && !announceLastWeek && !answers.stars.isEmpty
+        answers.announcesLastWeek = try asksWeek ? questions.askLastWeek() : announceLastWeek
+        if let sink {
+            answers.sink = SetupSink(sink, relativeTo: sinkFolder)!
+        } else {
+            answers.sink = try questions.askSink()
+        }
         let asksSecret = sink == nil && isTerminal
         answers.sinkSecret = try sinkSecretFile ?? (asksSecret ? questions.askSinkSecret(of: answers.sink) : nil)
         return answers

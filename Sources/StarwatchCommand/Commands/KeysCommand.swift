@@ -186,7 +186,9 @@ struct KeysCommand: AsyncParsableCommand {
         @OptionGroup var format: FormatArguments
 
         func run() async throws {
-            let report = try await DatabaseEncryption.encrypt(arguments.access.configuration().options)
+            let options = try arguments.access.configuration().options
+            try AgentUser.become(for: options)
+            let report = try await DatabaseEncryption.encrypt(options)
             try format.print(report) { report in
                 report.result == .encrypted
                     ? "The database is encrypted, with \(report.rows) rows." : "The database is encrypted already."
@@ -214,6 +216,7 @@ struct KeysCommand: AsyncParsableCommand {
 
         func run() async throws {
             let options = try arguments.access.configuration().options
+            try AgentUser.become(for: options)
             let report = try await DatabaseEncryption.decrypt(options, isForced: force)
             try format.print(report) { report in
                 """

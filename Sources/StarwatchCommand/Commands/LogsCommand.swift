@@ -19,7 +19,10 @@ struct LogsCommand: AsyncParsableCommand {
     @Option(help: "Only lines since this time, such as 2026-01-01T12:00:00Z, or of this last period, such as 2h.")
     var since: String?
 
-    @Option(help: "The lowest level: \(LogLine.Level.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Option(
+        help: "The lowest level: \(LogLine.Level.allCases.map(\.rawValue).joined(separator: ", ")).",
+        completion: .list(LogLine.Level.allCases.map(\.rawValue))
+    )
     var level: String?
 
     @Option(help: "Only lines of this run: run_….")
@@ -30,15 +33,18 @@ struct LogsCommand: AsyncParsableCommand {
 
     @OptionGroup var arguments: AgentArguments
 
+    /// The level by its short name.
+    private var word: String? { level == "warning" ? LogLine.Level.warn.rawValue : level }
+
     func validate() throws {
         _ = try sinceTime(now: .init(seconds: 0))
-        try LogLine.Level.check(level, "--level")
+        try LogLine.Level.check(word, "--level")
     }
 
     func run() async throws {
         var query = LogQuery()
         query.since = try sinceTime(now: SystemClock().now)?.iso8601
-        query.level = level.flatMap(LogLine.Level.init)
+        query.level = word.flatMap(LogLine.Level.init)
         query.run = run
         let found = try await arguments.ask(ControlAPI.logs, query)
         var last = print(found.lines) ?? 0

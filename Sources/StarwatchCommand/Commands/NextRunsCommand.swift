@@ -15,7 +15,7 @@ struct NextRunsCommand: AsyncParsableCommand {
         "starwatch next-runs starred_projects --count 5 --json"
     )
 
-    @Argument(help: "The name of a poll or a digest.")
+    @Argument(help: "The name of a poll or a digest.", completion: NameCompletion.pollsAndDigests)
     var name: String
 
     @Option(help: "The number of runs.")
@@ -38,7 +38,7 @@ struct NextRunsCommand: AsyncParsableCommand {
         } else {
             let names = options.polls.map(\.name.rawValue) + options.digests.map(\.name.rawValue)
             let tail = Suggestion.nearest(to: name, among: names).map { "did you mean \"\($0)\"?" }
-            throw CommandError.usage(
+            throw CommandError.failed(
                 "There is no poll \"\(name)\"; \(tail ?? "the polls are \(names.joined(separator: ", ")).")"
             )
         }

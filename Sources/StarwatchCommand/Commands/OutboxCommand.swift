@@ -24,7 +24,10 @@ struct OutboxCommand: AsyncParsableCommand {
             "starwatch outbox list --twice"
         )
 
-        @Option(help: "Only rows in this state: \(OutboxState.allCases.map(\.rawValue).joined(separator: ", ")).")
+        @Option(
+            help: "Only rows in this state: \(OutboxState.allCases.map(\.rawValue).joined(separator: ", ")).",
+            completion: .list(OutboxState.allCases.map(\.rawValue))
+        )
         var state: String?
 
         @Flag(help: "Only changes that a sink accepted more than once.")
@@ -119,7 +122,7 @@ struct OutboxCommand: AsyncParsableCommand {
 
 /// Options that select a part of a list, newest first.
 struct ListArguments: ParsableArguments {
-    @Option(help: "Only entries of this poll.")
+    @Option(help: "Only entries of this poll.", completion: NameCompletion.polls)
     var poll: String?
 
     @Option(help: "Only entries with smaller ids, as the note of the previous list says.")
@@ -149,7 +152,7 @@ struct RowArguments: ParsableArguments {
     @Flag(help: "All of them.")
     var all = false
 
-    @Option(help: "With --all: only the rows of this poll.")
+    @Option(help: "With --all: only the rows of this poll.", completion: NameCompletion.polls)
     var poll: String?
 
     var selection: RowSelection { all ? RowSelection(allOf: poll) : RowSelection(ids: ids) }

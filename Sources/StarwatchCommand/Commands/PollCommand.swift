@@ -15,7 +15,7 @@ struct PollCommand: AsyncParsableCommand {
         "starwatch poll starred_projects --unless-within 1h"
     )
 
-    @Argument(help: "The poll's name.")
+    @Argument(help: "The poll's name.", completion: NameCompletion.polls)
     var name: String
 
     @Option(

@@ -34,6 +34,7 @@ struct RunCommand: AsyncParsableCommand {
         CrashNotes.install(hasWatchdog: supervisor.hasWatchdog)
         var access = arguments.access
         let configuration = try access.configuration()
+        try AgentUser.become(for: configuration.options)
         // A reload reads the same file, even if a file with precedence has appeared.
         access.config = configuration.file
         // Once for the process: the metrics of dependencies survive a reload, which makes a new agent.

@@ -4,7 +4,7 @@ import StarwatchCore
 
 /// `--config`.
 struct ConfigurationArguments: ParsableArguments {
-    @Option(help: ArgumentHelp("The configuration file.", valueName: "file"))
+    @Option(help: ArgumentHelp("The configuration file.", valueName: "file"), completion: .file())
     var config: String?
 
     var access: AgentAccess { AgentAccess(config: config) }
@@ -15,7 +15,8 @@ struct AgentArguments: ParsableArguments {
     @OptionGroup var configuration: ConfigurationArguments
 
     @Option(
-        help: ArgumentHelp("The control socket of a running agent; by default the configured one.", valueName: "path")
+        help: ArgumentHelp("The control socket of a running agent; by default the configured one.", valueName: "path"),
+        completion: .file()
     )
     var socket: String?
 

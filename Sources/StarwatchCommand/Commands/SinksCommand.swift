@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import Starwatch
 import StarwatchCore
 
@@ -22,7 +23,7 @@ struct SinksCommand: AsyncParsableCommand {
             "starwatch sinks test hook --json"
         )
 
-        @Argument(help: "The sink's name in the configuration.")
+        @Argument(help: "The sink's name in the configuration.", completion: NameCompletion.sinks)
         var name: String
 
         @OptionGroup var arguments: AgentArguments
@@ -46,7 +47,10 @@ struct SinksCommand: AsyncParsableCommand {
                 options.delivery.sinks.first(where: { $0.name == name })?.kind.sendsRequests == false
             {
                 // Root can write and run what the agent's user cannot, and would leave files of its own.
-                throw CommandError.failed("Start the agent first; only its own user can test this sink.")
+                try AgentUser.become(for: options)
+                guard geteuid() != 0 else {
+                    throw CommandError.failed("Start the agent first; only its own user can test this sink.")
+                }
             }
             return try await Trial.sink(name, of: options)
         }

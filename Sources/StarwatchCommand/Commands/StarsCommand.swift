@@ -36,12 +36,10 @@ struct StarsCommand: AsyncParsableCommand {
             examples: "starwatch stars set https://endorser.ch/entity/…"
         )
 
-        @Argument(help: "The plans' ids.")
-        var ids: [String]
-
+        @OptionGroup var plans: PlanArguments
         @OptionGroup var arguments: AgentArguments
 
-        func run() async throws { try await StarsCommand.change(.set, ids, arguments) }
+        func run() async throws { try await StarsCommand.change(.set, try plans.checked(arguments), arguments) }
     }
 
     struct Add: AsyncParsableCommand {
@@ -51,12 +49,10 @@ struct StarsCommand: AsyncParsableCommand {
             examples: "starwatch stars add https://endorser.ch/entity/…"
         )
 
-        @Argument(help: "The plans' ids.")
-        var ids: [String]
-
+        @OptionGroup var plans: PlanArguments
         @OptionGroup var arguments: AgentArguments
 
-        func run() async throws { try await StarsCommand.change(.add, ids, arguments) }
+        func run() async throws { try await StarsCommand.change(.add, try plans.checked(arguments), arguments) }
     }
 
     struct Remove: AsyncParsableCommand {
@@ -134,6 +130,26 @@ struct StarsCommand: AsyncParsableCommand {
     private struct Star: Encodable, Sendable {
         var planID: String
         var name: String?
+    }
+}
+
+/// Plans to star. The server ignores an identifier that it does not know, so one that cannot exist is rejected here.
+struct PlanArguments: ParsableArguments {
+    @Argument(help: "The plans' ids.")
+    var ids: [String]
+
+    @Flag(help: "Accept ids that no plan of the configured server can have.")
+    var force = false
+
+    /// Returns the ids.
+    func checked(_ arguments: AgentArguments) throws(CommandError) -> [String] {
+        // With --socket alone there can be no configuration.
+        guard !force, let options = try? arguments.access.configuration(secrets: false).options else { return ids }
+        let dialect = PlanIDRule.certainDialect(options.server.dialect.fixed, server: options.server.url)
+        if let problem = PlanIDRule.problem(ids, in: dialect) {
+            throw .usage("\(problem) To star it anyway, add --force.")
+        }
+        return ids
     }
 }
 

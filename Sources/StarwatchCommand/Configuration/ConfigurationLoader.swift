@@ -56,7 +56,7 @@ struct ConfigurationLoader: Sendable {
         }
         if let problem = accessProblem(path) { throw failure(file, problem) }
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw failure(file, "cannot be read by this user; correct its owner or mode.")
+            throw failure(file, "cannot be read by this user; \(FileResolver.readAdvice).")
         }
         guard data.count <= YAMLDocument.maximumBytes else {
             throw failure(file, "is larger than 1MiB; a configuration is a few kilobytes.")

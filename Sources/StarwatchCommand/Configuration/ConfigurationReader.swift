@@ -20,9 +20,31 @@ enum ConfigurationReader {
         let file = SettingsField("", in: "", line: nil, node: root, journal: journal)
         if root?.mapping != nil || file.isNull {
             ConfigurationTable.settings.readAll(&options, from: file)
+            checkTogether(options, journal)
         } else {
             journal.report("must have settings as \"section:\" with \"key: value\" lines below.", at: "", line: 1)
         }
         return options
+    }
+
+    /// Checks between settings of several sections.
+    private static func checkTogether(_ options: AgentOptions, _ journal: ConfigurationJournal) {
+        func report(_ path: String, _ message: String) {
+            journal.report(message, at: path, line: journal.origins[path])
+        }
+        if options.auth.kind == .didKey, let did = options.initialIdentity, !did.isEthereumAddress {
+            let message = "is none that auth.kind did_key can sign for; write did:ethr:0x…, or change auth.kind."
+            report("identity.did", message)
+        }
+        let database = options.storage.path
+        if options.control.socket == database {
+            report("control.socket", "is also storage.path; choose another path for one of the two.")
+        }
+        for (index, sink) in options.delivery.sinks.enumerated() {
+            guard case .file(let path) = sink.kind, ["", "-wal", "-shm"].map({ database + $0 }).contains(path) else {
+                continue
+            }
+            report("delivery.sinks[\(index)].path", "is the file of the database; choose another path.")
+        }
     }
 }

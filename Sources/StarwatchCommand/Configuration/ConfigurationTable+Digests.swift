@@ -71,6 +71,13 @@ extension ConfigurationTable {
             let tail = Suggestion.tail(for: poll.rawValue, among: polls)
             section.report("is not one of the polls\(tail)", at: "poll")
         }
+        if !section.has("poll"), !section.has("fetch") {
+            section.report("needs the source of its content: poll: NAME, or fetch with a url; add one.")
+        }
+        if let ttl = digest.ttl, ttl < digest.lead {
+            section.report("is shorter than lead, so the content is too old when it is shown; raise ttl.", at: "ttl")
+        }
+        checkTemplates(digest, section)
         if let fetch = digest.fetched, fetch.body != nil, fetch.method == .get {
             section.field("fetch").report("needs method POST; set it or remove body.", at: "body")
         }
@@ -80,6 +87,21 @@ extension ConfigurationTable {
         }
         if digest.sinks?.isEmpty == true {
             section.report("must name at least one sink; remove the line for all.", at: "sinks")
+        }
+    }
+
+    /// Reports a variable that the digest of a poll does not have. The content of a request can have any.
+    private static func checkTemplates(_ digest: DigestOptions, _ section: SettingsField) {
+        guard digest.poll != nil else { return }
+        let known = ["count", "projects", "names"]
+        for (key, text) in [("title", digest.title), ("body", digest.body)] {
+            if let name = TextTemplate(text).variables.first(where: { !known.contains($0) }) {
+                let tail = Suggestion.nearest(to: name, among: known).map { "; did you mean {{\($0)}}?" }
+                let all = known.map { "{{\($0)}}" }.joined(separator: ", ")
+                section.report("has an unknown variable\(tail ?? "; a poll has \(all).")", at: key)
+            } else if let match = text.firstMatch(of: /\{(count|projects|names)\}/), !text.contains("{{") {
+                section.report("has a variable in single braces; write {{\(match.1)}}.", at: key)
+            }
         }
     }
 

@@ -4,15 +4,16 @@ import StarwatchCore
 extension ConfigurationTable {
     static var polls: Entry<AgentOptions> {
         Entry(named: "polls", \.polls, "at most \(maximumParts); names: a-z, 0-9 and _") {
+            let stale = "degraded after it; null: longest gap between runs + 1h, at least 4h"
             Entry("kind", \.kind, as: .choice())
             Entry("schedule", \.schedule, as: .text(ValueRules.schedule), "cron, five fields, in quotes")
             Entry("timezone", \.timezone, as: .text(ValueRules.timezone), "of the schedule; an IANA name")
             Entry("every", \.interval, as: .duration(Schedule.minimumInterval), "replaces schedule, such as 5m")
             Entry("catch_up", \.catchUp, as: .choice(), "latest: one run replaces all missed runs")
             Entry("splay", \.splay, as: .duration(.zero, .days(7)), "range of this instance's fixed delay")
-            Entry("stale_after", \.staleAfter, as: .duration(.seconds(1)), "after this time without success: degraded")
+            Entry("stale_after", \.staleAfter, as: .duration(.seconds(1)), stale)
             Entry("plan_ids", \.planIDs, as: plans, "only seeds an empty database; later: starwatch stars set")
-            Entry("bootstrap", \.bootstrap, as: .choice(), "the first run announces nothing, or everything")
+            Entry("bootstrap", \.bootstrap, as: .choice(), "the first run announces none, a week or all")
             Entry("validation", \.validation, as: .choice())
             Entry("quarantine_invalid", \.quarantineInvalid, as: .quarantine, "the third rejection sets items aside")
             Entry("group_interval", \.groupInterval, as: .duration(.zero, .days(7)), "replaces delivery.group_interval")

@@ -72,7 +72,7 @@ extension ConfigurationTable {
         case .feed:
             Entry("keep", \.keep, as: .integer(1...10_000), "notifications")
         case .file:
-            Entry("path", \.path, as: .path.needed(needs("path")))
+            Entry("path", \.path, as: .newFile.needed(needs("path")))
             canary
         case .webhook:
             Entry("url", \.url, as: .secretURL.needed(needs("url")))
@@ -82,14 +82,14 @@ extension ConfigurationTable {
                 as: .secretFile,
                 "whsec_ and base64, or bytes; two whsec_ lines to rotate"
             )
-            anchors
+            connection
             Entry("timeout", \.timeout, as: .duration(.milliseconds(100), .seconds(600)))
             canary
         case .ntfy:
             Entry("url", \.url, as: .url.needed(needs("url")))
             Entry("topic", \.topic, as: .text(ValueRules.topic).secret.needed(needs("topic")))
             Entry("token_file", \.tokenFile, as: .secretFile)
-            anchors
+            connection
         case .command:
             Entry("argv", \.argv, as: .command.needed(needs("argv")))
             Entry("timeout", \.timeout, as: .duration(.milliseconds(100), .seconds(600)))
@@ -102,7 +102,8 @@ extension ConfigurationTable {
         Entry("canary", \.takesCanaries, as: .flag, "true: gets the synthetic changes of canary")
     }
 
-    private static var anchors: Entry<SinkDraft> {
+    @SettingsBuilder<SinkDraft> private static var connection: [Entry<SinkDraft>] {
+        Entry("proxy", \.proxy, as: .text(ValueRules.proxy), "as server.proxy")
         Entry("ca_file", \.caFile, as: .file, "additional trust anchors, PEM")
     }
 
@@ -111,7 +112,9 @@ extension ConfigurationTable {
             let field = section.field("sinks")
             guard !field.isNull else { return }
             guard let items = field.items else {
-                return field.report("must be a list of sinks, each with a name and a kind.")
+                return field.report(
+                    "must be a list of sinks; begin each with \"- name: NAME\" and \"kind: KIND\" below it."
+                )
             }
             if items.isEmpty { field.report("must name at least one sink.") }
             field.limit(items.count)
@@ -140,9 +143,12 @@ extension ConfigurationTable {
         }
     }
 
+    private static let example = "must have a name and a kind, such as {name: log, kind: log}."
+
     private static func read(_ field: SettingsField, beside others: [SinkOptions]) -> [SinkOptions] {
+        if field.isWord { return field.reject(Self.example) ?? [] }
         guard let section = field.section else { return [] }
-        guard !section.isNull else { return section.reject("must have a name and a kind.") ?? [] }
+        guard !section.isNull else { return section.reject(Self.example) ?? [] }
         var draft = SinkDraft()
         for setting in sink { setting.read(&draft, section) }
         guard let kind = draft.kind else { return [] }

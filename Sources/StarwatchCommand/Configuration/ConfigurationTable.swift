@@ -20,7 +20,7 @@ enum ConfigurationTable {
         }
         auth
         Entry("storage", \.storage) {
-            Entry("path", \.path, as: .path, "the SQLite file")
+            Entry("path", \.path, as: .newFile, "the SQLite file")
             Entry("owner", \.owner, as: .choice(), "host: the agent never migrates, it only checks the version")
             let copies = \StorageOptions.keepBeforeUpgrade
             Entry("keep_before_upgrade", copies, as: .duration(.zero, .days(30)), "copy before an upgrade; 0s: none")
@@ -62,7 +62,7 @@ enum ConfigurationTable {
         }
         control
         Entry("log", \.log) {
-            Entry("level", \.level, as: .choice())
+            Entry("level", \.level, as: .choice(aliases: ["warn": "warning"]))
             Entry("format", \.format, as: .choice())
         }
         // After polls and sinks, because digests name them.
@@ -86,7 +86,11 @@ enum ConfigurationTable {
     }
 
     private static var did: Rule<DID> {
-        .word("must be a DID such as did:ethr:0x…, or null.", shown: \.rawValue) { DID($0) }.shown { _ in "<did>" }
+        Rule<String>.text { text in
+            DID(text) == nil ? "must be a DID such as did:ethr:0x…, or null." : DID.typingProblem(text)
+        }
+        .map(to: \.rawValue) { text, _ in DID(text) }
+        .shown { _ in "<did>" }
     }
 
     private static var server: Entry<AgentOptions> {
@@ -98,6 +102,12 @@ enum ConfigurationTable {
             let name = "null: Starwatch/VERSION"
             Entry("user_agent", \.userAgent, as: .text(ValueRules.headerValue), name)
             Entry("client_version", \.clientVersion, as: .text(ValueRules.headerValue), "X-Client-Version; " + name)
+            Entry(
+                "proxy",
+                \.proxy,
+                as: .text(ValueRules.proxy),
+                "http://HOST:PORT; environment: HTTPS_PROXY; null: none"
+            )
             Entry("ca_file", \.caFile, as: .file, "additional trust anchors of this server, PEM")
             Entry("pinned_public_key", \.pinnedPublicKey, as: .text(ValueRules.pinnedPublicKey), "sha256//...")
         }
@@ -129,16 +139,14 @@ enum ConfigurationTable {
                 case .tokenPool: "tokens_file"
                 case .command: "argv"
                 }
-            if let needed, section.has(needed) { return }
-            // A file of another kind is kept for later, unless it takes the place of the needed one.
             let files = ["key_file": "did_key", "secret_file": "shared_secret", "tokens_file": "token_pool"]
-            for (key, kind) in files.sorted(by: { $0.key < $1.key }) where section.has(key) {
+            for (key, kind) in files.sorted(by: { $0.key < $1.key }) where key != needed && section.has(key) {
                 section.report(
                     "is not used with kind \(auth.kind.rawValue); change kind to \(kind), or remove it.",
                     at: key
                 )
             }
-            guard let needed else { return }
+            guard let needed, !section.has(needed) else { return }
             section.report("\(auth.kind.rawValue) needs \(needed); add it.", at: "kind")
         }
     }
@@ -190,7 +198,7 @@ enum ConfigurationTable {
 
     private static var control: Entry<AgentOptions> {
         Entry("control", \.control) {
-            Entry("socket", \.socket, as: .path, "created with mode 0600")
+            Entry("socket", \.socket, as: .newFile, "created with mode 0600")
             Entry("listen", \.listen, as: .text(ValueRules.listen), "control API on TCP; needs token_file or users")
             let token = Rule.secretFile(atLeast: AgentServers.shortestControlToken)
             Entry("token_file", \.tokenFile, as: token, "bearer token of requests over TCP, 16 bytes or more")

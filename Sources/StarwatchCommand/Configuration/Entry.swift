@@ -64,9 +64,10 @@ extension Entry {
     ) {
         let settings = settings()
         self.init(key: key) { root, section in
-            guard section.has(key) || root[keyPath: path] != nil else { return }
+            guard section.has(key) else { return }
             var child = empty
             settings.readAll(&child, from: section.field(key))
+            guard !section.field(key).isWord else { return }
             root[keyPath: path] = child
             check(child, root, section.field(key))
         } write: { root, printer in

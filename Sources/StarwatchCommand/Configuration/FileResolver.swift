@@ -88,6 +88,11 @@ struct FileResolver: Sendable {
         return FileManager.default.fileExists(atPath: file) ? file : nil
     }
 
+    /// The advice to a user without the right to read.
+    static var readAdvice: String {
+        geteuid() == 0 ? "correct its owner or mode" : "use sudo, or correct its owner or mode"
+    }
+
     private func readProblem(_ file: String, canBeEmpty: Bool) -> String? {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: file, isDirectory: &isDirectory) else {
@@ -95,7 +100,7 @@ struct FileResolver: Sendable {
         }
         if isDirectory.boolValue { return "\(file) is a directory; name a file instead." }
         guard FileManager.default.isReadableFile(atPath: file) else {
-            return "\(file) cannot be read by this user; correct its owner or mode."
+            return "\(file) cannot be read by this user; \(Self.readAdvice)."
         }
         if canBeEmpty { return nil }
         let size = (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? NSNumber)?.intValue

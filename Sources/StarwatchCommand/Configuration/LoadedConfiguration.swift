@@ -25,6 +25,25 @@ struct LoadedConfiguration: Sendable, Hashable {
         return facts
     }
 
+    /// Checks that an agent could run: the secrets, the parts, the programs and the ports.
+    ///
+    /// - Throws: ``ConfigurationFailure`` with the line of each setting.
+    func check() async throws(ConfigurationFailure) {
+        var problems = Surroundings(self).problems
+        do throws(AgentError) { try await Agent.check(options) } catch { problems.insert(located(error), at: 0) }
+        if !problems.isEmpty { throw ConfigurationFailure(file: file, problems: problems) }
+    }
+
+    /// An error of the agent with the setting that it names, and that setting's line.
+    private func located(_ error: AgentError) -> ConfigurationProblem {
+        let named = origins.keys.filter { error.message.contains($0) }
+        // The longest one: polls.mine.schedule, not polls.mine.
+        let path = named.max { ($0.count, $0) < ($1.count, $1) }
+        guard let path else { return ConfigurationProblem(line: nil, path: "", message: error.message) }
+        let message = error.message.hasPrefix(path + " ") ? error.message.dropFirst(path.count + 1) : error.message[...]
+        return ConfigurationProblem(line: origins[path], path: path, message: String(message))
+    }
+
     /// One line per warning, with the line of its setting.
     ///
     /// - Parameter warnings: The warnings about the options.
@@ -39,7 +58,10 @@ struct LoadedConfiguration: Sendable, Hashable {
             let message = "sets nothing, so nobody is signed in and nothing is polled; see 'starwatch config default'."
             problems.append(ConfigurationProblem(line: nil, path: "", message: message))
         }
-        problems += warnings.map { ConfigurationProblem(line: origins[$0.path], path: $0.path, message: $0.message) }
+        let isEmpty = origins.isEmpty
+        problems += warnings.filter { !($0.isOfSeed && isEmpty) }.map {
+            ConfigurationProblem(line: origins[$0.path], path: $0.path, message: $0.message)
+        }
         return problems
     }
 }

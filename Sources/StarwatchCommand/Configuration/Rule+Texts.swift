@@ -26,6 +26,22 @@ extension Rule<String> {
         }
     }
 
+    /// A file that the agent makes. Its path can be neither a folder nor the name of one.
+    static var newFile: Rule {
+        text { text in
+            ValueRules.literal(text)
+                ?? (text.hasSuffix("/") ? "must be the path of a file; add its name after the last /." : nil)
+        }
+        .map(to: text().print) { text, field in
+            let path = field.journal.files.path(text)
+            var isFolder: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
+                return path
+            }
+            return field.reject("is a folder; add the name of the file.")
+        }
+    }
+
     /// A file that need not exist.
     static var path: Rule { text(ValueRules.literal).map(to: text().print) { $1.journal.files.path($0) } }
 
@@ -67,7 +83,10 @@ extension Rule<[String]> {
     static var list: Rule {
         Rule(print: ConfigurationPrinter.list) { field in
             if field.isNull { return [] }
-            guard let items = field.items else { return field.reject("must be a list, such as [a, b].") }
+            guard let items = field.items else {
+                let lacksSpace = field.text?.prefixMatch(of: /-\S/) != nil
+                return field.reject(lacksSpace ? "needs a space after each -." : "must be a list, such as [a, b].")
+            }
             let texts = items.compactMap { item in
                 (item.looksLikeAnotherType ? nil : item.text) ?? item.reject("must be text; put it in quotes.")
             }

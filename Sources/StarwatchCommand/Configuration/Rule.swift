@@ -174,11 +174,13 @@ extension Rule<Duration> {
 
 extension Rule where Value: CaseIterable & RawRepresentable<String> {
     /// - Parameter isListed: Whether the comment lists the choices.
-    static func choice(isListed: Bool = true) -> Rule {
+    /// - Parameter aliases: Other words for a choice.
+    static func choice(isListed: Bool = true, aliases: [String: String] = [:]) -> Rule {
         let words = Value.allCases.map(\.rawValue)
         let all = words.joined(separator: ", ")
         var rule = scalar("one of \(all)", \.rawValue) { text, field in
-            Value(rawValue: text) ?? field.reject("must be one of \(all)\(Suggestion.tail(for: text, among: words))")
+            Value(rawValue: aliases[text] ?? text)
+                ?? field.reject("must be one of \(all)\(Suggestion.tail(for: text, among: words))")
         }
         if isListed { rule.choices = words.joined(separator: " | ") }
         return rule

@@ -3,6 +3,8 @@ import Glibc
 /// The user that the package's service runs as.
 struct ServiceUser: Sendable, Hashable {
     static let folder = "/etc/starwatch"
+    /// The only folder, besides that of the socket, that the unit lets the agent write to.
+    static let stateFolder = "/var/lib/starwatch"
 
     var id: Int
     var group: Int

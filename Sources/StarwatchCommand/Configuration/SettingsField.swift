@@ -19,11 +19,18 @@ struct SettingsField {
         node.map { $0.isPlain && ["", "~", "null", "Null", "NULL"].contains($0.scalar?.string) } ?? true
     }
 
+    /// `true` for a single value that is not null.
+    var isWord: Bool { node?.scalar != nil && !isNull }
+
     // MARK: Values
 
     /// The scalar's text; `nil` after reporting another value, with `expected` as the value that is wanted.
     func scalar(_ expected: String) -> String? {
-        (isNull ? nil : node?.scalar?.string) ?? reject("must be \(expected); leave the line out for the default.")
+        if let first = node?.mapping?.first?.key, first.mapping != nil {
+            return reject("begins with {{, which YAML reads as a mapping; put the value in quotes.")
+        }
+        return (isNull ? nil : node?.scalar?.string)
+            ?? reject("must be \(expected); leave the line out for the default.")
     }
 
     /// The text of a scalar that is neither null nor empty.
@@ -47,8 +54,8 @@ struct SettingsField {
     /// The section; `nil` after reporting another value. An absent section is empty.
     var section: SettingsField? {
         if isNull || node?.mapping != nil { return self }
-        if let text = node?.scalar?.string, !text.hasPrefix("did:"), let key = text.prefixMatch(of: /([a-z_]+):\S/)?.1 {
-            journal.report("needs a space after \"\(key):\".", at: path, line: node?.mark?.line ?? line)
+        if let text = node?.scalar?.string, let problem = YAMLMistake.pairProblem(text) {
+            journal.report(problem, at: path, line: node?.mark?.line ?? line)
             return nil
         }
         return reject("must be a section: settings as \"key: value\" below it.")
@@ -81,8 +88,20 @@ struct SettingsField {
 
     /// Reports a problem in place of a value.
     func reject<Value>(_ message: String) -> Value? {
-        report(message)
+        report(typographic ?? message)
         return nil
+    }
+
+    /// The problem of a rejected value with characters that look like others; `nil` for plain ones.
+    private var typographic: String? {
+        guard node?.isPlain == true, let text else { return nil }
+        if let first = text.first, "“”„‘’«»".contains(first) {
+            return "is in typographic quotes; write straight ones: \"…\"."
+        }
+        if text.unicodeScalars.contains(where: YAMLMistake.isStrangeSpace) {
+            return "has a no-break space or another invisible character; type it again with plain spaces."
+        }
+        return "–—−".contains(text.first ?? " ") ? "begins with a dash that is no hyphen; type it again." : nil
     }
 
     /// An item of a list is far from the sections, and a web configuration has others.

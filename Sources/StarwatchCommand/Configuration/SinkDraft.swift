@@ -14,6 +14,7 @@ struct SinkDraft {
     var secretFile: String?
     var tokenFile: String?
     var caFile: String?
+    var proxy: String?
     var timeout = Duration.seconds(10)
     var isRequired = true
     var giveUpAfter: Duration?
@@ -23,7 +24,7 @@ struct SinkDraft {
 
     init(_ sink: SinkOptions) {
         (name, isRequired, giveUpAfter) = (sink.name, sink.isRequired, sink.giveUpAfter)
-        (caFile, takesCanaries) = (sink.caFile, sink.takesCanaries)
+        (caFile, proxy, takesCanaries) = (sink.caFile, sink.proxy, sink.takesCanaries)
         switch sink.kind {
         case .stdout: kind = .stdout
         case .log: kind = .log
@@ -52,7 +53,7 @@ struct SinkDraft {
         }
         var options = SinkOptions(name: name, kind: kind)
         (options.isRequired, options.giveUpAfter) = (isRequired, giveUpAfter)
-        (options.caFile, options.takesCanaries) = (caFile, takesCanaries)
+        (options.caFile, options.proxy, options.takesCanaries) = (caFile, proxy, takesCanaries)
         return options
     }
 

@@ -8,13 +8,38 @@ enum UnknownSetting {
     /// The settings of files that contain no secret.
     private static let publicFiles: Set = ["ca_file", "cert_file", "client_ca_file", "web_config_file"]
 
+    /// Names of other programs for a setting.
+    private static let synonyms: [String: Set<String>] = [
+        "schedule": ["cron", "crontab", "when"],
+        "every": ["interval", "frequency", "period", "poll_interval"],
+        "timezone": ["tz", "zone"],
+        "plan_ids": ["plans", "stars", "starred", "starred_plans", "projects"],
+        "url": ["uri", "endpoint", "host", "address", "base_url"],
+        "path": ["file", "filename", "database"],
+        "argv": ["command", "cmd", "exec", "program", "args"],
+        "kind": ["type"],
+        "listen": ["port", "bind", "listen_address"],
+        "give_up_after": ["expire", "expires"],
+        "times": ["time", "at", "hours"],
+        "stale_after": ["max_age"],
+    ]
+
     /// - Parameter known: The section's settings.
     static func problem(of key: String, among known: [String], isItem: Bool) -> String {
         if let file = file(for: key, among: known) {
             return
                 "is a secret, which never belongs here; write it into a file of its own, and name that: \(file): FILE."
         }
+        if key.unicodeScalars.contains(where: YAMLMistake.isStrangeSpace) {
+            return "has a no-break space or another invisible character; type it again with plain spaces."
+        }
         if key == "<<" { return "YAML merges are not supported; write the settings out." }
+        if let other = known.first(where: { synonyms[$0]?.contains(key.lowercased()) == true }) {
+            return "there is no such setting; did you mean \"\(other)\"?"
+        }
+        if ["enabled", "enable", "disabled", "disable"].contains(key.lowercased()) {
+            return "there is no such setting; to switch this off, remove the whole part."
+        }
         if let near = Suggestion.nearest(to: key, among: known) {
             return "there is no such setting; did you mean \"\(near)\"?"
         }

@@ -5,8 +5,15 @@ import StarwatchHTTP
 
 /// The checks of single values. Each returns one sentence that says what is wrong, or `nil`.
 enum ValueRules {
-    /// Rejects what only a shell replaces.
+    /// Rejects what only a shell, a template or systemd replaces, and what is no path or URL of Linux.
     static func literal(_ text: String) -> String? {
+        if text.contains("{{") || text.hasPrefix("<") || text.firstMatch(of: /%[a-zA-Z]\//) != nil {
+            return "has a placeholder, which nothing replaces; write the value itself."
+        }
+        if text.hasPrefix("file:") { return "must be a path without file:, such as /var/lib/starwatch/starwatch.db." }
+        if text.firstMatch(of: /^[A-Za-z]:\\|^\\\\/) != nil {
+            return "is a path of Windows; write one such as /srv/file."
+        }
         guard text.hasPrefix("~") || text.hasPrefix("$") || text.contains("${") else { return nil }
         return "is taken as it is, and neither ~ nor variables are replaced; write the value itself."
     }
@@ -29,10 +36,28 @@ enum ValueRules {
         if scheme == "http", !ListenAddress.isLoopback(host) {
             return "must start with https://; http:// is allowed to this machine only (127.0.0.1, ::1, localhost)."
         }
+        if !allowsQuery, parts.path.contains(/\/api\/v\d/) {
+            return "must be the server's address without the path of its API, such as https://\(host)."
+        }
         guard parts.fragment == nil, allowsQuery || parts.query == nil else {
             return "must end with its path; remove what follows \(parts.query == nil ? "#" : "?")."
         }
         return nil
+    }
+
+    /// Accepts `http`, `https` or `socks5h`, a host and a port, without credentials; or the word for the environment's.
+    static func proxy(_ text: String) -> String? {
+        if text == "environment" { return nil }
+        guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
+            ["http", "https", "socks5h"].contains(scheme), parts.host?.isEmpty == false
+        else { return "must be a URL such as http://proxy.internal:3128, or environment." }
+        if parts.user != nil || parts.password != nil {
+            return "must not contain a user or password; let the proxy accept this machine's address."
+        }
+        guard let port = parts.port, (1...65_535).contains(port) else {
+            return "must have a port, such as \(scheme)://\(parts.host ?? "host"):3128."
+        }
+        return ["", "/"].contains(parts.path) && parts.query == nil ? nil : "must end with its port."
     }
 
     /// Accepts a link for a person to any network, without credentials, because the page that shows it has no
@@ -146,6 +171,9 @@ enum ValueRules {
         if (try? DurationText.parse(text)) != nil {
             return "must be five fields; for an interval write every: \(text)."
         }
+        if text.contains(", ") || text.contains(" ,") {
+            return "has a space beside a comma; write \"\(text.replacing(/\s*,\s*/, with: ","))\"."
+        }
         if let fields = nicknames[text.lowercased()] { return "must be five fields; write \"\(fields)\"." }
         do throws(CronError) {
             _ = try CronExpression(text)
@@ -156,6 +184,9 @@ enum ValueRules {
     }
 
     static func timezone(_ text: String) -> String? {
+        if text.prefixMatch(of: /(UTC|GMT)[+\-]/) != nil {
+            return "must be a time zone of the IANA database, such as Europe/Berlin; offsets follow no summer time."
+        }
         if TimeZone(identifier: text) != nil { return nil }
         let tail = Suggestion.tail(for: text, among: TimeZone.knownTimeZoneIdentifiers)
         return "must be a time zone of the IANA database, such as Europe/Berlin\(tail)"

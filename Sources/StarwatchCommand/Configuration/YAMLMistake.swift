@@ -14,8 +14,8 @@ struct YAMLMistake: Hashable {
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(Line.init)
         let last = min(line, lines.count)
         let read = lines.indices.prefix(last).filter { !lines[$0].isBlank }
-        return otherFormat(lines, read) ?? tab(lines, read) ?? unquoted(lines, read) ?? unclosed(lines, error)
-            ?? document(lines, read) ?? colon(lines, read, error) ?? indentation(lines, read)
+        return otherFormat(lines, read) ?? tab(lines, read) ?? unquoted(lines, read) ?? quote(lines, read)
+            ?? unclosed(lines, error) ?? document(lines, read) ?? colon(lines, read, error) ?? indentation(lines, read)
             ?? pair(lines, read, error) ?? bareWord(lines, read)
     }
 
@@ -69,11 +69,21 @@ struct YAMLMistake: Hashable {
     }
 
     private static func otherFormat(_ lines: [Line], _ read: [Int]) -> YAMLMistake? {
+        if let mark = lines.indices.first(where: { isConflict(lines[$0].text) }) {
+            return YAMLMistake(
+                line: mark + 1,
+                message: "is a mark of a merge conflict; keep one side, and remove the marks."
+            )
+        }
         guard let first = read.first, let match = lines[first].text.wholeMatch(of: /\[([\w.]+)\]\s*/) else {
             return nil
         }
         let message = "looks like TOML or INI; write \"\(match.1):\" with indented \"key: value\" lines below."
         return YAMLMistake(line: first + 1, message: message)
+    }
+
+    private static func isConflict(_ line: Substring) -> Bool {
+        ["<<<<<<<", ">>>>>>>", "======="].contains { line.hasPrefix($0) }
     }
 
     private static func tab(_ lines: [Line], _ read: [Int]) -> YAMLMistake? {
@@ -88,7 +98,9 @@ struct YAMLMistake: Hashable {
     /// A value that begins with a character of YAML's own.
     private static func unquoted(_ lines: [Line], _ read: [Int]) -> YAMLMistake? {
         for index in read.suffix(2).reversed() {
-            guard let (key, value) = lines[index].pair, let first = value.first, "*@%`&!".contains(first) else {
+            guard let (key, value) = lines[index].pair, let first = value.first,
+                "*@%`&!".contains(first) || value.hasPrefix("{{")
+            else {
                 continue
             }
             if let mistake = secret(key, at: index) { return mistake }
@@ -97,6 +109,41 @@ struct YAMLMistake: Hashable {
                 ? "has a schedule without quotes; quote the schedule, such as schedule: \"*/15 * * * *\"."
                 : "has a value that begins with \(first); quote the value of \(key)."
             return YAMLMistake(line: index + 1, message: message)
+        }
+        return nil
+    }
+
+    /// A value that begins with a quote, and does not end with the only other one.
+    private static func quote(_ lines: [Line], _ read: [Int]) -> YAMLMistake? {
+        for index in read {
+            guard let value = lines[index].pair?.value, let first = value.first, "\"'".contains(first),
+                value.count(where: { $0 == first }) % 2 == 1
+            else { continue }
+            let isApostrophe = first == "'" && value.count { $0 == first } > 1
+            let message =
+                isApostrophe
+                ? "has an apostrophe in single quotes; use double quotes."
+                : "opens a quote and does not close it; add the other quote."
+            return YAMLMistake(line: index + 1, message: message)
+        }
+        return nil
+    }
+
+    /// A line of JSON without its comma, in brackets that are all closed.
+    private static func comma(_ lines: [Line]) -> YAMLMistake? {
+        let full = lines.indices.filter { !lines[$0].isBlank }
+        func depth(_ line: Line) -> Int {
+            line.text.count { "[{".contains($0) } - line.text.count { "]}".contains($0) }
+        }
+        guard full.reduce(0, { $0 + depth(lines[$1]) }) == 0 else { return nil }
+        var open = 0
+        for (index, next) in zip(full, full.dropFirst()) {
+            open += depth(lines[index])
+            let last = lines[index].text.last { $0 != " " } ?? ","
+            guard open > 0, !",[{:".contains(last), let first = lines[next].content.first, !"]},".contains(first) else {
+                continue
+            }
+            return YAMLMistake(line: index + 1, message: "has no comma at its end; add one.")
         }
         return nil
     }
@@ -110,7 +157,11 @@ struct YAMLMistake: Hashable {
                 YAMLMistake(line: $0 + 1, message: "opens a quote and does not close it; add the other quote.")
             }
         }
+        if error.contains("flow node"), let double = lines.firstIndex(where: { $0.text.contains(/[,\[{]\s*,/) }) {
+            return YAMLMistake(line: double + 1, message: "has a comma too many; remove it.")
+        }
         guard error.contains("flow sequence") || error.contains("flow mapping") else { return nil }
+        if let mistake = comma(lines) { return mistake }
         let opened = lines.firstIndex { line in
             func count(_ characters: String) -> Int { line.text.count { characters.contains($0) } }
             return !line.isBlank && count("[{") > count("]}")
@@ -187,9 +238,39 @@ struct YAMLMistake: Hashable {
     /// A line that is neither `key: value` nor an item of a list.
     private static func bareWord(_ lines: [Line], _ read: [Int]) -> YAMLMistake? {
         read.last { lines[$0].pair == nil && !lines[$0].content.hasPrefix("-") }.map { index in
-            let key = lines[index].content.prefixMatch(of: /([a-z_]+):\S/)?.1
-            let message = key.map { "needs a space after \"\($0):\"." } ?? "must be \"key: value\"."
-            return YAMLMistake(line: index + 1, message: message)
+            let content = lines[index].content
+            let isComment = ["//", ";", "/*"].contains { content.hasPrefix($0) }
+            let problem = isComment ? "is no comment; a comment begins with #." : pairProblem(String(content))
+            return YAMLMistake(line: index + 1, message: problem ?? "must be \"key: value\".")
+        }
+    }
+
+    // MARK: Lines of values
+
+    /// Returns what a text lacks that is meant as `key: value`; `nil` for any other. The value can be a secret.
+    static func pairProblem(_ text: String) -> String? {
+        if text.unicodeScalars.contains(where: isStrangeSpace) {
+            return "has a no-break space or another invisible character; type it again with plain spaces."
+        }
+        // A DID and a URL have a colon too.
+        if !text.hasPrefix("did:"), let match = text.prefixMatch(of: /([a-z_]+):(?!\/\/)\S/) {
+            return "needs a space after \"\(match.1):\"."
+        }
+        guard let match = text.prefixMatch(of: /([a-z_]+)\s*(=?)\s*\S/), isSetting(match.1) else { return nil }
+        return match.2.isEmpty
+            ? text.prefixMatch(of: /[a-z_]+\s/).map { _ in "needs a colon after \"\(match.1)\"." }
+            : "needs a colon and a space after \"\(match.1)\", in place of =."
+    }
+
+    private static func isSetting(_ word: Substring) -> Bool {
+        ConfigurationPrinter.reference.contains { $0.path == word || $0.path.hasSuffix("." + word) }
+    }
+
+    /// Whether it looks like a space or like nothing, and is none of YAML's.
+    static func isStrangeSpace(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0xA0, 0xAD, 0x2000...0x200F, 0x2028...0x202F, 0x205F...0x2064, 0x3000, 0xFEFF: true
+        default: false
         }
     }
 }

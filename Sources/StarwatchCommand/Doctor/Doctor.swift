@@ -1,3 +1,4 @@
+import Glibc
 import Starwatch
 import StarwatchCore
 
@@ -32,7 +33,10 @@ struct Doctor {
             findings = error.lines.map { Finding("configuration", isForService ? .warning : .problem, $0) }
         }
         let options = configuration.options
-        findings += configuration.problems(of: await OptionWarning.found(in: options, configuration.facts)).map {
+        // A database that exists has its own identity and stars.
+        let warnings = await OptionWarning.found(in: options, configuration.facts)
+            .filter { !$0.isOfSeed || files.database == nil }
+        findings += configuration.problems(of: warnings).map {
             Finding("configuration", .warning, $0.description(file: configuration.file))
         }
         findings += files.findings
@@ -106,8 +110,14 @@ struct Doctor {
         }
     }
 
+    private var configurationPath: String { access.loader.find(access.config).map(access.loader.absolute) ?? "" }
+
     private func sink(_ sink: SinkOptions, _ options: AgentOptions, _ running: AgentFindings?) async -> Finding {
         let area = "sink \(sink.name)"
+        let user = geteuid() == 0 ? ServiceUser.find() : nil
+        if ServiceUser.isNeeded(for: configurationPath), let problem = AgentUser.problem(of: sink, as: user) {
+            return Finding(area, .problem, problem)
+        }
         let reach = await SinkReach.of(sink)
         if let failure = reach.failure { return Finding(area, .problem, failure.sentence) }
         if let finding = running?.sink(sink.name) { return finding }

@@ -70,6 +70,10 @@ struct InstalledFiles {
 
     /// The agent makes the socket, so its owner is the agent's user.
     private var strangeOwner: Finding? {
+        if socket == nil, let database, let folder, folder.owner != 0, database.owner != folder.owner {
+            let text = "\(database.path) belongs to user \(database.owner), and its folder to user \(folder.owner)"
+            return Finding("files", .problem, "\(text), the agent; run 'chown \(folder.owner)' on it.")
+        }
         guard let database, let socket, database.owner != socket.owner else { return nil }
         return Finding(
             "files",

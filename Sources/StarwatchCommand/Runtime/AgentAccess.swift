@@ -116,6 +116,7 @@ struct AgentAccess: Sendable {
 
     private func performHere<Input, Answer>(_ verb: Verb<Input, Answer>, _ input: Input) async throws -> Answer {
         let options = try configuration().options
+        try AgentUser.become(for: options)
         let agent: Agent
         do {
             // After an unclean end it checks the whole database first, because nothing would look for damage later.
@@ -140,7 +141,7 @@ struct AgentAccess: Sendable {
         insteadOf failure: any Error,
         _ note: String
     ) async throws -> Answer {
-        guard let options = try? configuration(secrets: false).options,
+        guard let options = try? configuration(secrets: false).options, (try? AgentUser.become(for: options)) != nil,
             let agent = try? await Agent(reading: options)
         else { throw failure }
         let answer: Answer

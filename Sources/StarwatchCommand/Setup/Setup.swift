@@ -1,3 +1,4 @@
+import Foundation
 import Starwatch
 import StarwatchCore
 
@@ -10,6 +11,8 @@ struct Setup {
     let say: (String) -> Void
     /// Tells what takes long.
     let progress: (String) -> Void
+    /// Asks a question of yes and no; `false` without a terminal.
+    var confirm: (String) -> Bool = { _ in false }
 
     /// - Parameter isTried: Whether the server and the sink are tried first.
     /// - Throws: If the configuration is invalid or a trial fails; nothing is written then.
@@ -24,6 +27,33 @@ struct Setup {
             ? ["sudo systemctl enable --now starwatch", "sudo starwatch doctor"]
             : ["starwatch run --config \(configuration)", "starwatch doctor --config \(configuration)"]
         say("\nNext:\n  \(commands[0])\n  \(commands[1])")
+        if answers.sink == .feed { say("Then 'starwatch notifications list' shows what was announced.") }
+        await compare(configuration)
+    }
+
+    /// Says what a database of an earlier start has in place of the new configuration's DID and plans, which only seed an
+    /// empty one, and offers to change the stars.
+    private func compare(_ configuration: String) async {
+        let database = SetupFiles.databasePath(isPackaged: user != nil, folder: folder)
+        guard FileManager.default.fileExists(atPath: database) else { return }
+        let access = AgentAccess(config: configuration)
+        guard let identity = try? await access.perform(ControlAPI.identity, ()),
+            let stars = try? await access.perform(ControlAPI.stars, ()).planIDs
+        else { return say("\n\(database) exists, and its own DID and plans stay; see 'starwatch stars list'.") }
+        if let did = answers.did?.rawValue, identity.did != did {
+            return say(
+                "\n\(database) is signed in as another DID, or as none, which stays. To change it and the plans:\n"
+                    + "  starwatch identity set \(did)\n  starwatch stars set PLAN..."
+            )
+        }
+        guard let change = SetupChange(from: stars, to: answers.stars) else { return }
+        say("\n\(database) has its own starred plans, which stay: \(change.sentence)")
+        guard !answers.stars.isEmpty, confirm("Set the stars to those of the new configuration now") else {
+            return say("To change them: starwatch stars set PLAN...")
+        }
+        let set = StarsChange(operation: .set, planIDs: answers.stars)
+        let isSet = (try? await access.perform(ControlAPI.changeStars, set)) != nil
+        say(isSet ? "The stars are set." : "That failed; run 'starwatch stars set PLAN...'.")
     }
 
     /// Loads copies of the files in a private folder, and tries the server and then the sink.
@@ -64,19 +94,42 @@ struct Setup {
 
     /// Sends a test notification.
     private func sink(of options: AgentOptions) async throws(AgentError) -> Finding {
-        let test = "later: 'starwatch sinks test \(answers.sink.name)'."
+        let sink = options.delivery.sinks[0]
         switch answers.sink {
         case .command where user != nil:
+            let test = "later: 'starwatch sinks test \(answers.sink.name)'."
+            if let problem = AgentUser.problem(of: sink, as: user) { return Finding("sink", .problem, problem) }
             return Finding("sink", .skipped, "The agent runs the program as its own user; \(test)")
-        case .file:
-            // A file that this user makes can be closed to the agent's.
-            let failure = await SinkReach.of(options.delivery.sinks[0]).failure
-            return failure.map { Finding("sink", .problem, $0.sentence) }
-                ?? Finding("sink", .skipped, "The agent makes the file; \(test)")
+        case .file(let path):
+            // The file is the agent's to make: one of this user can be closed to it.
+            if let problem = AgentUser.writeProblem(path, as: user) { return Finding("sink", .problem, problem) }
+            let isOutside = user != nil && !path.hasPrefix(ServiceUser.stateFolder + "/")
+            let advice =
+                "the unit lets it write below \(ServiceUser.stateFolder) alone; add ReadWritePaths= with systemctl edit."
+            return isOutside
+                ? Finding("sink", .warning, "The agent's user can write to \(path), but \(advice)")
+                : Finding("sink", .ok, "\(user == nil ? "This user" : "The agent's user") can write to \(path).")
         default: break
         }
         let report = try await Trial.sink(answers.sink.name, of: options)
         let text = SinkTestText.line(report)
         return Finding("sink", report.result == .ok ? .ok : .problem, "A test notification to \(text)")
+    }
+}
+
+/// The difference between the stars of a database and those of a new configuration.
+struct SetupChange: Sendable, Hashable {
+    var added: Int
+    var removed: Int
+
+    /// `nil` if there is none.
+    init?(from former: [String], to new: [String]) {
+        (added, removed) = (Set(new).subtracting(former).count, Set(former).subtracting(new).count)
+        if added + removed == 0 { return nil }
+    }
+
+    var sentence: String {
+        "the new configuration names \(added == 0 ? "none" : "\(added)") that it lacks, and lacks "
+            + "\(removed == 0 ? "none" : "\(removed)") of its own."
     }
 }

@@ -27,30 +27,66 @@ struct SetupAnswers: Sendable, Hashable {
     var did: DID?
     var token = Token.none
     var stars: [String] = []
+    /// Whether the first poll announces the changes of the last week.
+    var announcesLastWeek = false
     var sink = SetupSink.log
     /// The operator's file with the secret of the sink; `nil` for none.
     var sinkSecret: String?
+
+    /// The command line that gives the same answers.
+    var command: String {
+        var words = ["starwatch", "init", "--server", server]
+        if let dialect { words += ["--dialect", dialect] }
+        switch token {
+        case .none: break
+        case .key(let file): words += ["--key-file", file]
+        case .sharedSecret(let file): words += ["--secret-file", file]
+        case .pool(let file): words += ["--tokens-file", file]
+        }
+        if let did { words += ["--did", did.rawValue] }
+        for star in stars { words += ["--star", star] }
+        if announcesLastWeek { words.append("--announce-last-week") }
+        words += ["--sink", sink.text]
+        if let sinkSecret { words += ["--sink-secret-file", sinkSecret] }
+        return words.map(Self.quoted).joined(separator: " ")
+    }
+
+    private static func quoted(_ word: String) -> String {
+        let isPlain = word.utf8.allSatisfy { $0.isAlphanumeric || "-_./:,@=+".utf8.contains($0) }
+        return isPlain && !word.isEmpty ? word : "'" + word.replacing("'", with: "'\\''") + "'"
+    }
+}
+
+extension UInt8 {
+    fileprivate var isAlphanumeric: Bool {
+        (48...57).contains(self) || (65...90).contains(self) || (97...122).contains(self)
+    }
 }
 
 /// The sink of a new configuration, written as `KIND` or `KIND:TARGET`.
 enum SetupSink: Sendable, Hashable {
     case log
+    case feed
     case file(path: String)
     case webhook(url: String)
     case ntfy(url: String, topic: String)
     case command(program: String)
 
     /// The forms that ``init(_:)`` reads.
-    static let forms = "log, webhook:URL, ntfy:URL/TOPIC, command:PROGRAM or file:PATH"
+    static let forms = "feed, log, webhook:URL, ntfy:URL/TOPIC, command:PROGRAM or file:PATH"
 
-    /// `nil` for any other text. A relative path starts at the current folder.
-    init?(_ text: String) {
+    /// `nil` for any other text.
+    ///
+    /// - Parameter folder: The folder where relative paths start; `nil` for the current one.
+    init?(_ text: String, relativeTo folder: String? = nil) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let target = parts.count == 2 ? parts[1] : ""
         switch parts[0] {
         case "log" where target.isEmpty: self = .log
+        case "feed" where target.isEmpty: self = .feed
         case "file" where !target.isEmpty:
-            self = .file(path: URL(fileURLWithPath: target).standardizedFileURL.path)
+            let base = folder.map { URL(fileURLWithPath: $0, isDirectory: true) }
+            self = .file(path: URL(fileURLWithPath: target, relativeTo: base).standardizedFileURL.path)
         case "webhook" where !target.isEmpty: self = .webhook(url: target)
         case "command" where !target.isEmpty: self = .command(program: target)
         case "ntfy":
@@ -62,10 +98,35 @@ enum SetupSink: Sendable, Hashable {
         }
     }
 
+    /// The text that ``init(_:relativeTo:)`` reads.
+    var text: String {
+        switch self {
+        case .log, .feed: name
+        case .file(let path): "file:\(path)"
+        case .webhook(let url): "webhook:\(url)"
+        case .ntfy(let url, let topic): "ntfy:\(url)/\(topic)"
+        case .command(let program): "command:\(program)"
+        }
+    }
+
+    /// What is wrong with the sink, as a sentence; `nil` if it can be tried.
+    var problem: String? {
+        switch self {
+        case .log, .feed, .file: nil
+        case .webhook(let url): ValueRules.url(url, allowsQuery: true).map { "The URL of the sink \($0)" }
+        case .ntfy(let url, let topic):
+            (ValueRules.url(url) ?? ValueRules.topic(topic)).map { "The URL or the topic of the sink \($0)" }
+        case .command(let program):
+            program.contains("/") && !FileManager.default.isExecutableFile(atPath: program)
+                ? "There is no program \(program) that can run; correct the path." : nil
+        }
+    }
+
     /// The name of the sink, which is also its kind.
     var name: String {
         switch self {
         case .log: "log"
+        case .feed: "feed"
         case .file: "file"
         case .webhook: "webhook"
         case .ntfy: "ntfy"
@@ -76,7 +137,7 @@ enum SetupSink: Sendable, Hashable {
     /// The settings beside name and kind.
     var settings: [(key: String, value: String)] {
         switch self {
-        case .log: []
+        case .log, .feed: []
         case .file(let path): [("path", ConfigurationPrinter.scalar(path))]
         case .webhook(let url): [("url", ConfigurationPrinter.scalar(url))]
         case .ntfy(let url, let topic):
@@ -90,7 +151,7 @@ enum SetupSink: Sendable, Hashable {
         switch self {
         case .webhook: ("secret_file", "hook.secret")
         case .ntfy: ("token_file", "ntfy.token")
-        case .log, .file, .command: nil
+        case .log, .feed, .file, .command: nil
         }
     }
 }

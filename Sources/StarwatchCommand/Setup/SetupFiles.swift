@@ -1,4 +1,5 @@
 import Foundation
+import Starwatch
 import StarwatchCore
 
 /// The files of a new installation: the configuration, and the copies of the secrets.
@@ -13,6 +14,8 @@ struct SetupFiles: Sendable, Hashable {
 
     /// The configuration comes last, so that it never names a file that is not there.
     var files: [File]
+    /// The originals of secrets that other users can read.
+    private(set) var openSources: [String] = []
 
     /// - Parameter isPackaged: Whether systemd and the package create the folders of the database and the socket.
     /// - Throws: ``CommandError`` if a secret cannot be read.
@@ -28,7 +31,13 @@ struct SetupFiles: Sendable, Hashable {
         guard let content = FileManager.default.contents(atPath: source), !content.isEmpty else {
             throw .usage("The file for \(name) cannot be read, or is empty; correct its path or mode.")
         }
+        if let access = FileAccess(path: source), access.mode & 0o077 != 0 { openSources.append(source) }
         files.append(File(name: name, content: content, isSecret: true))
+    }
+
+    /// The database of a new configuration.
+    static func databasePath(isPackaged: Bool, folder: String) -> String {
+        (isPackaged ? ServiceUser.stateFolder : folder) + "/starwatch.db"
     }
 
     /// The configuration.
@@ -50,6 +59,9 @@ struct SetupFiles: Sendable, Hashable {
             lines.append("    plan_ids:")
             lines += answers.stars.map { "      - \(ConfigurationPrinter.scalar($0))" }
         }
+        if answers.announcesLastWeek {
+            lines.append("    bootstrap: \(PollOptions.Bootstrap.lastWeek.rawValue)  # the first poll announces these")
+        }
         let name = answers.sink.name
         lines += ["delivery:", "  sinks:", "    - name: \(name)", "      kind: \(name)"]
         lines += answers.sink.settings.map { "      \($0.key): \($0.value)" }
@@ -57,7 +69,7 @@ struct SetupFiles: Sendable, Hashable {
             lines.append("      \(secret.setting): \(secret.name)")
         }
         if isPackaged {
-            lines += ["storage:", "  path: /var/lib/starwatch/starwatch.db"]
+            lines += ["storage:", "  path: \(databasePath(isPackaged: true, folder: ""))"]
             lines += ["control:", "  socket: /run/starwatch/starwatch.sock"]
         }
         return lines.joined(separator: "\n") + "\n"
@@ -90,6 +102,9 @@ struct SetupFiles: Sendable, Hashable {
                 throw .failed("\(path) cannot be written; check the folder's owner and free space.")
             }
             lines.append("written  \(path) (mode 0\(String(mode, radix: 8)))")
+        }
+        lines += openSources.map {
+            "note     other users can read \($0), which was copied; delete it, or run chmod 600 on it"
         }
         return lines
     }

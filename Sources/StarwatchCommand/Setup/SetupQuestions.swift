@@ -9,7 +9,11 @@ struct SetupQuestions {
     var ask: (_ question: String) -> String?
     /// Whether there is a file.
     var exists: (_ path: String) -> Bool = { FileManager.default.fileExists(atPath: $0) }
+    /// Returns why a file cannot be the private key of a DID, as a sentence; `nil` if it can.
+    var keyProblem: (_ path: String) -> String? = { _ in nil }
     var home = NSHomeDirectory()
+    /// Where relative paths of a sink start; `nil` for the current folder.
+    var sinkFolder: String?
     /// Tells why an answer is wrong.
     var tell: (String) -> Void
 
@@ -21,7 +25,7 @@ struct SetupQuestions {
         _ question: String,
         standard: String? = nil,
         option: String,
-        wrong: String,
+        wrong: (String) -> String = { _ in "" },
         _ read: (String) -> Value?
     ) throws(CommandError) -> Value {
         while true {
@@ -30,7 +34,7 @@ struct SetupQuestions {
             }
             let text = line.trimmingSpaces
             if let value = read(text.isEmpty ? standard ?? "" : text) { return value }
-            tell(wrong)
+            tell(wrong(text))
         }
     }
 
@@ -39,8 +43,9 @@ struct SetupQuestions {
             "Server",
             standard: Self.server,
             option: "--server",
-            wrong: "That is not an http or https URL."
-        ) { $0.hasPrefix("https://") || $0.hasPrefix("http://") ? $0 : nil }
+            wrong: { "The server \(ValueRules.url($0) ?? "is not usable.")" },
+            { ValueRules.url($0) == nil ? $0 : nil }
+        )
     }
 
     /// Asks who is signed in: a DID, or the file with the private key of one.
@@ -48,30 +53,53 @@ struct SetupQuestions {
         try answer(
             "DID, or the file with its private key",
             option: "--did or --key-file",
-            wrong: "That is neither a DID, such as did:ethr:0x…, nor a file."
-        ) { text in
-            if text.hasPrefix("did:") { return DID(text).map { ($0, nil) } }
-            let path = text.hasPrefix("~/") ? home + text.dropFirst() : text
-            return exists(path) ? (nil, path) : nil
-        }
+            wrong: { text in
+                if text.hasPrefix("did:") { return "A DID \(DID.typingProblem(text) ?? "is wanted.")" }
+                let path = path(text)
+                if exists(path) { return keyProblem(path) ?? "" }
+                return "That is neither a DID, such as did:ethr:0x…, nor a file."
+            },
+            { text in
+                if text.hasPrefix("did:") { return DID.typingProblem(text) == nil ? DID(text).map { ($0, nil) } : nil }
+                let path = path(text)
+                return exists(path) && keyProblem(path) == nil ? (nil, path) : nil
+            }
+        )
     }
 
-    func askStars() throws(CommandError) -> [String] {
-        try answer(
+    private func path(_ text: String) -> String { text.hasPrefix("~/") ? home + text.dropFirst() : text }
+
+    /// - Parameter dialect: The dialect that the identifiers are checked for.
+    func askStars(_ dialect: Dialect) throws(CommandError) -> [String] {
+        func plans(_ text: String) -> [String] { text.split { $0 == " " || $0 == "," }.map(String.init) }
+        return try answer(
             "Starred plans, with spaces between (empty: none)",
             standard: "",
             option: "--star",
-            wrong: ""
-        ) { $0.split { $0 == " " || $0 == "," }.map(String.init) }
+            wrong: { PlanIDRule.problem(plans($0), in: dialect) ?? "" },
+            { PlanIDRule.problem(plans($0), in: dialect) == nil ? plans($0) : nil }
+        )
+    }
+
+    func askLastWeek() throws(CommandError) -> Bool {
+        try answer(
+            "Announce also what changed in the last week (y or n)",
+            standard: "y",
+            option: "--announce-last-week",
+            wrong: { _ in "Answer y or n." },
+            { ["y": true, "yes": true, "n": false, "no": false][$0.lowercased()] }
+        )
     }
 
     func askSink() throws(CommandError) -> SetupSink {
-        try answer(
+        func sink(_ text: String) -> SetupSink? { SetupSink(text, relativeTo: sinkFolder) }
+        return try answer(
             "Sink: \(SetupSink.forms)",
-            standard: "log",
+            standard: SetupSink.feed.name,
             option: "--sink",
-            wrong: "A sink is \(SetupSink.forms)."
-        ) { SetupSink($0) }
+            wrong: { sink($0)?.problem ?? "A sink is \(SetupSink.forms)." },
+            { text in sink(text).flatMap { $0.problem == nil ? $0 : nil } }
+        )
     }
 
     func askSinkSecret(of sink: SetupSink) throws(CommandError) -> String? {
@@ -80,7 +108,8 @@ struct SetupQuestions {
             "File with the sink's \(secret.setting) (empty: none)",
             standard: "",
             option: "--sink-secret-file",
-            wrong: ""
-        ) { .some($0.isEmpty ? nil : $0) }
+            wrong: { _ in "There is no such file that can be read." },
+            { text in text.isEmpty ? .some(nil) : exists(path(text)) ? .some(path(text)) : nil }
+        )
     }
 }

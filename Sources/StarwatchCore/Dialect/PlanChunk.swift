@@ -55,5 +55,20 @@ package enum PlanIDRule {
             && scheme.allSatisfy { Self.isLetter($0) || (48...57).contains($0) || "+.-".utf8.contains($0) }
     }
 
+    /// The dialect whose identifiers a server certainly has: Endorser's own server has those of `endorser`, and another one
+    /// of unknown dialect can have any.
+    package static func certainDialect(_ fixed: Dialect?, server: String) -> Dialect {
+        if let fixed { return fixed }
+        let host = server.split(separator: "/").dropFirst().first?.split(separator: ":").first ?? ""
+        return host == "endorser.ch" || host.hasSuffix(".endorser.ch") ? .endorser : .canonical
+    }
+
+    /// Returns what is wrong with the first identifier that cannot exist, as a sentence without it; `nil` if all can.
+    package static func problem(_ ids: [String], in dialect: Dialect) -> String? {
+        guard let index = ids.firstIndex(where: { !canExist($0, in: dialect) }) else { return nil }
+        let item = ids.count == 1 ? "That is" : "Number \(index + 1) is"
+        return "\(item) no plan's id; copy it from the app, such as \(entity) and 26 capital letters and digits."
+    }
+
     private static func isLetter(_ byte: UInt8) -> Bool { (65...90).contains(byte) || (97...122).contains(byte) }
 }

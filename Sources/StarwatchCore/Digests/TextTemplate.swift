@@ -30,6 +30,11 @@ public struct TextTemplate: Sendable, Hashable {
         self.pieces = pieces
     }
 
+    /// The names of the variables, in the order of the text.
+    package var variables: [String] {
+        pieces.compactMap { if case .variable(let name, _) = $0 { name } else { nil } }
+    }
+
     /// Fills the variables. A name is a field of the content, or a path such as `items.0.title`.
     public func render(_ content: DigestContent?) -> Rendering {
         var rendering = Rendering(text: "", unknown: [])

@@ -52,6 +52,14 @@ public enum Schedule: Sendable {
         case .every(let interval): max(interval, Self.minimumInterval)
         }
     }
+
+    /// The age at which data is stale, unless a poll says it: the longest gap plus an hour, at least 4 h. A run that
+    /// fails, of a schedule with long gaps, is noticed an hour after it.
+    public func staleAfter(from time: Timestamp) -> Duration { Self.staleAfter(longestGap: longestGap(from: time)) }
+
+    package static func staleAfter(longestGap gap: Duration) -> Duration {
+        max(.seconds(4 * 3600), gap + .seconds(3600))
+    }
 }
 
 extension Schedule: Equatable {

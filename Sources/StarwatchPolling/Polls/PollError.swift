@@ -5,8 +5,10 @@ import StarwatchStore
 public struct PollError: Error, Sendable, CustomStringConvertible {
     /// The error code. Hosts can add their own in ``ResponseSchema/transformError``.
     public struct Code: RawRepresentable, Sendable, Hashable, Codable {
+        /// The code as text, in capitals.
         public let rawValue: String
 
+        /// A code of the host's own.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The request is invalid.
@@ -39,7 +41,9 @@ public struct PollError: Error, Sendable, CustomStringConvertible {
         public static let schedule = Code(rawValue: "SCHEDULE_ERROR")
     }
 
+    /// The cause, for programs.
     public var code: Code
+    /// The cause, for people.
     public var message: String
     /// `true` if the same request can succeed later.
     public var isRetryable: Bool
@@ -52,6 +56,7 @@ public struct PollError: Error, Sendable, CustomStringConvertible {
     /// The error that a closure of the host or the database threw; `nil` if none did.
     public var underlying: (any Error)?
 
+    /// An error without a response; set ``status`` and ``issues`` for one with a response.
     public init(_ code: Code, _ message: String, isRetryable: Bool, retryAfter: Duration? = nil) {
         self.code = code
         self.message = message
@@ -59,6 +64,7 @@ public struct PollError: Error, Sendable, CustomStringConvertible {
         self.retryAfter = retryAfter
     }
 
+    /// The code and the message.
     public var description: String { "\(code.rawValue): \(message)" }
 }
 

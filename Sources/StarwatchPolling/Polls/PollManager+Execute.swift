@@ -187,7 +187,13 @@ extension PollManager {
         do {
             value = try JSONDecoder().decode(Response.self, from: Data(response.body))
         } catch {
-            throw refused([ValidationIssue(error)])
+            guard response.body.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "<") else {
+                throw refused([ValidationIssue(error)])
+            }
+            var html = refused([ValidationIssue(path: "$", problem: .unreadable)])
+            html.message =
+                "The answer is a page of HTML and no JSON; check the endpoint, or log in at the network's portal."
+            throw html
         }
         let issues = request.schema.check(value)
         guard issues.isEmpty else { throw refused(issues) }

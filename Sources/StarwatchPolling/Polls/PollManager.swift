@@ -24,6 +24,7 @@ public actor PollManager: Service {
         /// failures.
         public var retry: RetryPolicy?
 
+        /// The default numbers.
         public init() {}
     }
 
@@ -56,13 +57,17 @@ public actor PollManager: Service {
     ///   - database: The SQLite file in which schedules, watermarks and waits survive a restart; created with mode 0600
     ///     if it does not exist. `nil`, the default: they end with the process.
     ///   - limits: The numbers of the manager.
+    ///   - program: The host program, such as `Tally/1.2`: the first word of `User-Agent`, before Starwatch's own.
+    ///     `nil`, the default: the name of the process.
     /// - Throws: ``PollError`` with the code `INVALID_CONFIGURATION` when the database cannot be used.
-    public init(database: String? = nil, limits: Limits = Limits()) throws(PollError) {
+    public init(database: String? = nil, limits: Limits = Limits(), program: String? = nil) throws(PollError) {
         let time = SystemClock()
+        var hooks = Hooks()
+        hooks.client = ClientNames(host: program ?? ProcessInfo.processInfo.processName)
         do {
             let http = try HTTPClient(time: time)
             let store = try database.map { try Store(StoreOptions(path: $0)) }
-            self.init(http: http, store: store, time: time, limits: limits)
+            self.init(http: http, store: store, time: time, limits: limits, hooks: hooks)
         } catch {
             throw PollError(.configuration, "\(error)", isRetryable: false)
         }

@@ -41,6 +41,7 @@ public struct PollRequest<Request: Encodable & Sendable, Response: Decodable & S
     /// only. By default `false`.
     public var isConditional = false
 
+    /// A request of a path, which begins with `/`; everything else has its default.
     public init(endpoint: String, method: PollMethod = .get, schema: ResponseSchema<Response> = ResponseSchema()) {
         self.endpoint = endpoint
         self.method = method
@@ -81,6 +82,7 @@ public struct ResponseSchema<Response: Decodable & Sendable>: Sendable {
     /// unchanged.
     public var transformError: @Sendable (PollError) -> PollError = { $0 }
 
+    /// A schema that accepts what the types can decode.
     public init() {}
 
     /// - Parameter check: See ``check``.
@@ -100,6 +102,7 @@ public struct PollingContext: Sendable {
     /// The tokens of requests. By default none.
     public var tokens: PollTokens
 
+    /// A context of a server, without an account and tokens unless they are given.
     public init(
         server: String,
         account: DID? = nil,

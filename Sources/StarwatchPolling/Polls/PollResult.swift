@@ -10,12 +10,16 @@ public struct PollResult<Response: Sendable>: Sendable {
         case empty
         /// 304: nothing changed since the answer with this validator.
         case notModified
+        /// No answer, or none that the schema accepts.
         case failure(PollError)
     }
 
+    /// The way in which the poll ended.
     public let outcome: Outcome
+    /// The cost of the poll.
     public let metadata: PollMetadata
 
+    /// A result; a test of a host makes its own.
     public init(_ outcome: Outcome, metadata: PollMetadata) {
         self.outcome = outcome
         self.metadata = metadata
@@ -56,6 +60,7 @@ public struct PollMetadata: Sendable, Hashable, Encodable {
     /// Retries of all pages.
     public let retryCount: Int
 
+    /// Metadata of a result.
     public init(requestID: String, startedAt: Timestamp, duration: Duration, retryCount: Int) {
         self.requestID = requestID
         self.startedAt = startedAt

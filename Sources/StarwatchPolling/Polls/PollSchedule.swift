@@ -9,6 +9,7 @@ public struct PollSchedule<Request: Encodable & Sendable, Response: Decodable & 
     /// `[a-z][a-z0-9_]{0,62}`. `nil`: the manager generates one. The host must keep it to resume the schedule after a
     /// restart.
     public var name: String?
+    /// The request of every run.
     public var request: PollRequest<Request, Response>
     /// The timing. An interval's first run is immediate.
     public var timing: PollTiming
@@ -31,12 +32,14 @@ public struct PollSchedule<Request: Encodable & Sendable, Response: Decodable & 
         /// The interval of runs during the slowdown: one of `factor` is made, until one brings news. 1 makes every run.
         public var factor: Int
 
+        /// A slowdown; both numbers are at least 1.
         public init(afterEmptyRuns: Int, factor: Int) {
             self.afterEmptyRuns = max(1, afterEmptyRuns)
             self.factor = max(1, factor)
         }
     }
 
+    /// A schedule that catches up one missed run and never slows down.
     public init(
         name: String? = nil,
         request: PollRequest<Request, Response>,
@@ -54,6 +57,7 @@ public struct PollSchedule<Request: Encodable & Sendable, Response: Decodable & 
 
 /// The name of a schedule.
 public struct ScheduleID: Sendable, Hashable, CustomStringConvertible {
+    /// The name as text.
     public let rawValue: String
 
     /// `nil` unless `text` matches `[a-z][a-z0-9_]{0,62}`.
@@ -70,11 +74,13 @@ public struct ScheduleID: Sendable, Hashable, CustomStringConvertible {
         rawValue = "poll_\(now.milliseconds)_\(String(random))"
     }
 
+    /// The name as text.
     public var description: String { rawValue }
 }
 
 /// Status of a schedule.
 public struct PollStatus: Sendable, Hashable {
+    /// The states of a schedule.
     public enum State: String, Sendable, CaseIterable {
         /// It waits for its next run.
         case idle
@@ -84,7 +90,9 @@ public struct PollStatus: Sendable, Hashable {
         case deferred
     }
 
+    /// The name of the schedule.
     public var id: ScheduleID
+    /// The state now.
     public var state: State
     /// The last attempt; `nil`: never.
     public var lastAttempt: Timestamp?

@@ -19,10 +19,13 @@ public protocol StorageAdapter: Sendable {
 public final class InMemoryStorage: StorageAdapter {
     private let watermarks = Mutex<[String: String]>([:])
 
+    /// A store without watermarks.
     public init() {}
 
+    /// The watermark of `key`; `nil` before the first one.
     public func watermark(of key: String) async throws -> String? { watermarks.withLock { $0[key] } }
 
+    /// Moves the watermark forward, if it still is `expected`.
     public func advance(_ key: String, from expected: String?, to new: String) async throws -> Bool {
         watermarks.withLock { watermarks in
             let current = watermarks[key]

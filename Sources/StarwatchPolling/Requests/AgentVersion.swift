@@ -23,6 +23,13 @@ package struct ClientNames: Sendable {
     /// The value of `X-Client-Version`.
     package let clientVersion: String
 
+    /// The names of a host program's own manager: its name comes first, without characters that no product has (RFC 9110).
+    package init(host: String) {
+        let name = host.filter { $0.isASCII && ($0.isLetter || $0.isNumber || "!#$%&'*+-.^_`|~/".contains($0)) }
+        let product = name.isEmpty ? "" : name.prefix(100) + " "
+        self.init(userAgent: product + AgentVersion.userAgent)
+    }
+
     /// `nil` stands for ``AgentVersion/userAgent``.
     package init(userAgent: String? = nil, clientVersion: String? = nil) {
         self.userAgent = userAgent ?? AgentVersion.userAgent

@@ -1,6 +1,6 @@
 package import StarwatchTransport
 
-/// Sends requests to one server with trust anchors and pinned keys of its own, and all others with the system's.
+/// Sends requests to one server with trust anchors, pinned keys and a proxy of its own, and all others with the system's.
 package struct ServerTransport: HTTPTransport {
     private let origin: String
     private let server: any HTTPTransport
@@ -15,7 +15,7 @@ package struct ServerTransport: HTTPTransport {
     /// - Parameter trust: The settings for `url`, its path and everything else of that origin.
     package init(to url: ServerURL, trust: HTTPClientOptions, time: any TimeSource) throws(HTTPError) {
         let server = try HTTPClient(options: trust, time: time)
-        let isPlain = trust.caFile == nil && trust.pinnedPublicKey == nil
+        let isPlain = trust.caFile == nil && trust.pinnedPublicKey == nil && trust.proxy == nil
         self.init(to: url, server, others: isPlain ? nil : try HTTPClient(time: time))
     }
 

@@ -14,7 +14,7 @@ enum CurlHandle {
         _ = starwatch_set_long(easy, CURLOPT_QUICK_EXIT, 1)
         _ = starwatch_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         _ = starwatch_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
-        _ = starwatch_set_string(easy, CURLOPT_PROXY, "")
+        setProxy(easy, options.proxy)
         _ = starwatch_set_string(easy, CURLOPT_ACCEPT_ENCODING, "gzip")
         _ = starwatch_set_long(easy, CURLOPT_TCP_NODELAY, 1)
         _ = starwatch_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
@@ -45,6 +45,15 @@ enum CurlHandle {
             starwatch_set_socket_callbacks(easy, starwatchOpenSocket, starwatchAcceptPeer)
         }
         return easy
+    }
+
+    private static func setProxy(_ easy: UnsafeMutableRawPointer, _ proxy: String?) {
+        // The proxy's own answer is not the server's.
+        _ = starwatch_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        guard proxy != HTTPClientOptions.environmentProxy else { return }
+        _ = starwatch_set_string(easy, CURLOPT_PROXY, proxy ?? "")
+        // Not that of the environment. This machine needs no proxy to reach itself.
+        _ = starwatch_set_string(easy, CURLOPT_NOPROXY, "localhost,127.0.0.1,::1")
     }
 
     /// The options that point to the transfer.

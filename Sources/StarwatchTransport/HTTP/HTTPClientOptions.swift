@@ -9,6 +9,11 @@ package struct HTTPClientOptions: Sendable {
     package var caSetting = "server.ca_file"
     /// Pinned keys in libcurl's syntax: `sha256//…`, several separated by `;`. `nil` disables pinning.
     package var pinnedPublicKey: String?
+    /// The proxy of every request, `http://host:port` or of scheme `https` or `socks5h`; ``environmentProxy`` for that of the
+    /// process's environment. `nil`, the default: none, whatever the environment says.
+    package var proxy: String?
+    /// `HTTPS_PROXY` and `NO_PROXY` of the environment decide.
+    package static let environmentProxy = "environment"
     /// Limit of concurrent requests. Further requests wait.
     package var maxInFlight = 256
     /// Limit of concurrent name lookups in this process, including hanging lookups whose request has ended. A request

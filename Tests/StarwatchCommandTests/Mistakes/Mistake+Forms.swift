@@ -194,13 +194,6 @@ extension Mistake {
             ]
         ),
         Mistake(
-            "warn",
-            "log:\n  level: warn\n",
-            [
-                "starwatch.yaml:2: log.level: must be one of trace, debug, info, notice, warning, error, critical; did you mean \"warning\"?"
-            ]
-        ),
-        Mistake(
             "WARNING",
             "log:\n  level: WARNING\n",
             [
@@ -304,12 +297,14 @@ extension Mistake {
         Mistake(
             "sinks map",
             "delivery:\n  sinks:\n    log:\n      kind: log\n",
-            ["starwatch.yaml:2: delivery.sinks: must be a list of sinks, each with a name and a kind."]
+            [
+                "starwatch.yaml:2: delivery.sinks: must be a list of sinks; begin each with \"- name: NAME\" and \"kind: KIND\" below it."
+            ]
         ),
         Mistake(
             "sinks names",
             "delivery:\n  sinks: [log]\n",
-            ["starwatch.yaml:2: delivery.sinks[0]: must be a section: settings as \"key: value\" below it."]
+            ["starwatch.yaml:2: delivery.sinks[0]: must have a name and a kind, such as {name: log, kind: log}."]
         ),
         Mistake(
             "polls list",

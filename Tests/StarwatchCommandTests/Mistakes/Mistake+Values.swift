@@ -291,7 +291,7 @@ extension Mistake {
         Mistake(
             "bootstrap now",
             "polls:\n  p:\n    kind: starred_projects\n    bootstrap: now\n",
-            ["starwatch.yaml:4: polls.p.bootstrap: must be one of latest, beginning."]
+            ["starwatch.yaml:4: polls.p.bootstrap: must be one of latest, last_week, beginning."]
         ),
         Mistake(
             "control chars",
@@ -382,7 +382,7 @@ extension Mistake {
         Mistake(
             "setting of another section in a poll",
             "polls:\n  p:\n    kind: starred_projects\n    interval: 15m\n",
-            ["starwatch.yaml:4: polls.p.interval: there is no such setting."]
+            ["starwatch.yaml:4: polls.p.interval: there is no such setting; did you mean \"every\"?"]
         ),
     ]
 }

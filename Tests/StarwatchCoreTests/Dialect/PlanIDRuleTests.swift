@@ -19,6 +19,17 @@ import Testing
         #expect(!PlanIDRule.canExist(id, in: .endorser))
     }
 
+    /// A wrong identifier is rejected only where it certainly is one.
+    @Test(arguments: [
+        ("https://api.endorser.ch", true), ("https://test-api.endorser.ch:443/x", true), ("https://server.test", false),
+        ("https://endorser.ch.test", false), ("https://notendorser.ch", false), ("", false),
+    ])
+    func onlyEndorsersOwnServersCertainlyHaveItsIdentifiers(server: String, isCertain: Bool) {
+        #expect(PlanIDRule.certainDialect(nil, server: server) == (isCertain ? .endorser : .canonical))
+        #expect(PlanIDRule.certainDialect(.endorser, server: server) == .endorser)
+        #expect(PlanIDRule.certainDialect(.canonical, server: server) == .canonical)
+    }
+
     @Test func aCanonicalServersHandleIsAnyTextWithoutBlanks() {
         #expect(PlanIDRule.canExist("test_project_1", in: .canonical))
         #expect(!PlanIDRule.canExist("test project", in: .canonical))

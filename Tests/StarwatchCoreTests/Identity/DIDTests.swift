@@ -20,6 +20,22 @@ import Testing
         #expect(DID("did:x:" + String(repeating: "a", count: 2043)) == nil)
     }
 
+    @Test(arguments: [
+        "did:ethr:0xF3beAC30C498D9E26865F34fCAa57dBB935b0D74", "did:web:example.com",
+        "did:ethr:sepolia:0xF3beAC30C498D9E26865F34fCAa57dBB935b0D74",
+    ])
+    func aDIDThatCanExistHasNoTypingProblem(text: String) { #expect(DID.typingProblem(text) == nil) }
+
+    @Test(arguments: [
+        ("me", "must be a DID"), ("did:ethr:0xYOUR_ADDRESS", "something else"),
+        ("did:ethr:0xF3beAC30C498D9E26865F34fCAa57dBB935b0D7", "it has 39 digits"),
+        ("did:ethr:F3beAC30C498D9E26865F34fCAa57dBB935b0D74", "something else"),
+    ])
+    func aMistypedDIDIsExplainedWithoutIt(text: String, says: String) throws {
+        let problem = try #require(DID.typingProblem(text))
+        #expect(problem.contains(says) && !problem.contains("F3be"))
+    }
+
     @Test func identifiersAreNeverPrinted() throws {
         let did = try #require(DID("did:ethr:0xsecret"))
         let key = StreamKey(account: did, server: "https://example.com", poll: try #require(PollName("p")))

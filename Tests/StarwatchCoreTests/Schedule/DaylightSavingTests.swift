@@ -74,6 +74,14 @@ import Testing
         #expect(Schedule.every(.milliseconds(5)).longestGap(from: start) == .seconds(1))
     }
 
+    @Test(arguments: [
+        ("*/15 * * * *", 4 * 3600), ("0 */3 * * *", 5 * 3600), ("0 6 * * *", 26 * 3600), ("0 6 * * 1", 170 * 3600),
+    ])
+    func dataIsStaleAnHourAfterTheLongestGapAtTheEarliest(text: String, seconds: Int) throws {
+        let schedule = Schedule.cron(try CronExpression(text), zone: try FoundationZone("Europe/Zurich"))
+        #expect(schedule.staleAfter(from: try at("2026-01-01T00:00:00Z")) == .seconds(seconds))
+    }
+
     @Test func longestGapAgreesWithAllRunsOfAYear() throws {
         var random = SplitMix64(seed: 5)
         let zone = try TableZone.foundation("Europe/Zurich", years: 2025...2029)

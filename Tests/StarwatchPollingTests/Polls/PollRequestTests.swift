@@ -34,7 +34,7 @@ import Testing
 
     @Test(arguments: [
         (#"{"items": ["a", 7]}"#, "$.items[1]: wrong_type"), (#"{}"#, "$.items: missing"),
-        (#"{"items": null}"#, "$.items: missing"), ("<html>", "$: invalid"), (#"{"items": []}"#, "$.items: invalid"),
+        (#"{"items": null}"#, "$.items: missing"), ("html", "$: invalid"), (#"{"items": []}"#, "$.items: invalid"),
     ])
     func anAnswerThatIsNotWhatTheSchemaSaysIsRefusedWithItsPathsAndNotTriedAgain(
         body: String,
@@ -50,6 +50,24 @@ import Testing
         #expect(error.code == .validation && error.message == "Response validation failed" && !error.isRetryable)
         #expect(error.issues.map(\.description) == [issue])
         #expect(bench.server.requests.count == 1)
+    }
+
+    @Test func aPageOfHTMLIsNamedAsSuch() async throws {
+        let bench = HostBench()
+        bench.server.answer(.json("\n <!DOCTYPE html><title>Log in</title>"))
+        let error = try #require(await bench.manager.execute(bench.request, context: bench.context).error)
+        #expect(error.code == .validation && !error.isRetryable)
+        #expect(error.message.hasPrefix("The answer is a page of HTML and no JSON;"))
+        #expect(error.issues.map(\.description) == ["$: unreadable"])
+    }
+
+    @Test(arguments: [
+        ("Tally/1.2", "Tally/1.2 Starwatch/"), ("my\r\ntally", "mytally Starwatch/"), ("\u{1F389}", "Starwatch/"),
+    ])
+    func theHostProgramIsNamedFirst(host: String, begins: String) {
+        let names = ClientNames(host: host)
+        #expect(names.userAgent == begins + AgentVersion.current)
+        #expect(names.clientVersion == "Starwatch/" + AgentVersion.current)
     }
 
     @Test(arguments: [

@@ -29,6 +29,23 @@ import Testing
     }
 
     @Test(arguments: MockDialect.allCases)
+    func lastWeekAnnouncesSevenDaysAtOnceAndNothingBefore(dialect: MockDialect) async throws {
+        try await World.with(dialect) { world in
+            world.mock.publish(count: 2)
+            world.clock.advance(by: .seconds(8 * 86_400))
+            let recent = world.mock.publish(count: 3)
+            world.clock.advance(by: .seconds(3600))
+            let agent = try await world.agent { $0.polls[0].bootstrap = .lastWeek }
+            #expect(try await agent.runPoll(World.starred).outcome == "changed")
+            #expect(Set(try world.announced) == Set(recent))
+            #expect(try await agent.runPoll(World.starred).outcome == "unchanged")
+            let page = await agent.page()
+            #expect(page["starwatch_ledger_imbalance_rows", ["law": "new"]] == 0)
+            #expect(page["starwatch_ledger_imbalance_rows", ["law": "fetched"]] == 0)
+        }
+    }
+
+    @Test(arguments: MockDialect.allCases)
     func theOverlapDoesNotAnnounceLaterWhatBootstrappingSaw(dialect: MockDialect) async throws {
         try await World.with(dialect) { world in
             world.mock.publish(count: 4)

@@ -16,7 +16,7 @@ struct HelloPoll {
         let (server, folder) = (CommandLine.arguments[1], CommandLine.arguments[2])
 
         // The watermark survives a restart, because it is in the manager's database.
-        let manager = try PollManager(database: folder + "/hello.db")
+        let manager = try PollManager(database: folder + "/hello.db", program: "HelloPoll/1.0")
         let poll = ProjectPoll(server: server, plans: Array(CommandLine.arguments[3...]), manager: manager)
         try await manager.schedule(poll.schedule)
 

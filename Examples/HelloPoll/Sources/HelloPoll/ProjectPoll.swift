@@ -1,5 +1,4 @@
 import Foundation
-import StarwatchCore
 import StarwatchPolling
 
 /// Asks for changes of the plans, says hello to each, acknowledges them, and then moves the watermark.
@@ -12,15 +11,16 @@ struct ProjectPoll: Sendable {
     let manager: PollManager
 
     var schedule: PollSchedule<ProjectQuestion, ProjectPage> {
-        PollSchedule(name: Self.key, request: request, timing: .every(.seconds(1))) {
+        PollSchedule(name: Self.key, request: request(), timing: .every(.seconds(1))) {
             PollingContext(server: server, storage: manager.storage)
         } handle: { result, context in
             if let error = result.error { say("The poll failed: \(error.code.rawValue)") }
-            if let page = result.value { try await announce(page, context) }
+            if let page = result.value { try await announceAll(from: page, context) }
         }
     }
 
-    private var request: PollRequest<ProjectQuestion, ProjectPage> {
+    /// - Parameter cursor: The server's cursor of a next page; `nil` for the first page of a poll.
+    private func request(after cursor: String? = nil) -> PollRequest<ProjectQuestion, ProjectPage> {
         var request = PollRequest<ProjectQuestion, ProjectPage>(
             endpoint: "/api/v2/report/plansLastUpdatedBetween",
             method: .post,
@@ -29,9 +29,8 @@ struct ProjectPoll: Sendable {
         // Made for every request, so that each one continues where the last one ended.
         request.body = { context in
             let mark = try await context.storage.watermark(of: Self.key)
-            return ProjectQuestion(planIds: plans, afterId: mark ?? Self.beginning)
+            return ProjectQuestion(planIds: plans, afterId: cursor ?? mark ?? Self.beginning)
         }
-        request.headers = ["User-Agent": "HelloPoll/1.0"]
         request.retry = retry
         request.authorization = .anonymous
         return request
@@ -42,6 +41,19 @@ struct ProjectPoll: Sendable {
         var policy = RetryPolicy(attempts: 3, delay: .exponential(.seconds(1)), jitter: -0.25...0.25)
         policy.maxDelay = .seconds(10)
         return policy
+    }
+
+    /// Announces a page and those after it.
+    private func announceAll(from first: ProjectPage, _ context: PollingContext) async throws {
+        var page: ProjectPage? = first
+        var last = ""
+        while let current = page {
+            try await announce(current, context)
+            // A cursor that does not move would ask for the same page for ever.
+            guard let next = current.next, next > last else { return }
+            last = next
+            page = try await manager.execute(request(after: next), context: context).get()
+        }
     }
 
     /// If it throws, the same page comes again: a change is announced twice rather than never.

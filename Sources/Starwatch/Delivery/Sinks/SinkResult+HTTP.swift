@@ -49,10 +49,11 @@ extension SinkResult {
 }
 
 extension SinkOptions {
-    /// The trust of a sink's own client; `nil` if the system's is enough.
+    /// The trust and the proxy of a sink's own client; `nil` if the system's trust and no proxy are enough.
     var trust: HTTPClientOptions? {
-        guard kind.sendsRequests, let caFile else { return nil }
+        guard kind.sendsRequests, caFile != nil || proxy != nil else { return nil }
         var options = HTTPClientOptions(caFile: caFile)
+        options.proxy = proxy
         options.caSetting = "delivery.sinks.\(name).ca_file"
         return options
     }

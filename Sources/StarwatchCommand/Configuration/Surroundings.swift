@@ -1,0 +1,100 @@
+import Foundation
+import Glibc
+import Starwatch
+import StarwatchCore
+import StarwatchHTTP
+
+/// The checks of what a valid configuration names on this machine: programs, addresses and ports.
+///
+/// Only `check` and `init` make them. A running agent starts without a program that is missing at the moment.
+struct Surroundings {
+    let configuration: LoadedConfiguration
+    /// The running user.
+    var user: UInt32 = geteuid()
+    var searchPath = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    /// Whether an agent runs with this configuration, which has its own ports open.
+    var isRunning: Bool
+
+    init(_ configuration: LoadedConfiguration) {
+        self.configuration = configuration
+        isRunning = ControlSocket.hasListener(at: configuration.options.control.socket)
+    }
+
+    var problems: [ConfigurationProblem] {
+        let found = programs.compactMap { path, argv in program(argv).map { (path, $0) } } + ports
+        return found.map { path, message in
+            ConfigurationProblem(line: configuration.origins[path], path: path, message: message)
+        }
+        .sorted { ($0.line ?? 0, $0.path) < ($1.line ?? 0, $1.path) }
+    }
+
+    // MARK: Programs
+
+    private var programs: [(path: String, argv: [String])] {
+        let options = configuration.options
+        var programs: [(path: String, argv: [String])] = []
+        if options.auth.kind == .command, let argv = options.auth.argv { programs.append(("auth.argv", argv)) }
+        if let argv = options.security.masterKeyCommand { programs.append(("security.master_key_command", argv)) }
+        for (index, sink) in options.delivery.sinks.enumerated() {
+            guard case .command(let argv, _) = sink.kind else { continue }
+            programs.append(("delivery.sinks[\(index)].argv", argv))
+        }
+        return programs
+    }
+
+    /// Returns why the agent cannot run, or should not trust, a program. The arguments can be secret.
+    private func program(_ argv: [String]) -> String? {
+        guard let name = argv.first else { return nil }
+        let folders = name.contains("/") ? [""] : searchPath.split(separator: ":").map { $0 + "/" }
+        guard let file = folders.map({ $0 + name }).first(where: Self.isFile) else {
+            return argv.count == 1 && name.contains(" ")
+                ? "names no program; write the program and each argument as an item of its own."
+                : "there is no program \(name); install it, or correct the path."
+        }
+        guard FileManager.default.isExecutableFile(atPath: file) else {
+            return "\(file) is not executable; run chmod +x on it."
+        }
+        let target = URL(fileURLWithPath: file).resolvingSymlinksInPath().path
+        guard FileAccess(path: target)?.fileProblem(for: user) == .mode else { return nil }
+        return "\(target) can be changed by other users; run chmod go-w on it."
+    }
+
+    private static func isFile(_ path: String) -> Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
+    }
+
+    // MARK: Ports
+
+    private var ports: [(path: String, message: String)] {
+        guard !isRunning else { return [] }
+        let options = configuration.options
+        let listeners = [("http.listen", options.http.listen), ("control.listen", options.control.listen)]
+        return listeners.compactMap { path, text in text.flatMap(Self.listen).map { (path, $0) } }
+    }
+
+    /// Returns why no server can listen at an address; `nil` if one can. The port is free again at once.
+    static func listen(_ text: String) -> String? {
+        guard let address = try? ListenAddress(parsing: text) else { return nil }
+        var hints = addrinfo()
+        (hints.ai_socktype, hints.ai_flags) = (Int32(SOCK_STREAM.rawValue), AI_PASSIVE)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(address.host, "\(address.port)", &hints, &list) == 0, let first = list else {
+            return "there is no host of that name; write an address of this machine, such as 127.0.0.1:9464."
+        }
+        defer { freeaddrinfo(list) }
+        let listener = socket(first.pointee.ai_family, first.pointee.ai_socktype, first.pointee.ai_protocol)
+        guard listener >= 0 else { return nil }
+        defer { close(listener) }
+        var isReused: Int32 = 1
+        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
+        guard bind(listener, first.pointee.ai_addr, first.pointee.ai_addrlen) != 0 || Glibc.listen(listener, 1) != 0
+        else { return nil }
+        switch errno {
+        case EADDRINUSE: return "another program listens on port \(address.port); choose another port, or stop it."
+        case EADDRNOTAVAIL: return "this machine does not have that address; see 'ip address'."
+        case EACCES: return "needs root for port \(address.port); choose a port from 1024 on."
+        default: return nil
+        }
+    }
+}

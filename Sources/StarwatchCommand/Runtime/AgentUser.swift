@@ -1,0 +1,89 @@
+import Foundation
+import Glibc
+import Starwatch
+import StarwatchCore
+
+/// The user whose files an agent uses. An agent of root would leave a database that the service cannot open.
+enum AgentUser {
+    /// The owner and the mode of the places that decide.
+    struct Places: Sendable, Hashable {
+        var database: FileAccess?
+        var folder: FileAccess?
+    }
+
+    /// What root has to do before it opens a database.
+    enum Change: Sendable, Hashable {
+        case stay
+        /// The user owns the folder.
+        case become(UInt32)
+        /// The database is root's already, in the folder of this user.
+        case refuse(UInt32)
+    }
+
+    static func change(caller: UInt32, _ places: Places) -> Change {
+        guard caller == 0, let folder = places.folder, folder.owner != 0 else { return .stay }
+        return places.database?.owner == 0 ? .refuse(folder.owner) : .become(folder.owner)
+    }
+
+    /// Makes root the user that owns the folder of the database, for the rest of the process.
+    ///
+    /// - Throws: ``CommandError`` if the database is root's, or the user cannot be changed.
+    static func become(for options: AgentOptions) throws(CommandError) {
+        let path = options.storage.path
+        let places = Places(database: FileAccess(path: path), folder: FileAccess(folderOf: path))
+        switch change(caller: geteuid(), places) {
+        case .stay: return
+        case .refuse(let owner):
+            throw .failed(
+                "\(path) belongs to root, so the agent of user \(owner) cannot open it; run 'chown \(owner)' on it."
+            )
+        case .become(let owner):
+            let entry = getpwuid(owner)
+            let group = entry?.pointee.pw_gid ?? owner
+            let hasGroups = entry.map { initgroups($0.pointee.pw_name, group) == 0 } ?? (setgroups(0, nil) == 0)
+            guard hasGroups, setgid(group) == 0, setuid(owner) == 0, geteuid() == owner else {
+                throw .failed(
+                    "Root cannot become user \(owner), who owns the folder of \(path); run this as that user."
+                )
+            }
+            StandardError.sayOnce("starwatch: root works as user \(owner) here, who owns the folder of \(path).")
+        }
+    }
+
+    /// Returns whether a user can use a file in some way, such as `W_OK`. Only root can ask for another user.
+    static func can(_ mode: Int32, _ path: String, as user: ServiceUser?) -> Bool {
+        guard let user, geteuid() == 0 else { return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0 }
+        let group = getegid()
+        guard setegid(gid_t(user.group)) == 0 else { return false }
+        defer { setegid(group) }
+        guard seteuid(uid_t(user.id)) == 0 else { return false }
+        defer { seteuid(0) }
+        return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0
+    }
+
+    /// Returns why a user cannot use a sink's file or program; `nil` if they can, and for other sinks.
+    static func problem(of sink: SinkOptions, as user: ServiceUser?) -> String? {
+        switch sink.kind {
+        case .file(let path): return writeProblem(path, as: user)
+        case .command(let argv, _):
+            guard let program = argv.first, program.hasPrefix("/"), FileManager.default.fileExists(atPath: program),
+                !can(X_OK, program, as: user)
+            else { return nil }
+            return "\(user == nil ? "This user" : "The agent's user") cannot run \(program); run chmod +x on it."
+        default: return nil
+        }
+    }
+
+    /// Returns why a user cannot append to a file, as a sentence; `nil` if they can. The file need not exist.
+    static func writeProblem(_ path: String, as user: ServiceUser?) -> String? {
+        let whose = user == nil ? "This user" : "The agent's user"
+        if FileManager.default.fileExists(atPath: path) {
+            return can(W_OK, path, as: user) ? nil : "\(whose) cannot write to \(path); run chown on it."
+        }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        guard FileManager.default.fileExists(atPath: folder) else {
+            return "There is no folder \(folder); create it for the agent's user."
+        }
+        return can(W_OK | X_OK, folder, as: user) ? nil : "\(whose) cannot write to \(folder); name another folder."
+    }
+}

@@ -1,0 +1,29 @@
+import Foundation
+import Starwatch
+import StarwatchCore
+import Testing
+
+@testable import StarwatchCommand
+
+@Suite struct AgentUserTests {
+    private func places(folder: UInt32?, database: UInt32? = nil) -> AgentUser.Places {
+        func access(_ owner: UInt32) -> FileAccess { FileAccess(owner: owner, mode: 0o700) }
+        return AgentUser.Places(database: database.map(access), folder: folder.map(access))
+    }
+
+    @Test func rootBecomesTheOwnerOfTheFolder() {
+        #expect(AgentUser.change(caller: 0, places(folder: 990)) == .become(990))
+        #expect(AgentUser.change(caller: 0, places(folder: 990, database: 990)) == .become(990))
+        #expect(AgentUser.change(caller: 0, places(folder: 990, database: 0)) == .refuse(990))
+        #expect(AgentUser.change(caller: 0, places(folder: 0)) == .stay)
+        #expect(AgentUser.change(caller: 0, places(folder: nil)) == .stay)
+        #expect(AgentUser.change(caller: 1000, places(folder: 990)) == .stay)
+    }
+
+    @Test func aFileThatTheAgentCannotWriteIsFoundBeforeItIsTried() throws {
+        let folder = try TemporaryFolder()
+        #expect(AgentUser.writeProblem(folder.path + "/n.jsonl", as: nil) == nil)
+        let absent = AgentUser.writeProblem(folder.path + "/none/n.jsonl", as: nil)
+        #expect(absent == "There is no folder \(folder.path)/none; create it for the agent's user.")
+    }
+}

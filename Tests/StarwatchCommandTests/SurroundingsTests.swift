@@ -1,0 +1,117 @@
+import Foundation
+import Glibc
+import StarwatchTestKit
+import Testing
+
+@testable import StarwatchCommand
+
+/// The mistakes of a valid configuration that only this machine shows.
+@Suite struct SurroundingsTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// The problems of `check`, with `FOLDER` for the folder of the file.
+    private func problems(_ yaml: String) async throws -> [String] {
+        let listen = yaml.contains("http:") ? "" : "http: {listen: \"127.0.0.1:0\"}\n"
+        let file = try folder.write(yaml + listen, to: "starwatch.yaml")
+        let loaded = try ConfigurationLoader(environment: [:], workingDirectory: folder.path).load(file: file)
+        do throws(ConfigurationFailure) { try await loaded.check() } catch {
+            return error.lines.map { $0.replacing(folder.path, with: "FOLDER") }
+        }
+        return []
+    }
+
+    private func sink(_ argv: String) -> String {
+        "delivery:\n  sinks:\n    - name: program\n      kind: command\n      argv: \(argv)\n"
+    }
+
+    @Test(arguments: [
+        ("[/nowhere/notify]", "there is no program /nowhere/notify; install it, or correct the path."),
+        ("[no-such-program]", "there is no program no-such-program; install it, or correct the path."),
+        ("[\"/bin/cat -n\"]", "names no program; write the program and each argument as an item of its own."),
+        ("[/tmp]", "there is no program /tmp; install it, or correct the path."),
+    ])
+    func aProgramThatIsNotThereIsReportedAtItsLine(argv: String, says: String) async throws {
+        let lines = try await problems(sink(argv))
+        #expect(lines == ["FOLDER/starwatch.yaml:5: delivery.sinks[0].argv: \(says)"])
+        #expect(try await problems(sink("[cat]")) == [])
+    }
+
+    @Test func aProgramThatAllCanChangeOrNobodyCanRunIsReported() async throws {
+        let open = try folder.write("#!/bin/sh\n", to: "open", mode: 0o777)
+        let closed = try folder.write("#!/bin/sh\n", to: "closed", mode: 0o644)
+        #expect(
+            try await problems(sink("[\(open)]")).first?.hasSuffix(
+                "FOLDER/open can be changed by other users; run chmod go-w on it."
+            ) == true
+        )
+        #expect(
+            try await problems(sink("[\(closed)]")).first?.hasSuffix(
+                "FOLDER/closed is not executable; run chmod +x on it."
+            ) == true
+        )
+        let token = "auth:\n  kind: command\n  argv: [\(open)]\n"
+        #expect(try await problems(token).first?.contains("starwatch.yaml:3: auth.argv: ") == true)
+    }
+
+    @Test(arguments: [
+        ("nosuch.invalid:9464", "there is no host of that name"), ("192.0.2.77:9464", "does not have that address"),
+    ])
+    func anAddressThatIsNotThisMachinesIsReported(address: String, says: String) async throws {
+        let lines = try await problems("http:\n  listen: \(address)\n")
+        #expect(lines.count == 1)
+        #expect(lines.first?.hasPrefix("FOLDER/starwatch.yaml:2: http.listen: ") == true)
+        #expect(lines.first?.contains(says) == true)
+    }
+
+    @Test func aPortInUseIsReportedUnlessTheAgentHasIt() async throws {
+        let listener = try Listener()
+        defer { listener.close() }
+        let yaml = "http:\n  listen: 127.0.0.1:\(listener.port)\n"
+        let lines = try await problems(yaml)
+        let says = "another program listens on port \(listener.port); choose another port, or stop it."
+        #expect(lines == ["FOLDER/starwatch.yaml:2: http.listen: \(says)"])
+        let file = try folder.write(yaml, to: "starwatch.yaml")
+        var surroundings = Surroundings(try ConfigurationLoader(environment: [:]).load(file: file))
+        #expect(!surroundings.isRunning)
+        surroundings.isRunning = true
+        #expect(surroundings.problems == [])
+    }
+
+    @Test(arguments: [
+        ("nonsense", 4, "auth.key_file: The file of auth.key_file cannot be used"),
+        (String(repeating: "1", count: 64), 4, "auth.key_file: The key in auth.key_file does not match identity.did"),
+    ])
+    func whatOnlyTheAgentFindsHasItsLineToo(key: String, line: Int, says: String) async throws {
+        try folder.write(key, to: "key")
+        let did = "did:ethr:0x00000000000000000000000000000000000000aa"
+        let lines = try await problems("auth:\n  kind: did_key\n\n  key_file: key\nidentity:\n  did: \(did)\n")
+        #expect(lines.count == 1)
+        #expect(lines.first?.hasPrefix("FOLDER/starwatch.yaml:\(line): \(says)") == true)
+    }
+}
+
+/// A port that is in use.
+private struct Listener {
+    let descriptor: Int32
+    let port: Int
+
+    init() throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let descriptor = descriptor
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, size) == 0 && listen(descriptor, 1) == 0 && getsockname(descriptor, $0, &size) == 0
+            }
+        }
+        try #require(isBound)
+        port = Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    func close() { Glibc.close(descriptor) }
+}
