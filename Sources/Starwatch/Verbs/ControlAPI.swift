@@ -48,7 +48,8 @@ package struct ControlVerbs: Sendable {
         try await $0.polls.run($1)
     }
     /// Asks the server for one page of a poll with the agent's own token, and stores and delivers nothing.
-    package let tryPoll = Verb(.post, "/api/v1/polls/{name}/try", taking: .text, patience: ControlAPI.Patience.ofServer) {
+    package let tryPoll = Verb(.post, "/api/v1/polls/{name}/try", taking: .text, patience: ControlAPI.Patience.ofServer)
+    {
         try await $0.polls.trial($1)
     }
     /// Sends a test notification to one sink, past its queue, circuit and counters.

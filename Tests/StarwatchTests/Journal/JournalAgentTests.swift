@@ -140,7 +140,9 @@ struct JournalAgentTests {
             func killedRun(_ cut: Cut) async throws {
                 let agent = try await Agent(options: options, time: world.clock, logSinks: [world.log])
                 let process = agent.process
-                func begin() async { await process.runs.begin(now: world.clock.now) { await process.journal.note(former: $0) } }
+                func begin() async {
+                    await process.runs.begin(now: world.clock.now) { await process.journal.note(former: $0) }
+                }
                 switch cut {
                 case .beforeStartMark:
                     await begin()
@@ -248,7 +250,8 @@ struct JournalAgentTests {
             for name in files().keys { try FileManager.default.removeItem(atPath: database + name) }
             for (name, content) in copy {
                 let attributes = [FileAttributeKey.posixPermissions: 0o600]
-                #expect(FileManager.default.createFile(atPath: database + name, contents: content, attributes: attributes))
+                let path = database + name
+                #expect(FileManager.default.createFile(atPath: path, contents: content, attributes: attributes))
             }
             try await run()
             #expect(told() == 1)
