@@ -7,6 +7,9 @@ import StarwatchTransport
 
 /// The TCP ports of an agent, with their web configurations and the control token.
 struct ServedPorts: Sendable {
+    /// The check of the passwords of all ports. It is the process's own, so that a reload forgets no right password.
+    private static let passwordCheck = PasswordCheck()
+
     private let options: AgentOptions
     private let http: PortSecurity?
     private let control: PortSecurity?
@@ -79,6 +82,7 @@ struct ServedPorts: Sendable {
 
     func servers(of agent: any ServedAgent, _ logger: Logger) throws(HTTPServerError) -> AgentServers.Run {
         var settings = ServerSettings(dashboards: options.http.dashboardsURL, allowedHosts: options.http.allowedHosts)
+        settings.passwordCheck = Self.passwordCheck
         var ofHTTP = settings
         ofHTTP.security = http
         let admin = try AdminServer(agent: agent, listen: options.http.listen, settings: ofHTTP, logger: logger)

@@ -20,7 +20,7 @@ struct PortMonitor: Sendable {
             case .origin: "A page of another origin sent a request."
             case .token: "A request did not have the control token."
             case .password: "A request did not have the name and password of a user."
-            case .rate: "An address with too many refused requests has to wait."
+            case .rate: "An address sent too many requests that were refused, or too many passwords wait."
             }
         var fields: AgentEvent.Fields = [.error: "\(error)", .reason: "\(reason.rawValue)"]
         if let client { fields[.client] = "\(client)" }

@@ -13,8 +13,8 @@ struct Refusal: Sendable {
 /// The access check of a port. The Unix socket has none, because its file mode decides.
 ///
 /// It requires a bearer token or a user's password, and never a cookie, which a page in a browser could use. A client that
-/// was refused too often is told to wait. The right token or password lets in whoever shares its address all the same, so
-/// that nobody can lock the owner out.
+/// was refused too often is told to wait. The right token or password lets in whoever shares its address all the same. Only
+/// a client with more connections than passwords can wait delays others of its own address, and no other.
 final class AccessPolicy: Sendable {
     /// The credential that lets a request in.
     enum Credential: Sendable {
@@ -88,11 +88,9 @@ final class AccessPolicy: Sendable {
         guard let login = Login(authorization: call.headers[.authorization]) else {
             return counted(refusal, RefusalCount.Key(address, hasToken: false))
         }
-        let user = users[login.user] == nil ? nil : login.user
-        let key = RefusalCount.Key(address, hasToken: true, user: user)
-        switch await check.check(login, of: key, among: users) {
+        switch await check.check(login, of: ClientNetwork(address), among: users) {
         case .right: return nil
-        case .wrong: return counted(refusal, key)
+        case .wrong: return counted(refusal, RefusalCount.Key(address, hasToken: true))
         case .busy:
             var busy = Answer.error(503, "busy", "Too many passwords are being checked; try again in a second.")
             busy.headers[.retryAfter] = "1"

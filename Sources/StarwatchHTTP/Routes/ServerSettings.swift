@@ -10,6 +10,8 @@ struct ServerSettings: Sendable {
     var allowedHosts: [String] = []
     /// The web configuration of the server's port; `nil` for clear text without passwords.
     var security: PortSecurity?
+    /// The check of the passwords. It remembers the right ones.
+    var passwordCheck = PasswordCheck()
     var limits = ConnectionLimits()
     /// The time limit for requests in progress at shutdown. Then their connections are closed.
     var shutdownGrace = Duration.seconds(5)
@@ -22,6 +24,6 @@ extension ServerSettings {
     /// in.
     func passwords() -> AccessPolicy {
         guard let security else { return AccessPolicy(.nothing, now: now) }
-        return AccessPolicy(.password(PasswordCheck(), users: { security.active.configuration.users }), now: now)
+        return AccessPolicy(.password(passwordCheck, users: { security.active.configuration.users }), now: now)
     }
 }

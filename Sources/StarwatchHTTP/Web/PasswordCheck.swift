@@ -3,6 +3,7 @@ import Crypto
 import Dispatch
 import FoundationEssentials
 import Glibc
+import ServiceLifecycle
 import Synchronization
 
 /// The check of users' passwords.
@@ -22,15 +23,45 @@ final class PasswordCheck: Sendable {
     /// The number of passwords that are remembered.
     static let memoryLimit = 128
 
-    private struct Job: Sendable {
-        var login: Login
-        var users: [String: String]
-        var continuation: CheckedContinuation<Outcome, Never>
+    /// A check that waits for its turn, or runs. Its first outcome is its answer.
+    private final class Job: Sendable {
+        let login: Login
+        let users: [String: String]
+        private let answer = Mutex<(outcome: Outcome?, continuation: CheckedContinuation<Outcome, Never>?)>((nil, nil))
+
+        init(_ login: Login, among users: [String: String]) { (self.login, self.users) = (login, users) }
+
+        var isAnswered: Bool { answer.withLock { $0.outcome != nil } }
+
+        func wait(_ continuation: CheckedContinuation<Outcome, Never>) {
+            let outcome = answer.withLock { answer in
+                if answer.outcome == nil { answer.continuation = continuation }
+                return answer.outcome
+            }
+            if let outcome { continuation.resume(returning: outcome) }
+        }
+
+        func finish(_ outcome: Outcome) {
+            let continuation = answer.withLock { answer -> CheckedContinuation<Outcome, Never>? in
+                guard answer.outcome == nil else { return nil }
+                defer { answer.continuation = nil }
+                answer.outcome = outcome
+                return answer.continuation
+            }
+            continuation?.resume(returning: outcome)
+        }
+    }
+
+    /// What shares a turn: a client, and a part of all names. Who guesses for many names delays others of the same address
+    /// a little only.
+    private struct Turn: Hashable {
+        var client: ClientNetwork
+        var part: UInt8
     }
 
     private struct State: Sendable {
         var known: [[UInt8]] = []
-        var waiting = FairQueue<RefusalCount.Key, Job>(limit: queueLimit)
+        var waiting = FairQueue<Turn, Job>(limit: queueLimit)
     }
 
     private let queue = DispatchQueue(label: "starwatch.passwords")
@@ -56,20 +87,28 @@ final class PasswordCheck: Sendable {
     /// - Parameters:
     ///   - client: The client whose turn it takes.
     ///   - users: The hashes by name. A wrong password and an unknown name take as long as the highest cost of them.
-    func check(_ login: Login, of client: RefusalCount.Key, among users: [String: String]) async -> Outcome {
+    /// - Returns: ``Outcome/busy`` if too many checks wait, and if the task is cancelled or its server stops, because a stop
+    ///   does not wait for strangers.
+    func check(_ login: Login, of client: ClientNetwork, among users: [String: String]) async -> Outcome {
         if isKnown(login, among: users) { return .right }
-        return await withCheckedContinuation { continuation in
-            let job = Job(login: login, users: users, continuation: continuation)
-            let lost = state.withLock { $0.waiting.add(job, of: client) }
+        let job = Job(login, among: users)
+        // Known names and others share the parts alike, so that an answer tells nothing about a name.
+        let name = HMAC<SHA256>.authenticationCode(for: Array(login.user.utf8), using: key)
+        let turn = Turn(client: client, part: (name.first { _ in true } ?? 0) % 16)
+        return await withTaskCancellationOrGracefulShutdownHandler {
+            let lost = state.withLock { $0.waiting.add(job, of: turn) }
             // Each place has one block, and a job that takes another's place takes its block too.
-            guard let lost else { return queue.async { [self] in decideNext() } }
-            lost.continuation.resume(returning: .busy)
+            if let lost { lost.finish(.busy) } else { queue.async { [self] in decideNext() } }
+            return await withCheckedContinuation { job.wait($0) }
+        } onCancelOrGracefulShutdown: {
+            job.finish(.busy)
         }
     }
 
     private func decideNext() {
-        guard let job = state.withLock({ $0.waiting.next() }) else { return }
-        job.continuation.resume(returning: decide(job.login, among: job.users))
+        // Nobody waits any more for one that has an answer.
+        guard let job = state.withLock({ $0.waiting.next() }), !job.isAnswered else { return }
+        job.finish(decide(job.login, among: job.users))
     }
 
     private func decide(_ login: Login, among users: [String: String]) -> Outcome {

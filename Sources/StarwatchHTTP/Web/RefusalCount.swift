@@ -13,13 +13,9 @@ struct RefusalCount {
         /// Whether the request had a token or a password. A page of a browser can send requests without one from the same address, and
         /// must not make the others wait.
         var hasToken: Bool
-        /// The user of the request, if there is such a user. Wrong passwords for one do not make another wait.
-        var user: String?
-
-        init(_ address: SocketAddress?, hasToken: Bool, user: String? = nil) {
+        init(_ address: SocketAddress?, hasToken: Bool) {
             client = ClientNetwork(address)
             self.hasToken = hasToken
-            self.user = user
         }
     }
 

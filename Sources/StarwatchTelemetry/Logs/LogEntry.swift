@@ -152,7 +152,7 @@ package struct LogEntry: Sendable {
         }
     }
 
-    private static let details = ["endpoint", "kind", "outcome", "reason", "result"]
+    private static let details = ["client", "endpoint", "kind", "outcome", "reason", "result"]
 
     private static let subjects = ["logger", "path", "poll", "problem", "sink"]
 }

@@ -60,11 +60,14 @@ struct BasicAuthTests {
             for _ in 0..<10 { #expect(try await status("a", "wrong") == 401) }
             #expect(try await status("a", "wrong") == 429)
             #expect(try await status("a", "wrong", from: "127.0.0.2") == 429)
-            #expect(try await status("b", "wrong") == 401)
+            // Neither another name nor one that does not exist gets another answer, which would tell who exists.
+            #expect(try await status("b", "wrong") == 429)
+            #expect(try await status("nobody", "wrong") == 429)
             #expect(try await status("a", "secret") == 200)
             server.time.withLock { $0 = .seconds(60) }
             #expect(try await status("a", "wrong") == 401)
-            let expected = Array(repeating: ControlRefusal.password, count: 10) + [.rate, .rate, .password, .password]
+            let limited = Array(repeating: ControlRefusal.rate, count: 4)
+            let expected = Array(repeating: ControlRefusal.password, count: 10) + limited + [.password]
             #expect(server.agent.now.refusals == expected)
         }
     }

@@ -13,7 +13,7 @@ struct PasswordCheckTests {
     }
 
     private let work = Work()
-    private let client = RefusalCount.Key(nil, hasToken: true)
+    private let client = ClientNetwork(nil)
 
     /// A check for which only the password `right` is right.
     private var check: PasswordCheck {
@@ -140,11 +140,31 @@ struct PasswordCheckTests {
         #expect(work.wasted.withLock { $0.count } == 8)
     }
 
+    /// A stop or a reload does not wait for strangers.
+    @Test func aCancelledCheckIsAnsweredAndNotMade() async throws {
+        let gated = Gated()
+        let check = gated.check()
+        let login = try login("a", "wrong")
+        func ask() -> Task<PasswordCheck.Outcome, Never> {
+            Task { [client, users] in await check.check(login, of: client, among: users) }
+        }
+        let tasks = [ask(), ask(), ask()]
+        await gated.waitForBegin()
+        for task in tasks { task.cancel() }
+        for task in tasks { #expect(await task.value == .busy) }
+        gated.gate.signal()
+        // The next one has its turn after the one that ran. The two others were not checked.
+        async let next = check.check(login, of: client, among: users)
+        gated.gate.signal()
+        #expect(await next == .wrong)
+        #expect(gated.order.withLock { $0.count } == 2)
+    }
+
     /// A client with many connections loses a place to one that asks for the first time, and that one is next.
     @Test func aClientThatFillsTheQueueDelaysNobodyElse() async throws {
         let gated = Gated()
         let check = gated.check()
-        let other = RefusalCount.Key(try SocketAddress(ipAddress: "10.0.0.1", port: 1), hasToken: true)
+        let other = ClientNetwork(try SocketAddress(ipAddress: "10.0.0.1", port: 1))
         let (wrong, right) = (try login("a", "wrong"), try login("a", "right"))
         await withTaskGroup(of: PasswordCheck.Outcome.self) { group in
             func guess() { group.addTask { [client, users] in await check.check(wrong, of: client, among: users) } }
