@@ -54,10 +54,6 @@ import Testing
         Case(name: "a file that others may read", says: "chmod 600") { path in
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
         },
-        Case(name: "a directory in its place", says: "not a regular file") { path in
-            try FileManager.default.removeItem(atPath: path)
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-        },
     ]
 
     /// Writes a file that only its owner may read.
@@ -84,6 +80,16 @@ import Testing
         #expect(result.status == 2)
         #expect(result.errors.contains("cannot be used"), "\(result.errors)")
         #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
+    }
+
+    @Test func aFolderInItsPlaceIsAMistakeOfTheConfiguration() async throws {
+        let world = try await used()
+        try FileManager.default.removeItem(atPath: world.database)
+        try FileManager.default.createDirectory(atPath: world.database, withIntermediateDirectories: false)
+        let result = try await starwatch("run", "--config", world.config)
+        #expect(result.status == 2)
+        #expect(result.errors.contains("storage.path: is a folder; add the name of the file."), "\(result.errors)")
+        try await world.mock.stop()
     }
 
     @Test func aStartWhileAnotherProgramHasTheDatabaseLockedSaysSo() async throws {
