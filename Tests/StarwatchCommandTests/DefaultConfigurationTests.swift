@@ -135,7 +135,8 @@ import Testing
 
         clock:
           source: auto                   # auto | time_endpoint | date_header | ntp | system
-          ntp_server: null               # source ntp: HOST or HOST:PORT
+          ntp_servers: [pool.ntp.org, time.google.com]  # source ntp: HOST or HOST:PORT, asked in turn (1 to 8)
+          ntp_server: null               # a single one; replaces ntp_servers
           check_interval: 5m             # clock check period; ntp: 15s or more (at least 1s)
           max_skew: 30s                  # above it, the agent is degraded (at least 1ms)
 

@@ -372,7 +372,7 @@ public struct ClockOptions: Sendable, Hashable {
         case timeEndpoint = "time_endpoint"
         /// The `Date` header of responses.
         case dateHeader = "date_header"
-        /// ``ClockOptions/ntpServer``; the Endorser server's responses are ignored.
+        /// The servers of ``ClockOptions/ntpServers``; the Endorser server's responses are ignored.
         case ntp
         /// The local clock, unchecked.
         case system
@@ -380,8 +380,10 @@ public struct ClockOptions: Sendable, Hashable {
 
     /// The source. By default `auto`.
     public var source = Source.auto
-    /// `host` or `host:port` of the time server for ``Source/ntp``; the default port is 123. An IPv6 address needs
-    /// brackets. `nil`, the default: no server, so `ntp` is not possible.
+    /// `host` or `host:port` of the time servers for ``Source/ntp``, at most 8; the default port is 123. An IPv6 address
+    /// needs brackets. The next one is asked if one does not answer. By default `pool.ntp.org` and `time.google.com`.
+    public var ntpServers = ["pool.ntp.org", "time.google.com"]
+    /// A single time server, which replaces ``ntpServers``. `nil` by default.
     public var ntpServer: String?
     /// Interval between clock checks. By default 5 min. An NTP server is queried at most every 15 s.
     public var checkInterval: Duration = .seconds(300)

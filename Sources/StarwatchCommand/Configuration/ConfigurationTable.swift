@@ -176,12 +176,12 @@ enum ConfigurationTable {
     private static var clock: Entry<AgentOptions> {
         Entry("clock", \.clock) {
             Entry("source", \.source, as: .choice())
-            Entry("ntp_server", \.ntpServer, as: .text(ValueRules.ntpServer), "source ntp: HOST or HOST:PORT")
+            Entry("ntp_servers", \.ntpServers, as: timeServers, "source ntp: HOST or HOST:PORT, asked in turn")
+            Entry("ntp_server", \.ntpServer, as: .text(ValueRules.ntpServer), "a single one; replaces ntp_servers")
             Entry("check_interval", \.checkInterval, as: .duration(.seconds(1)), "clock check period; ntp: 15s or more")
             Entry("max_skew", \.maxSkew, as: .duration(.milliseconds(1)), "above it, the agent is degraded")
         } check: { clock, _, section in
             guard clock.source == .ntp else { return }
-            if !section.has("ntp_server") { section.report("ntp needs ntp_server; add it.", at: "source") }
             if clock.checkInterval < .seconds(15) {
                 section.report("must be at least 15s with source ntp.", at: "check_interval")
             }
@@ -189,6 +189,16 @@ enum ConfigurationTable {
     }
 
     private static var control: Entry<AgentOptions> {
+    private static var timeServers: Rule<[String]> {
+        .list.checked(limits: "1 to \(ClockOptions.maximumServers)") { names, _ in
+            if names.isEmpty { return "must name at least one server, such as [pool.ntp.org]." }
+            if names.count > ClockOptions.maximumServers {
+                return "has \(names.count) servers; name at most \(ClockOptions.maximumServers)."
+            }
+            return names.lazy.compactMap(ValueRules.ntpServer).first
+        }
+    }
+
         Entry("control", \.control) {
             Entry("socket", \.socket, as: .path, "created with mode 0600")
             Entry("listen", \.listen, as: .text(ValueRules.listen), "control API on TCP; needs token_file or users")
