@@ -70,6 +70,7 @@ import Testing
         #expect(options.auth.scope == "notifications:read")
         #expect(options.storage.path == "/var/lib/starwatch/x.db")
         #expect(options.storage.owner == .host)
+        #expect(options.server.retryAttempts == 4)
         #expect(options.polls.map(\.name.rawValue) == ["starred_projects", "mine"])
         #expect(options.polls[0].timing == .cron("0 9 * * mon-fri", timezone: "Europe/Zurich"))
         #expect(options.polls[0].planIDs == ["https://example.org/a", "b"])
@@ -315,6 +316,7 @@ import Testing
           timeout: 1500ms
           max_response: 64KiB
           user_agent: TimeSafari-DailyNotificationPlugin/1.0.0
+          retry_attempts: 4
           client_version: TimeSafari-DailyNotificationPlugin/1.0.1
           ca_file: ca.pem
           pinned_public_key: sha256//YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE=

@@ -20,6 +20,7 @@ import Testing
           url: https://api.endorser.ch   # https; http only to this machine
           dialect: auto                  # auto | endorser | canonical
           timeout: 30s                   # per request, with the body (100ms to 1h)
+          retry_attempts: null           # null: 3, or 5 at 429 and 503 (1 to 10)
           max_response: 10MiB            # after decompression (1KiB to 1GiB)
           user_agent: null               # null: Starwatch/VERSION
           client_version: null           # X-Client-Version; null: Starwatch/VERSION

@@ -94,6 +94,7 @@ enum ConfigurationTable {
             Entry("url", \.url, as: .url, "https; http only to this machine")
             Entry("dialect", \.dialect, as: .choice())
             Entry("timeout", \.timeout, as: .duration(.milliseconds(100), .hours(1)), "per request, with the body")
+            Entry("retry_attempts", \.retryAttempts, as: .integer(1...10), "null: 3, or 5 at 429 and 503")
             Entry("max_response", \.maxResponseBytes, as: .size(1024...1 << 30), "after decompression")
             let name = "null: Starwatch/VERSION"
             Entry("user_agent", \.userAgent, as: .text(ValueRules.headerValue), name)
