@@ -85,6 +85,7 @@ import Testing
         #expect(options.polls[1].groupInterval == .seconds(60) && options.polls[1].maxGroupSize == 2)
         #expect(options.polls[0].groupInterval == nil && options.polls[0].maxGroupSize == nil)
         #expect(options.polls.map(\.priority) == [0, -3])
+        #expect(options.polls.map(\.isEnabled) == [true, false])
         #expect(options.outbox.maxUndelivered == 10)
         #expect(options.outbox.backpressureThreshold == 0.5)
         #expect(options.outbox.eviction == .priority)
@@ -315,8 +316,8 @@ import Testing
           dialect: canonical
           timeout: 1500ms
           max_response: 64KiB
-          user_agent: TimeSafari-DailyNotificationPlugin/1.0.0
           retry_attempts: 4
+          user_agent: TimeSafari-DailyNotificationPlugin/1.0.0
           client_version: TimeSafari-DailyNotificationPlugin/1.0.1
           ca_file: ca.pem
           pinned_public_key: sha256//YWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWFhYWE=
@@ -341,7 +342,7 @@ import Testing
             validation: strict
             quarantine_invalid: true
           mine: {kind: offers_to_my_projects, every: 5s, stale_after: 1m, group_interval: 1m, max_group_size: 2,
-            priority: -3}
+            priority: -3, enabled: false}
         outbox:
           max_undelivered: 10
           backpressure_threshold: 0.5

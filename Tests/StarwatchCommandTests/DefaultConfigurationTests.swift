@@ -53,6 +53,7 @@ import Testing
         polls:                           # at most 16; names: a-z, 0-9 and _
           starred_projects:
             kind: starred_projects       # starred_projects | offers_to_me | offers_to_my_projects
+            enabled: true                # false: it does not run, and resumes where it was
             schedule: "*/15 * * * *"     # cron, five fields, in quotes
             timezone: UTC                # of the schedule; an IANA name
             every: null                  # replaces schedule, such as 5m (at least 1s)

@@ -174,6 +174,9 @@ public struct PollOptions: Sendable, Hashable {
     public var name: PollName
     /// The changes that the poll requests.
     public var kind: PollKind
+    /// Whether the poll runs. By default `true`. A poll that is off keeps its place and its rows; the changes that it has
+    /// fetched are still delivered.
+    public var isEnabled = true
     /// The schedule. By default every 15 minutes, in UTC.
     public var timing: Timing = .cron("*/15 * * * *", timezone: "UTC")
     /// Handling of missed runs. By default one run replaces all of them.

@@ -77,7 +77,7 @@ extension PollService {
     /// was there before, so it does not wait for its schedule.
     fileprivate func isNew(_ poll: Poll) async throws(StoreError) -> Bool {
         guard poll.options.bootstrap == .latest else { return false }
-        guard try await shared.account.identity.current().expects(poll.kind) else { return false }
+        guard try await shared.account.identity.current().expects(poll.options) else { return false }
         return try await storedState(of: poll).map { !$0.bootstrapped } ?? false
     }
 

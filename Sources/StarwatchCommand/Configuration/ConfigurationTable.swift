@@ -189,7 +189,6 @@ enum ConfigurationTable {
         }
     }
 
-    private static var control: Entry<AgentOptions> {
     private static var timeServers: Rule<[String]> {
         .list.checked(limits: "1 to \(ClockOptions.maximumServers)") { names, _ in
             if names.isEmpty { return "must name at least one server, such as [pool.ntp.org]." }
@@ -200,6 +199,7 @@ enum ConfigurationTable {
         }
     }
 
+    private static var control: Entry<AgentOptions> {
         Entry("control", \.control) {
             Entry("socket", \.socket, as: .path, "created with mode 0600")
             Entry("listen", \.listen, as: .text(ValueRules.listen), "control API on TCP; needs token_file or users")
