@@ -52,6 +52,14 @@ extension Agent {
         _ = try await failing { try await perform(ControlAPI.changeStars, change) }
     }
 
+    /// Switches the polls of a kind off or on for the active identity. Their undelivered changes are suppressed.
+    ///
+    /// - Throws: As ``updateStars(_:)``.
+    public func setOptedOut(_ isOptedOut: Bool, from kind: PollKind) async throws(AgentError) {
+        let choice = KindChoice(kind: kind, optedOut: isOptedOut)
+        _ = try await failing { try await perform(ControlAPI.chooseKind, choice) }
+    }
+
     /// Discards the cached tokens. The next request gets a new one.
     public func refreshAuthentication() async { await runtime.account.api.tokens.forget() }
 

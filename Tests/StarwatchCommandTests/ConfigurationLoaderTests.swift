@@ -71,6 +71,7 @@ import Testing
         #expect(options.auth.scope == "notifications:read")
         #expect(options.storage.path == "/var/lib/starwatch/x.db")
         #expect(options.storage.owner == .host)
+        #expect(options.server.retryAttempts == 4)
         #expect(options.polls.map(\.name.rawValue) == ["starred_projects", "mine"])
         #expect(options.polls[0].timing == .cron("0 9 * * mon-fri", timezone: "Europe/Zurich"))
         #expect(options.polls[0].planIDs == ["https://example.org/a", "b"])
@@ -85,6 +86,7 @@ import Testing
         #expect(options.polls[1].groupInterval == .seconds(60) && options.polls[1].maxGroupSize == 2)
         #expect(options.polls[0].groupInterval == nil && options.polls[0].maxGroupSize == nil)
         #expect(options.polls.map(\.priority) == [0, -3])
+        #expect(options.polls.map(\.isEnabled) == [true, false])
         #expect(options.outbox.maxUndelivered == 10)
         #expect(options.outbox.backpressureThreshold == 0.5)
         #expect(options.outbox.eviction == .priority)
@@ -333,6 +335,7 @@ import Testing
           dialect: canonical
           timeout: 1500ms
           max_response: 64KiB
+          retry_attempts: 4
           user_agent: TimeSafari-DailyNotificationPlugin/1.0.0
           client_version: TimeSafari-DailyNotificationPlugin/1.0.1
           ca_file: ca.pem
@@ -357,7 +360,7 @@ import Testing
             validation: strict
             quarantine_invalid: true
           mine: {kind: offers_to_my_projects, every: 5s, stale_after: 1m, group_interval: 1m, max_group_size: 2,
-            priority: -3}
+            priority: -3, enabled: false}
         outbox:
           max_undelivered: 10
           backpressure_threshold: 0.5

@@ -35,7 +35,8 @@ struct BadInput: Sendable, CustomTestStringConvertible {
         BadInput("servr: {}", line: 1, "servr", "did you mean \"server\"?"),
         BadInput("server:\n  timout: 3s", line: 2, "server.timout", "did you mean \"timeout\"?"),
         BadInput("outbox:\n  maxRetries: 3", line: 2, "outbox.maxRetries", "did you mean \"max_retries\"?"),
-        BadInput("clock:\n  source: ntp", line: 2, "clock.source", "ntp needs ntp_server"),
+        BadInput("clock:\n  ntp_servers: []", line: 2, "clock.ntp_servers", "at least one server"),
+        BadInput("clock:\n  ntp_servers: [a, a b]", line: 2, "clock.ntp_servers", "HOST or HOST:PORT"),
         BadInput("clock:\n  ntp_server: a b", line: 2, "clock.ntp_server", "HOST or HOST:PORT"),
         BadInput("clock:\n  ntp_server: ::1", line: 2, "clock.ntp_server", "HOST or HOST:PORT"),
         BadInput(

@@ -20,6 +20,7 @@ import Testing
           url: https://api.endorser.ch   # https; http only to this machine
           dialect: auto                  # auto | endorser | canonical
           timeout: 30s                   # per request, with the body (100ms to 1h)
+          retry_attempts: null           # null: 3, or 5 at 429 and 503 (1 to 10)
           max_response: 10MiB            # after decompression (1KiB to 1GiB)
           user_agent: null               # null: Starwatch/VERSION
           client_version: null           # X-Client-Version; null: Starwatch/VERSION
@@ -53,6 +54,7 @@ import Testing
         polls:                           # at most 16; names: a-z, 0-9 and _
           starred_projects:
             kind: starred_projects       # starred_projects | offers_to_me | offers_to_my_projects
+            enabled: true                # false: it does not run, and resumes where it was
             schedule: "*/15 * * * *"     # cron, five fields, in quotes
             timezone: UTC                # of the schedule; an IANA name
             every: null                  # replaces schedule, such as 5m (at least 1s)
@@ -138,7 +140,8 @@ import Testing
 
         clock:
           source: auto                   # auto | time_endpoint | date_header | ntp | system
-          ntp_server: null               # source ntp: HOST or HOST:PORT
+          ntp_servers: [pool.ntp.org, time.google.com]  # source ntp: HOST or HOST:PORT, asked in turn (1 to 8)
+          ntp_server: null               # a single one; replaces ntp_servers
           check_interval: 5m             # clock check period; ntp: 15s or more (at least 1s)
           max_skew: 30s                  # above it, the agent is degraded (at least 1ms)
 

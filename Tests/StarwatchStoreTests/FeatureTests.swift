@@ -127,6 +127,28 @@ import Testing
         #expect(try await store.stars.interests(of: World.alice).preferences == #"{"starredProjects":false}"#)
     }
 
+    @Test func optingOutOfAKindSuppressesOnlyItsRows() async throws {
+        let offers = StreamKey(account: World.alice, server: World.server, poll: PollName("offers")!)
+        let store = try await world.open {
+            $0.polls.insert(offers.poll)
+            $0.pollsOfKind[.offersToMe] = [offers.poll]
+        }
+        try await world.commit(store, world.changes(1...3))
+        try await world.commit(store, world.changes(4...5), stream: offers)
+        _ = try await store.stars.setOptedOut(
+            true,
+            from: .offersToMe,
+            of: World.alice,
+            server: World.server,
+            now: world.now
+        )
+        #expect(try await store.status.ledger(offers).suppressed == 2)
+        #expect(try await store.status.ledger(world.stream).suppressed == 0)
+        #expect(try await store.outboxCounts()[.pending, default: 0] == 3)
+        #expect(try await store.stars.interests(of: World.alice).preferences == #"{"offersToMe":false}"#)
+        try await world.expectBalanced(store)
+    }
+
     @Test func optingOutSuppressesPendingRowsAndKeepsStarsAndPreferences() async throws {
         let store = try await world.open()
         try await prefer(#"{"sound": true, "starred_projects": true}"#, of: World.alice, store)

@@ -74,6 +74,28 @@ import Testing
         )
     }
 
+    /// No state of a plan has them, so the claim is the only source.
+    @Test func theServersClaimAlwaysTellsStatusAndProgress() async throws {
+        let store = try await world.open()
+        let claimed = [
+            "name": FieldChange(before: "claimed", after: "?"),
+            "status": FieldChange(before: "in_progress", after: nil),
+        ]
+        for n in 1...2 {
+            try await world.commit(store, [world.change(n)]) { page in
+                page.edit(world.id(n)) {
+                    $0.details = PlanDetails([.name: "\(n)"])
+                    $0.claimedChanges = claimed
+                }
+            }
+        }
+        #expect(
+            try await changed(store)[world.id(2)] == [
+                "name": FieldChange(before: "1", after: "2"), "status": FieldChange(before: "in_progress", after: nil),
+            ]
+        )
+    }
+
     @Test func bootstrappingStoresSnapshots() async throws {
         let store = try await world.open()
         try await world.commit(store, []) { page in

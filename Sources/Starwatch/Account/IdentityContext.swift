@@ -25,9 +25,14 @@ package final class IdentityContext: Sendable {
         /// Returns `true` if the identity has what polls of `kind` need. Only polls for starred projects need stars.
         package func hasStars(for kind: PollKind) -> Bool { kind != .starredProjects || !stars.isEmpty }
 
-        /// Returns `true` if a poll of `kind` is expected to succeed: an account is signed in, has not opted out, and
-        /// has starred something if the poll needs stars. Only such a poll can be stale.
-        package func expects(_ kind: PollKind) -> Bool {
+        /// Returns `true` if the poll is switched off, by the configuration or by the account's preferences.
+        package func isOff(_ poll: PollOptions) -> Bool { !poll.isEnabled || optedOut.contains(poll.kind) }
+
+        /// Returns `true` if the poll is expected to succeed: it is on, an account is signed in, and has starred something
+        /// if the poll needs stars. Only such a poll can be stale.
+        package func expects(_ poll: PollOptions) -> Bool { poll.isEnabled && expects(poll.kind) }
+
+        private func expects(_ kind: PollKind) -> Bool {
             identity.did != nil && !optedOut.contains(kind) && hasStars(for: kind)
         }
 
@@ -119,7 +124,7 @@ package final class IdentityContext: Sendable {
 
     /// Reads the flags of R-VAL-12, under the kind's name in either spelling. A kind with the flag `false` is
     /// opted out; a missing flag means on.
-    private static func optedOut(_ json: String) -> Set<PollKind> {
+    static func optedOut(_ json: String) -> Set<PollKind> {
         struct Flag: Decodable {
             let isOff: Bool
 

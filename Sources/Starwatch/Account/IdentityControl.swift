@@ -17,7 +17,7 @@ struct IdentityControl: Sendable {
     /// Starts the work for a new identity.
     let startWork: @Sendable () async -> Void
 
-    func current() async throws -> IdentityReport { report(try await store.identity.active()) }
+    func current() async throws -> IdentityReport { try await report(try await store.identity.active()) }
 
     /// Changes the identity. Cycles of the previous one are cancelled and cannot store anything.
     func set(_ choice: IdentityChoice) async throws -> IdentityReport {
@@ -36,7 +36,7 @@ struct IdentityControl: Sendable {
                 await startWork()
                 noteChange(to: did, cancelledRows: change.cancelledRows)
             }
-            return report(change.identity)
+            return try await report(change.identity)
         } catch {
             // A failed commit can still have reached the disk.
             account.identity.invalidate()
@@ -81,12 +81,17 @@ struct IdentityControl: Sendable {
     )
     private static let isUnknown = ControlError(.notFound, "Nothing is stored of that identity.")
 
-    private func report(_ identity: ActiveIdentity) -> IdentityReport {
-        IdentityReport(
+    private func report(_ identity: ActiveIdentity) async throws(StoreError) -> IdentityReport {
+        var report = IdentityReport(
             did: identity.did?.rawValue,
             generation: identity.generation,
             pseudonym: identity.did.map(pseudonym.hash)
         )
+        if let did = identity.did {
+            let off = IdentityContext.optedOut(try await store.stars.interests(of: did).preferences)
+            report.optedOut = off.isEmpty ? nil : PollKind.allCases.filter(off.contains)
+        }
+        return report
     }
 }
 

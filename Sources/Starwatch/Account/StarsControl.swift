@@ -1,7 +1,7 @@
 import StarwatchCore
 import StarwatchStore
 
-/// The starred plans of the active identity.
+/// The interests of the active identity: its starred plans, and the kinds of poll that it opted out of.
 struct StarsControl: Sendable {
     let account: Account
     let store: Store
@@ -45,6 +45,26 @@ struct StarsControl: Sendable {
             }
         wakes.acknowledge.raise()
         return StarsListing(planIDs: stars)
+    }
+
+    /// Switches a kind of poll off or on. The stars stay.
+    func choose(_ choice: KindChoice) async throws -> KindListing {
+        let did = try await store.signedIn()
+        // Needed after a failure too, because the change can be stored despite it.
+        defer {
+            account.identity.invalidate()
+            startPolls()
+        }
+        _ = try await store.stars.setOptedOut(
+            choice.optedOut,
+            from: choice.kind,
+            of: did,
+            server: account.server,
+            now: clock.now
+        )
+        wakes.acknowledge.raise()
+        let off = IdentityContext.optedOut(try await store.stars.interests(of: did).preferences)
+        return KindListing(optedOut: PollKind.allCases.filter(off.contains))
     }
 
     func archived() async throws -> StarsArchive {

@@ -1,4 +1,4 @@
-import StarwatchCore
+package import StarwatchCore
 
 /// The active identity.
 package struct IdentityReport: Sendable, Codable, Hashable {
@@ -7,6 +7,21 @@ package struct IdentityReport: Sendable, Codable, Hashable {
     package var generation: Int
     /// The identity's pseudonym in logs.
     package var pseudonym: String?
+    /// The kinds of poll that the account opted out of, by name; `nil` if there are none.
+    package var optedOut: [PollKind]?
+}
+
+/// `{"kind": "offers_to_me", "opted_out": true}`: switches a kind of poll off, or on again, for the active identity.
+package struct KindChoice: Sendable, Codable, Hashable {
+    package var kind: PollKind
+    package var optedOut: Bool
+
+    package init(kind: PollKind, optedOut: Bool) { (self.kind, self.optedOut) = (kind, optedOut) }
+}
+
+/// The kinds of poll that the active identity opted out of.
+package struct KindListing: Sendable, Codable, Hashable {
+    package var optedOut: [PollKind]
 }
 
 /// The answer to the removal of an identity.

@@ -40,7 +40,7 @@ extension DispatchPass {
             let success = (snapshot.streams[stream]?.lastSuccess).map { min($0, local) }
             let notice = try await store.notifications.stalenessNotice(stream)
             let isStale: Bool
-            if !current.expects(poll.kind) {
+            if !current.expects(poll.options) {
                 isStale = false
             } else if success == nil, notice != nil {
                 // A restart does not count as a success.

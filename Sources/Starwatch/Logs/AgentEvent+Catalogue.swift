@@ -69,7 +69,7 @@ extension AgentEvent: CaseIterable {
         "The local clock was set, or the machine slept. The agent keeps its measurement of the server's clock."
     }
     static let clockNoAnswer = AgentEvent("clock.no_answer", .warning, [.error]) {
-        "`clock.ntp_server` returned no time. The agent retries with backoff, unless the server rejected it."
+        "A server of `clock.ntp_servers` returned no time. The agent asks the next one, else it retries with backoff."
     }
     static let clockSkewed = AgentEvent("clock.skewed", .warning, [.skewMilliseconds, .error]) {
         "The local clock is off by more than `clock.max_skew`. Fix the machine's time synchronisation."

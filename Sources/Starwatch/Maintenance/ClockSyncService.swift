@@ -4,21 +4,24 @@ package import StarwatchCore
 import StarwatchStore
 import StarwatchTelemetry
 package import StarwatchTransport
+import Synchronization
 
-/// Reads the time from the server's endpoint or an NTP server, if available, and watches the local clock for jumps.
+/// Reads the time from the server's endpoint or from NTP servers, if available, and watches the local clock for jumps.
 ///
 /// Every other response also provides a reading of the server's clock. The code that sends the requests takes those.
 package final class ClockSyncService: Service {
     private let account: Account
     private let environment: Environment
-    private let ntp: NTPClient?
+    private let timeServers: [NTPClient]
+    private let rotation: Mutex<NTPRotation>
     private let options: ClockOptions
 
-    /// - Parameter ntp: Client of the server for `clock.source: ntp`; `nil` with any other source.
-    package init(account: Account, environment: Environment, ntp: NTPClient?, options: ClockOptions) {
+    /// - Parameter timeServers: Clients of the servers for `clock.source: ntp`; empty with any other source.
+    package init(account: Account, environment: Environment, timeServers: [NTPClient], options: ClockOptions) {
         self.account = account
         self.environment = environment
-        self.ntp = ntp
+        self.timeServers = timeServers
+        rotation = Mutex(NTPRotation(count: timeServers.count))
         self.options = options
     }
 
@@ -52,18 +55,18 @@ package final class ClockSyncService: Service {
     /// Runs one pass. Returns the time until the next; `nil` means that no pass follows.
     private func sync(_ pace: inout NTPPace) async -> Duration? {
         let outcome = await pass()
-        return ntp == nil ? options.checkInterval : pace.wait(after: outcome)
+        return timeServers.isEmpty ? options.checkInterval : pace.wait(after: outcome)
     }
 
     /// Reads the time once, if the configuration enables it and a source is available.
     @discardableResult
     package func pass() async -> NTPPace.Outcome {
         let outcome: NTPPace.Outcome
-        if let ntp {
-            outcome = await ask(ntp)
-        } else {
+        if timeServers.isEmpty {
             outcome = .answered
             await askServer()
+        } else {
+            outcome = await askTimeServers()
         }
         if clock.isSkewed {
             logger.log(
@@ -75,6 +78,18 @@ package final class ClockSyncService: Service {
             )
         }
         return outcome
+    }
+
+    /// Asks the time servers in turn, until one answers.
+    private func askTimeServers() async -> NTPPace.Outcome {
+        var results: [NTPPace.Outcome] = []
+        for server in rotation.withLock(\.order) where !Task.isCancelled {
+            let result = await ask(timeServers[server])
+            results.append(result)
+            rotation.withLock { $0.note(result, of: server) }
+            if result == .answered { break }
+        }
+        return rotation.withLock { [results] in $0.outcome(of: results) }
     }
 
     private func ask(_ ntp: NTPClient) async -> NTPPace.Outcome {
@@ -141,19 +156,28 @@ package struct TimeServerAddress: Sendable, Hashable {
     }
 }
 
-extension NTPClient {
-    /// The client of the configured time server; `nil` if the clock is measured otherwise.
+extension ClockOptions {
+    /// The maximum number of time servers.
+    package static let maximumServers = 8
+
+    /// The clients of the configured time servers; empty if the clock is measured otherwise.
     ///
     /// - Throws: ``AgentError`` of kind `configuration`.
-    init?(_ clock: ClockOptions, time: any TimeSource) throws(AgentError) {
-        guard clock.source == .ntp else { return nil }
-        guard let address = clock.ntpServer.flatMap(TimeServerAddress.init) else {
-            throw AgentError(.configuration, "clock.source ntp needs clock.ntp_server, HOST or HOST:PORT.")
+    func timeServers(time: any TimeSource) throws(AgentError) -> [NTPClient] {
+        guard source == .ntp else { return [] }
+        let addresses = (ntpServer.map { [$0] } ?? ntpServers).map(TimeServerAddress.init)
+        guard (1...Self.maximumServers).contains(addresses.count), !addresses.contains(nil) else {
+            throw AgentError(
+                .configuration,
+                "clock.source ntp needs 1 to \(Self.maximumServers) clock.ntp_servers, each HOST or HOST:PORT."
+            )
         }
-        self.init(
-            host: address.host,
-            port: address.port,
-            clock: { StarwatchTransport.ClockReading(wall: time.now, monotonic: time.monotonic) }
-        )
+        return addresses.compactMap { $0 }.map { address in
+            NTPClient(
+                host: address.host,
+                port: address.port,
+                clock: { StarwatchTransport.ClockReading(wall: time.now, monotonic: time.monotonic) }
+            )
+        }
     }
 }

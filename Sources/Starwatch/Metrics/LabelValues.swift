@@ -122,6 +122,7 @@ package enum ControlOperation: String, MetricLabel {
     case outboxDiscard = "outbox_discard"
     case quarantineDiscard = "quarantine_discard"
     case identitySet = "identity_set"
+    case identityKinds = "identity_kinds"
     case identityRemove = "identity_remove"
     case identityErase = "identity_erase"
     case starsChange = "stars_change"

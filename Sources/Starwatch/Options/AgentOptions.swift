@@ -43,6 +43,9 @@ public struct ServerOptions: Sendable, Hashable {
     public var dialect = DialectChoice.auto
     /// The timeout of a whole request, including the response body. By default 30 s (R-EP-14).
     public var timeout: Duration = .seconds(30)
+    /// Attempts of one request by a poll, with the first, from 1 to 10. `nil`, the default: 5 when the server limits the
+    /// rate or is unavailable, otherwise 3. It changes no wait.
+    public var retryAttempts: Int?
     /// The maximum size of a response after decompression. By default 10 MiB (R-EP-14).
     public var maxResponseBytes = 10 * 1_048_576
     /// `User-Agent` of every request (R-REQ-01). `nil`, the default: `Starwatch/` and the version.
@@ -177,6 +180,9 @@ public struct PollOptions: Sendable, Hashable {
     public var name: PollName
     /// The changes that the poll requests.
     public var kind: PollKind
+    /// Whether the poll runs. By default `true`. A poll that is off keeps its place and its rows; the changes that it has
+    /// fetched are still delivered.
+    public var isEnabled = true
     /// The schedule. By default every 15 minutes, in UTC.
     public var timing: Timing = .cron("*/15 * * * *", timezone: "UTC")
     /// Handling of missed runs. By default one run replaces all of them.
@@ -381,7 +387,7 @@ public struct ClockOptions: Sendable, Hashable {
         case timeEndpoint = "time_endpoint"
         /// The `Date` header of responses.
         case dateHeader = "date_header"
-        /// ``ClockOptions/ntpServer``; the Endorser server's responses are ignored.
+        /// The servers of ``ClockOptions/ntpServers``; the Endorser server's responses are ignored.
         case ntp
         /// The local clock, unchecked.
         case system
@@ -389,8 +395,10 @@ public struct ClockOptions: Sendable, Hashable {
 
     /// The source. By default `auto`.
     public var source = Source.auto
-    /// `host` or `host:port` of the time server for ``Source/ntp``; the default port is 123. An IPv6 address needs
-    /// brackets. `nil`, the default: no server, so `ntp` is not possible.
+    /// `host` or `host:port` of the time servers for ``Source/ntp``, at most 8; the default port is 123. An IPv6 address
+    /// needs brackets. The next one is asked if one does not answer. By default `pool.ntp.org` and `time.google.com`.
+    public var ntpServers = ["pool.ntp.org", "time.google.com"]
+    /// A single time server, which replaces ``ntpServers``. `nil` by default.
     public var ntpServer: String?
     /// Interval between clock checks. By default 5 min. An NTP server is queried at most every 15 s.
     public var checkInterval: Duration = .seconds(300)

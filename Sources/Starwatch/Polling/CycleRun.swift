@@ -203,7 +203,7 @@ struct CycleRun {
             (snapshot, state) = (try await cycle.identity.current(), try await cycle.readState(stream))
         } catch { throw .store(error) }
         guard snapshot.identity == former else { throw .staleIdentity }
-        return snapshot.expects(cycle.poll.kind)
+        return snapshot.expects(cycle.poll.options)
     }
 
     private mutating func plan(_ page: Page, of answer: PageAnswer) throws(Stop) -> PageWalk.Plan {

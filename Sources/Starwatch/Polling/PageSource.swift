@@ -48,6 +48,7 @@ struct PageSource {
             poll: cycle.poll.name,
             read: { [decoder] in PageAnswer.read($0, askedAt: $1, by: decoder) }
         )
+        if let attempts = cycle.shared.retryAttempts { call.retries = .attempts(attempts) }
         if let chunk {
             call.body = query.body(for: chunk, startCursor: start)
             call.idempotencyKey = RandomID.uuid()

@@ -19,6 +19,8 @@ package final class PollCycle: Sendable {
         package var longestCycle = LimitOptions().cycle
         /// Whether the account's own claims are announced.
         package var announcesOwn = DeliveryOptions().announceOwn
+        /// Attempts of one request; `nil`: as many as the class of each failure allows.
+        package var retryAttempts: Int?
     }
 
     let poll: Poll
@@ -167,7 +169,7 @@ package final class PollCycle: Sendable {
         let gate = PollGate(
             hasIdentity: snapshot.identity.did != nil,
             hasStars: snapshot.hasStars(for: poll.kind),
-            optedOut: snapshot.optedOut.contains(poll.kind),
+            optedOut: snapshot.isOff(poll.options),
             notBefore: await gate.hold(now: now)?.until,
             circuitIsOpen: !(await gate.isReady(now: now)),
             isUnderPressure: PollGate.isUnderPressure(

@@ -77,7 +77,7 @@ extension PollService {
     /// was there before, or announce none, so it does not wait for its schedule.
     fileprivate func isNew(_ poll: Poll) async throws(StoreError) -> Bool {
         guard poll.options.bootstrap != .beginning else { return false }
-        guard try await shared.account.identity.current().expects(poll.kind) else { return false }
+        guard try await shared.account.identity.current().expects(poll.options) else { return false }
         guard let state = try await storedState(of: poll) else { return false }
         return poll.options.bootstrap == .latest ? !state.bootstrapped : state.lastSuccess == nil && !state.bootstrapped
     }

@@ -193,7 +193,8 @@ private struct AccountRuntimeMaker {
                 account: account,
                 outbox: options.outbox,
                 longestCycle: options.limits.cycle,
-                announcesOwn: options.delivery.announceOwn
+                announcesOwn: options.delivery.announceOwn,
+                retryAttempts: options.server.retryAttempts
             ),
             maxConcurrent: options.limits.maxConcurrentPolls,
             wakes: wakes,

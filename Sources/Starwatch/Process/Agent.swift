@@ -288,7 +288,7 @@ public final class Agent: Sendable {
         let clock = ClockSyncService(
             account: runtime.account,
             environment: environment,
-            ntp: process.ntp,
+            timeServers: process.timeServers,
             options: options.clock
         )
         return [housekeeping, clock] + runtime.services

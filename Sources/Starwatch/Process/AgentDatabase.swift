@@ -15,7 +15,7 @@ enum AgentDatabase {
         let source = MasterKeySource(options: options.security, time: time)
         var store = StoreOptions(options.storage)
         store.polls = Set(options.polls.map(\.name))
-        store.starredPolls = Set(options.polls.filter { $0.kind == .starredProjects }.map(\.name))
+        store.pollsOfKind = Dictionary(grouping: options.polls, by: \.kind).mapValues { Set($0.map(\.name)) }
         store.optionalSinks = Set(options.delivery.sinks.filter { !$0.isRequired }.map(\.name))
         store.observer = StoreReporter(
             metrics: log.metrics,

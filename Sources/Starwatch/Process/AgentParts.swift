@@ -22,8 +22,8 @@ struct AgentParts {
     /// The digests, in the order of the configuration.
     let digests: [Digest]
     let callbacks: [CallbackReceiver]
-    /// `nil` unless `clock.source` is `ntp`.
-    let ntp: NTPClient?
+    /// Empty unless `clock.source` is `ntp`.
+    let timeServers: [NTPClient]
 
     /// - Throws: ``AgentError`` of kind `configuration` for the first unusable option or secret.
     ///
@@ -47,7 +47,7 @@ struct AgentParts {
         var schedules: [Schedule] = []
         for poll in options.polls { schedules.append(try Schedule(of: poll)) }
         self.schedules = schedules
-        ntp = try NTPClient(options.clock, time: time)
+        timeServers = try options.clock.timeServers(time: time)
         assumedDialect = options.assumedDialect
         feed = Feed(time: time)
         if let http = dependencies.http {

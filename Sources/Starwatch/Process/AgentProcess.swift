@@ -31,8 +31,8 @@ package final class AgentProcess: Sendable {
     let news = EventBroadcaster()
     let progress = ProgressMark()
     let lifecycle: AgentLifecycle
-    /// `nil` unless `clock.source` is `ntp`.
-    let ntp: NTPClient?
+    /// Empty unless `clock.source` is `ntp`.
+    let timeServers: [NTPClient]
     /// Start of the agent on the clock that nobody sets. A reload, which makes a new agent, continues it.
     let startedAt: Duration
 
@@ -59,7 +59,7 @@ package final class AgentProcess: Sendable {
         logs = log
         runs = RunRecorder(log.blackBox, after: previous?.process.runs)
         http = parts.http
-        ntp = parts.ntp
+        timeServers = parts.timeServers
         feed = parts.feed
         signingKeys = parts.signingKeys
         store = try await AgentDatabase.open(options, log: log, time: time, change: dependencies.store)

@@ -108,7 +108,7 @@ struct StatusReporter: Sendable {
         facts.backlog = runtime.pollService.backlog(poll.name)
         facts.failingSince = entry.failingSince.flatMap { Timestamp(iso8601: $0) }
         facts.skippedSince = entry.skippedSince.flatMap { Timestamp(iso8601: $0) }
-        guard identity.identity.did != nil, !identity.optedOut.contains(poll.kind) else { return facts }
+        guard identity.identity.did != nil, !identity.isOff(poll.options) else { return facts }
         facts.lacksStars = !identity.hasStars(for: poll.kind)
         facts.lacksToken =
             poll.kind.needsToken && runtime.account.api.tokens.isAnonymous
@@ -223,7 +223,7 @@ struct StatusReporter: Sendable {
     ) -> AgentStatus.Poll {
         var entry = AgentStatus.Poll(
             kind: poll.kind,
-            stale: identity.expects(poll.kind) && now - since > poll.staleAfter,
+            stale: identity.expects(poll.options) && now - since > poll.staleAfter,
             staleAfterSeconds: poll.staleAfter.inSeconds
         )
         entry.lastAttempt = (stream?.lastAttempt).map { min($0, now).iso8601 }

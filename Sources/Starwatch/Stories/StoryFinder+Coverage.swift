@@ -61,7 +61,7 @@ extension StoryFinder {
             var entry = CoverageFacts.Poll(name: poll.name.rawValue)
             let state = try await store.polls.state(stream, maxUndelivered: options.outbox.maxUndelivered)
             (entry.cursor, entry.seenUntil) = (state.fetchCursor, runs.polls.seenUntil(of: stream) ?? state.seenUntil)
-            entry.isOptedOut = current.optedOut.contains(poll.kind)
+            entry.isOptedOut = current.isOff(poll.options)
             entry.lacksStars = !current.hasStars(for: poll.kind)
             // Known to need stars; `edit` says whether the project is one of them.
             if poll.kind == .starredProjects, facts.id == nil { entry.isStarred = true }

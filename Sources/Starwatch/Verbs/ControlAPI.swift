@@ -166,6 +166,16 @@ package struct ControlVerbs: Sendable {
     ) {
         try await $0.identity.set($1)
     }
+    /// Switches a kind of poll off, or on again, for the active identity.
+    package let chooseKind = Verb(
+        .post,
+        "/api/v1/identity/kinds",
+        counts: .identityKinds,
+        taking: RequestForm<KindChoice>.body(#"{"kind": "offers_to_me", "opted_out": true}"#),
+        patience: ControlAPI.Patience.ofWrites
+    ) {
+        try await $0.stars.choose($1)
+    }
     /// Schedules the deletion of an account that is not active. Signing in within 30 days restores it.
     package let removeIdentity = Verb(
         .post,

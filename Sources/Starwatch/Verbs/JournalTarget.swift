@@ -8,7 +8,7 @@ enum JournalTarget {
     /// The most numbers of a list that are written.
     private static let longestList = 20
     /// The fields whose texts are words or names of the configuration.
-    private static let plainFields: Set<String> = ["operation", "poll", "state"]
+    private static let plainFields: Set<String> = ["kind", "operation", "poll", "state"]
 
     /// - Returns: `nil` for a request without an object.
     static func text(_ request: ControlRequest?) -> String? {

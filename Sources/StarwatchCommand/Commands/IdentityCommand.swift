@@ -6,7 +6,7 @@ struct IdentityCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "identity",
         abstract: "Show or change the active identity.",
-        subcommands: [Show.self, Change.self, Remove.self, Erase.self]
+        subcommands: [Show.self, Change.self, OptOut.self, OptIn.self, Remove.self, Erase.self]
     )
 
     struct Show: AsyncParsableCommand {
@@ -53,6 +53,38 @@ struct IdentityCommand: AsyncParsableCommand {
         }
     }
 
+    struct OptOut: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            "opt-out",
+            "Stop polling for a kind of change.",
+            """
+            Undelivered changes of the kind are suppressed. The choice belongs to the active identity. To switch off a \
+            single poll, set enabled: false in the configuration.
+            """,
+            waiting: ControlAPI.chooseKind.patience,
+            examples: "starwatch identity opt-out offers_to_me"
+        )
+
+        @OptionGroup var kind: KindArgument
+        @OptionGroup var arguments: AgentArguments
+
+        func run() async throws { try await kind.choose(optedOut: true, arguments) }
+    }
+
+    struct OptIn: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            "opt-in",
+            "Poll for a kind of change again.",
+            waiting: ControlAPI.chooseKind.patience,
+            examples: "starwatch identity opt-in offers_to_me"
+        )
+
+        @OptionGroup var kind: KindArgument
+        @OptionGroup var arguments: AgentArguments
+
+        func run() async throws { try await kind.choose(optedOut: false, arguments) }
+    }
+
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             "remove",
@@ -96,6 +128,32 @@ struct IdentityCommand: AsyncParsableCommand {
                     : "The identity is erased. Another program reads the database, so copies stay in its write-ahead log until "
                         + "that program has closed it and the agent's next cleanup."
             }
+        }
+    }
+}
+
+/// A kind of poll that must be given.
+struct KindArgument: ParsableArguments {
+    private static let names = PollKind.allCases.map(\.rawValue)
+
+    @Argument(
+        help: "One of \(KindArgument.names.joined(separator: ", ")).",
+        completion: .list(KindArgument.names),
+        transform: KindArgument.read
+    )
+    var kind: PollKind
+
+    private static func read(_ word: String) throws -> PollKind {
+        if let kind = PollKind(rawValue: word) { return kind }
+        throw ValidationError("There is no such kind; use one of \(names.joined(separator: ", ")).")
+    }
+
+    func choose(optedOut: Bool, _ arguments: AgentArguments) async throws {
+        let choice = KindChoice(kind: kind, optedOut: optedOut)
+        try await arguments.show(ControlAPI.chooseKind, choice) { listing in
+            listing.optedOut.isEmpty
+                ? "The identity is opted out of no kind."
+                : "The identity is opted out of \(listing.optedOut.map(\.rawValue).joined(separator: ", "))."
         }
     }
 }

@@ -98,6 +98,7 @@ enum ConfigurationTable {
             Entry("url", \.url, as: .url, "https; http only to this machine")
             Entry("dialect", \.dialect, as: .choice())
             Entry("timeout", \.timeout, as: .duration(.milliseconds(100), .hours(1)), "per request, with the body")
+            Entry("retry_attempts", \.retryAttempts, as: .integer(1...10), "null: 3, or 5 at 429 and 503")
             Entry("max_response", \.maxResponseBytes, as: .size(1024...1 << 30), "after decompression")
             let name = "null: Starwatch/VERSION"
             Entry("user_agent", \.userAgent, as: .text(ValueRules.headerValue), name)
@@ -184,15 +185,25 @@ enum ConfigurationTable {
     private static var clock: Entry<AgentOptions> {
         Entry("clock", \.clock) {
             Entry("source", \.source, as: .choice())
-            Entry("ntp_server", \.ntpServer, as: .text(ValueRules.ntpServer), "source ntp: HOST or HOST:PORT")
+            Entry("ntp_servers", \.ntpServers, as: timeServers, "source ntp: HOST or HOST:PORT, asked in turn")
+            Entry("ntp_server", \.ntpServer, as: .text(ValueRules.ntpServer), "a single one; replaces ntp_servers")
             Entry("check_interval", \.checkInterval, as: .duration(.seconds(1)), "clock check period; ntp: 15s or more")
             Entry("max_skew", \.maxSkew, as: .duration(.milliseconds(1)), "above it, the agent is degraded")
         } check: { clock, _, section in
             guard clock.source == .ntp else { return }
-            if !section.has("ntp_server") { section.report("ntp needs ntp_server; add it.", at: "source") }
             if clock.checkInterval < .seconds(15) {
                 section.report("must be at least 15s with source ntp.", at: "check_interval")
             }
+        }
+    }
+
+    private static var timeServers: Rule<[String]> {
+        .list.checked(limits: "1 to \(ClockOptions.maximumServers)") { names, _ in
+            if names.isEmpty { return "must name at least one server, such as [pool.ntp.org]." }
+            if names.count > ClockOptions.maximumServers {
+                return "has \(names.count) servers; name at most \(ClockOptions.maximumServers)."
+            }
+            return names.lazy.compactMap(ValueRules.ntpServer).first
         }
     }
 

@@ -72,10 +72,12 @@ enum PollReportText {
 /// The active identity for its owner.
 enum IdentityText {
     static func details(_ report: IdentityReport) -> String {
-        TextTable.pairs([
+        var pairs = [
             ("DID", report.did ?? "none: signed out"), ("In logs", report.pseudonym ?? "-"),
             ("Generation", "\(report.generation)"),
-        ])
+        ]
+        if let off = report.optedOut { pairs.append(("Opted out of", off.map(\.rawValue).joined(separator: ", "))) }
+        return TextTable.pairs(pairs)
     }
 
     static func removal(_ report: IdentityRemovalReport) -> String {

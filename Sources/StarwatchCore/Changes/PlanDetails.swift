@@ -60,7 +60,7 @@ public struct PlanDetails: Sendable, Hashable {
         return changes
     }
 
-    private static func shortened(_ text: String) -> String {
+    static func shortened(_ text: String) -> String {
         guard text.utf8.count > longestText else { return text }
         var short = text.prefix(longestText)
         while short.utf8.count > longestText { short.removeLast() }

@@ -71,7 +71,7 @@ struct ItemWire {
                     if let claim = fields.value(.previousClaim) { fields.adopt(PreviousClaimWire.issues(of: claim)) }
                 }
                 let claim = value[.previousClaim]
-                compare(claim)
+                compare(claim, with: value[.planSummary])
                 if rules.context.cursor != nil { previous = rules.context.previous(claim) }
             } else if rules.mustBeSummary, rules.strict {
                 fields.record(.planSummary, .missing)
@@ -83,8 +83,8 @@ struct ItemWire {
                 plan.name = fields.read(.planName) { $0.line } ?? fields.read(.objectDescription) { $0.line }
             } else {
                 readPlan(.plan, &fields) { PlanWire(endorser: $0, strict: rules.strict) }
-                compare(value[.wrappedClaimBefore])
-                if claimedChanges == nil { compare(value[.claimBefore]) }
+                compare(value[.wrappedClaimBefore], with: value[.plan])
+                if claimedChanges == nil { compare(value[.claimBefore], with: value[.plan]) }
             }
         }
         if rules.context.author != nil { isOwn = rules.context.isOwn(place.flatMap { value[$0] } ?? value) }
@@ -110,9 +110,15 @@ struct ItemWire {
         fields.adopt(plan.issues)
     }
 
-    private mutating func compare(_ claim: JSONValue?) {
+    private mutating func compare(_ claim: JSONValue?, with object: JSONValue?) {
         guard let claim, claim.isObject else { return }
-        claimedChanges = plan.details?.changes(sinceClaim: PlanDetails(formerClaim: claim))
+        var changes = plan.details?.changes(sinceClaim: PlanDetails(formerClaim: claim)) ?? [:]
+        for field in ClaimField.allCases {
+            guard let before = claim[.claimData]?[field.key]?.scalar.map(PlanDetails.shortened) else { continue }
+            let after = object?[field.key]?.scalar.map(PlanDetails.shortened)
+            if after != before { changes[field.rawValue] = FieldChange(before: before, after: after) }
+        }
+        claimedChanges = changes.isEmpty ? nil : changes
     }
 }
 
@@ -127,11 +133,21 @@ enum PageKey: UInt8, CaseIterable {
     case jwtId, handleId, name, description, issuerDid, agentDid, startTime, endTime, locLat, locLon, url, image
     case version
     // Claims.
+    case status, progress
     case claimType, claimData, metadata, createdAt, updatedAt, claim, location, geo, latitude, longitude
 
     var name: String { String(describing: self) }
 
     static let table = JSONKeys(allCases.map(\.name), list: PageKey.data.name)
+}
+
+extension ClaimField {
+    fileprivate var key: PageKey {
+        switch self {
+        case .status: .status
+        case .progress: .progress
+        }
+    }
 }
 
 extension JSONValue {

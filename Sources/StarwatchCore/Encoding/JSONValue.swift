@@ -69,6 +69,13 @@ struct JSONValue {
     @inline(__always)
     var line: String? { cleanText() }
 
+    /// A text as one line, a number or a flag, as text; `nil` for anything else.
+    var scalar: String? {
+        if let bool { return "\(bool)" }
+        guard let number else { return line }
+        return Int(exactly: number).map(String.init) ?? number.description
+    }
+
     /// The result of `body` for the bytes of ``text``, which are not copied if they have no escapes.
     func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
         if node.kind == .text || node.kind == .plainText { return body(content) }

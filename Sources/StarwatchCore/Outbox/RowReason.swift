@@ -37,7 +37,7 @@ package enum RowReason: String, Sendable, Codable, CaseIterable {
         case .own: "Your own claim; set delivery.announce_own: true to be told."
         case .announced: "\(poll.map { "Poll \($0)" } ?? "Another poll") announces the same claim."
         case .unstarred: "Its project was unstarred before it was delivered (starwatch stars)."
-        case .optedOut: "The account opted out before it was delivered (starwatch stars opt-out)."
+        case .optedOut: "The account opted out before it was delivered (starwatch identity opt-out)."
         }
     }
 }

@@ -29,7 +29,7 @@ public enum SkipReason: String, Sendable, CaseIterable, Codable {
         switch self {
         case .noIdentity: "no identity is signed in"
         case .noStars: "the identity has no stars"
-        case .optedOut: "the person opted out"
+        case .optedOut: "it is switched off"
         case .backpressure: "the outbox is nearly full"
         case .throttled: "waiting for the rate limit"
         case .circuitOpen: "the server failed repeatedly, so requests pause"

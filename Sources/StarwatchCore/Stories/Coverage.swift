@@ -34,7 +34,11 @@ package struct Coverage: Sendable, Hashable {
         switch reason {
         case .noPoll: "No poll is configured, so nothing asks for it."
         case .signedOut: "No identity is signed in, so nothing is polled."
-        case .optedOut: "The account opted out, so the poll does not run; starwatch stars opt-in ends that."
+        case .optedOut:
+            """
+            The poll is off: by polls.NAME.enabled in the configuration, or because the account opted out of its kind; \
+            starwatch identity opt-in KIND ends that.
+            """
         case .noStars: "The account has no stars, so the poll asks for nothing."
         case .notStarred: "The project is not among the stars; starwatch stars list shows them."
         case .quarantined:

@@ -8,7 +8,10 @@ extension SkipReason {
         case .noIdentity: "No identity is signed in: <code>starwatch identity set DID</code>."
         case .noStars: "The identity has no stars: <code>starwatch stars add ID</code>."
         case .optedOut:
-            "The person opted out of this kind of notification. For starred plans: <code>starwatch stars opt-in</code>."
+            """
+            It is switched off, by <code>polls.NAME.enabled</code> in the configuration or by \
+            <code>starwatch identity opt-out KIND</code>; <code>opt-in KIND</code> ends the latter.
+            """
         case .backpressure: "The outbox is nearly full."
         case .throttled: "Waiting for the server’s rate limit."
         case .circuitOpen: "The server failed repeatedly, so requests to it pause."

@@ -28,6 +28,8 @@ package struct RequestTerms: Sendable {
 package enum RequestRetries: Sendable {
     /// Retries by the policy of each failure class. A host's policy replaces it, except for a rejected token.
     case policy(RetryPolicy?)
+    /// Retries with the waits of each failure class and this number of attempts, except for a rejected token.
+    case attempts(Int)
     /// Retries only with a new token, after a rejected one. The caller schedules its own retries.
     case tokenOnly
     case never

@@ -166,7 +166,7 @@ private struct OpenRequest {
             guard isServersWait else { return .failed(failure) }
             terms.observer?.throttled(by: .server, for: delay)
             return .deferred(until: time.now + delay, failure: failure)
-        case (.retry(let delay, let reason), .policy):
+        case (.retry(let delay, let reason), .policy), (.retry(let delay, let reason), .attempts):
             if isServersWait { terms.observer?.throttled(by: .server, for: delay) }
             terms.observer?.retrying(because: reason, after: delay)
             return (try? await time.sleep(for: delay)) == nil ? .failed(.cancelled) : nil
@@ -186,8 +186,15 @@ private struct OpenRequest {
 
     private func decision(after failure: APIFailure) -> RetryDecision {
         var policy: RetryPolicy?
-        // A host's retry policy does not limit an attempt with a new token.
-        if case .policy(let own) = terms.retries, failure.failureClass != .unauthenticated { policy = own }
+        // A policy of its own does not limit an attempt with a new token.
+        switch terms.retries {
+        case _ where failure.failureClass == .unauthenticated: break
+        case .policy(let own): policy = own
+        case .attempts(let attempts):
+            policy = .standard(for: failure.failureClass)
+            policy?.attempts = attempts
+        case .tokenOnly, .never: break
+        }
         return RetryDecision.decide(
             failure: failure,
             attempt: end.tries,

@@ -30,9 +30,14 @@ package struct StoreOptions: Sendable {
     package var keepBeforeUpgrade: Duration = .days(7)
     /// The polls that are configured. Only their rows are evicted, because only these are fetched again.
     package var polls: Set<PollName> = []
+    /// The configured polls of each kind. Opting out of a kind suppresses the rows of its polls.
+    package var pollsOfKind: [PollKind: Set<PollName>] = [:]
     /// The polls of kind `starred_projects`. `settings` mirrors their watermark, and unstarring a plan suppresses their
     /// rows.
-    package var starredPolls: Set<PollName> = []
+    package var starredPolls: Set<PollName> {
+        get { pollsOfKind[.starredProjects] ?? [] }
+        set { pollsOfKind[.starredProjects] = newValue }
+    }
     /// The sinks with `required: false`. Rows do not wait for them.
     package var optionalSinks: Set<String> = []
     package var observer: (any StoreObserver)?

@@ -96,7 +96,8 @@ struct PageInsertion {
             counts.handled += 1
             if !announced || room > 0 {
                 let difference = try fetched.details.flatMap { details in
-                    try snapshots.difference(details, of: change, db) ?? fetched.claimedChanges.map(FieldChange.stored)
+                    let seen = try snapshots.difference(details, of: change, db)
+                    return FieldChange.merged(seen: seen, claimed: fetched.claimedChanges).map(FieldChange.stored)
                 }
                 let row = db.outbox.place(stream, change.id)
                 let inserted = try statement.changed([

@@ -18,9 +18,13 @@ struct PlanSnapshots {
 
     init(_ stream: StreamKey) { self.stream = stream }
 
-    /// The difference between a plan's snapshot and `details`, as JSON; `nil` if there is no snapshot of an earlier
+    /// The difference between a plan's snapshot and `details`; `nil` if there is no snapshot of an earlier
     /// change.
-    mutating func difference(_ details: PlanDetails, of change: Change, _ db: Session) throws -> String? {
+    mutating func difference(
+        _ details: PlanDetails,
+        of change: Change,
+        _ db: Session
+    ) throws -> [String: FieldChange]? {
         guard let former = try snapshot(of: change.plan, db), former.jwt.precedes(change.id) == true else {
             return nil
         }
@@ -31,7 +35,7 @@ struct PlanSnapshots {
             guard let details = PlanDetails(stored: json) else { return nil }
             before = details
         }
-        return FieldChange.stored(details.changes(from: before))
+        return details.changes(from: before)
     }
 
     /// Whether the poll never saw the claim that a change replaced: a later one than the last known of the plan, without

@@ -80,13 +80,14 @@ package struct StoreStars: Sendable {
         }
     }
 
-    /// Disables or enables the polls of starred plans for an account (R-IDN-10).
+    /// Disables or enables the polls of a kind for an account (R-NOT-03, R-IDN-10).
     ///
     /// Disabling suppresses pending rows, which are still acknowledged.
     ///
     /// - Returns: The starred plans, which stay.
     package func setOptedOut(
         _ isOptedOut: Bool,
+        from kind: PollKind = .starredProjects,
         of account: DID,
         server: String,
         now: Timestamp
@@ -98,12 +99,12 @@ package struct StoreStars: Sendable {
                 UPDATE settings SET updated_at = ?1, notificationPreferences = json_set(
                     json_remove(
                         iif(json_type(notificationPreferences) = 'object', notificationPreferences, '{}'),
-                        '$.starred_projects'
-                    ), '$.starredProjects', json(iif(?2, 'false', 'true'))) WHERE accountDid = ?3
+                        ?4
+                    ), ?5, json(iif(?2, 'false', 'true'))) WHERE accountDid = ?3
                 """,
-                [now.milliseconds, isOptedOut, db.key(account)]
+                [now.milliseconds, isOptedOut, db.key(account), "$.\(kind.rawValue)", "$.\(kind.preference)"]
             )
-            if isOptedOut { try db.stars.suppress(plan: nil, of: account, now) }
+            if isOptedOut { try db.stars.suppress(plan: nil, of: account, kind: kind, now) }
             return try db.stars.list(of: account)
         }
     }
@@ -168,18 +169,23 @@ struct StarRows {
     /// Suppresses the open rows of a plan, which are still acknowledged. Includes tombstones, because a server
     /// asked about the remaining plans does not send them again.
     ///
-    /// - Parameter plan: The plan; `nil` for every plan.
-    func suppress(plan: String?, of account: DID, _ now: Timestamp) throws {
+    /// - Parameters:
+    ///   - plan: The plan; `nil` for every plan.
+    ///   - kind: The kind of the polls whose rows these are.
+    func suppress(plan: String?, of account: DID, kind: PollKind = .starredProjects, _ now: Timestamp) throws {
         var total = 0
-        try db.run(
-            "DELETE FROM plan_snapshots WHERE account = ? AND plan_id = coalesce(?, plan_id)",
-            [db.key(account), plan.map { db.lookup($0, as: "plan") }]
-        )
+        if kind == .starredProjects {
+            try db.run(
+                "DELETE FROM plan_snapshots WHERE account = ? AND plan_id = coalesce(?, plan_id)",
+                [db.key(account), plan.map { db.lookup($0, as: "plan") }]
+            )
+        }
+        let polls = db.context.options.pollsOfKind[kind] ?? []
         let streams: [(id: Int64, poll: PollName?)] = try db.all(
             "SELECT id, poll FROM streams WHERE account = ?",
             [db.key(account)]
         ) { (try $0["id"], PollName(try $0["poll"] as String)) }
-        for (id, poll) in streams where poll.map(db.context.options.starredPolls.contains) ?? false {
+        for (id, poll) in streams where poll.map(polls.contains) ?? false {
             let found = try openRows(of: id, plan: plan)
             try db.formerStates.keep(
                 rows: "+state = 'evicted' AND id IN (SELECT value FROM json_each(?3))",

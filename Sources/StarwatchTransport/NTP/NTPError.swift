@@ -30,14 +30,14 @@ package enum NTPError: Error, Sendable, Hashable, CustomStringConvertible {
     /// One sentence with the problem and the fix.
     package var description: String {
         switch self {
-        case .dns: "The time server's name does not resolve; check clock.ntp_server."
-        case .network: "The time server is unreachable; check clock.ntp_server and the firewall."
-        case .timeout: "The time server did not respond in time; check clock.ntp_server and the firewall."
+        case .dns: "The time server's name does not resolve; check clock.ntp_servers."
+        case .network: "The time server is unreachable; check clock.ntp_servers and the firewall."
+        case .timeout: "The time server did not respond in time; check clock.ntp_servers and the firewall."
         case .cancelled: "The time query was cancelled."
-        case .malformed: "The time server's response is invalid; check clock.ntp_server."
-        case .unsynchronised: "The time server's own clock is not synchronised; set another clock.ntp_server."
+        case .malformed: "The time server's response is invalid; check clock.ntp_servers."
+        case .unsynchronised: "The time server's own clock is not synchronised; set another clock.ntp_servers."
         case .rateLimited: "The time server asked for fewer queries; the agent now queries it less often."
-        case .refused: "The time server denied access and is not queried again; set another clock.ntp_server."
+        case .refused: "The time server denied access and is not queried again; set another clock.ntp_servers."
         }
     }
 }

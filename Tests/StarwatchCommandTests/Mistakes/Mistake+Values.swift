@@ -280,8 +280,8 @@ extension Mistake {
         ),
         Mistake(
             "ntp no server",
-            "clock: {source: ntp}\n",
-            ["starwatch.yaml:1: clock.source: ntp needs ntp_server; add it."]
+            "clock: {source: ntp, ntp_servers: []}\n",
+            ["starwatch.yaml:1: clock.ntp_servers: must name at least one server, such as [pool.ntp.org]."]
         ),
         Mistake(
             "stale days",

@@ -132,7 +132,9 @@ enum PageResults {
                 let change = fetched.change
                 for text in [change.id.rawValue, change.plan, change.name, "\(change.isOffer)"] { add(text) }
                 for field in PlanDetails.Field.allCases { add(fetched.details?[field]) }
-                for (field, texts) in (fetched.claimedChanges ?? [:]).sorted(by: { $0.key < $1.key }) {
+                // Earlier releases dropped the fields of a claim that are no details of a plan.
+                let changes = (fetched.claimedChanges ?? [:]).filter { ClaimField(rawValue: $0.key) == nil }
+                for (field, texts) in changes.sorted(by: { $0.key < $1.key }) {
                     for text in [field, texts.before, texts.after] { add(text) }
                 }
             }

@@ -243,7 +243,7 @@ import Testing
                 await ClockSyncService(
                     account: agent.runtime.account,
                     environment: agent.process.environment,
-                    ntp: ntp,
+                    timeServers: [ntp],
                     options: agent.options.clock
                 ).pass()
             }

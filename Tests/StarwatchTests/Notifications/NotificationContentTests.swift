@@ -65,7 +65,9 @@ import Testing
             await bench.dispatch()
             #expect(
                 try last(bench).changes[0].fields == [
-                    "description": FieldChange(before: "Plants", after: "Trees")
+                    "description": FieldChange(before: "Plants", after: "Trees"),
+                    // Only the former claim has it, and no plan says what became of it.
+                    "status": FieldChange(before: "in_progress", after: nil),
                 ]
             )
         }

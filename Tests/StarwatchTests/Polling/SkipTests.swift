@@ -118,6 +118,33 @@ import Testing
         }
     }
 
+    @Test func aPollThatTheConfigurationSwitchesOffIsSkippedAndNeitherStaleNorANewOne() async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent { $0.polls[0].isEnabled = false }
+            try await expectSkip(agent, .optedOut, world)
+            world.clock.advance(by: .days(30))
+            #expect(await agent.state().polls[World.starred]?.stale == false)
+        }
+    }
+
+    @Test func aKindIsSwitchedOffAndOnAgain() async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent {
+                $0.polls[0].bootstrap = .beginning
+                $0.polls.append(PollOptions(name: PollName("offers")!, kind: .offersToMe))
+                $0.useTokens(in: world.folder)
+            }
+            let choice = KindChoice(kind: .offersToMe, optedOut: true)
+            #expect(try await agent.perform(ControlAPI.chooseKind, choice).optedOut == [.offersToMe])
+            #expect(try await agent.perform(ControlAPI.identity).optedOut == [.offersToMe])
+            #expect(try await agent.runPoll("offers").reason == "opted_out")
+            #expect(try await agent.runPoll(World.starred).outcome != "skipped")
+            try await agent.setOptedOut(false, from: .offersToMe)
+            #expect(try await agent.perform(ControlAPI.identity).optedOut == nil)
+            #expect(try await agent.runPoll("offers").outcome == "bootstrapped")
+        }
+    }
+
     @Test func pollsWithoutPlansNeedNoStars() async throws {
         try await World.with(.endorser) { world in
             let agent = try await world.agent {

@@ -56,6 +56,30 @@ import Testing
         }
     }
 
+    @Test(arguments: [500, 429], [1, 2, 4])
+    func theConfigurationSaysHowOftenARequestIsTried(status: Int, attempts: Int) async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent { $0.server.retryAttempts = attempts }
+            world.mock.setStickyFault(.status(status, headers: ["Retry-After": "1"]), at: .plansChanged)
+            #expect(try await agent.runPoll(World.starred).outcome == "failed")
+            #expect(world.mock.requestCount(of: .plansChanged) == attempts)
+            // The server's wait is kept.
+            if status == 429 { #expect(world.clock.slept.allSatisfy { $0 >= .seconds(1) }) }
+        }
+    }
+
+    @Test func aRejectedTokenIsRenewedAlsoWithASingleAttempt() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent {
+                $0.server.retryAttempts = 1
+                $0.useTokens(in: world.folder)
+            }
+            world.mock.script(.status(401), at: .plansChanged)
+            #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
+            #expect(world.mock.requestCount(of: .plansChanged) == 2)
+        }
+    }
+
     @Test func aPollThatIsGivenUpWhileItWaitsLeavesItsPlace() async throws {
         try await World.with(.endorser, clock: .waiting) { world in
             let agent = try await world.agent { $0.limits.requestsPerMinute = 1 }

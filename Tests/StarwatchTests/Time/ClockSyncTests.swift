@@ -20,7 +20,7 @@ import Testing
                 let service = ClockSyncService(
                     account: agent.runtime.account,
                     environment: agent.process.environment,
-                    ntp: agent.process.ntp,
+                    timeServers: agent.process.timeServers,
                     options: agent.options.clock
                 )
                 try await body(world, server, agent, service)
@@ -102,6 +102,34 @@ import Testing
         }
     }
 
+    @Test func theNextServerIsAskedIfOneDoesNotAnswerAndStaysTheFirstOne() async throws {
+        try await World.with(.canonical, clock: .waiting) { world in
+            try await FakeTimeServer.with(world.clock) { first, firstAddress in
+                try await FakeTimeServer.with(world.clock) { second, secondAddress in
+                    let agent = try await world.agent {
+                        $0.clock.source = .ntp
+                        $0.clock.ntpServers = [firstAddress, secondAddress]
+                    }
+                    let service = try #require(agent.worker(ClockSyncService.self))
+                    #expect(await service.pass() == .answered)
+                    #expect(first.questions == 1 && second.questions == 0)
+
+                    first.behave(.unsynchronised)
+                    second.behave(.answer(ahead: .seconds(100)))
+                    for _ in 0..<2 { #expect(await service.pass() == .answered) }
+                    #expect(first.questions == 2 && second.questions == 2)
+                    let ahead = agent.process.environment.clock.now - world.clock.now
+                    #expect(abs(ahead.wholeMilliseconds - 100_000) <= 5)
+
+                    second.behave(.kiss("DENY"))
+                    #expect(await service.pass() == .failed)
+                    #expect(await service.pass() == .failed)
+                    #expect(first.questions == 4 && second.questions == 3)
+                }
+            }
+        }
+    }
+
     @Test func deniedServersAreNeverQueriedAgain() async throws {
         try await with { world, server, agent, service in
             server.behave(.kiss("DENY"))
@@ -156,13 +184,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [nil, "", ":123", "a b", "host:0", "host:99999", "host:x", "http://host", "::1", "[::1"])
-    func invalidServerAddressesAreRejected(address: String?) async throws {
+    @Test(arguments: ["", ":123", "a b", "host:0", "host:99999", "host:x", "http://host", "::1", "[::1"])
+    func invalidServerAddressesAreRejected(address: String) async throws {
         try await World.with(.canonical) { world in
             let error = await #expect(throws: AgentError.self) {
                 try await world.agent {
                     $0.clock.source = .ntp
-                    $0.clock.ntpServer = address
+                    $0.clock.ntpServers = ["127.0.0.1", address]
                 }
             }
             #expect(error?.kind == .configuration)
