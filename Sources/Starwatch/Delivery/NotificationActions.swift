@@ -1,3 +1,4 @@
+public import StarwatchCore
 import Synchronization
 
 /// Handlers of a host application for user actions on a notification (R-NOT-10). The defaults do nothing.
@@ -13,6 +14,10 @@ public protocol NotificationActions: Sendable {
     /// The agent delivers the notification again after `duration`.
     func onSnooze(notificationId: String, duration: Duration) async
     func onMarkRead(jwtIds: [String]) async
+    /// The user refreshed the data of a stale poll. The agent has run the poll. Called each time.
+    func onRefresh(poll: PollName) async
+    /// The user wants to see the settings of notifications. Called each time.
+    func onSettings(notificationId: String) async
 }
 
 extension NotificationActions {
@@ -21,6 +26,8 @@ extension NotificationActions {
     public func onDismiss(notificationId: String) async {}
     public func onSnooze(notificationId: String, duration: Duration) async {}
     public func onMarkRead(jwtIds: [String]) async {}
+    public func onRefresh(poll: PollName) async {}
+    public func onSettings(notificationId: String) async {}
 }
 
 /// The host program's handler of actions, which it can set while the agent runs.

@@ -10,6 +10,10 @@ struct NotificationControl: Sendable {
     /// The feed; `nil` without a sink of kind `feed`.
     let feed: Feed?
     let handler: ActionHandler
+    /// Runs a cycle of a poll now.
+    ///
+    /// - Throws: ``ControlError`` if the poll is no longer configured.
+    let refresh: @Sendable (PollName) async throws(ControlError) -> Void
 
     func list(_ query: NotificationQuery) async throws -> NotificationListing {
         try ControlError.check(limit: query.limit, upTo: NotificationQuery.listLimit)
@@ -57,12 +61,13 @@ struct NotificationControl: Sendable {
         case .done(let new): (record, isNew) = (new, true)
         }
         let notification = try await notification(id)
+        if action == .refresh { try await refresh(notification.poll) }
         if isNew { try await handle(action, notification) }
         // The dispatcher must learn the new delivery time.
         if isNew, action == .snooze { wakes.dispatch.raise() }
         var report = ActionReport(record, of: id)
         report.already = !isNew
-        if action == .viewUpdates || action == .viewProject {
+        if [.viewUpdates, .viewProject, .settings].contains(action) {
             report.deepLink = NotificationMessage(json: notification.payload)?.deepLink
         }
         return report
@@ -130,6 +135,8 @@ struct NotificationControl: Sendable {
         case .snooze:
             await actions.onSnooze(notificationId: notification.id, duration: NotificationAction.snoozeDuration)
         case .markRead: await actions.onMarkRead(jwtIds: ids)
+        case .refresh: await actions.onRefresh(poll: notification.poll)
+        case .settings: await actions.onSettings(notificationId: notification.id)
         }
     }
 }

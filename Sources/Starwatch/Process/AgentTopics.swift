@@ -39,7 +39,11 @@ package struct AgentTopics: Sendable {
             clock: environment.clock,
             wakes: runtime.wakes,
             feed: options.delivery.feedKeep == nil ? nil : process.feed,
-            handler: ActionHandler()
+            handler: ActionHandler(),
+            refresh: { name throws(ControlError) in
+                let poll = try runtime.polls.named(name.rawValue)
+                _ = await runtime.pollService.refresh(poll)
+            }
         )
         let age = SigningKeyAge(auth: options.auth, store: store, metrics: environment.metrics.clock)
         identity = Self.identity(runtime, age)

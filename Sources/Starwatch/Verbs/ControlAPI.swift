@@ -327,7 +327,9 @@ package struct ControlVerbs: Sendable {
         .post,
         "/api/v1/notifications/{id}/actions/{action}",
         counts: .notificationsAct,
-        taking: ChosenAction.form
+        taking: ChosenAction.form,
+        // A refresh waits for a cycle of the poll.
+        patience: .seconds(900)
     ) {
         try await $0.notifications.act($1)
     }

@@ -5,9 +5,16 @@ public enum NotificationAction: String, Sendable, CaseIterable, Codable {
     case dismiss
     case snooze = "snooze_1h"
     case markRead = "mark_read"
+    /// Runs the poll of a staleness notice now.
+    case refresh
+    /// Opens the settings of notifications.
+    case settings
 
     /// The delay of ``snooze``: 3,600 s.
     public static let snoozeDuration = Duration.seconds(3600)
+
+    /// Whether the action is stored, and done only once. A person can refresh and open the settings again and again.
+    package var isRecorded: Bool { self != .refresh && self != .settings }
 
     /// The button's text. In a large group, which lists only some changes, viewing shows all of them.
     func label(in group: NotificationGroup) -> MessageKey {
@@ -17,6 +24,8 @@ public enum NotificationAction: String, Sendable, CaseIterable, Codable {
         case .dismiss: .actionDismiss
         case .snooze: .actionSnooze
         case .markRead: .actionMarkRead
+        case .refresh: .staleRefresh
+        case .settings: .staleSettings
         }
     }
 

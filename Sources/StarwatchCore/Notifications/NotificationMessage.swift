@@ -154,6 +154,10 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         deepLink = DeepLink.notifications.url
         priority = "low"
         cleared = isOver ? true : nil
+        if !isOver {
+            offer(.refresh, label: messages.text(.staleRefresh))
+            offer(.settings, label: messages.text(.staleSettings))
+        }
         offer(.dismiss, label: messages.text(.staleDismiss))
     }
 

@@ -65,6 +65,9 @@ package struct StoreNotifications: Sendable {
             guard let message = NotificationMessage(json: notification.payload),
                 message.actions.contains(action.rawValue)
             else { return .notOffered }
+            guard action.isRecorded else {
+                return .done(ActionRecord(action: action, doneAt: now, repetition: nil))
+            }
             if let record = notification.actions.first(where: { $0.action == action }) { return .already(record) }
             var repetition: String?
             if action == .snooze {

@@ -57,6 +57,33 @@ import Testing
         }
     }
 
+    @Test func itOffersRefreshWhichRunsThePollAndSettings() async throws {
+        try await withBench { bench async throws in
+            bench["first"].canTakeBack()
+            await bench.poll()
+            bench.clock.advance(by: .seconds(5 * 3600))
+            await bench.dispatch()
+            let notice = try #require(try messages(bench).first)
+            #expect(notice.actions == ["refresh", "settings", "dismiss"])
+            #expect(notice.actionLabels == ["refresh": "Refresh Now", "settings": "Settings", "dismiss": "Dismiss"])
+            let before = bench.mock.requestCount(of: .plansChanged)
+            for turn in 1...2 {
+                let report = try await bench.agent.perform(
+                    ControlAPI.notificationAct,
+                    ChosenAction(.refresh, on: notice.id)
+                )
+                #expect(report.already == false)
+                #expect(bench.mock.requestCount(of: .plansChanged) == before + turn)
+            }
+            let settings = ChosenAction(.settings, on: notice.id)
+            let opened = try await bench.agent.perform(ControlAPI.notificationAct, settings)
+            #expect(opened.deepLink == notice.deepLink)
+            await bench.dispatch()
+            let cleared = try #require(try messages(bench).last)
+            #expect(cleared.cleared == true && cleared.actions == ["dismiss"])
+        }
+    }
+
     @Test func itNamesItsCauseForPrograms() async throws {
         try await withBench { bench async throws in
             bench["first"].canTakeBack()
