@@ -40,6 +40,18 @@ struct BlackBoxRecorderTests {
         #expect(try #require(BlackBoxFile.read(path: file)).isInUse)
     }
 
+    @Test("has the failure of a start in every format of the log", arguments: LogOptions.Format.allCases)
+    func failedStart(format: LogOptions.Format) async throws {
+        var options = AgentOptions()
+        options.storage.path = database
+        options.log.format = format
+        let error = AgentError(.configuration, "The database is damaged.")
+        #expect(await AgentLog.noteEnd(by: error, of: options) == (format == .json))
+        let lines = try content().lines.map { LoggedLine($0.text) }
+        #expect(lines.map(\.event) == ["agent.failed"])
+        #expect(try content().lines.first?.text.contains("The database is damaged.") == true)
+    }
+
     @Test("is not made by an agent that logs nothing notable")
     func lazy() async {
         let box = BlackBoxRecorder(besides: database)
