@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import StarwatchCore
 import StarwatchTelemetry
 import Testing
@@ -50,6 +51,24 @@ struct BlackBoxRecorderTests {
         let lines = try content().lines.map { LoggedLine($0.text) }
         #expect(lines.map(\.event) == ["agent.failed"])
         #expect(try content().lines.first?.text.contains("The database is damaged.") == true)
+    }
+
+    @Test("has no line of refused requests, of which a stranger can send any number")
+    func refusals() async throws {
+        let box = BlackBoxRecorder(besides: database)
+        let pipeline = LogPipeline(format: .json, level: .info, sinks: [box], metrics: nil, nowMilliseconds: { 5 })
+        let handler = pipeline.handler(label: "starwatch")
+        let logger = Logger(label: "starwatch", factory: { _ in handler })
+        for number in 0..<3 {
+            logger.log(.httpRefused, [.error: "refused \(number)", .reason: "password"])
+            logger.log(.controlRefused, [.error: "refused \(number)", .reason: "token"])
+            logger.log(.httpRefused, [.error: "refused", .reason: "password"])
+        }
+        logger.log(.agentFailed, [.error: "an end"])
+        pipeline.flush()
+        await box.flush()
+        #expect(try content().lines.map { LoggedLine($0.text).event } == ["agent.failed"])
+        await box.close()
     }
 
     @Test("is not made by an agent that logs nothing notable")
