@@ -58,7 +58,7 @@ struct OptionsDifference: Sendable {
     }
 
     /// A text that is the same for equal values in every process. The order of a set or a dictionary differs in each.
-    private static func text(of value: Any) -> String {
+    static func text(of value: Any) -> String {
         let mirror = Mirror(reflecting: value)
         let parts = mirror.children.map { ($0.label.map { $0 + ":" } ?? "") + text(of: $0.value) }
         // A class tells its own text; a value without parts is a number, a text or a case.

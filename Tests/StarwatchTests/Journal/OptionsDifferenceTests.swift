@@ -1,4 +1,3 @@
-import StarwatchCore
 import Testing
 
 @testable import Starwatch
@@ -15,16 +14,36 @@ import Testing
         fetch.headers = headers
         var options = AgentOptions()
         options.callbacks.heartbeat = fetch
-        options.delivery.catalogues = catalogues(room: room)
         return options
     }
 
-    /// The built-in catalogues, added in another order for each room.
-    private func catalogues(room: Int) -> MessageCatalogues {
-        let texts = (0..<8).map { #"{"feature_changes": "{count, plural, =\#($0) {a} one {b} other {c}}"}"# }
-        let tags = ["de", "fr", "es", "it", "nl", "sv", "da", "fi"].compactMap { LocaleTag($0) }
-        let made = zip(tags, texts).compactMap { try? MessageCatalogue($0, json: $1.utf8) }
-        return MessageCatalogues.builtIn.adding(room > 100 ? made.reversed() : made)
+    private struct Nested {
+        var values: [String: [Int]]
+        var words: Set<String>
+        var choice: Choice
+    }
+
+    private enum Choice {
+        case some([String: Int])
+    }
+
+    private func nested(room: Int) -> Nested {
+        var (values, words) = ([String: [Int]](minimumCapacity: room), Set<String>(minimumCapacity: room))
+        var counts = [String: Int](minimumCapacity: room)
+        for number in 0..<20 {
+            values["value-\(number)"] = [number, 1]
+            words.insert("word-\(number)")
+            counts["count-\(number)"] = number
+        }
+        return Nested(values: values, words: words, choice: .some(counts))
+    }
+
+    @Test(arguments: [64, 300, 5000]) func aTextDoesNotDependOnTheOrderOfNestedDictionariesAndSets(room: Int) {
+        let first = nested(room: 0)
+        #expect(OptionsDifference.text(of: nested(room: room)) == OptionsDifference.text(of: first))
+        var next = first
+        next.values["value-3"] = [1, 3]
+        #expect(OptionsDifference.text(of: next) != OptionsDifference.text(of: first))
     }
 
     @Test func equalOptionsHaveOneHashWhateverTheOrderOfTheirDictionaries() {
