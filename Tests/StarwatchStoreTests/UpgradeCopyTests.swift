@@ -135,6 +135,26 @@ import Testing
         #expect(try rows(copy) == before)
     }
 
+    @Test func theNextStartDeletesWhatAKilledCopyLeftAlsoWithoutAnUpgrade() async throws {
+        try await world.open().close()
+        try Data(repeating: 7, count: 9000).write(to: URL(filePath: copy + ".partial"))
+        await (try Store(options())).close()
+        #expect(files.isEmpty)
+    }
+
+    @Test func aCopyThatCannotBeDeletedIsNamed() async throws {
+        try write(version: 1)
+        await (try Store(options())).close()
+        let partial = "starwatch.db.before-8.partial"
+        try Data([7]).write(to: URL(filePath: "\(world.directory)/\(partial)"))
+        var copies = UpgradeCopy(path: world.path)
+        copies.delete = { !$0.hasSuffix(".partial") && unlink($0) == 0 }
+        #expect(copies.removeAll() == partial)
+        #expect(files == [partial])
+        #expect(UpgradeCopy(path: world.path).removeAll() == nil)
+        #expect(files.isEmpty)
+    }
+
     @Test func theRefusalOfANewerDatabaseNamesTheNewestCopyThatThisProgramOpens() async throws {
         try await world.open().close()
         let queue = try DatabaseQueue(path: world.path)
@@ -157,7 +177,8 @@ import Testing
     @Test func anErasedIdentityIsAlsoErasedFromCopies() async throws {
         try write(version: 1)
         let store = try Store(options())
-        #expect(files.count == 1)
+        try Data(repeating: 7, count: 9000).write(to: URL(filePath: copy + ".partial"))
+        #expect(files.count == 2)
         let did = try #require(try await store.identity.active().did)
         _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
         _ = try await store.identity.eraseAccount(did)

@@ -66,9 +66,10 @@ struct IdentityControl: Sendable {
     func erase(_ removal: IdentityRemoval) async throws -> IdentityErasureReport {
         let did = try removal.account()
         switch try await store.identity.eraseAccount(did) {
-        case .erased(let isPurged):
+        case .erased(let isPurged, let keptCopy):
             await account.api.requester.gates.noteErased(did)
             environment.logger.log(.identityErased, [.identity: "\(pseudonym.hash(did))"])
+            if let keptCopy { throw Self.remains(in: keptCopy) }
             return IdentityErasureReport(purged: isPurged)
         case .active: throw Self.isActive
         case .unknown: throw Self.isUnknown
@@ -79,6 +80,14 @@ struct IdentityControl: Sendable {
         .conflict,
         "That identity is signed in; sign out or change it first."
     )
+    static func remains(in copy: String) -> ControlError {
+        ControlError(
+            .failed,
+            "The identity is erased from the database, but not from its copy \(copy), which cannot be deleted; check the folder "
+                + "of the database, then delete that file."
+        )
+    }
+
     private static let isUnknown = ControlError(.notFound, "Nothing is stored of that identity.")
 
     private func report(_ identity: ActiveIdentity) async throws(StoreError) -> IdentityReport {

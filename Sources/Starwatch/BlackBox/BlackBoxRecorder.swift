@@ -3,7 +3,8 @@ import StarwatchCore
 package import StarwatchTelemetry
 import Synchronization
 
-/// Writes notable log lines, and the marks of runs, into the black box.
+/// Writes notable log lines, and the marks of runs, into the black box. Refused requests of strangers are not among the
+/// lines, because any number of them would push the others out.
 ///
 /// A caller never waits for the disk: a queue of its own writes at once what waits. The file is opened by the first
 /// record, so an agent that only answers a question makes none.

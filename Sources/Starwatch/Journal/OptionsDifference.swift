@@ -53,8 +53,17 @@ struct OptionsDifference: Sendable {
                 let name = Mirror(reflecting: child.value).children.first { $0.label == "name" }.map { "\($0.value)" }
                 collect(child.value, at: "\(path).\(name ?? String(index))", into: &leaves)
             }
-        case .set, .dictionary: leaves[path] = mirror.children.map { "\($0.value)" }.sorted().joined(separator: ",")
-        default: leaves[path] = String(reflecting: value)
+        default: leaves[path] = text(of: value)
         }
+    }
+
+    /// A text that is the same for equal values in every process. The order of a set or a dictionary differs in each.
+    static func text(of value: Any) -> String {
+        let mirror = Mirror(reflecting: value)
+        let parts = mirror.children.map { ($0.label.map { $0 + ":" } ?? "") + text(of: $0.value) }
+        // A class tells its own text; a value without parts is a number, a text or a case.
+        guard !parts.isEmpty, mirror.displayStyle != .class else { return String(reflecting: value) }
+        let hasOrder = mirror.displayStyle != .set && mirror.displayStyle != .dictionary
+        return "(\((hasOrder ? parts : parts.sorted()).joined(separator: ",")))"
     }
 }

@@ -87,7 +87,13 @@ extension AgentEvent: CaseIterable {
     ) {
         "The configuration was reloaded and is in force."
     }
-    static let controlRefused = AgentEvent("control.refused", .warning, [.error, .reason], optional: [.client]) {
+    static let controlRefused = AgentEvent(
+        "control.refused",
+        .warning,
+        [.error, .reason],
+        optional: [.client],
+        boxed: false
+    ) {
         "The control API refused a request: no or a wrong token or password, another `Host`, a page of another origin, "
             + "or too many refusals of its address. If no client of yours is misconfigured, restrict who can reach "
             + "`control.listen`."
@@ -124,7 +130,13 @@ extension AgentEvent: CaseIterable {
     static let httpListening = AgentEvent("http.listening", .notice, [.address], folds: false) {
         "The HTTP server is ready to serve `/metrics` and the status page."
     }
-    static let httpRefused = AgentEvent("http.refused", .warning, [.error, .reason], optional: [.client]) {
+    static let httpRefused = AgentEvent(
+        "http.refused",
+        .warning,
+        [.error, .reason],
+        optional: [.client],
+        boxed: false
+    ) {
         "`http.listen` refused a request: no or a wrong password, another `Host`, or too many refusals of its address. "
             + "If no client of yours is misconfigured, restrict who can reach the port."
     }

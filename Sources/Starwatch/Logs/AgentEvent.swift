@@ -15,6 +15,9 @@ package struct AgentEvent: Sendable, Hashable {
     package let optionalFields: [LogField]
     /// A Boolean value that tells whether repetitions are folded. Events that an operator waits for are always written.
     package let mayFold: Bool
+    /// A Boolean value that tells whether the black box keeps it, if its level is notice or higher. `false` for events that
+    /// a stranger can cause in any number: they would push out every other line.
+    package let isBoxed: Bool
     /// Description of the event, with advice for the operator if there is something to do.
     package let meaning: @Sendable () -> String
 
@@ -24,10 +27,11 @@ package struct AgentEvent: Sendable, Hashable {
         _ fields: [LogField] = [],
         optional: [LogField] = [],
         folds: Bool = true,
+        boxed: Bool = true,
         meaning: @escaping @Sendable () -> String
     ) {
         (self.name, self.level, self.fields, self.meaning) = (name, level, fields, meaning)
-        (optionalFields, mayFold) = (optional, folds)
+        (optionalFields, mayFold, isBoxed) = (optional, folds, boxed)
     }
 
     package static func == (left: AgentEvent, right: AgentEvent) -> Bool { left.name == right.name }
@@ -57,6 +61,7 @@ extension AgentEvent {
         var metadata = Logger.Metadata(minimumCapacity: fields.count + 1)
         for (field, value) in fields { metadata[field.rawValue] = value }
         if !mayFold { metadata["fold"] = "never" }
+        if !isBoxed { metadata["black_box"] = "never" }
         return metadata
     }
 }
@@ -78,7 +83,8 @@ extension AgentEvent {
             let fields = event.fields.map { "`\($0.rawValue)`" } + event.optionalFields.map { "[`\($0.rawValue)`]" }
             return [
                 "`\(event.name)`", event.level.rawValue, fields.joined(separator: " "),
-                event.meaning() + (event.mayFold ? "" : " Never folded."),
+                event.meaning() + (event.mayFold ? "" : " Never folded.")
+                    + (event.isBoxed ? "" : " Not in the black box."),
             ]
         }
         let fields = LogField.allCases.map { ["`\($0.rawValue)`", $0.kind.rawValue, $0.meaning] }

@@ -53,16 +53,17 @@ package struct AgentLog: Sendable {
         logger = Logger(label: "starwatch", factory: { _ in handler })
     }
 
-    /// Logs the error that ended a run, or kept it from starting.
+    /// Logs the error that ended a run, or kept it from starting. The black box has it in every format.
     ///
-    /// - Returns: `false` if the log is text for people, which the error's own sentence suits better, or if there can be no
-    ///   log.
+    /// - Returns: `false` if standard error has no line of it: the log is text for people, which the error's own sentence
+    ///   suits better, or there can be no log.
     package static func noteEnd(by error: AgentError, of options: AgentOptions) async -> Bool {
-        guard options.log.format == .json,
+        let isForPeople = options.log.format == .text
+        guard
             let log = try? AgentLog(
                 options: options,
                 dependencies: AgentDependencies(),
-                sinks: nil,
+                sinks: isForPeople ? [] : nil,
                 time: SystemClock(),
                 after: nil
             )
@@ -70,7 +71,7 @@ package struct AgentLog: Sendable {
         log.logger.log(.agentFailed, [.error: "\(error.message)"])
         log.pipeline.flush()
         await log.blackBox.close()
-        return true
+        return !isForPeople
     }
 
     /// The logger of libraries. Its label separates their lines from the agent's events. Libraries log at debug,

@@ -4,7 +4,13 @@ import Starwatch
 enum DatabaseFinding {
     private static let area = "database"
 
-    static func finding(_ trial: DatabaseTrial) -> Finding {
+    /// - Parameter holder: The program that keeps the database locked, as `sqlite3, pid 12`; `nil` for none.
+    static func finding(_ trial: DatabaseTrial, lockedBy holder: String? = nil) -> Finding {
+        let pages = finding(pages: trial)
+        return holder.flatMap { pages.state == .ok ? finding(lockedBy: $0) : nil } ?? pages
+    }
+
+    private static func finding(pages trial: DatabaseTrial) -> Finding {
         switch trial {
         case .sound: Finding(area, .ok, "Every page of the database is sound.")
         case .absent: Finding(area, .skipped, "There is no database yet; the agent's first start creates it.")
@@ -18,8 +24,7 @@ enum DatabaseFinding {
         }
     }
 
-    /// - Parameter holder: The program, as `sqlite3, pid 12`.
-    static func finding(lockedBy holder: String) -> Finding {
+    private static func finding(lockedBy holder: String) -> Finding {
         Finding(
             area,
             .problem,

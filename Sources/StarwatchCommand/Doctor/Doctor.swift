@@ -40,14 +40,13 @@ struct Doctor {
             Finding("configuration", .warning, $0.description(file: configuration.file))
         }
         findings += files.findings
-        findings.append(DatabaseFinding.finding(await DatabaseTrial.of(options)))
-        if let holder { findings.append(DatabaseFinding.finding(lockedBy: holder)) }
+        findings.append(DatabaseFinding.finding(await DatabaseTrial.of(options), lockedBy: holder))
         let running = (try? status.get()).map {
             AgentFindings(status: $0, options: options, isEncrypted: configuration.hasTLS(.http))
         }
         switch status {
         case .success: findings += running?.agent ?? []
-        case .failure where holder != nil:
+        case .failure(let error) where holder != nil && error.kind == .timedOut:
             findings.append(Finding("agent", .problem, "It does not answer while it waits for that lock."))
         case .failure(let error): findings.append(Finding("agent", .problem, error.message))
         }

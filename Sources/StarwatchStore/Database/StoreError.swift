@@ -24,6 +24,8 @@ package enum StoreError: Error, Sendable, Hashable {
     case version(found: Int, supported: ClosedRange<Int>, copy: String? = nil)
     /// The device has no room for the copy that is made before an upgrade. So many bytes must become free.
     case noRoomForCopy(version: Int, bytes: Int)
+    /// A copy from before an upgrade contains clear text and cannot be deleted. It is given by its file name.
+    case copyRemains(name: String)
     /// The file contains tables of another program.
     case foreign
     /// The file does not exist, and a host application must create it.
@@ -39,7 +41,7 @@ package enum StoreError: Error, Sendable, Hashable {
         case .busy, .alreadyOpen: .busy
         case .full, .noRoomForCopy: .full
         case .corrupt: .corrupt
-        case .io: .io
+        case .io, .copyRemains: .io
         case .version, .foreign, .absent: .version
         case .sealed(let fault): fault == .damaged ? .corrupt : .version
         }
@@ -80,6 +82,11 @@ extension StoreError: CustomStringConvertible {
             """
             the database does not exist, and its owner must create it: run the statements of starwatch schema with \
             sqlite3 -bail or from a program, or set storage.owner to agent; nothing was written
+            """
+        case .copyRemains(let name):
+            """
+            the database is encrypted, and \(name) beside it has clear text from before an upgrade: it cannot be deleted, so \
+            check the folder, then delete that file
             """
         case .sealed(let fault): fault.description
         case .foreign:

@@ -22,8 +22,9 @@ package enum AccountRemoval: Sendable, Hashable {
 /// The result of erasing an account.
 package enum AccountErasure: Sendable, Hashable {
     /// The account is erased. `isPurged` is `false` if another program reads the database, so that copies of the deleted
-    /// rows stay in its write-ahead log until the next cleanup after that.
-    case erased(isPurged: Bool)
+    /// rows stay in its write-ahead log until the next cleanup after that. `keptCopy` is the file name of a copy from before
+    /// an upgrade that cannot be deleted.
+    case erased(isPurged: Bool, keptCopy: String? = nil)
     /// The account is the active identity. Nothing was erased.
     case active
     /// The database has nothing of the account.
@@ -144,9 +145,9 @@ package struct StoreIdentity: Sendable {
             }
             store.streamIDs.removeAll()
             guard result == .erased(isPurged: false) else { return result }
-            UpgradeCopy(path: store.options.path).removeAll()
+            let kept = UpgradeCopy(path: store.options.path).removeAll()
             // Deleted content is overwritten with zeros in the file (`secure_delete`), but stands in the log until this.
-            return .erased(isPurged: try store.emptyLog())
+            return .erased(isPurged: try store.emptyLog(), keptCopy: kept)
         }
     }
 

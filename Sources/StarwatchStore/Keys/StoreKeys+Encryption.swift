@@ -41,8 +41,9 @@ extension StoreKeys {
                 return count
             }
             store.streamIDs.removeAll()
-            UpgradeCopy(path: store.options.path).removeAll()
+            let kept = UpgradeCopy(path: store.options.path).removeAll()
             do { try Sealing.clean(store.database) } catch { throw StoreError(error) }
+            if let kept { throw StoreError.copyRemains(name: kept) }
             return rows
         }
     }

@@ -9,6 +9,8 @@ import StarwatchCore
 struct UpgradeCopy {
     /// The path of the database.
     let path: String
+    /// Deletes a file. Returns whether it is gone.
+    var delete: (_ path: String) -> Bool = { unlink($0) == 0 || errno == ENOENT }
 
     /// Space in bytes that must stay free beside a new copy.
     static let reserve = 8 << 20
@@ -21,7 +23,7 @@ struct UpgradeCopy {
     /// - Throws: ``StoreError/noRoomForCopy(version:bytes:)``, or the error of SQLite or the system. No copy is left then.
     func make(of database: DatabaseQueue, to version: Int, now: Timestamp) throws {
         let target = "\(path).before-\(version)"
-        let partial = target + ".partial"
+        let partial = target + Self.partialEnding
         let found = try database.unsafeRead { db in try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 }
         if let former = Self.version(of: target), former < found { return }
         let needed = DatabaseFile.bytes(path: path) + DatabaseFile.bytes(path: path + "-wal")
@@ -46,8 +48,13 @@ struct UpgradeCopy {
         for copy in copies where Timestamp(seconds: Int64(copy.modified)) + age <= now { unlink(copy.path) }
     }
 
-    /// Deletes all copies, because what they contain must not stay.
-    func removeAll() { for copy in copies { unlink(copy.path) } }
+    /// Deletes the incomplete copies of starts that were killed. Only for the owner of the database.
+    func removePartial() { for copy in files(Self.partialEnding) { unlink(copy.path) } }
+
+    /// Deletes all copies, incomplete ones too, because what they contain must not stay.
+    ///
+    /// - Returns: The file name of the first one that cannot be deleted; `nil` if all are gone.
+    func removeAll() -> String? { (copies + files(Self.partialEnding)).filter { !delete($0.path) }.first?.name }
 
     /// The file name of the newest copy whose schema version is in `versions`; `nil` if there is none.
     func newest(of versions: ClosedRange<Int>) -> String? {
@@ -68,12 +75,17 @@ struct UpgradeCopy {
         return parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "./"
     }
 
-    private var copies: [Copy] {
+    private static let partialEnding = ".partial"
+
+    private var copies: [Copy] { files("") }
+
+    /// The files whose names are those of copies with an ending.
+    private func files(_ ending: String) -> [Copy] {
         let prefix = "\(path.split(separator: "/").last ?? "").before-"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.compactMap { name in
-            let version = name.dropFirst(prefix.count)
-            guard name.hasPrefix(prefix), Int(version) != nil else { return nil }
+            let version = name.dropFirst(prefix.count).dropLast(ending.count)
+            guard name.hasPrefix(prefix), name.hasSuffix(ending), Int(version) != nil else { return nil }
             var info = stat()
             guard lstat(folder + name, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return nil }
             return Copy(name: name, path: folder + name, modified: info.st_mtim.tv_sec)

@@ -18,6 +18,7 @@ struct OpenedDatabase {
         let hasLog = DatabaseFile.bytes(path: options.path + "-wal") > 0
         let queue = try DatabaseQueue(path: options.path, configuration: options.configuration)
         let copy = UpgradeCopy(path: options.path)
+        if options.owner == .agent { copy.removePartial() }
         let isSound = try Schema.open(
             queue,
             owner: options.owner,

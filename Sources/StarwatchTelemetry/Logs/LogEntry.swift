@@ -18,7 +18,7 @@ package struct LogEntry: Sendable {
     package var metadata: [(String, LogValue)]
     /// Whether repetitions are folded; `false` for notifications in the log sink, which must all be written.
     package var mayFold = true
-    /// Whether the black box keeps it: its level is notice or higher.
+    /// Whether the black box keeps it: its level is notice or higher, and the event is not excluded.
     package var isNotable: Bool
 
     package init(

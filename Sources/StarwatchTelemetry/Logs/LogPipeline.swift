@@ -140,7 +140,7 @@ package struct LogRecord: Sendable {
     /// The run that the entry belongs to; `nil` for none.
     package let runID: String?
     package let format: LogFormat
-    /// Whether its level is notice or higher. ``severity`` does not tell notice from info.
+    /// Whether the black box keeps it, as ``LogEntry/isNotable``. ``severity`` does not tell notice from info.
     package let isNotable: Bool
     /// The line, including its line feed.
     package let line: [UInt8]

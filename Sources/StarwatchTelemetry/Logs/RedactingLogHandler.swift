@@ -78,6 +78,7 @@ package struct RedactingLogHandler: LogHandler {
         case ("identity", .string(let text)): entry.identity = pipeline.pseudonym(of: text)
         case ("error", .string(let text)): entry.error = text
         case ("fold", .string("never")): entry.mayFold = false
+        case ("black_box", .string("never")): entry.isNotable = false
         default:
             if key == "duration_ms", let number = value.number {
                 entry.durationMilliseconds = number

@@ -42,9 +42,13 @@ import Testing
         #expect(DatabaseFinding.finding(.sound).state == .ok)
         #expect(DatabaseFinding.finding(.older).state == .ok)
         #expect(DatabaseFinding.finding(.absent).state == .skipped)
-        let lock = DatabaseFinding.finding(lockedBy: "sqlite3, pid 12")
+    }
+
+    @Test func aLockedDatabaseIsOneProblemAndNotASoundDatabaseBesides() {
+        let lock = DatabaseFinding.finding(.sound, lockedBy: "sqlite3, pid 12")
         #expect(lock.state == .problem)
         #expect(lock.text.hasPrefix("Another program holds a lock on the database: sqlite3, pid 12. End its "))
+        #expect(DatabaseFinding.finding(.absent, lockedBy: "sqlite3, pid 12").state == .skipped)
     }
 
     /// Only the meaning helps who runs the command already.

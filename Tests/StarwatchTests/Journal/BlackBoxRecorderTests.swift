@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import StarwatchCore
 import StarwatchTelemetry
 import Testing
@@ -38,6 +39,36 @@ struct BlackBoxRecorderTests {
         #expect(attributes[.size] as? Int == BlackBox.fileBytes)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         #expect(try #require(BlackBoxFile.read(path: file)).isInUse)
+    }
+
+    @Test("has the failure of a start in every format of the log", arguments: LogOptions.Format.allCases)
+    func failedStart(format: LogOptions.Format) async throws {
+        var options = AgentOptions()
+        options.storage.path = database
+        options.log.format = format
+        let error = AgentError(.configuration, "The database is damaged.")
+        #expect(await AgentLog.noteEnd(by: error, of: options) == (format == .json))
+        let lines = try content().lines.map { LoggedLine($0.text) }
+        #expect(lines.map(\.event) == ["agent.failed"])
+        #expect(try content().lines.first?.text.contains("The database is damaged.") == true)
+    }
+
+    @Test("has no line of refused requests, of which a stranger can send any number")
+    func refusals() async throws {
+        let box = BlackBoxRecorder(besides: database)
+        let pipeline = LogPipeline(format: .json, level: .info, sinks: [box], metrics: nil, nowMilliseconds: { 5 })
+        let handler = pipeline.handler(label: "starwatch")
+        let logger = Logger(label: "starwatch", factory: { _ in handler })
+        for number in 0..<3 {
+            logger.log(.httpRefused, [.error: "refused \(number)", .reason: "password"])
+            logger.log(.controlRefused, [.error: "refused \(number)", .reason: "token"])
+            logger.log(.httpRefused, [.error: "refused", .reason: "password"])
+        }
+        logger.log(.agentFailed, [.error: "an end"])
+        pipeline.flush()
+        await box.flush()
+        #expect(try content().lines.map { LoggedLine($0.text).event } == ["agent.failed"])
+        await box.close()
     }
 
     @Test("is not made by an agent that logs nothing notable")
