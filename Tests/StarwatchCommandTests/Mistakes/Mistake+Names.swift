@@ -156,9 +156,9 @@ extension Mistake {
         ),
         Mistake(
             "enabled",
-            "polls:\n  starred_projects:\n    enabled: false\n",
+            "canary:\n  enabled: false\n",
             [
-                "starwatch.yaml:3: polls.starred_projects.enabled: there is no such setting; to switch this off, remove the whole part."
+                "starwatch.yaml:2: canary.enabled: there is no such setting; to switch this off, remove the whole part."
             ]
         ),
         Mistake(
