@@ -1,3 +1,4 @@
+import Glibc
 import Starwatch
 import Testing
 
@@ -19,6 +20,22 @@ import Testing
         #expect(error?.kind == .configuration)
         #expect(error?.message.hasPrefix("\(file):2: log.level: must be one of") == true)
         #expect(error?.message.hasSuffix("There is more to correct (2): see 'starwatch check'.") == true)
+    }
+
+    @Test func whatOnlyReadsCreatesNoDatabase() async throws {
+        let folder = try TemporaryFolder()
+        let database = folder.path + "/starwatch.db"
+        let file = try folder.write(
+            "storage: {path: \(database)}\ncontrol: {socket: \(folder.path)/s}\n",
+            to: "a.yaml"
+        )
+        let access = AgentAccess(config: file)
+        let error = await #expect(throws: CommandError.self) {
+            _ = try await access.perform(ControlAPI.journal, JournalQuery())
+        }
+        #expect(error?.exitCode == .failed)
+        #expect(error?.sentences.first?.hasPrefix("There is no database at \(database), ") == true)
+        #expect(Glibc.access(database, F_OK) != 0)
     }
 
     @Test func theConfigurationComesFromTheEnvironmentToo() throws {

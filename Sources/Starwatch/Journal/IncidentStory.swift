@@ -202,7 +202,7 @@ extension IncidentStory {
             story.record = try StoredRecord.read(path: database, since: since)
             source.read = true
         } catch {
-            source.problem = error.description
+            source.problem = error.forReaders
         }
         story.sources = [box, source]
         return story

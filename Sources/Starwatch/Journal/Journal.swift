@@ -112,7 +112,7 @@ extension JournalListing {
         do throws(StoreError) {
             entries = try StoredRecord.read(path: database, since: since).journal
         } catch {
-            throw AgentError.database(error)
+            throw AgentError.database(error, error.forReaders)
         }
         return JournalListing(entries: entries.suffix(query.limit).map { JournalRecord($0, id: nil) })
     }

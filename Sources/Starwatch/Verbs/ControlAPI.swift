@@ -66,7 +66,8 @@ package struct ControlVerbs: Sendable {
     package let clearServerWait = Verb(.post, "/api/v1/server/clear-wait", counts: .serverClearWait) {
         try await $0.polls.clearServerWait()
     }
-    package let reload = Verb(.post, "/api/v1/reload", counts: .reload) { topics in
+    package let reload = Verb(.post, "/api/v1/reload", counts: .reload, patience: ControlAPI.Patience.ofWrites) {
+        topics in
         try await topics.reloader.reload()
         return ReloadAnswer(reloaded: true)
     }

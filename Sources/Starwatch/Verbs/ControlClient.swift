@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// A call that takes longer than the verb's patience fails. The agent can still finish it.
 package struct ControlClient: AgentControl {
-    let socketPath: String
+    package let socketPath: String
     /// The longest wait for an answer; `nil` for the verb's own.
     private let timeout: Duration?
     private let http: Result<HTTPClient, HTTPError>

@@ -51,9 +51,9 @@ struct IncidentCommand: AsyncParsableCommand {
         try format.print(story.report(since: start, until: now), IncidentText.page)
     }
 
-    /// Whether the running agent answers within five seconds; `nil` if nobody listens, as while it starts.
+    /// Whether the running agent answers, also if it waits for a lock on its database; `nil` if nobody listens, as while it starts.
     private static func answers(at socket: String) async -> Bool? {
-        let client = ControlClient(socketPath: socket, timeout: .seconds(5))
+        let client = ControlClient(socketPath: socket, timeout: AgentAccess.lockWait)
         do throws(ControlError) {
             _ = try await client.perform(ControlAPI.status)
             return true

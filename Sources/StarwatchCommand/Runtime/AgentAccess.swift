@@ -13,10 +13,13 @@ struct AgentAccess: Sendable {
     var loader = ConfigurationLoader()
     var notes = SocketNotes()
 
-    /// The same for an agent that waits for a lock on its database, which takes it five seconds.
+    /// The wait for an agent that waits for a lock on its database, which takes it five seconds.
+    static let lockWait = Duration.seconds(6)
+
+    /// The same for an agent that waits for a lock on its database.
     var hurried: AgentAccess {
         var access = self
-        access.timeout = timeout ?? .seconds(6)
+        access.timeout = timeout ?? Self.lockWait
         return access
     }
 
@@ -51,7 +54,9 @@ struct AgentAccess: Sendable {
     ///
     /// If the configuration has errors, it is the agent that runs with the last good one, and a line on standard error
     /// shows each error.
-    func running() throws(CommandError) -> ControlClient {
+    ///
+    /// - Parameter saysMistakes: `false` for no such lines.
+    func running(saysMistakes: Bool = true) throws(CommandError) -> ControlClient {
         if let socket { return ControlClient(socketPath: socket, timeout: timeout) }
         do throws(CommandError) {
             let options = try configuration(secrets: false).options
@@ -59,7 +64,7 @@ struct AgentAccess: Sendable {
         } catch .configuration(let failure) {
             let noted = notes.note(of: loader.absolute(failure.file))
             guard let noted, ControlSocket.hasListener(at: noted.socket) else { throw .configuration(failure) }
-            for line in failure.lines(as: "error, so the agent keeps its former configuration") {
+            for line in failure.lines(as: "error, so the agent keeps its former configuration") where saysMistakes {
                 StandardError.sayOnce(line)
             }
             return ControlClient(socketPath: noted.socket, timeout: timeout)
@@ -117,6 +122,11 @@ struct AgentAccess: Sendable {
     private func performHere<Input, Answer>(_ verb: Verb<Input, Answer>, _ input: Input) async throws -> Answer {
         let options = try configuration().options
         try AgentUser.become(for: options)
+        // The first start creates the database, not who looks into it.
+        let path = options.storage.path
+        guard !verb.reads || access(path, F_OK) == 0 || errno != ENOENT else {
+            throw CommandError.failed("There is no database at \(path), so nothing can be read; start the agent first.")
+        }
         let agent: Agent
         do {
             // After an unclean end it checks the whole database first, because nothing would look for damage later.

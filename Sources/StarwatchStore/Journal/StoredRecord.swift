@@ -2,6 +2,14 @@ import GRDB
 package import StarwatchCore
 
 /// The journal and the log of a database that no store has open. It reads beside a running agent, and writes nothing.
+extension StoreError {
+    /// The description for a command that only reads: a missing database is not its to create.
+    package var forReaders: String {
+        self == .absent
+            ? "there is no database; check its path, or whether an agent has run with it" : description
+    }
+}
+
 package enum StoredRecord {
     /// The entries and lines since a time, each in the order in which they were made.
     package struct Content: Sendable {

@@ -149,9 +149,9 @@ import Testing
         #expect(doctor.output.contains("has been running for"))
 
         let reload = try await starwatch("reload", "--config", world.config, environment: environment)
-        #expect(reload.status != 0)
+        #expect(reload.status == 2)
         let reason = "\(world.config):\(line): broken: there is no such setting."
-        #expect(reload.errors.contains(reason), "\(reload.errors)")
+        #expect(reload.errors == "starwatch: \(reason)\n")
         let refused = try await eventually { () -> CommandResult? in
             let result = try await starwatch("status", "--config", world.config, environment: environment)
             return result.status == 1 ? result : nil
@@ -161,7 +161,9 @@ import Testing
         try world.workspace.write(good, to: "starwatch.yaml")
         let corrected = try await starwatch("reload", "--config", world.config, environment: environment)
         #expect(corrected.status == 0, "\(corrected.errors)")
-        #expect(corrected.output == "The agent reloads its configuration.\n")
+        #expect(corrected.output == "The agent has reloaded its configuration.\n")
+        let again = try await starwatch("reload", "--config", world.config, environment: environment)
+        #expect(again.status == 0, "\(again.errors)")
         let isReloaded = await eventually { agent.logText.contains("config.reloaded") ? true : nil }
         #expect(isReloaded == true)
         try world.workspace.write(good + "broken: 1\n", to: "starwatch.yaml")
