@@ -70,14 +70,14 @@ import Testing
     @Test func aCommandWaitsAsLongAsItsTimeoutSaysAndALongVerbWithoutOneGivesUp() async throws {
         try await withStopped { world, agent in
             let start = ContinuousClock.now
-            async let status = starwatch("status", "--timeout", "50s", "--config", world.config)
-            async let poll = starwatch("poll", "starred_projects", "--timeout", "50s", "--config", world.config)
             let hasty = try await starwatch("poll", "starred_projects", "--config", world.config)
             #expect((.seconds(10)..<(.seconds(40))).contains(ContinuousClock.now - start))
             #expect(hasty.status == 3)
             #expect(hasty.errors.contains("did not answer within 10s; it may be stopped or overloaded."))
-            // The others still wait, longer than a command does without a time.
-            try await Task.sleep(for: .seconds(2))
+            async let status = starwatch("status", "--timeout", "50s", "--config", world.config)
+            async let poll = starwatch("poll", "starred_projects", "--timeout", "50s", "--config", world.config)
+            // They wait longer than a command does without a time.
+            try await Task.sleep(for: .seconds(11))
             kill(agent.pid, SIGCONT)
             let answers = [try await status, try await poll]
             for answer in answers { #expect(answer.status == 0, "\(answer.errors)") }

@@ -16,7 +16,7 @@ CREATE TABLE active_identity (
     generation INTEGER NOT NULL DEFAULT 0 CHECK (generation >= 0),
     lastUpdated INTEGER
 ) STRICT;
-INSERT INTO "active_identity" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa',1,1795728299982);
+INSERT INTO "active_identity" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa',1,1795734985467);
 CREATE TABLE data_keys (
     id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id BETWEEN 1 AND 16777215),
     purpose TEXT NOT NULL CHECK (purpose IN ('data', 'lookup', 'installation')),
@@ -40,7 +40,7 @@ CREATE TABLE deliveries (
     reason TEXT,
     PRIMARY KEY (notification_id, sink)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "deliveries" VALUES(1,'file','ok',1,NULL,1,0,1795728300027,1795728300041,1795728300041,NULL);
+INSERT INTO "deliveries" VALUES(1,'file','ok',1,NULL,1,0,1795734985485,1795734985487,1795734985487,NULL);
 CREATE TABLE delivery_attempts (
     notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
     sink TEXT NOT NULL,
@@ -53,7 +53,7 @@ CREATE TABLE delivery_attempts (
     cause TEXT,
     PRIMARY KEY (notification_id, sink, number)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "delivery_attempts" VALUES(1,'file',1,1795728300029,1795728300041,'ok',NULL,NULL,NULL);
+INSERT INTO "delivery_attempts" VALUES(1,'file',1,1795734985486,1795734985487,'ok',NULL,NULL,NULL);
 CREATE TABLE event_queue (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     kind TEXT NOT NULL CHECK (kind IN ('delivery', 'error', 'heartbeat', 'config_updated')),
@@ -66,7 +66,7 @@ CREATE TABLE feature_introductions (
     feature TEXT PRIMARY KEY,
     introduced_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "feature_introductions" VALUES('starred_projects',1795728299982);
+INSERT INTO "feature_introductions" VALUES('starred_projects',1795734985467);
 CREATE TABLE feature_notices (
     account TEXT NOT NULL,
     feature TEXT NOT NULL REFERENCES feature_introductions (feature),
@@ -115,8 +115,8 @@ CREATE TABLE history (
     new_rows INTEGER NOT NULL,
     reason TEXT
 ) STRICT;
-INSERT INTO "history" VALUES(1,1,'run_35e177a303aba4f3',1795728300006,1795728300023,'changed',3,NULL);
-INSERT INTO "history" VALUES(2,1,'run_bf8a8255f6c01b3f',1795728300470,1795728300498,'changed',2,NULL);
+INSERT INTO "history" VALUES(1,1,'run_0a3ab004e06245be',1795734985475,1795734985482,'changed',3,NULL);
+INSERT INTO "history" VALUES(2,1,'run_b780afc46f9ac43e',1795734985561,1795734985567,'changed',2,NULL);
 CREATE TABLE host_watermarks (
     key TEXT PRIMARY KEY,
     watermark TEXT NOT NULL,
@@ -127,7 +127,7 @@ CREATE TABLE installation (
     instance_id TEXT NOT NULL,
     installation_key BLOB NOT NULL CHECK (length(installation_key) = 32)
 ) STRICT;
-INSERT INTO "installation" VALUES(1,'ae2129f46556ddfc2c4f53c5ef893348',X'1CB8C71582DDBE4EED36A85F56F9CAFAE3251A1E3DC46C6AAACFB1B3FF8EAE1C');
+INSERT INTO "installation" VALUES(1,'9a436d30f98d3d7ba2da51073d738bfd',X'09F48C6B2AC43440009BDCCE23AE5FEAFB14560282F8DD2777A5083992DBD6DC');
 CREATE TABLE journal (
     id INTEGER PRIMARY KEY,
     created_at INTEGER NOT NULL,
@@ -138,8 +138,8 @@ CREATE TABLE journal (
     result TEXT NOT NULL,
     detail TEXT
 ) STRICT;
-INSERT INTO "journal" VALUES(1,1795728300089,'action','command:root','polls.run','starred_projects','ok',NULL);
-INSERT INTO "journal" VALUES(2,1795728300548,'action','command:root','polls.run','starred_projects','ok',NULL);
+INSERT INTO "journal" VALUES(1,1795734985493,'action','command:root','polls.run','starred_projects','ok',NULL);
+INSERT INTO "journal" VALUES(2,1795734985573,'action','command:root','polls.run','starred_projects','ok',NULL);
 CREATE TABLE ledger (
     stream_id INTEGER PRIMARY KEY REFERENCES streams (id) ON DELETE CASCADE,
     fetched INTEGER NOT NULL DEFAULT 0, new INTEGER NOT NULL DEFAULT 0,
@@ -170,12 +170,12 @@ CREATE TABLE log_entries (
     level INTEGER NOT NULL DEFAULT 1 CHECK (level BETWEEN 0 AND 3),
     run_id TEXT
 ) STRICT;
-INSERT INTO "log_entries" VALUES(1,1795728300014,'{"timestamp":"2026-11-26T21:25:00.014Z","level":"INFO","event":"server.dialect","request_id":"31339d5f-75d9-4aa0-8f5e-0d6ff4844c8e","run_id":"run_35e177a303aba4f3","metadata":{"dialect":"canonical","poll":"starred_projects"}}',1,'run_35e177a303aba4f3');
-INSERT INTO "log_entries" VALUES(2,1795728300024,'{"timestamp":"2026-11-26T21:25:00.024Z","level":"INFO","event":"poll.changed","request_id":"31339d5f-75d9-4aa0-8f5e-0d6ff4844c8e","run_id":"run_35e177a303aba4f3","identity":"did:hash:ee55ce2dad6347dd","change_count":3,"project_count":5,"duration_ms":18,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_35e177a303aba4f3');
-INSERT INTO "log_entries" VALUES(3,1795728300051,'{"timestamp":"2026-11-26T21:25:00.051Z","level":"INFO","event":"notification.delivered","run_id":"run_35e177a303aba4f3","change_count":3,"metadata":{"notification_id":"ntf_30a6d8b9f927b0974d864c66a99450c1","poll":"starred_projects"}}',1,'run_35e177a303aba4f3');
-INSERT INTO "log_entries" VALUES(4,1795728300089,'{"timestamp":"2026-11-26T21:25:00.089Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
-INSERT INTO "log_entries" VALUES(5,1795728300526,'{"timestamp":"2026-11-26T21:25:00.526Z","level":"INFO","event":"poll.changed","request_id":"db757d91-9c7e-4217-82fe-ac185a76b0d1","run_id":"run_bf8a8255f6c01b3f","identity":"did:hash:ee55ce2dad6347dd","change_count":2,"project_count":5,"duration_ms":51,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_bf8a8255f6c01b3f');
-INSERT INTO "log_entries" VALUES(6,1795728300546,'{"timestamp":"2026-11-26T21:25:00.546Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
+INSERT INTO "log_entries" VALUES(1,1795734985479,'{"timestamp":"2026-11-26T23:16:25.479Z","level":"INFO","event":"server.dialect","request_id":"cd1e7033-cf00-4ec5-b472-851d4840ea0e","run_id":"run_0a3ab004e06245be","metadata":{"dialect":"canonical","poll":"starred_projects"}}',1,'run_0a3ab004e06245be');
+INSERT INTO "log_entries" VALUES(2,1795734985482,'{"timestamp":"2026-11-26T23:16:25.482Z","level":"INFO","event":"poll.changed","request_id":"cd1e7033-cf00-4ec5-b472-851d4840ea0e","run_id":"run_0a3ab004e06245be","identity":"did:hash:027b8f22ca81a350","change_count":3,"project_count":5,"duration_ms":8,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_0a3ab004e06245be');
+INSERT INTO "log_entries" VALUES(3,1795734985488,'{"timestamp":"2026-11-26T23:16:25.488Z","level":"INFO","event":"notification.delivered","run_id":"run_0a3ab004e06245be","change_count":3,"metadata":{"notification_id":"ntf_b1de09ec8b25af5a04a828936c5c9476","poll":"starred_projects"}}',1,'run_0a3ab004e06245be');
+INSERT INTO "log_entries" VALUES(4,1795734985493,'{"timestamp":"2026-11-26T23:16:25.493Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
+INSERT INTO "log_entries" VALUES(5,1795734985568,'{"timestamp":"2026-11-26T23:16:25.568Z","level":"INFO","event":"poll.changed","request_id":"09057361-f507-4ff5-9459-9dcf25aee94c","run_id":"run_b780afc46f9ac43e","identity":"did:hash:027b8f22ca81a350","change_count":2,"project_count":5,"duration_ms":7,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_b780afc46f9ac43e');
+INSERT INTO "log_entries" VALUES(6,1795734985572,'{"timestamp":"2026-11-26T23:16:25.572Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
 CREATE TABLE notif_config (
     k TEXT PRIMARY KEY,
     v TEXT NOT NULL
@@ -252,11 +252,11 @@ CREATE TABLE notification_outbox (
     CHECK (state <> 'acknowledged' OR acknowledged_at IS NOT NULL),
     CHECK (origin = 'poll' OR state = 'suppressed')
 ) STRICT;
-INSERT INTO "notification_outbox" VALUES(1,1,'1795728299_UERE8m_9ae389f8','community_garden_fence','Community Garden Fence','poll','acknowledged',0,0,1,'run_35e177a303aba4f3',1795728300016,1795728300041,1795728300073,1795728300073,NULL,1,'7f5c1047-bdd9-4ebe-9114-6ffc3bcd66b2',0,NULL,NULL);
-INSERT INTO "notification_outbox" VALUES(2,1,'1795728299_UEREIx_63150c7c','tool_library_shelves','Tool Library Shelves','poll','acknowledged',0,0,1,'run_35e177a303aba4f3',1795728300016,1795728300041,1795728300073,1795728300073,NULL,1,'7f5c1047-bdd9-4ebe-9114-6ffc3bcd66b2',0,NULL,NULL);
-INSERT INTO "notification_outbox" VALUES(3,1,'1795728299_UEREVE_9b0b1065','creek_cleanup_saturday','Creek Cleanup Saturday','poll','acknowledged',0,0,1,'run_35e177a303aba4f3',1795728300016,1795728300041,1795728300073,1795728300073,NULL,1,'7f5c1047-bdd9-4ebe-9114-6ffc3bcd66b2',0,NULL,NULL);
-INSERT INTO "notification_outbox" VALUES(7,1,'1795728300_1PeIME_fd9033d8','repair_cafe_winter_season','Repair Café Winter Season','poll','pending',0,0,NULL,'run_bf8a8255f6c01b3f',1795728300491,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL);
-INSERT INTO "notification_outbox" VALUES(8,1,'1795728300_1PeIPj_0e1aa04b','neighborhood_solar_co_op','Neighborhood Solar Co-op','poll','pending',0,0,NULL,'run_bf8a8255f6c01b3f',1795728300491,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(1,1,'1795734985_UERE8m_f049dee9','community_garden_fence','Community Garden Fence','poll','acknowledged',0,0,1,'run_0a3ab004e06245be',1795734985480,1795734985487,1795734985492,1795734985492,NULL,1,'342d6829-71e7-4528-89a3-5778969300d9',0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(2,1,'1795734985_UEREIx_8ad3d19f','tool_library_shelves','Tool Library Shelves','poll','acknowledged',0,0,1,'run_0a3ab004e06245be',1795734985480,1795734985487,1795734985492,1795734985492,NULL,1,'342d6829-71e7-4528-89a3-5778969300d9',0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(3,1,'1795734985_UEREVE_e8e92bcf','creek_cleanup_saturday','Creek Cleanup Saturday','poll','acknowledged',0,0,1,'run_0a3ab004e06245be',1795734985480,1795734985487,1795734985492,1795734985492,NULL,1,'342d6829-71e7-4528-89a3-5778969300d9',0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(7,1,'1795734985_UEREbT_29a6695f','repair_cafe_winter_season','Repair Café Winter Season','poll','pending',0,0,NULL,'run_b780afc46f9ac43e',1795734985565,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(8,1,'1795734985_UEREey_cbbd505f','neighborhood_solar_co_op','Neighborhood Solar Co-op','poll','pending',0,0,NULL,'run_b780afc46f9ac43e',1795734985565,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL);
 CREATE TABLE notifications (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     token TEXT NOT NULL UNIQUE,
@@ -273,7 +273,7 @@ CREATE TABLE notifications (
     repeats TEXT,
     CHECK ((finished_at IS NULL) = (state = 'open'))
 ) STRICT;
-INSERT INTO "notifications" VALUES(1,'ntf_30a6d8b9f927b0974d864c66a99450c1',1,'delivered','several',3,'Project Updates','You have 3 new updates in your starred projects',X'7B22616374696F6E5F6C6162656C73223A7B226469736D697373223A224469736D697373222C226D61726B5F72656164223A224D61726B2061732052656164222C22736E6F6F7A655F3168223A22536E6F6F7A65203120486F7572222C22766965775F75706461746573223A22566965772055706461746573227D2C22616374696F6E73223A5B22766965775F75706461746573222C226469736D697373222C22736E6F6F7A655F3168222C226D61726B5F72656164225D2C22626F6479223A22596F7520686176652033206E6577207570646174657320696E20796F757220737461727265642070726F6A65637473222C226368616E676573223A5B7B226368616E6765645F6174223A22323032362D31312D32365432313A32343A35392E3030305A222C226A77745F6964223A22313739353732383239395F55455245386D5F3961653338396638222C226E616D65223A22436F6D6D756E6974792047617264656E2046656E6365222C22706C616E223A22636F6D6D756E6974795F67617264656E5F66656E6365227D2C7B226368616E6765645F6174223A22323032362D31312D32365432313A32343A35392E3030305A222C226A77745F6964223A22313739353732383239395F5545524549785F3633313530633763222C226E616D65223A22546F6F6C204C696272617279205368656C766573222C22706C616E223A22746F6F6C5F6C6962726172795F7368656C766573227D2C7B226368616E6765645F6174223A22323032362D31312D32365432313A32343A35392E3030305A222C226A77745F6964223A22313739353732383239395F5545524556455F3962306231303635222C226E616D65223A22437265656B20436C65616E7570205361747572646179222C22706C616E223A22637265656B5F636C65616E75705F7361747572646179227D5D2C22636F6C6C617073655F6B6579223A22737461727265642D70726F6A65637473222C22636F756E74223A332C22637265617465645F6174223A22323032362D31312D32365432313A32353A30302E3032375A222C22646565705F6C696E6B223A2274696D657361666172693A2F2F70726F6A656374732F757064617465733F6A77744964733D313739353732383239395F55455245386D5F39616533383966382C313739353732383239395F5545524549785F36333135306337632C313739353732383239395F5545524556455F3962306231303635222C2267726F7570223A227365766572616C222C226964223A226E74665F3330613664386239663932376230393734643836346336366139393435306331222C226C6F63616C65223A22656E222C22706F6C6C223A22737461727265645F70726F6A65637473222C2272756E5F6964223A2272756E5F33356531373761333033616261346633222C227469746C65223A2250726F6A6563742055706461746573227D','run_35e177a303aba4f3',1795728300027,1795728300041,NULL);
+INSERT INTO "notifications" VALUES(1,'ntf_b1de09ec8b25af5a04a828936c5c9476',1,'delivered','several',3,'Project Updates','You have 3 new updates in your starred projects',X'7B22616374696F6E5F6C6162656C73223A7B226469736D697373223A224469736D697373222C226D61726B5F72656164223A224D61726B2061732052656164222C22736E6F6F7A655F3168223A22536E6F6F7A65203120486F7572222C22766965775F75706461746573223A22566965772055706461746573227D2C22616374696F6E73223A5B22766965775F75706461746573222C226469736D697373222C22736E6F6F7A655F3168222C226D61726B5F72656164225D2C22626F6479223A22596F7520686176652033206E6577207570646174657320696E20796F757220737461727265642070726F6A65637473222C226368616E676573223A5B7B226368616E6765645F6174223A22323032362D31312D32365432333A31363A32352E3030305A222C226A77745F6964223A22313739353733343938355F55455245386D5F6630343964656539222C226E616D65223A22436F6D6D756E6974792047617264656E2046656E6365222C22706C616E223A22636F6D6D756E6974795F67617264656E5F66656E6365227D2C7B226368616E6765645F6174223A22323032362D31312D32365432333A31363A32352E3030305A222C226A77745F6964223A22313739353733343938355F5545524549785F3861643364313966222C226E616D65223A22546F6F6C204C696272617279205368656C766573222C22706C616E223A22746F6F6C5F6C6962726172795F7368656C766573227D2C7B226368616E6765645F6174223A22323032362D31312D32365432333A31363A32352E3030305A222C226A77745F6964223A22313739353733343938355F5545524556455F6538653932626366222C226E616D65223A22437265656B20436C65616E7570205361747572646179222C22706C616E223A22637265656B5F636C65616E75705F7361747572646179227D5D2C22636F6C6C617073655F6B6579223A22737461727265642D70726F6A65637473222C22636F756E74223A332C22637265617465645F6174223A22323032362D31312D32365432333A31363A32352E3438355A222C22646565705F6C696E6B223A2274696D657361666172693A2F2F70726F6A656374732F757064617465733F6A77744964733D313739353733343938355F55455245386D5F66303439646565392C313739353733343938355F5545524549785F38616433643139662C313739353733343938355F5545524556455F6538653932626366222C2267726F7570223A227365766572616C222C226964223A226E74665F6231646530396563386232356166356130346138323839333663356339343736222C226C6F63616C65223A22656E222C22706F6C6C223A22737461727265645F70726F6A65637473222C2272756E5F6964223A2272756E5F30613361623030346530363234356265222C227469746C65223A2250726F6A6563742055706461746573227D','run_0a3ab004e06245be',1795734985485,1795734985487,NULL);
 CREATE TABLE page_fetches (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     run_id TEXT NOT NULL,
@@ -284,8 +284,8 @@ CREATE TABLE page_fetches (
     answered_at INTEGER NOT NULL,
     tries INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "page_fetches" VALUES(1,'run_35e177a303aba4f3',1,'31339d5f-75d9-4aa0-8f5e-0d6ff4844c8e','31339d5f-75d9-4aa0-8f5e-0d6ff4844c8e',1795728300008,1795728300009,1);
-INSERT INTO "page_fetches" VALUES(2,'run_bf8a8255f6c01b3f',1,'db757d91-9c7e-4217-82fe-ac185a76b0d1','db757d91-9c7e-4217-82fe-ac185a76b0d1',1795728300487,1795728300490,1);
+INSERT INTO "page_fetches" VALUES(1,'run_0a3ab004e06245be',1,'cd1e7033-cf00-4ec5-b472-851d4840ea0e','cd1e7033-cf00-4ec5-b472-851d4840ea0e',1795734985477,1795734985478,1);
+INSERT INTO "page_fetches" VALUES(2,'run_b780afc46f9ac43e',1,'09057361-f507-4ff5-9459-9dcf25aee94c','09057361-f507-4ff5-9459-9dcf25aee94c',1795734985564,1795734985565,1);
 CREATE TABLE plan_snapshots (
     account TEXT NOT NULL,
     server TEXT NOT NULL,
@@ -295,11 +295,11 @@ CREATE TABLE plan_snapshots (
     sealed_plan_id TEXT,
     PRIMARY KEY (account, server, plan_id)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','community_garden_fence','1795728299_UERE8m_9ae389f8','{"name":"Community Garden Fence","description":"The meeting point changed to the north gate.","location":"-14.810000000000002,165.89999999999998","url":"https://example.org/projects/1","start_time":"2025-06-01T00:00:00Z","end_time":"2025-11-28T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','creek_cleanup_saturday','1795728299_UEREVE_9b0b1065','{"name":"Creek Cleanup Saturday","description":"The materials arrived and are stored in the shed.","location":"-38.32,-142.55","start_time":"2025-06-03T00:00:00Z","end_time":"2025-11-30T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','neighborhood_solar_co_op','1795728300_1PeIPj_0e1aa04b','{"name":"Neighborhood Solar Co-op","description":"New photos are up, and the next session has a date.","start_time":"2025-06-05T00:00:00Z","end_time":"2025-12-02T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','repair_cafe_winter_season','1795728300_1PeIME_fd9033d8','{"name":"Repair Café Winter Season","description":"Sign-up is open for the last three places.","location":"49.370000000000005,96.07","url":"https://example.org/projects/4","start_time":"2025-06-04T00:00:00Z","end_time":"2025-12-01T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','tool_library_shelves','1795728299_UEREIx_63150c7c','{"name":"Tool Library Shelves","description":"Half of the budget is covered. Thank you!","location":"-35.34,87.63","start_time":"2025-06-02T00:00:00Z","end_time":"2025-11-29T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','community_garden_fence','1795734985_UERE8m_f049dee9','{"name":"Community Garden Fence","description":"The meeting point changed to the north gate.","location":"-14.810000000000002,165.89999999999998","url":"https://example.org/projects/1","start_time":"2025-06-01T00:00:00Z","end_time":"2025-11-28T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','creek_cleanup_saturday','1795734985_UEREVE_e8e92bcf','{"name":"Creek Cleanup Saturday","description":"The materials arrived and are stored in the shed.","location":"-38.32,-142.55","start_time":"2025-06-03T00:00:00Z","end_time":"2025-11-30T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','neighborhood_solar_co_op','1795734985_UEREey_cbbd505f','{"name":"Neighborhood Solar Co-op","description":"New photos are up, and the next session has a date.","start_time":"2025-06-05T00:00:00Z","end_time":"2025-12-02T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','repair_cafe_winter_season','1795734985_UEREbT_29a6695f','{"name":"Repair Café Winter Season","description":"Sign-up is open for the last three places.","location":"49.370000000000005,96.07","url":"https://example.org/projects/4","start_time":"2025-06-04T00:00:00Z","end_time":"2025-12-01T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','tool_library_shelves','1795734985_UEREIx_8ad3d19f','{"name":"Tool Library Shelves","description":"Half of the budget is covered. Thank you!","location":"-35.34,87.63","start_time":"2025-06-02T00:00:00Z","end_time":"2025-11-29T00:00:00Z"}',NULL);
 CREATE TABLE poll_schedules (
     schedule_id TEXT PRIMARY KEY,
     config_json TEXT NOT NULL CHECK (json_valid(config_json)),
@@ -334,8 +334,8 @@ CREATE TABLE recent_runs (
     finished_at INTEGER NOT NULL,
     run TEXT NOT NULL CHECK (json_valid(run))
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "recent_runs" VALUES('run_35e177a303aba4f3','starred_projects',1795728300023,'{"runID":"run_35e177a303aba4f3","finishedAt":1795728300023,"poll":"starred_projects","startedAt":1795728300006,"new":3,"answer":{"tookMilliseconds":1,"serverRequestID":"31339d5f-75d9-4aa0-8f5e-0d6ff4844c8e","requestID":"31339d5f-75d9-4aa0-8f5e-0d6ff4844c8e","status":200},"outcome":"changed","requests":1}');
-INSERT INTO "recent_runs" VALUES('run_bf8a8255f6c01b3f','starred_projects',1795728300498,'{"answer":{"tookMilliseconds":3,"serverRequestID":"db757d91-9c7e-4217-82fe-ac185a76b0d1","status":200,"requestID":"db757d91-9c7e-4217-82fe-ac185a76b0d1"},"poll":"starred_projects","finishedAt":1795728300498,"requests":1,"runID":"run_bf8a8255f6c01b3f","new":2,"startedAt":1795728300470,"outcome":"changed"}');
+INSERT INTO "recent_runs" VALUES('run_0a3ab004e06245be','starred_projects',1795734985482,'{"new":3,"startedAt":1795734985475,"requests":1,"answer":{"status":200,"tookMilliseconds":1,"serverRequestID":"cd1e7033-cf00-4ec5-b472-851d4840ea0e","requestID":"cd1e7033-cf00-4ec5-b472-851d4840ea0e"},"finishedAt":1795734985482,"runID":"run_0a3ab004e06245be","poll":"starred_projects","outcome":"changed"}');
+INSERT INTO "recent_runs" VALUES('run_b780afc46f9ac43e','starred_projects',1795734985567,'{"requests":1,"finishedAt":1795734985567,"poll":"starred_projects","answer":{"tookMilliseconds":1,"serverRequestID":"09057361-f507-4ff5-9459-9dcf25aee94c","requestID":"09057361-f507-4ff5-9459-9dcf25aee94c","status":200},"new":2,"startedAt":1795734985561,"runID":"run_b780afc46f9ac43e","outcome":"changed"}');
 CREATE TABLE removed_accounts (
     account TEXT PRIMARY KEY,
     removed_at INTEGER NOT NULL
@@ -345,7 +345,7 @@ CREATE TABLE request_windows (
     window BLOB NOT NULL,
     spent_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "request_windows" VALUES('did:ethr:0x00000000000000000000000000000000000000aa',X'0100000000000000C85BBF19A20100000300000000000000C85BBF19A20100000300000000000000',1795728300551);
+INSERT INTO "request_windows" VALUES('did:ethr:0x00000000000000000000000000000000000000aa',X'0100000000000000105D251AA20100000300000000000000105D251AA20100000300000000000000',1795734985575);
 CREATE TABLE sealed_accounts (
     account TEXT PRIMARY KEY,
     did TEXT NOT NULL
@@ -376,7 +376,7 @@ CREATE TABLE settings (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "settings" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','["community_garden_fence","tool_library_shelves","creek_cleanup_saturday","repair_cafe_winter_season","neighborhood_solar_co_op"]',1,'1795728299_UEREVE_9b0b1065',1795728300073,'{}',1795728299982,1795728300073);
+INSERT INTO "settings" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','["community_garden_fence","tool_library_shelves","creek_cleanup_saturday","repair_cafe_winter_season","neighborhood_solar_co_op"]',1,'1795734985_UEREVE_e8e92bcf',1795734985492,'{}',1795734985467,1795734985492);
 CREATE TABLE shortlinks (
     token TEXT PRIMARY KEY,
     notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
@@ -426,14 +426,14 @@ CREATE TABLE streams (
     UNIQUE (account, server, poll),
     CHECK ((walk_top IS NULL) = (walk_before IS NULL))
 ) STRICT;
-INSERT INTO "streams" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795728300_1PeIPj_0e1aa04b',1795728300016,NULL,NULL,NULL,1795728300470,1795728300498,'changed',NULL,1795728300027,0,1795728299994,1795728300498);
+INSERT INTO "streams" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795734985_UEREey_cbbd505f',1795734985480,NULL,NULL,NULL,1795734985561,1795734985567,'changed',NULL,1795734985485,0,1795734984997,1795734985567);
 CREATE TABLE watermark_moves (
     stream_id INTEGER NOT NULL REFERENCES streams (id) ON DELETE CASCADE,
     watermark TEXT NOT NULL CHECK (length(watermark) = 26),
     moved_at INTEGER NOT NULL,
     PRIMARY KEY (stream_id, watermark)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "watermark_moves" VALUES(1,'1795728299_UEREVE_9b0b1065',1795728300073);
+INSERT INTO "watermark_moves" VALUES(1,'1795734985_UEREVE_e8e92bcf',1795734985492);
 CREATE TABLE watermarks (
     account TEXT NOT NULL,
     server TEXT NOT NULL,
@@ -442,7 +442,7 @@ CREATE TABLE watermarks (
     updated_at INTEGER NOT NULL,
     PRIMARY KEY (account, server, poll)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "watermarks" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795728299_UEREVE_9b0b1065',1795728300073);
+INSERT INTO "watermarks" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795734985_UEREVE_e8e92bcf',1795734985492);
 CREATE INDEX idx_settings_updated ON settings (updated_at);
 CREATE INDEX idx_starred_archive ON starred_archive (account, archived_at);
 CREATE INDEX idx_history_stream ON history (stream_id, finished_at);

@@ -156,9 +156,9 @@ extension Mistake {
         ),
         Mistake(
             "enabled",
-            "canary:\n  enabled: false\n",
+            "outbox:\n  enabled: false\n",
             [
-                "starwatch.yaml:2: canary.enabled: there is no such setting; to switch this off, remove the whole part."
+                "starwatch.yaml:2: outbox.enabled: there is no such setting; to switch this off, remove the whole part."
             ]
         ),
         Mistake(
