@@ -26,7 +26,8 @@ import Testing
             try await second.greets(ids, mock)
             #expect(await Self.stores(ids.last, workspace))
             #expect(second.stop(SIGTERM) == 0)
-            #expect(mock.requests(to: .plansChanged).allSatisfy { $0.header("User-Agent") == "HelloPoll/1.0" })
+            let agents = Set(mock.requests(to: .plansChanged).map { $0.header("User-Agent") ?? "" })
+            #expect(agents.count == 1 && agents.first?.hasPrefix("HelloPoll/1.0 Starwatch/") == true)
         } catch {
             try? await mock.stop()
             throw error
