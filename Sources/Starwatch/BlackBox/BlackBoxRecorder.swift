@@ -92,9 +92,11 @@ package final class BlackBoxRecorder: StarwatchTelemetry.LogSink {
         }
     }
 
-    /// Does `work` on the queue. A slow disk then keeps no thread of the caller's executor.
+    /// Does `work` on the queue. A slow disk then keeps no thread of the caller's executor. Without a file nothing can take
+    /// long, so the caller stays on its thread.
     private func onQueue<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in queue.async { continuation.resume(returning: work()) } }
+        guard path != nil else { return work() }
+        return await withCheckedContinuation { continuation in queue.async { continuation.resume(returning: work()) } }
     }
 
     private func write() {
