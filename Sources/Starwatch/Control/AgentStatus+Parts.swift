@@ -123,7 +123,7 @@ extension AgentStatus {
         public var reason: String?
         /// A phrase for people: its words can change.
         public var title: String
-        /// What the title leaves out, such as the whole error with the path of a file; `nil` if it says all.
+        /// Details that the title leaves out, such as the whole error with the path of a file; `nil` if it says all.
         public var detail: String?
         /// The meaning, and what to do. Commands and settings stand between backticks.
         public var meaning: String

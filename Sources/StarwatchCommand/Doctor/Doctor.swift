@@ -53,7 +53,7 @@ struct Doctor {
         findings += await server(
             options,
             hasSecrets: hasSecrets,
-            // What it stores would wait for the lock.
+            // A trial poll stores something, so it would wait for the lock.
             agent: running == nil || holder != nil ? nil : agent,
             try? status.get()
         )

@@ -11,7 +11,7 @@ enum AgentUser {
         var folder: FileAccess?
     }
 
-    /// What root has to do before it opens a database.
+    /// A step that root has to take before it opens a database.
     enum Change: Sendable, Hashable {
         case stay
         /// The user owns the folder.

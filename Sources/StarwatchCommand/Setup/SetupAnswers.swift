@@ -109,7 +109,7 @@ enum SetupSink: Sendable, Hashable {
         }
     }
 
-    /// What is wrong with the sink, as a sentence; `nil` if it can be tried.
+    /// The problem of the sink, as a sentence; `nil` if it can be tried.
     var problem: String? {
         switch self {
         case .log, .feed, .file: nil

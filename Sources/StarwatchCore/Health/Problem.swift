@@ -6,7 +6,7 @@ package struct Problem: Sendable, Hashable {
     package let subject: String?
     /// A phrase that says what is wrong: `sink hook down for 13 min`.
     package let phrase: String
-    /// What the phrase leaves out, as sentences; `nil` if it says all.
+    /// Details that the phrase leaves out, as sentences; `nil` if it says all.
     package var detail: String?
     /// The reason, a word from a closed set; `nil` if there is none to tell.
     package var reason: String?

@@ -115,8 +115,8 @@ package struct RunStart: Sendable, Hashable {
 
 /// Finds out how runs ended.
 package enum RunEndDecision {
-    /// What ends the last run, if that has no mark of an end: a start that has no mark yet, or a look at an agent that does
-    /// not run.
+    /// The event that ends the last run, if that has no mark of an end: a start that has no mark yet, or a look at an agent
+    /// that does not run.
     package struct Next: Sendable {
         let start: RunStart
         let at: Timestamp?

@@ -1,7 +1,7 @@
 import Glibc
 import NIOCore
 
-/// What counts as one client of a port: an IPv4 address, an IPv6 network of 64 bits, or this machine.
+/// The addresses that count as one client of a port: an IPv4 address, an IPv6 network of 64 bits, or this machine.
 struct ClientNetwork: Hashable, CustomStringConvertible {
     private let network: [UInt8]
 

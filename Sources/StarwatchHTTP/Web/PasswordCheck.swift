@@ -52,7 +52,7 @@ final class PasswordCheck: Sendable {
         }
     }
 
-    /// What shares a turn: a client, and a part of all names. Who guesses for many names delays others of the same address
+    /// The logins that share a turn: those of a client, with a part of all names. Who guesses for many names delays others of the same address
     /// a little only.
     private struct Turn: Hashable {
         var client: ClientNetwork
