@@ -52,8 +52,8 @@ final class PasswordCheck: Sendable {
         }
     }
 
-    /// The logins that share a turn: those of a client, with a part of all names. Who guesses for many names delays others of the same address
-    /// a little only.
+    /// The logins that share a turn: those of a client, with a part of all names. Whoever guesses for many names delays
+    /// others of the same address a little only.
     private struct Turn: Hashable {
         var client: ClientNetwork
         var part: UInt8
