@@ -316,7 +316,7 @@ import Testing
 
     @Test func thePathOfARefusedFileIsBelowTheProblemsAndPercentilesAreNamed() {
         var facts = HealthFacts()
-        facts.refusedReload = "/etc/starwatch/starwatch.yaml:14: server.url: must be a URL."
+        facts.refusedReload = RefusedReload("/etc/starwatch/starwatch.yaml:14: server.url: must be a URL.")
         let now = Timestamp(iso8601: "2026-01-01T12:00:00Z")!
         var status = AgentStatus(version: "1.2.3", startedAt: now, now: now)
         let problems = HealthDecision.problems(facts, now: now)

@@ -9,7 +9,7 @@ final class HealthMemory: Sendable {
         var answers = AnswerWindow(bounds: Buckets.latency)
         /// The last step of the local clock, and when it was noticed by the clock that nobody sets.
         var jump: (event: ClockJumpDetector.Event, at: Duration)?
-        var reloadError: String?
+        var refusedReload: RefusedReload?
         var settledBytes: Int?
     }
 
@@ -21,10 +21,10 @@ final class HealthMemory: Sendable {
     /// Time of the last request of a scraper; `nil` before the first.
     var lastScrape: Timestamp? { seen.withLock(\.lastScrape) }
 
-    /// The error of the last reload; `nil` if it succeeded, or before the first one.
-    var reloadError: String? {
-        get { seen.withLock(\.reloadError) }
-        set { seen.withLock { $0.reloadError = newValue } }
+    /// The refusal of the last reload; `nil` if it succeeded, or before the first one.
+    var refusedReload: RefusedReload? {
+        get { seen.withLock(\.refusedReload) }
+        set { seen.withLock { $0.refusedReload = newValue } }
     }
 
     /// - Parameter monotonic: The time by the monotonic clock.

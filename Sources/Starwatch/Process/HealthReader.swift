@@ -20,7 +20,7 @@ struct HealthReader: Sendable {
         facts.serverCircuit = await gate.shownCircuit
         facts.hold = await gate.hold(now: time.now)
         facts.failedAcknowledgements = runtime.acknowledger.failedPasses
-        facts.refusedReload = seen.reloadError
+        facts.refusedReload = seen.refusedReload
         facts.refusedPorts = lifecycle.refusedPorts.map(\.rawValue).sorted()
         facts.isIdle =
             runtime.options.polls.isEmpty && runtime.options.digests.isEmpty && !lifecycle.isEmbedded

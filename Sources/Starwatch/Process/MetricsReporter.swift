@@ -74,7 +74,7 @@ struct MetricsReporter: Sendable {
         metrics.canary.interval.set(options.canary?.every.inSeconds ?? 0)
         metrics.clock.maxSkew.set(options.clock.maxSkew.inSeconds)
         metrics.reloadSuccessful.set(1)
-        lifecycle.seen.reloadError = nil
+        lifecycle.seen.refusedReload = nil
         metrics.reloadTime.set(time.now.seconds)
         for poll in runtime.polls {
             metrics.polls.staleAfter[poll.label].set(poll.staleAfter.inSeconds)

@@ -76,6 +76,7 @@ package final class Reloader: Service {
     package func reload() async throws(ControlError) {
         let supervisor = state.withLock(\.supervisor)
         supervisor.reloading(at: environment.time.monotonic)
+        var needsRestart = false
         do throws(AgentError) {
             if state.withLock(\.isRefused) {
                 throw AgentError(.configuration, "This agent is part of another program; restart that instead.")
@@ -85,6 +86,7 @@ package final class Reloader: Service {
                 options.storage == current.storage, options.http.listen == current.http.listen,
                 options.control.socket == current.control.socket
             else {
+                needsRestart = true
                 throw AgentError(
                     .configuration,
                     "storage, http.listen and control.socket cannot change while running; restart the agent instead."
@@ -99,7 +101,8 @@ package final class Reloader: Service {
             await group?.triggerGracefulShutdown()
         } catch {
             environment.metrics.reloadSuccessful.set(0)
-            lifecycle.seen.reloadError = await journal.noteRefusedReload(error)
+            let sentence = await journal.noteRefusedReload(error)
+            lifecycle.seen.refusedReload = RefusedReload(sentence, needsRestart: needsRestart)
             supervisor.ready("Running; the changed configuration was refused.")
             throw ControlError(.invalid, error.message)
         }

@@ -184,9 +184,7 @@ package enum HealthDecision {
         if facts.failedAcknowledgements >= HealthFacts.acknowledgementsFailAfter {
             add(.acknowledgementsFailing, "acknowledgements fail")
         }
-        if let error = facts.refusedReload {
-            problems.append(refused(error))
-        }
+        if let refusal = facts.refusedReload { problems.append(refused(refusal)) }
         for port in facts.refusedPorts {
             add(.reloadRefused, of: port, "the changed web configuration of port \(port) was refused")
         }
@@ -211,12 +209,17 @@ package enum HealthDecision {
 
     /// A refused configuration. The phrase has the file's name and the line, as in `FILE:LINE: PATH: SENTENCE`; a path is
     /// long, and the rest is for who looks closer.
-    private static func refused(_ error: String) -> Problem {
+    private static func refused(_ refusal: RefusedReload) -> Problem {
+        let error = refusal.sentence
+        let reason = refusal.needsRestart ? Problem.needsRestart : nil
         let phrase = "the changed configuration was refused: "
         guard error.hasPrefix("/"), let end = error.firstRange(of: ": ")?.lowerBound,
             let name = error[..<end].split(separator: "/").last
-        else { return Problem(.reloadRefused, phrase + (error.hasSuffix(".") ? error.dropLast() : error[...])) }
-        var problem = Problem(.reloadRefused, phrase + name)
+        else {
+            let text = error.hasSuffix(".") ? error.dropLast() : error[...]
+            return Problem(.reloadRefused, phrase + text, reason: reason)
+        }
+        var problem = Problem(.reloadRefused, phrase + name, reason: reason)
         problem.detail = error
         return problem
     }

@@ -166,8 +166,8 @@ package struct HealthFacts: Sendable, Hashable {
     package var hold: NotBefore?
     /// The number of passes in a row in which an acknowledgement failed.
     package var failedAcknowledgements = 0
-    /// The error of the last reload, so that a former configuration runs; `nil` if it succeeded.
-    package var refusedReload: String?
+    /// The refusal of the last reload, so that a former configuration runs; `nil` if it succeeded.
+    package var refusedReload: RefusedReload?
     /// The ports whose changed web configuration was refused.
     package var refusedPorts: [String] = []
     /// Whether the local clock is off by more than the limit.
@@ -210,5 +210,16 @@ package enum SinkCondition: String, Sendable, CaseIterable {
             } else {
                 rejectionsInARow >= Self.rejectionsOfAll ? .rejecting : .working
             }
+    }
+}
+
+/// The refusal of a changed configuration.
+package struct RefusedReload: Sendable, Hashable {
+    package let sentence: String
+    /// Whether the configuration is good, and only a restart can put it in force.
+    package let needsRestart: Bool
+
+    package init(_ sentence: String, needsRestart: Bool = false) {
+        (self.sentence, self.needsRestart) = (sentence, needsRestart)
     }
 }

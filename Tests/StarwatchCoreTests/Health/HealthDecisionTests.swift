@@ -119,15 +119,20 @@ import Testing
         expect([], nil) { $0.failedAcknowledgements = 1 }
         expect(["acknowledgements_failing"], "Acknowledgements fail") { $0.failedAcknowledgements = 2 }
         expect(["reload_refused"], "The changed configuration was refused: line 3: polls must be a list") {
-            $0.refusedReload = "line 3: polls must be a list."
+            $0.refusedReload = RefusedReload("line 3: polls must be a list.")
         }
         // A path is no headline.
         let error = "/etc/starwatch/starwatch.yaml:14: polls.news.schedule: \"*/15\" needs five fields."
         var facts = HealthFacts()
-        facts.refusedReload = error
+        facts.refusedReload = RefusedReload(error)
         let refused = HealthDecision.problems(facts, now: Timestamp(seconds: 0)).first
         #expect(refused?.title == "The changed configuration was refused: starwatch.yaml:14")
         #expect(refused?.detail == error)
+        #expect(refused?.command == "starwatch check")
+        // A check of a good configuration would find nothing.
+        facts.refusedReload = RefusedReload("storage cannot change while running.", needsRestart: true)
+        let good = HealthDecision.problems(facts, now: Timestamp(seconds: 0)).first
+        #expect(good?.command == "systemctl restart starwatch" && good?.reason == "needs_restart")
         expect(["reload_refused:http"], "The changed web configuration of port http was refused") {
             $0.refusedPorts = ["http"]
         }

@@ -40,7 +40,7 @@ import Testing
         ("sink_disabled:hook", { $0.sinks[0].condition = .disabled }),
         ("acknowledgements_failing", { $0.failedAcknowledgements = 2 }), ("dead_letters", { $0.outbox.dead = 1 }),
         ("quarantined", { $0.outbox.quarantined = 1 }), ("backpressure", { $0.outbox.isUnderPressure = true }),
-        ("reload_refused", { $0.refusedReload = "line 3: polls must be a list." }),
+        ("reload_refused", { $0.refusedReload = RefusedReload("line 3: polls must be a list.") }),
         ("reload_refused:http", { $0.refusedPorts = ["http"] }), ("clock_skew", { $0.isSkewed = true }),
         (
             "canary_late",

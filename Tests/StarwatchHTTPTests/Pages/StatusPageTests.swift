@@ -206,7 +206,7 @@ extension AgentStatus {
 
     @Test func thePathOfARefusedFileIsInTheDetailsAndNotInTheTitle() {
         var facts = HealthFacts()
-        facts.refusedReload = "/etc/starwatch/starwatch.yaml:14: server.url: must be a URL."
+        facts.refusedReload = RefusedReload("/etc/starwatch/starwatch.yaml:14: server.url: must be a URL.")
         var status = Self.healthy
         let problems = HealthDecision.problems(facts, now: Timestamp(seconds: 0))
         status.take(problems, headline: HealthDecision.headline(problems, facts))

@@ -131,6 +131,25 @@ import Testing
         #expect(try await next == options)
     }
 
+    /// A check of the file would find nothing, so the next command is another.
+    @Test(.timeLimit(.minutes(5)))
+    func aReloadThatNeedsARestartSaysSo() async throws {
+        let folder = try TestFolder()
+        let clock = ManualClock()
+        let options = Self.options(folder)
+        var moved = options
+        moved.storage.path = folder.path("elsewhere.db")
+        let agent = try await Agent(options: options, time: clock) { [moved] () throws(AgentError) in moved }
+        async let next = agent.run()
+        await clock.sleepers(atLeast: 4)
+        await #expect(throws: ControlError.self) { try await agent.reload() }
+        let problem = await agent.state().problems?.first { $0.problem == "reload_refused" }
+        #expect(problem?.reason == "needs_restart")
+        #expect(problem?.command == "systemctl restart starwatch")
+        agent.stop()
+        #expect(try await next == nil)
+    }
+
     @Test(.timeLimit(.minutes(5)), arguments: ["key", "pool", "hook", "ca", "schedule"])
     func whatCouldNotRunIsRefusedBeforeTheRunIsEnded(_ part: String) async throws {
         let folder = try TestFolder()
