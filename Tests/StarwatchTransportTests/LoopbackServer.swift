@@ -48,8 +48,13 @@ final class LoopbackServer: Sendable {
                 // Only this thread closes the listener. If another thread closed it, its descriptor could be reused,
                 // and this thread would accept another listener's connections.
                 guard socket >= 0 else {
-                    close(listener)
-                    return
+                    // `deinit` shuts the listener down, which is the only final error. Too many open files are not.
+                    if errno == EINVAL {
+                        close(listener)
+                        return
+                    }
+                    sched_yield()
+                    continue
                 }
                 Thread.detachNewThread {
                     let connection = LoopbackConnection(socket)

@@ -35,9 +35,10 @@ import Testing
         #expect(failure(of: exchange.result) != nil)
         #expect(exchange.status == nil)
         let heads = proxy.heads.withLock { $0 }
-        #expect(heads.count == 1)
+        #expect(heads.count == 1, "\(String(describing: failure(of: exchange.result)))")
         #expect(heads.first?.hasPrefix("CONNECT server.test:443 HTTP/1.1") == true)
         #expect(heads.first?.contains("CANARY") == false)
+        withExtendedLifetime(server) {}
     }
 
     @Test func aRequestToThisMachineNeedsNoProxy() async throws {
@@ -50,5 +51,6 @@ import Testing
         #expect(exchange.status == 204)
         let heads = proxy.heads.withLock { $0 }
         #expect(heads.isEmpty)
+        withExtendedLifetime((server, target)) {}
     }
 }

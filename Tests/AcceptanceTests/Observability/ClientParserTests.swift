@@ -41,11 +41,15 @@ import Testing
         #expect(unseen == [], "the load has not had these")
         let workspace = try Workspace()
         let pages = world.agent.pages
-        for (file, accept) in [("om", "application/openmetrics-text; version=1.0.0"), ("text", "text/plain")] {
-            try workspace.write(try await pages.get("/metrics", headers: ["Accept": accept]), to: file)
-        }
+        let accept = "application/openmetrics-text; version=1.0.0"
+        let openMetrics = try await pages.get("/metrics", headers: ["Accept": accept])
+        let text = try await pages.get("/metrics", headers: ["Accept": "text/plain"])
+        try workspace.write(openMetrics, to: "om")
+        try workspace.write(text, to: "text")
         let found = try Self.read(workspace.path("om"), workspace.path("text"))
-        let count = try #require(try await pages.metric("starwatch_metrics_series"))
+        // Read from the same page: a problem that begins later adds series to the next one.
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("starwatch_metrics_series ") })
+        let count = try #require(line.split(separator: " ").last.flatMap { Double($0) })
         #expect(found.differ == [])
         #expect(found.series == [Int(count), Int(count)])
         #expect(found.families[0] == found.families[1])
