@@ -2,9 +2,12 @@
 #define STARWATCH_CCURL_SHIM_H
 
 #include <curl/curl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 // curl_easy_setopt, curl_easy_getinfo and curl_multi_setopt are variadic, and Swift does not import variadic functions:
@@ -78,6 +81,14 @@ static inline CURLMcode starwatch_multi_set_long(CURLM *multi, CURLMoption optio
     return curl_multi_setopt(multi, option, value);
 }
 
+static inline void starwatch_multi_set_callbacks(
+    CURLM *multi, curl_socket_callback watch, curl_multi_timer_callback time, void *context) {
+    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, watch);
+    curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, time);
+    curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+}
+
 /// The measurements of a transfer. Times are microseconds since its start, or 0 for a phase it did not reach.
 struct starwatch_transfer_info {
     long status;
@@ -130,6 +141,12 @@ static inline CURL *starwatch_next_done(CURLM *multi, CURLcode *result) {
         return message->easy_handle;
     }
     return NULL;
+}
+
+/// Sets a timerfd, once. Here because Swift would find `timespec` in this module, and then miss it in files without it.
+static inline void starwatch_set_alarm(int descriptor, long milliseconds) {
+    struct itimerspec time = {{0, 0}, {milliseconds / 1000, milliseconds % 1000 * 1000000}};
+    timerfd_settime(descriptor, 0, &time, NULL);
 }
 
 /// The calling thread's number in /proc.

@@ -231,7 +231,7 @@ final class LineCollector: LogSink, Sendable {
 }
 
 @Suite struct LogPipelineTests {
-    private struct World {
+    private struct CollectedLog {
         let registry = MetricRegistry()
         let collector = LineCollector()
         let time = Time()
@@ -257,9 +257,9 @@ final class LineCollector: LogSink, Sendable {
     }
 
     @Test func wellKnownKeysBecomeFields() {
-        let world = World()
-        world.pipeline.setPseudonym { _ in "did:hash:00000000000000ff" }
-        world.logger().info(
+        let log = CollectedLog()
+        log.pipeline.setPseudonym { _ in "did:hash:00000000000000ff" }
+        log.logger().info(
             "poll_finished",
             metadata: [
                 "run_id": "r1", "request_id": "q1", "identity": "did:ethr:0xabc", "change_count": "3",
@@ -268,7 +268,7 @@ final class LineCollector: LogSink, Sendable {
             ]
         )
         #expect(
-            world.collector.lines == [
+            log.collector.lines == [
                 #"{"timestamp":"1970-01-01T00:00:00.000Z","level":"INFO","event":"poll_finished","request_id":"q1","#
                     + #""run_id":"r1","identity":"did:hash:00000000000000ff","change_count":3,"duration_ms":1.5,"#
                     + #""error":"boom","metadata":{"agentDid":"did:hash:00000000000000ff","poll":"starred_projects","#
@@ -278,18 +278,18 @@ final class LineCollector: LogSink, Sendable {
     }
 
     @Test func withoutAKeyAnIdentityIsRedacted() {
-        let world = World()
-        world.logger().info("x", metadata: ["identity": "did:ethr:0xabc"])
-        #expect(world.collector.lines[0].contains(#""identity":"[REDACTED:did]""#))
+        let log = CollectedLog()
+        log.logger().info("x", metadata: ["identity": "did:ethr:0xabc"])
+        #expect(log.collector.lines[0].contains(#""identity":"[REDACTED:did]""#))
     }
 
     @Test(arguments: [LogFormat.json, .text])
     func secretsAreRedactedInEveryField(format: LogFormat) {
-        let world = World(format: format)
+        let log = CollectedLog(format: format)
         struct Failure: Error, CustomStringConvertible {
             let description = "refused did:ethr:0xCAFE with Bearer CAFE"
         }
-        var logger = world.logger("did:key:zCAFE")
+        var logger = log.logger("did:key:zCAFE")
         logger[metadataKey: "context"] = "did:ethr:0xCAFE"
         let secret = "did%3Aethr%3A0xCAFE token=CAFE \(RedactorTests.ulid)"
         logger.error(
@@ -301,79 +301,79 @@ final class LineCollector: LogSink, Sendable {
             ]
         )
         logger.error("failed", error: Failure())
-        let all = world.collector.lines.joined()
-        #expect(world.collector.lines.count == 2)
+        let all = log.collector.lines.joined()
+        #expect(log.collector.lines.count == 2)
         #expect(!all.contains("CAFE"), "\(all)")
         #expect(!all.contains(RedactorTests.ulid))
         #expect(all.contains("[REDACTED:id]"))
     }
 
     @Test func entriesRedactionsAndRepetitionsAreCounted() {
-        let world = World()
-        let logger = world.logger()
+        let log = CollectedLog()
+        let logger = log.logger()
         for _ in 0..<3 { logger.warning("failed", metadata: ["error": "did:a:b"]) }
         logger.debug("unseen")
-        let page = text(world.registry.page(.text))
+        let page = text(log.registry.page(.text))
         #expect(page.contains("starwatch_log_entries_total{level=\"warn\"} 3\n"))
         #expect(page.contains("starwatch_log_entries_total{level=\"debug\"} 0\n"))
         #expect(page.contains("starwatch_log_redactions_total{kind=\"did\"} 3\n"))
         #expect(page.contains("starwatch_log_suppressed_total 2\n"))
-        #expect(world.collector.lines.count == 1)
-        world.pipeline.flushExpired()
-        #expect(world.collector.lines.count == 1)
-        world.time.now.store(60_000, ordering: .relaxed)
-        world.pipeline.flushExpired()
+        #expect(log.collector.lines.count == 1)
+        log.pipeline.flushExpired()
+        #expect(log.collector.lines.count == 1)
+        log.time.now.store(60_000, ordering: .relaxed)
+        log.pipeline.flushExpired()
         #expect(
-            world.collector.lines.last
+            log.collector.lines.last
                 == #"{"timestamp":"1970-01-01T00:01:00.000Z","level":"WARN","event":"failed","suppressed":2,"#
                 + #""error":"[REDACTED:did]"}"# + "\n"
         )
     }
 
     @Test func flushWritesTheRemainingSummaries() {
-        let world = World()
-        for _ in 0..<3 { world.logger().error("failed") }
-        world.pipeline.flush()
-        world.pipeline.flush()
-        #expect(world.collector.lines.count == 2)
-        #expect(world.collector.lines[1].contains(#""suppressed":2"#))
+        let log = CollectedLog()
+        for _ in 0..<3 { log.logger().error("failed") }
+        log.pipeline.flush()
+        log.pipeline.flush()
+        #expect(log.collector.lines.count == 2)
+        #expect(log.collector.lines[1].contains(#""suppressed":2"#))
     }
 
     @Test func theLogSinksEntriesAreNeverFolded() {
-        let world = World()
-        for _ in 0..<3 { world.logger().info("notification", metadata: ["fold": "never"]) }
-        #expect(world.collector.lines.count == 3)
-        #expect(!world.collector.lines[0].contains("fold"))
+        let log = CollectedLog()
+        for _ in 0..<3 { log.logger().info("notification", metadata: ["fold": "never"]) }
+        #expect(log.collector.lines.count == 3)
+        #expect(!log.collector.lines[0].contains("fold"))
     }
 
     @Test func reloadChangesExistingLoggers() {
-        let world = World()
-        let logger = world.logger()
+        let log = CollectedLog()
+        let logger = log.logger()
         var own = logger
         own.logLevel = .error
         logger.debug("one")
-        world.pipeline.configure(format: .text, level: .debug)
+        log.pipeline.configure(format: .text, level: .debug)
         logger.debug("two")
         own.warning("three")
-        #expect(world.collector.lines == ["1970-01-01T00:00:00.000Z DEBUG two\n"])
+        #expect(log.collector.lines == ["1970-01-01T00:00:00.000Z DEBUG two\n"])
     }
 
     @Test func aSecondSinkGetsTheSameRedactedLines() {
-        let world = World()
+        let log = CollectedLog()
         let ring = LineCollector()
-        world.pipeline.add(ring)
-        world.logger().notice("x", metadata: ["a": "did:a:b"])
-        #expect(ring.lines == world.collector.lines)
+        log.pipeline.add(ring)
+        log.logger().notice("x", metadata: ["a": "did:a:b"])
+        #expect(ring.lines == log.collector.lines)
         #expect(ring.records[0].severity == .info)
     }
 
     @Test func labelsOfDependenciesAreKept() {
-        let world = World()
-        world.logger("hummingbird").info("x")
-        #expect(world.collector.lines[0].contains(#""metadata":{"logger":"hummingbird"}"#))
-        for _ in 0..<2 { world.logger("hummingbird").error("y", metadata: ["z": "1"]) }
-        world.pipeline.flush()
-        #expect(world.collector.lines[2].contains(#""event":"y","suppressed":1,"metadata":{"logger":"hummingbird"}"#))
+        let log = CollectedLog()
+        log.logger("hummingbird").info("x")
+        #expect(log.collector.lines[0].contains(#""metadata":{"logger":"hummingbird"}"#))
+        for _ in 0..<2 { log.logger("hummingbird").error("y", metadata: ["z": "1"]) }
+        log.pipeline.flush()
+        #expect(log.collector.lines[2].contains(#""event":"y","suppressed":1,"metadata":{"logger":"hummingbird"}"#))
     }
 }
 

@@ -16,7 +16,7 @@ package enum DatabaseTrial: Sendable, Hashable {
 
     /// Returns the program that keeps a database locked for writing, as `sqlite3, pid 12`; `nil` if none does. The agent's own
     /// transactions do not count.
-    package static func holder(of options: AgentOptions) async -> String? {
+    package static func holder(of options: AgentOptions, time: any TimeSource) async -> String? {
         let steps = 5
         var holder: LockHolder?
         for step in 0...steps {
@@ -24,7 +24,7 @@ package enum DatabaseTrial: Sendable, Hashable {
                 step == 0 || found == holder
             else { return nil }
             holder = found
-            if step < steps { try? await Task.sleep(for: watched / steps) }
+            if step < steps { try? await time.sleep(for: watched / steps) }
         }
         return holder?.description
     }

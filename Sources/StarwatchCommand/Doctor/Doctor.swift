@@ -18,7 +18,7 @@ struct Doctor {
         } catch {
             return DoctorReport(findings: await withoutConfiguration(error))
         }
-        let holder = await DatabaseTrial.holder(of: configuration.options)
+        let holder = await DatabaseTrial.holder(of: configuration.options, time: SystemClock())
         let agent = try (holder == nil ? access : access.hurried).running()
         let status = await Self.status(of: agent)
         let files = InstalledFiles(configuration: configuration.file, options: configuration.options)

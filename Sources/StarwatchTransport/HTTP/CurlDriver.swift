@@ -18,6 +18,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
     private let anchors: TrustAnchors
     private let clock: @Sendable () -> ClockReading
     private let multi: UnsafeMutableRawPointer
+    private let sockets: SocketPoller
     private let inbox: CurlInbox
 
     // MARK: Driver thread only
@@ -36,15 +37,20 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
         guard Self.isLibraryReady, let multi = curl_multi_init() else {
             throw .configuration("libcurl failed to initialise; check its installation.")
         }
+        guard let sockets = SocketPoller(multi) else {
+            curl_multi_cleanup(multi)
+            throw .configuration("The HTTP client cannot wait for its sockets; raise the limit of open files.")
+        }
         self.options = options
         self.clock = clock
         self.multi = multi
+        self.sockets = sockets
         lookups = LookupThreads(limit: options.maxLookups)
-        inbox = CurlInbox { curl_multi_wakeup(multi) }
+        inbox = CurlInbox(wake: sockets.wake)
         do {
             anchors = try TrustAnchors(options)
         } catch {
-            curl_multi_cleanup(multi)
+            sockets.shutdown()
             throw error
         }
         // By default the cache shrinks to four connections after a burst, and the next burst reopens all the others.
@@ -64,7 +70,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
         )
         guard code == 0 else {
             context.release()
-            curl_multi_cleanup(multi)
+            sockets.shutdown()
             throw .configuration("The HTTP client's thread cannot be created; raise the process limit.")
         }
         inbox.own(thread)
@@ -123,19 +129,18 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
 
         while takeBatches() {
-            var running: Int32 = 0
-            curl_multi_perform(multi, &running)
+            sockets.runTimer()
             lookups.nameDriver()
             collect()
             admit()
-            guard inbox.fallAsleep() else { continue }
-            curl_multi_poll(multi, nil, 0, pollLimitMilliseconds(), nil)
+            // Jobs that make more jobs do not keep it from its sockets.
+            sockets.wait(limit: inbox.fallAsleep() ? waitLimitMilliseconds() : 0)
             inbox.wakeUp()
         }
         for transfer in Array(active.values) { finish(transfer, with: .cancelled) }
         for transfer in waiting { finish(transfer, with: .cancelled) }
         for easy in idleHandles { curl_easy_cleanup(easy) }
-        curl_multi_cleanup(multi)
+        sockets.shutdown()
     }
 
     /// The number of batches after which libcurl is asked in between, so that jobs that make more jobs cannot keep it
@@ -210,9 +215,9 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
         waiting = kept
     }
 
-    /// Upper bound of the sleep between two passes. libcurl wakes earlier for its own timers.
-    private func pollLimitMilliseconds() -> Int32 {
-        guard !waiting.isEmpty else { return 60_000 }
+    /// Upper bound of the sleep between two passes, in milliseconds; -1 for none. libcurl's timer ends it earlier.
+    private func waitLimitMilliseconds() -> Int32 {
+        guard !waiting.isEmpty else { return -1 }
         let now = clock().monotonic
         let deadlines = waiting.compactMap { transfer in
             transfer.request.timeout.map { $0 - (now - transfer.submittedAt.monotonic) }

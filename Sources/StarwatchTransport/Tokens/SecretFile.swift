@@ -1,3 +1,5 @@
+// For the fields of `timespec`, whose header is in both modules.
+import CCurl
 import Glibc
 import StarwatchCore
 
