@@ -23,11 +23,11 @@ import Testing
         try await world.commit(store!, world.changes(1...3))
         let notification = try #require(try await world.claim(store!, sinks: ["a", "b"]))
         _ = try await record(store!, notification.tickets[0], .ok)
-        #expect(try await store!.deliveries.reclaim(now: world.now, leaseUntil: world.now).isEmpty)
+        #expect(try await world.reclaim(store!, until: world.now).isEmpty)
         await store?.close()
         store = nil
         store = try await world.open()
-        let open = try await store!.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(60))
+        let open = try await world.reclaim(store!, until: world.now + .seconds(60))
         #expect(open.map(\.id) == [notification.id])
         #expect(open[0].outgoing == notification.outgoing)
         #expect(open[0].tickets.map(\.sink) == ["b"])
@@ -36,13 +36,28 @@ import Testing
         try await world.expectBalanced(store!)
     }
 
+    /// Another account can be at work in this process, or in another one.
+    @Test func aStartFreesTheLeasesOfItsAccountOnly() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...1))
+        let notification = try #require(try await world.claim(store))
+        try await store.deliveries.freeLeases(of: World.bob)
+        #expect(try await world.reclaim(store, until: world.now).isEmpty)
+        #expect(try await store.deliveries.nextAt(of: World.bob) == nil)
+        try await store.deliveries.freeLeases(of: world.account)
+        #expect(try await store.deliveries.nextAt(of: world.account) == world.now)
+        #expect(try await store.deliveries.reclaim(of: World.bob, now: world.now, leaseUntil: world.now).isEmpty)
+        let open = try await world.reclaim(store, until: world.now)
+        #expect(open.map(\.id) == [notification.id])
+    }
+
     @Test func expiredLeaseFencesItsHolder() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...1))
         let first = try #require(try await world.claim(store, lease: .seconds(10)))
         world.now = world.now + .seconds(10)
-        #expect(try await store.deliveries.nextAt() == world.now)
-        let second = try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(10))
+        #expect(try await store.deliveries.nextAt(of: world.account) == world.now)
+        let second = try await world.reclaim(store, until: world.now + .seconds(10))
         #expect(try await record(store, first.tickets[0], .rejected(nextAttemptAt: world.now)) == .stale)
         #expect(try await record(store, second[0].tickets[0], .ok) == .delivered([world.id(1)]))
         #expect(try await record(store, second[0].tickets[0], .ok) == .stale)
@@ -55,9 +70,9 @@ import Testing
         for attempt in 1...2 {
             let next = world.now + .seconds(attempt)
             #expect(try await record(store, ticket, .rejected(nextAttemptAt: next)) == .waiting)
-            #expect(try await store.deliveries.reclaim(now: world.now, leaseUntil: next).isEmpty)
+            #expect(try await world.reclaim(store, until: next).isEmpty)
             world.now = next
-            let open = try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(9))
+            let open = try await world.reclaim(store, until: world.now + .seconds(9))
             ticket = try #require(open.first).tickets[0]
             #expect(ticket.rejections == attempt)
         }
@@ -80,7 +95,7 @@ import Testing
         for _ in 1...10 {
             #expect(try await record(store, ticket, .unavailable(nextAttemptAt: world.now)) == .waiting)
             ticket = try #require(
-                try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(9)).first
+                try await world.reclaim(store, until: world.now + .seconds(9)).first
             ).tickets[0]
         }
         #expect(ticket.rejections == 0)
@@ -119,7 +134,7 @@ import Testing
         world.now = world.now + .seconds(60)
         #expect(try await store.outbox.retry([row], sinks: ["a", "b", "c"], now: world.now, make: renewed) == 2)
         try await world.expectBalanced(store)
-        let open = try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(60))
+        let open = try await world.reclaim(store, until: world.now + .seconds(60))
         #expect(open.map(\.id) == ["ntf_1"])
         let tickets = open.flatMap(\.tickets)
         #expect(tickets.map(\.sink) == ["b"])
@@ -134,7 +149,7 @@ import Testing
         _ = try await rejectedByOne(store)
         #expect(try await store.outbox.retry(try await dead(store), sinks: ["a"], now: world.now, make: renewed) == 2)
         #expect(try await store.outboxCounts()[.delivered] == 2)
-        #expect(try await store.deliveries.nextAt() == nil)
+        #expect(try await store.deliveries.nextAt(of: world.account) == nil)
         try await world.expectBalanced(store)
     }
 
@@ -166,7 +181,7 @@ import Testing
                 .delivered(world.changes(1...2).map(\.id))
             ]
         )
-        #expect(try await store.deliveries.nextAt() == nil)
+        #expect(try await store.deliveries.nextAt(of: world.account) == nil)
     }
 
     @Test func claimsFollowPriorityThenAgeThenIdentifier() async throws {

@@ -43,7 +43,7 @@ import Testing
         _ = try await apply(store) { changes in
             changes.fired = [.init(occurrence: occurrence(1), sinks: ["log"], runID: "run")]
         }
-        let open = try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(60))
+        let open = try await world.reclaim(store, until: world.now + .seconds(60))
         #expect(open.map(\.id) == ["ntf_first"] && open.map(\.outgoing.body) == ["new"])
         // Fires once; its text is fixed from then on.
         _ = try await apply(store) { changes in
@@ -52,7 +52,7 @@ import Testing
             changes.dropped = [occurrence(1)]
         }
         let later = world.now + .seconds(61)
-        #expect(try await store.deliveries.reclaim(now: later, leaseUntil: later).map(\.outgoing.body) == ["new"])
+        #expect(try await world.reclaim(store, at: later, until: later).map(\.outgoing.body) == ["new"])
         #expect(try await store.digests.state(of: World.alice, since: world.now).rows.map(\.token) == ["ntf_first"])
     }
 
@@ -186,7 +186,7 @@ import Testing
                 }
             case 3:
                 let lease = world.now + .seconds(5)
-                for open in try await store.deliveries.reclaim(now: world.now, leaseUntil: lease)
+                for open in try await world.reclaim(store, until: lease)
                 where open.stream.poll == PollName(Self.daily) {
                     for ticket in open.tickets {
                         let outcomes: [DeliveryOutcome] = [

@@ -96,7 +96,7 @@ import Testing
         try await announce(#require(try await store.notifications.openNotices(of: World.alice).first), store)
         _ = try await store.retention.apply(RetentionPolicy(), now: world.now + .days(31))
         #expect(try await notices() == 2, "it is still to be delivered")
-        let open = try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now)
+        let open = try await world.reclaim(store, until: world.now)
         _ = try await store.deliveries.record(#require(open.first?.tickets.first), .ok, now: world.now, maxRetries: 3)
         _ = try await store.retention.apply(RetentionPolicy(), now: world.now + .days(31))
         #expect(try await notices() == 1)

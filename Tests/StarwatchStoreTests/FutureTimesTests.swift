@@ -27,11 +27,11 @@ import Testing
         )
         world.now = world.now - .days(1)
         try await settle(store)
-        #expect(try await store.deliveries.nextAt() == world.now + .seconds(40))
+        #expect(try await store.deliveries.nextAt(of: world.account) == world.now + .seconds(40))
         // A second call changes nothing.
         world.now = world.now + .seconds(10)
         try await settle(store)
-        #expect(try await store.deliveries.nextAt() == world.now + .seconds(30))
+        #expect(try await store.deliveries.nextAt(of: world.account) == world.now + .seconds(30))
     }
 
     @Test func aLeaseKeepsItsLength() async throws {
@@ -40,7 +40,7 @@ import Testing
         _ = try await world.claim(store)
         world.now = world.now - .days(1)
         try await settle(store)
-        #expect(try await store.deliveries.nextAt() == world.now + .seconds(120))
+        #expect(try await store.deliveries.nextAt(of: world.account) == world.now + .seconds(120))
     }
 
     @Test func rowsAndTheLastNotificationMoveToNow() async throws {

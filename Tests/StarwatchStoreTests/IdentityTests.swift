@@ -17,7 +17,7 @@ import Testing
         #expect(change.cancelledRows == 4)
         #expect(change.identity.generation == 2)
         #expect(try await store.deliveries.record(claimed.tickets[0], .ok, now: world.now, maxRetries: 3) == .stale)
-        #expect(try await store.deliveries.reclaim(now: world.now + .days(1), leaseUntil: world.now).isEmpty)
+        #expect(try await world.reclaim(store, at: world.now + .days(1), until: world.now).isEmpty)
         #expect(try await store.status.ledger(world.stream).cancelled == 4)
         #expect(try await store.stars.list(of: World.alice).isEmpty)
         #expect(try await store.stars.archived(of: World.alice).map(\.stars) == [["plan"]])

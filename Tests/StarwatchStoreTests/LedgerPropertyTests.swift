@@ -70,9 +70,9 @@ private struct RandomRun {
         case 5...7: try await claim(store)
         case 8...11: try await deliver(store)
         case 12:
-            tickets += try await store.deliveries.reclaim(
-                now: world.now,
-                leaseUntil: world.now + .seconds(5)
+            tickets += try await world.reclaim(
+                store,
+                until: world.now + .seconds(5)
             ).flatMap(\.tickets)
         case 13, 14:
             let limit = Int.random(in: 1...20, using: &random)
@@ -235,7 +235,7 @@ private struct RandomRun {
             for open in try await world.claimAll(store, id: "ntf_drain\(round)") {
                 _ = try await store.deliveries.record(open.tickets[0], .ok, now: world.now, maxRetries: 3)
             }
-            for open in try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(5)) {
+            for open in try await world.reclaim(store, until: world.now + .seconds(5)) {
                 for ticket in open.tickets {
                     _ = try await store.deliveries.record(ticket, .ok, now: world.now, maxRetries: 3)
                 }

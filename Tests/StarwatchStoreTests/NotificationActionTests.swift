@@ -75,13 +75,13 @@ import Testing
         }
         #expect(id == "ntf_0000000000000000000000000000000a")
         #expect(try await act(store, .snooze) == .already(record))
-        #expect(try await store.deliveries.nextAt() == world.now + .seconds(3600))
+        #expect(try await store.deliveries.nextAt(of: world.account) == world.now + .seconds(3600))
         world.now = world.now + .seconds(3599)
-        #expect(try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(60)).isEmpty)
+        #expect(try await world.reclaim(store, until: world.now + .seconds(60)).isEmpty)
         await store.close()
         store = try await world.open()
         world.now = world.now + .seconds(1)
-        let due = try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(60))
+        let due = try await world.reclaim(store, until: world.now + .seconds(60))
         #expect(due.map(\.id) == [id])
         #expect(due.first?.tickets.map(\.sink) == ["hook", "log"])
         let message = try #require(NotificationMessage(json: due.first?.outgoing.payload ?? []))
@@ -113,7 +113,7 @@ import Testing
             }
             last = id
             world.now = world.now + .seconds(number == 1 ? 3600 : 31 * 86_400)
-            for due in try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(60)) {
+            for due in try await world.reclaim(store, until: world.now + .seconds(60)) {
                 for ticket in due.tickets {
                     _ = try await store.deliveries.record(ticket, .ok, now: world.now, maxRetries: 3)
                 }
@@ -135,14 +135,14 @@ import Testing
         #expect(try await store.deliveries.retainSinks(["new"], now: world.now).isEmpty)
         #expect(try await store.notifications.find(id)?.state == .open)
         try await store.deliveries.readdress(to: [], now: world.now)
-        #expect(try await store.deliveries.nextAt() == nil)
+        #expect(try await store.deliveries.nextAt(of: world.account) == nil)
         try await store.deliveries.readdress(to: ["new"], now: world.now)
-        #expect(try await store.deliveries.nextAt() == world.now + .seconds(3600))
+        #expect(try await store.deliveries.nextAt(of: world.account) == world.now + .seconds(3600))
         world.now = world.now + .seconds(3600)
         // The new sink asks for a wait. It is asked again after the next start.
         for outcome in [DeliveryOutcome.gone, .ok] {
             try await store.deliveries.readdress(to: ["new"], now: world.now)
-            let due = try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(60))
+            let due = try await world.reclaim(store, until: world.now + .seconds(60))
             #expect(due.map(\.id) == [id])
             let ticket = try #require(due.first?.tickets.first)
             #expect(ticket.sink == "new" && due.first?.tickets.count == 1)
@@ -150,7 +150,7 @@ import Testing
         }
         #expect(try await store.notifications.find(id)?.state == .delivered)
         try await store.deliveries.readdress(to: ["other"], now: world.now)
-        #expect(try await store.deliveries.nextAt() == nil)
+        #expect(try await store.deliveries.nextAt(of: world.account) == nil)
         try await world.expectBalanced(store)
     }
 
@@ -160,7 +160,7 @@ import Testing
         try await announce(store)
         _ = try await act(store, .snooze)
         _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
-        #expect(try await store.deliveries.nextAt() == nil)
+        #expect(try await store.deliveries.nextAt(of: world.account) == nil)
         #expect(try await act(store, .dismiss) == .unknown)
         #expect(try await store.notifications.list(limit: 10).isEmpty)
         _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
@@ -179,7 +179,7 @@ import Testing
             lease: .seconds(120),
             longestWait: .seconds(75)
         )
-        #expect(try await store.deliveries.reclaim(now: back + .seconds(3600), leaseUntil: back).count == 2)
+        #expect(try await world.reclaim(store, at: back + .seconds(3600), until: back).count == 2)
     }
 
     @Test func theListHasTheNewestFirstAndHasPages() async throws {
@@ -226,7 +226,7 @@ import Testing
             for tests in [acted, left] { tests.world.now = tests.world.now + .seconds(3600) }
             for (tests, store) in zip([acted, left], stores) {
                 let now = tests.world.now
-                for open in try await store.deliveries.reclaim(now: now, leaseUntil: now) {
+                for open in try await world.reclaim(store, at: now, until: now) {
                     let isRepetition = try await store.notifications.find(open.id)?.repeats != nil
                     for ticket in open.tickets {
                         let outcome: DeliveryOutcome =

@@ -27,7 +27,7 @@ import Testing
     }
 
     private func due(_ store: Store) async throws -> [OpenNotification] {
-        try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(60))
+        try await world.reclaim(store, until: world.now + .seconds(60))
     }
 
     @Test func rowsAreDeliveredAndAcknowledgedWhileAnOptionalSinkIsDown() async throws {
@@ -44,7 +44,7 @@ import Testing
         #expect(again.map(\.id) == ["ntf_1"])
         #expect(again[0].tickets.map(\.sink) == ["hook"])
         #expect(try await record(store, again[0], "hook", .ok) == .delivered([]))
-        #expect(try await store.deliveries.nextAt() == nil)
+        #expect(try await store.deliveries.nextAt(of: world.account) == nil)
         #expect(try await store.outboxCounts()[.claimed] == 0)
         try await world.expectBalanced(store)
     }
@@ -119,7 +119,7 @@ import Testing
         #expect(try await ids(store, [.claimed]).count == (sinks == ["log"] ? 2 : 0))
         #expect(try await ids(store, [.pending]).count == (sinks == ["log"] ? 0 : 2))
         let later = world.now + .seconds(1)
-        let again = try await store.deliveries.reclaim(now: later, leaseUntil: later + .seconds(120))
+        let again = try await world.reclaim(store, at: later, until: later + .seconds(120))
         #expect(again.map(\.outgoing.id) == (sinks == ["log"] ? [open.outgoing.id] : []))
         try await world.expectBalanced(store)
     }
@@ -248,9 +248,9 @@ import Testing
         #expect(claimed.count == 3)
         #expect(try await store.outbox.discard([claimed[0]], now: world.now, make: renewed) == 1)
         // Two of its rows still wait, so the notification is sent.
-        #expect(try await store.deliveries.nextAt() != nil)
+        #expect(try await store.deliveries.nextAt(of: world.account) != nil)
         #expect(try await store.outbox.discard([claimed[1], claimed[2]], now: world.now, make: renewed) == 2)
-        #expect(try await store.deliveries.nextAt() == nil)
+        #expect(try await store.deliveries.nextAt(of: world.account) == nil)
         #expect(try await record(store, open, "log", .ok) == .stale)
         let ledger = try await store.status.ledger(world.stream)
         #expect(ledger.cancelled == 3 && ledger.dead == 0 && ledger.delivered == 0)

@@ -63,7 +63,7 @@ import Testing
     }
 
     private func due(_ store: Store) async throws -> [OpenNotification] {
-        try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(60))
+        try await world.reclaim(store, until: world.now + .seconds(60))
     }
 
     private func message(_ notification: OpenNotification) throws -> NotificationMessage {
@@ -275,7 +275,7 @@ import Testing
         _ = try await record(store, open, "hook", .unavailable(nextAttemptAt: world.now))
         #expect(try await store.outbox.discard(try await letters(store), now: world.now, make: renewed) == 2)
         #expect(try await due(store).isEmpty)
-        #expect(try await store.deliveries.nextAt() == nil)
+        #expect(try await store.deliveries.nextAt(of: world.account) == nil)
         try await world.expectBalanced(store)
     }
 
@@ -293,7 +293,7 @@ import Testing
         #expect(try listed(repetition) == ids([2]))
         #expect(try message(repetition).repeats == open.id && message(repetition).id == repetition.id)
         _ = try await store.outbox.discard([dead[1]], now: world.now, make: renewed)
-        #expect(try await store.deliveries.nextAt() == nil)
+        #expect(try await store.deliveries.nextAt(of: world.account) == nil)
     }
 
     /// A sink can have the first part already, so the parts would contradict each other.

@@ -62,7 +62,7 @@ import Testing
         try await world.commit(store, world.changes(3...4))
         _ = try await store.deliveries.dueSummary(world.stream)
         let open = try #require(try await world.claim(store, sinks: ["a", "b"]))
-        _ = try await store.deliveries.nextAt()
+        _ = try await store.deliveries.nextAt(of: world.account)
         _ = try await store.deliveries.record(open.tickets[0], .ok, now: world.now, maxRetries: 3)
         _ = try await store.deliveries.record(
             open.tickets[1],
@@ -70,7 +70,7 @@ import Testing
             now: world.now,
             maxRetries: 3
         )
-        let again = try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now)
+        let again = try await world.reclaim(store, until: world.now)
         let ticket = try #require(again.first?.tickets.first)
         _ = try await store.deliveries.record(ticket, .ok, now: world.now, maxRetries: 3)
         let batch = try #require(

@@ -75,11 +75,11 @@ import Testing
             maxRetries: 3
         )
         world.now = world.now + .seconds(1)
-        let again = try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(60))
+        let again = try await world.reclaim(store, until: world.now + .seconds(60))
         let second = try #require(again.first).tickets[0]
         // A postponement is no attempt.
         _ = try await store.deliveries.record(second, .postponed(until: world.now), now: world.now, maxRetries: 3)
-        let third = try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now + .seconds(60))
+        let third = try await world.reclaim(store, until: world.now + .seconds(60))
         _ = try await store.deliveries.record(
             try #require(third.first).tickets[0],
             .ok,

@@ -155,7 +155,7 @@ struct UnreadableValueTests {
         _ = try await world.claim(store, limit: 1, sinks: ["a"], id: "ntf_2")
         try await flip(column)
         let later = world.now + .seconds(61)
-        let due = try await store.deliveries.reclaim(now: later, leaseUntil: later + .seconds(60))
+        let due = try await world.reclaim(store, at: later, until: later + .seconds(60))
         #expect(due.map(\.id) == ["ntf_2"])
         #expect(try await store.outboxCounts()[.pending] == 2)
         #expect(try await world.claim(store, sinks: ["a", "b"], id: "ntf_3")?.outgoing.count == 2)
@@ -172,9 +172,9 @@ struct UnreadableValueTests {
         _ = try await store.deliveries.record(open.tickets[0], .ok, now: world.now, maxRetries: 3)
         try await flip(.notificationPayload)
         let later = world.now + .seconds(61)
-        #expect(try await store.deliveries.reclaim(now: later, leaseUntil: later).isEmpty)
+        #expect(try await world.reclaim(store, at: later, until: later).isEmpty)
         #expect(try await store.outbox.list(OutboxFilter()).map(\.reason) == [.unreadable, .unreadable])
-        #expect(try await store.deliveries.nextAt() == nil)
+        #expect(try await store.deliveries.nextAt(of: world.account) == nil)
         try await world.expectBalanced(store)
     }
 
@@ -190,7 +190,7 @@ struct UnreadableValueTests {
             #expect(try await store.notifications.stalenessNotice(world.stream)?.id == id)
             guard id == "ntf_1" else { continue }
             try await flip(.notificationBody)
-            #expect(try await store.deliveries.reclaim(now: world.now, leaseUntil: world.now).isEmpty)
+            #expect(try await world.reclaim(store, until: world.now).isEmpty)
             #expect(try await store.notifications.stalenessNotice(world.stream) == nil)
         }
     }
@@ -234,7 +234,7 @@ struct UnreadableValueTests {
         _ = try await store.stars.setOptedOut(false, of: World.alice, server: World.server, now: world.now)
         try await world.commit(store, [world.change(9)])
         let later = world.now + .seconds(61)
-        let due = try await store.deliveries.reclaim(now: later, leaseUntil: later + .seconds(60))
+        let due = try await world.reclaim(store, at: later, until: later + .seconds(60))
         let new = try await world.claim(store, limit: 1000, id: "ntf_new")
         // Every change but at most one is announced.
         let announced = due.reduce(0) { $0 + $1.outgoing.count } + (new?.outgoing.count ?? 0)

@@ -15,6 +15,7 @@ final class World {
     let directory: String
     var path: String { directory + "/starwatch.db" }
     let stream = StreamKey(account: alice, server: server, poll: PollName("starred_projects")!)
+    var account: DID { stream.account }
     var now = Timestamp(seconds: 1_767_225_600)
 
     /// The master key of new databases; `nil` for databases that are not encrypted. `scripts/test` runs the suites with
@@ -38,12 +39,13 @@ final class World {
         return options
     }
 
-    /// Opens the store with `alice` signed in.
+    /// Opens the store with `alice` signed in, and frees the leases of an earlier process, as an agent does.
     func open(_ change: (inout StoreOptions) -> Void = { _ in }) async throws -> Store {
         var options = options()
         change(&options)
         let store = try Store(options)
         _ = try await store.identity.seedIfEmpty(Self.alice, server: Self.server, now: now)
+        try await store.deliveries.freeLeases(of: Self.alice)
         return store
     }
 
@@ -111,6 +113,11 @@ final class World {
             let suffix = part.flatMap { $0.number > 1 ? "_\($0.number)" : nil } ?? ""
             return (.made(id + suffix, count: rows.count), nil)
         }
+    }
+
+    /// Leases the account's due deliveries until `end`, now or at another time.
+    func reclaim(_ store: Store, at time: Timestamp? = nil, until end: Timestamp) async throws -> [OpenNotification] {
+        try await store.deliveries.reclaim(of: account, now: time ?? now, leaseUntil: end)
     }
 
     /// Claims and delivers all pending rows.

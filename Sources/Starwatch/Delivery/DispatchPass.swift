@@ -42,7 +42,7 @@ struct DispatchPass {
     mutating func collect() async throws(StoreError) {
         let now = service.now
         try await store.deliveries.readdress(to: sinkNames, now: now)
-        open = try await store.deliveries.reclaim(now: now, leaseUntil: now + DispatchService.lease)
+        open = try await store.deliveries.reclaim(of: account, now: now, leaseUntil: now + DispatchService.lease)
     }
 
     /// Moves the rows that are due into notifications.
@@ -161,7 +161,7 @@ struct DispatchPass {
 
     /// Finds the next due delivery.
     mutating func findNext() async throws(StoreError) {
-        guard let next = try await store.deliveries.nextAt() else { return }
+        guard let next = try await store.deliveries.nextAt(of: account) else { return }
         result.next = min(result.next ?? next, next)
     }
 }

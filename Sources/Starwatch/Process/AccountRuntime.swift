@@ -114,19 +114,21 @@ private struct AccountRuntimeMaker {
             logger: environment.logger,
             now: { [time = environment.time] in time.now }
         )
-        let gate = Gate(
-            server: server,
-            limits: GateLimits(
-                requestsPerMinute: options.limits.requestsPerMinute,
-                acknowledgementsPerMinute: options.limits.acknowledgementsPerMinute,
-                windows: .perAccount
-            ),
-            dialect: options.server.dialect.fixed,
-            store: store,
-            clock: environment.clock,
-            observer: GateGauges(metrics: environment.metrics)
-        )
-        process.gates.add(gate)
+        let gate = process.gates.gate(to: server) { jumps in
+            Gate(
+                server: server,
+                limits: GateLimits(
+                    requestsPerMinute: options.limits.requestsPerMinute,
+                    acknowledgementsPerMinute: options.limits.acknowledgementsPerMinute,
+                    windows: .perAccount
+                ),
+                dialect: options.server.dialect.fixed,
+                store: store,
+                clock: environment.clock,
+                observer: GateGauges(metrics: environment.metrics),
+                jumps: jumps
+            )
+        }
         let api = EndorserAPI(
             client: EndorserClient(
                 http: process.http,
@@ -157,6 +159,7 @@ private struct AccountRuntimeMaker {
         let active: DID?
         do throws(StoreError) {
             active = try await store.identity.active().did
+            if let active, !store.reads { try await store.deliveries.freeLeases(of: active) }
             try await account.gate.restore(now: environment.time.now)
         } catch {
             throw AgentError(.failed, error.description)

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The gates of a process, one per server, and their common local clock.
 package final class Gates: Sendable {
-    /// The store for servers without an ``add(_:)``ed gate.
+    /// The store for servers without accounts.
     private let store: Store?
     private let requestsPerMinute: Int
     private let time: any TimeSource
@@ -40,22 +40,22 @@ package final class Gates: Sendable {
     /// Number of clock jumps since the start.
     package var jumps: Int { watch.jumps }
 
-    /// Uses `gate` for every request to its server from now on.
-    package func add(_ gate: Gate) {
-        state.withLock { $0.gates[ServerURL.withoutDefaultPort(gate.server)] = gate }
-    }
-
     /// The gate to a server, created at its first use.
     package func gate(to origin: String) -> Gate {
+        gate(to: origin) { jumps in
+            let limits = GateLimits(requestsPerMinute: requestsPerMinute)
+            return Gate(server: origin, limits: limits, store: store, jumps: jumps)
+        }
+    }
+
+    /// The gate to a server, created by `make` at its first use. All accounts of a server share its wait and its circuit.
+    ///
+    /// - Parameter make: Gets the sum of all clock jumps since the process began.
+    package func gate(to origin: String, make: (Duration) -> Gate) -> Gate {
         state.withLock { state in
             let key = ServerURL.withoutDefaultPort(origin)
             if let gate = state.gates[key] { return gate }
-            let gate = Gate(
-                server: origin,
-                limits: GateLimits(requestsPerMinute: requestsPerMinute),
-                store: store,
-                jumps: state.jumps
-            )
+            let gate = make(state.jumps)
             state.gates[key] = gate
             return gate
         }

@@ -80,11 +80,12 @@ extension StoreDeliveries {
         }
     }
 
-    /// The open notifications that are due at a sink again, for a retry or after a crash. Leases their tickets to the
-    /// caller. Notifications that do not open are set aside.
+    /// The account's open notifications that are due at a sink again, for a retry or after a crash. Leases their tickets to
+    /// the caller. Notifications that do not open are set aside.
     ///
     /// Notifications with fewer attempts come first, then older ones.
     package func reclaim(
+        of account: DID,
         now: Timestamp,
         leaseUntil: Timestamp,
         limit: Int = 100
@@ -95,12 +96,12 @@ extension StoreDeliveries {
                 """
                 SELECT \(NotificationRows.outgoingColumns), n.stream_id
                 FROM notifications n JOIN streams s ON s.id = n.stream_id
-                WHERE n.state = 'open' AND EXISTS
+                WHERE s.account = ?3 AND n.state = 'open' AND EXISTS
                     (SELECT 1 FROM deliveries d WHERE d.notification_id = n.id AND \(due))
                 ORDER BY (SELECT min(d.attempts) FROM deliveries d WHERE d.notification_id = n.id AND \(due)), n.id
                 LIMIT ?2
                 """,
-                [now.milliseconds, limit]
+                [now.milliseconds, limit, db.key(account)]
             ) { row in
                 let content = try ifReadable { (try db.notifications.outgoing(row), try db.stream(row)) }
                 return (try row["id"], try row["stream_id"], content)
@@ -159,10 +160,25 @@ extension StoreDeliveries {
         }
     }
 
-    /// The time when the next sink is due for an open notification, by its retry or the end of its lease; `nil` if none
-    /// is.
-    package func nextAt() async throws(StoreError) -> Timestamp? {
-        try await store.direct(.read) { db in try db.deliveries.nextAt() }
+    /// The time when the next sink is due for an open notification of the account, by its retry or the end of its lease;
+    /// `nil` if none is.
+    package func nextAt(of account: DID) async throws(StoreError) -> Timestamp? {
+        try await store.direct(.read) { db in
+            try db.value(
+                """
+                SELECT min(max(d.next_attempt_at, coalesce(d.leased_until, 0))) FROM streams s
+                CROSS JOIN notifications n ON n.stream_id = s.id
+                CROSS JOIN deliveries d ON d.notification_id = n.id
+                WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending'
+                """,
+                [db.key(account)]
+            )
+        }
+    }
+
+    /// Frees the account's leases, which an earlier process took and did not confirm. Call it before the account is served.
+    package func freeLeases(of account: DID) async throws(StoreError) {
+        try await store.write(.edit) { db in try db.deliveries.freeLeases(of: account) }
     }
 }
 
@@ -242,12 +258,14 @@ extension DeliveryRows {
         return DueSummary(count: try row["count"], oldestCreatedAt: try row["oldest"], lastNotifiedAt: try row["last"])
     }
 
-    func nextAt() throws -> Timestamp? {
-        try db.value(
+    func freeLeases(of account: DID) throws {
+        try db.run(
             """
-            SELECT min(max(d.next_attempt_at, coalesce(d.leased_until, 0))) FROM notifications n
-            CROSS JOIN deliveries d ON d.notification_id = n.id WHERE n.state = 'open' AND d.state = 'pending'
-            """
+            UPDATE deliveries SET leased_until = NULL WHERE state = 'pending' AND leased_until IS NOT NULL
+                AND notification_id IN (SELECT n.id FROM streams s JOIN notifications n ON n.stream_id = s.id
+                    WHERE s.account = ? AND n.state = 'open')
+            """,
+            [db.key(account)]
         )
     }
 

@@ -72,6 +72,7 @@ package struct StoreIdentity: Sendable {
                     [server, now.milliseconds, db.key(did)]
                 )
                 try db.streams.restart("account = ?", [db.key(did)])
+                try db.deliveries.freeLeases(of: did)
                 try db.run(
                     "UPDATE watermarks SET watermark = NULL, updated_at = ? WHERE account = ?",
                     [now.milliseconds, db.key(did)]

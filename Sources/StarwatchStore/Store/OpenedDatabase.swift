@@ -37,9 +37,6 @@ struct OpenedDatabase {
         if hasLog, options.owner == .agent {
             try? queue.writeWithoutTransaction { _ = try $0.checkpoint(.full) }
         }
-        try queue.write { db in
-            try db.execute(sql: "UPDATE deliveries SET leased_until = NULL WHERE state = 'pending'")
-        }
         let pageCheck = PageCheck(path: options.path, isSound ? .unneeded : .running)
         return OpenedDatabase(lock: lock, queue: queue, pageCheck: pageCheck, context: context)
     }

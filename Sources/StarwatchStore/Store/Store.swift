@@ -28,8 +28,6 @@ package actor Store {
 
     /// Opens the database. Creates and migrates it if the agent owns it.
     ///
-    /// Releases the leases of an earlier process: notifications that it claimed and did not confirm are due again.
-    ///
     /// - Throws: ``StoreError/alreadyOpen`` for a second agent, ``StoreError/version(found:supported:)`` for an unknown
     ///   schema version, ``StoreError/corrupt(detail:)``, ``StoreError/io(detail:)``.
     package init(_ options: StoreOptions) throws(StoreError) {

@@ -33,4 +33,25 @@ import Testing
             #expect(await agent.cycle().outcome == .bootstrapped)
         }
     }
+
+    /// Otherwise each account would learn of a server's wait and of its failure by requests of its own.
+    @Test func theAccountsOfAServerShareItsWaitAndItsCircuit() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent(random: 0)
+            let parts = try AgentParts(
+                agent.options,
+                time: world.clock,
+                dependencies: AgentDependencies(),
+                logger: agent.process.environment.logger
+            )
+            defer { parts.http.shutdown() }
+            let second = try await AccountRuntime(process: agent.process, parts: parts, options: agent.options)
+            let (own, others) = (agent.runtime.account.gate, second.account.gate)
+            let now = world.clock.now
+            await own.hold(until: now + .seconds(60), now: now)
+            #expect(await others.hold(now: now)?.until == now + .seconds(60))
+            for _ in 0..<100 where await own.begin(now: now) { await own.end(.network, now: now) }
+            #expect(await others.shownCircuit == .open)
+        }
+    }
 }

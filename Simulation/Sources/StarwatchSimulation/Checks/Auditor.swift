@@ -158,7 +158,7 @@ final class Auditor: Sendable {
             .filter { $0.stream.account == account }
         lost.subtract(rows.filter { $0.state == .dead }.map(\.change.id.rawValue))
         // An optional sink gets its notifications too, although no row waits for it.
-        let isDue = try await agent.store.deliveries.nextAt() != nil
+        let isDue = try await agent.store.deliveries.nextAt(of: account) != nil
         let open = rows.count { !$0.state.isTerminal } + (isDue ? 1 : 0)
         return RemainingWork(lost: lost.sorted(), unpassed: unpassed.sorted(), open: open, ended: ended)
     }
