@@ -154,7 +154,7 @@ package final class AgentProcess: Sendable {
             metrics.publish(totals: try await store.status.ledgerTotals())
             return installation
         } catch {
-            throw AgentError(.failed, error.description)
+            throw AgentError.database(error)
         }
     }
 
