@@ -16,7 +16,7 @@ struct PollBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "PollBenchmark",
         abstract: "Poll cycles against a mock server: CPU time, memory, latency.",
-        subcommands: [Backlog.self, Cycles.self, InFlight.self]
+        subcommands: [Backlog.self, Cycles.self, InFlight.self, Requests.self]
     )
 }
 
