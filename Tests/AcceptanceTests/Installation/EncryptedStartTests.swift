@@ -118,6 +118,48 @@ import Testing
         }
     }
 
+    /// As with the package under systemd, which decrypts it for the service alone.
+    @Test(.enabled(if: geteuid() == 0))
+    func aCredentialInThePlaceOfTheKeyOpensForRootAndForTheService() async throws {
+        try await with { mock, workspace in
+            #expect(try await initialize(mock, workspace).status == 0)
+            let (key, config) = (workspace.path("master.key"), workspace.path("starwatch.yaml"))
+            let credentials = try Workspace()
+            try FileManager.default.copyItem(atPath: key, toPath: credentials.path("master.key"))
+            let arguments = ["encrypt", "--with-key=host", "--name=master.key", key, key + ".cred"]
+            let sealed = try await runToEnd(try Program.find("systemd-creds"), arguments)
+            #expect(sealed.status == 0, "\(sealed.errors)")
+            try FileManager.default.removeItem(atPath: key)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: workspace.url.path)
+            try FileManager.default.setAttributes([.ownerAccountID: Self.nobody], ofItemAtPath: workspace.path("data"))
+            // Root decrypts it, and becomes the user of the database.
+            try await poll(workspace)
+            #expect(try names(of: mock, in: workspace.path("data")) == [])
+            let check = try await starwatch("check", "--config", config)
+            #expect(check.status == 0, "\(check.errors)")
+            let doctor = try await starwatch("doctor", "--config", config)
+            #expect(doctor.output.contains("ok       database"), "\(doctor.output)")
+            // The service gets the key from systemd, and is not started without it.
+            try FileManager.default.setAttributes([.ownerAccountID: 0], ofItemAtPath: workspace.path("data"))
+            for name in try FileManager.default.contentsOfDirectory(atPath: workspace.path("data")) {
+                let file = workspace.path("data/" + name)
+                try FileManager.default.setAttributes([.ownerAccountID: 0], ofItemAtPath: file)
+            }
+            let nowhere = ["CREDENTIALS_DIRECTORY": "/nowhere"]
+            let none = try await starwatch("run", "--config", config, environment: nowhere)
+            #expect(none.status == 2 && none.errors.contains("LoadCredentialEncrypted="), "\(none.errors)")
+            let yaml = try String(contentsOfFile: config, encoding: .utf8)
+            try workspace.write(yaml + "http: {listen: \"127.0.0.1:0\"}\n", to: "starwatch.yaml")
+            let environment = ["CREDENTIALS_DIRECTORY": credentials.url.path]
+            let agent = try await RunningAgent(config: config, in: workspace, environment: environment)
+            #expect(try await starwatch("keys", "verify", "--config", config).status == 0)
+            let again = try await initialize(mock, workspace, "--untested")
+            #expect(again.output.contains("kept     the master key"), "\(again.output)\(again.errors)")
+            #expect(again.output.contains("sudo systemd-creds decrypt --name=master.key \(key).cred -"))
+            #expect(agent.isRunning)
+        }
+    }
+
     /// Root reads the key, and then becomes the user of the database, who cannot.
     @Test(.enabled(if: geteuid() == 0))
     func rootOpensTheDatabaseOfAServiceWithAKeyThatOnlyRootReads() async throws {
