@@ -268,6 +268,35 @@ import Testing
         #expect(problem == (isGood ? nil : "can be replaced by other users; run 'chmod go-w \(folder.path)'."))
     }
 
+    /// Whoever can rename a folder above the file can put another one in its place.
+    @Test(arguments: [(0o755, true), (0o1777, true), (0o775, false), (0o777, false)])
+    func aConfigurationBelowAFolderThatOthersCanChangeIsRefused(mode: Int, isGood: Bool) throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/a/b",
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o755]
+        )
+        try folder.write("", to: "a/b/s.yaml")
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.path + "/a")
+        let file = folder.path + "/a/b/s.yaml"
+        func problem(as user: UInt32) -> String? {
+            var loader = ConfigurationLoader(environment: [:])
+            loader.user = user
+            do throws(ConfigurationFailure) { _ = try loader.load(file: file) } catch {
+                return error.problems.first?.message
+            }
+            return nil
+        }
+        #expect(
+            problem(as: geteuid())
+                == (isGood ? nil : "can be replaced by other users; run 'chmod go-w \(folder.path)/a'.")
+        )
+        guard geteuid() == 0 else { return }
+        try folder.giveAway("a")
+        #expect(problem(as: 0)?.hasPrefix("is in a folder of another user;") == true)
+    }
+
     @Test func theTargetOfALinkedConfigurationCounts() throws {
         let (folder, place) = (try TemporaryFolder(), try TemporaryFolder())
         let target = try place.write("", to: "target.yaml", mode: 0o666)

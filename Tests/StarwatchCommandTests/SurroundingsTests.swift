@@ -55,6 +55,29 @@ import Testing
         #expect(try await problems(token).first?.contains("starwatch.yaml:3: auth.argv: ") == true)
     }
 
+    @Test func aProgramBelowAFolderThatAllCanChangeOrOfAnotherUserIsReported() async throws {
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/shared/bin",
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o755]
+        )
+        let program = try folder.write("#!/bin/sh\n", to: "shared/bin/notify", mode: 0o755)
+        #expect(try await problems(sink("[\(program)]")) == [])
+        for mode in [0o777, 0o775, 0o1777] {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.path + "/shared")
+            let lines = try await problems(sink("[\(program)]"))
+            let says = "FOLDER/shared/bin/notify can be replaced by other users; run chmod go-w on FOLDER/shared."
+            #expect(lines.map { $0.hasSuffix(says) } == (mode == 0o1777 ? [] : [true]), "\(mode): \(lines)")
+        }
+        guard geteuid() == 0 else { return }
+        try folder.giveAway("shared/bin/notify")
+        #expect(
+            try await problems(sink("[\(program)]")).first?.hasSuffix(
+                "FOLDER/shared/bin/notify belongs to another user; run chown on it."
+            ) == true
+        )
+    }
+
     @Test(arguments: [
         ("nosuch.invalid:9464", "there is no host of that name"), ("192.0.2.77:9464", "does not have that address"),
     ])

@@ -12,11 +12,12 @@ enum Canary {
     static let description = "canarydescription"
     static let content = "canarycontent"
     static let digest = "canarydigest"
+    static let etag = "canaryetag"
     static let feed = "canaryfeed"
     /// Stands in the DID.
     static let did = "0xalice"
 
-    static let all = [name, plan, title, body, payload, description, content, digest, feed, did]
+    static let all = [name, plan, title, body, payload, description, content, digest, etag, feed, did]
 }
 
 extension World {
@@ -67,7 +68,7 @@ extension World {
         try await store.feed.append("ntf_feed", payload: Array(Canary.feed.utf8), keep: 100, now: now)
         let generation = try await store.identity.active().generation
         _ = try await store.digests.finishPrefetch(
-            .fetched(payload: #"{"text":"\#(Canary.content)"}"#, etag: nil),
+            .fetched(payload: #"{"text":"\#(Canary.content)"}"#, etag: "\"\(Canary.etag)\""),
             slot: "slot",
             source: "source",
             occurrence: nil,
@@ -106,6 +107,7 @@ struct Contents: Equatable {
     var targets: [String]?
     var feed: [[UInt8]]
     var content: String?
+    var etag: String?
     var digests: [String]
     var notifications: [OpenNotification]
     var watermark: JWTID?
@@ -123,6 +125,7 @@ struct Contents: Equatable {
         }
         feed = try await store.feed.list(after: 0, limit: 100).map(\.payload)
         content = try await store.digests.content(source: "source", account: World.alice)?.payload
+        etag = try await store.digests.content(source: "source", account: World.alice)?.etag
         digests = try await store.digests.state(of: World.alice, since: world.now).rows.map(\.token)
         notifications = []
         watermark = try await store.acknowledgements.watermark(world.stream)

@@ -155,6 +155,17 @@ import Testing
         }
     }
 
+    /// What the seeds ask for, without any option.
+    @Test func thePragmasOfTheSeedsAreTheDefaults() async throws {
+        let store = try Store(world.options())
+        for (name, value) in [
+            ("journal_mode", "wal"), ("synchronous", "1"), ("busy_timeout", "5000"), ("foreign_keys", "1"),
+        ] {
+            let found = try await store.direct(.read) { db in try db.value("PRAGMA \(name)") ?? SQLValue.null }
+            #expect(found.text == value, "\(name)")
+        }
+    }
+
     @Test func theInstallationSurvivesReopening() async throws {
         var store: Store? = try await world.open()
         let first = try await store?.identity.installation()

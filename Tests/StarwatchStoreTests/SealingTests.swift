@@ -47,11 +47,49 @@ struct SealingTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: world.path)) == before)
     }
 
-    @Test func aHostsDatabaseIsNotEncrypted() async throws {
-        try await open(nil).close()
-        var options = options(master)
+    // MARK: - A host's database
+
+    /// The host's key encrypts Starwatch's values, and the host's own tables are none of its business.
+    @Test(arguments: [true, false])
+    func aHostsDatabaseIsSealedAndItsOwnTablesStayUsable(isNew: Bool) async throws {
+        let host = try DatabaseQueue(path: world.path)
+        try await host.writeWithoutTransaction { db in
+            try db.execute(sql: "CREATE TABLE hosts (id INTEGER PRIMARY KEY, text TEXT)")
+            try db.execute(sql: Schema.statements(from: 0)!)
+            try db.execute(sql: "INSERT INTO hosts VALUES (7, 'the host''s own')")
+        }
+        var options = options(isNew ? master : nil)
         options.owner = .host
-        #expect(throws: StoreError.sealed(.hostOwned)) { try Store(options) }
+        var store = try Store(options)
+        _ = try await store.identity.seedIfEmpty(World.alice, server: World.server, now: world.now)
+        try await world.fill(store)
+        // The host writes beside the agent.
+        try await host.write { db in try db.execute(sql: "UPDATE hosts SET text = text || '!' WHERE id = 7") }
+        let before = try await Contents(store, world)
+        if !isNew {
+            #expect(try world.canaries() == Set(Canary.all))
+            await store.close()
+            try host.close()
+            store = try Store(options)
+            #expect(try await store.keys.encrypt(with: master) > 10)
+        }
+        #expect(try world.canaries().isEmpty)
+        await store.close()
+        let other = MasterKey()
+        options.masterKey = other
+        #expect(throws: StoreError.sealed(.otherMasterKey(found: master.id, given: other.id))) { try Store(options) }
+        options.masterKey = nil
+        #expect(throws: StoreError.sealed(.noMasterKey)) { try Store(options) }
+        options.masterKey = master
+        store = try Store(options)
+        #expect(try await Contents(store, world) == before)
+        try await #expect(store.keys.verify().failed == 0)
+        await store.close()
+        let text = try await DatabaseQueue(path: world.path).read { db in
+            try String.fetchOne(db, sql: "SELECT text FROM hosts WHERE id = 7")
+        }
+        #expect(text == "the host's own!")
+        #expect(try await world.integrityCheck().isEmpty)
     }
 
     // MARK: - What the file holds
@@ -87,6 +125,29 @@ struct SealingTests {
         }
         #expect(answers[0] == answers[1])
         #expect(answers[0].rows.count == 4)
+    }
+
+    /// Former versions did not seal it.
+    @Test func aClearETagOfAFormerVersionStaysReadableAndIsSealedWithTheNextKeys() async throws {
+        var store = try await open(master)
+        try await world.fill(store)
+        let before = try await Contents(store, world)
+        #expect(before.etag == "\"\(Canary.etag)\"")
+        await store.close()
+        try await DatabaseQueue(path: world.path).write { db in
+            try db.execute(sql: "UPDATE notif_contents SET etag = ?", arguments: [before.etag])
+        }
+        #expect(try world.canaries() == [Canary.etag])
+        store = try Store(options(master))
+        #expect(try await Contents(store, world) == before)
+        try await #expect(store.keys.verify().failed == 0)
+        _ = try await store.keys.replaceDataKeys()
+        while try await !store.keys.reseal(limit: 500).isFinished {}
+        await store.close()
+        #expect(try world.canaries().isEmpty)
+        store = try Store(options(master))
+        #expect(try await Contents(store, world) == before)
+        #expect(try await store.keys.decrypt().lost.isEmpty)
     }
 
     // MARK: - Conversion

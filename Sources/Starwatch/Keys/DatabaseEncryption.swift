@@ -31,6 +31,32 @@ package enum DatabaseEncryption {
         }
     }
 
+    /// Reads the configured master key.
+    ///
+    /// - Returns: `nil` if none is configured.
+    package static func key(of options: SecurityOptions) async throws(AgentError) -> DatabaseKey? {
+        try await MasterKeySource(options: options, time: SystemClock()).read().map(DatabaseKey.init)
+    }
+
+    /// The encryption of a file.
+    package enum Stored: Sendable, Hashable {
+        /// There is no database yet.
+        case absent
+        case clear
+        /// Encrypted with the master key of that id.
+        case encrypted(key: String)
+    }
+
+    /// Reads how the file of a database is encrypted. Needs no key.
+    package static func stored(at path: String) throws(AgentError) -> Stored {
+        do {
+            return try StoreOptions(path: path).storedMasterKey().map { .encrypted(key: $0) } ?? .clear
+        } catch {
+            if error == .absent { return .absent }
+            throw AgentError.database(error, sentence(error))
+        }
+    }
+
     /// Encrypts the database with the configured master key.
     ///
     /// - Throws: ``AgentError``. The database is then unchanged, or the next run rewrites its file.

@@ -16,7 +16,12 @@ struct MasterKeySource: Sendable {
     /// - Returns: `nil` if none is configured.
     /// - Throws: ``AgentError`` if the file or the command gives no key.
     func read() async throws(AgentError) -> MasterKey? {
-        if let path = options.masterKeyFile { return try Self.read(path, secrets.credentialsDirectory) }
+        if let key = options.masterKey { return key.master }
+        if let path = options.masterKeyFile {
+            let credential = SealedCredential(of: path)
+            if credential.replacesFile { return try await credential.open().master }
+            return try Self.read(path, secrets.credentialsDirectory)
+        }
         guard let argv = options.masterKeyCommand else { return nil }
         let output: String
         do { output = try await CommandOutput.text(of: argv, within: .seconds(30), time: time) } catch {

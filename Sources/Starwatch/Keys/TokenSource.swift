@@ -76,6 +76,7 @@ enum CommandOutput {
     /// Runs the program and returns its output. The program is ended after `timeout`, because a poll waits for it.
     static func text(
         of argv: [String],
+        input: String = "",
         within timeout: Duration,
         time: any TimeSource
     ) async throws -> String {
@@ -86,6 +87,7 @@ enum CommandOutput {
                     arguments: Arguments(Array(argv.dropFirst())),
                     environment: .limited,
                     platformOptions: .ownGroup,
+                    input: .string(input),
                     output: .string(limit: 65_536),
                     error: .discarded
                 )

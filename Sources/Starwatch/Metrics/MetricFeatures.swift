@@ -56,7 +56,7 @@ extension MetricFeatures {
         if !options.server.url.hasPrefix("https:") { phases.remove(.tls) }
         localSinks = Set(options.delivery.sinks.filter { !$0.kind.sendsRequests }.map(\.name))
         if options.clock.source != .ntp { clockSources = [.timeEndpoint, .dateHeader] }
-        isEncrypted = options.security.masterKeyFile != nil || options.security.masterKeyCommand != nil
+        isEncrypted = options.security.isEncrypted
         hasDigests = !options.digests.isEmpty
         // On the socket a refusal is rare.
         if options.control.listen == nil { controlRefusals = [] }

@@ -137,8 +137,13 @@ public struct SecurityOptions: Sendable, Hashable {
     public var masterKeyFile: String?
     /// The program that prints the master key in the same form, and its arguments. No shell is used. `nil` by default.
     public var masterKeyCommand: [String]?
+    /// The master key itself, from a host program. It takes precedence over file and command. `nil` by default.
+    public var masterKey: DatabaseKey?
 
     public init() {}
+
+    /// Whether there is a master key.
+    package var isEncrypted: Bool { masterKey != nil || masterKeyFile != nil || masterKeyCommand != nil }
 }
 
 /// The database.

@@ -178,7 +178,7 @@ public final class Agent: Sendable {
         if !isContinued {
             await process.runs.begin(now: process.environment.time.now) { await process.journal.note(former: $0) }
             logger.log(.agentStarted, [.version: "\(AgentVersion.current)", .polls: .number(runtime.polls.count)])
-            // A host application encrypts its database itself.
+            // A host application decides about its database itself.
             if process.isClear, options.storage.owner == .agent { logger.log(.storageClear) }
         }
         let now = process.environment.time.monotonic

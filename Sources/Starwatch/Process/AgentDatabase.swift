@@ -67,6 +67,17 @@ public enum HostDatabase {
     /// - Parameter version: The present `user_version`; 0 for a database without these tables.
     /// - Returns: The SQL; empty if there is nothing to do, `nil` for an unknown version.
     public static func statements(from version: Int = 0) -> String? { Schema.statements(from: version) }
+
+    /// Encrypts Starwatch's values in a database that has been used without a key, with the key of
+    /// ``AgentOptions/security``. No agent may run. The host's own tables stay as they are.
+    ///
+    /// The file is rewritten (`VACUUM`), which can change the `rowid` of tables without an `INTEGER PRIMARY KEY`. A database
+    /// without data of an account needs no call: the agent's first start with a key encrypts it.
+    ///
+    /// - Throws: ``AgentError`` with the reason.
+    public static func encrypt(_ options: AgentOptions) async throws(AgentError) {
+        _ = try await DatabaseEncryption.encrypt(options)
+    }
 }
 
 /// Counts and logs what happens in the store.

@@ -12,6 +12,10 @@ struct InitCommand: AsyncParsableCommand {
         notification to the sink, writes starwatch.yaml and copies of the secrets with safe modes, and prints the next \
         two commands. A relative path of a sink starts at the folder of the files, or at /var/lib/starwatch with the \
         package. A database that exists keeps its DID and plans; init says what differs. Writes nothing if a trial fails. Renames a former file to starwatch.yaml.old.
+
+        A new database is encrypted. The master key becomes a credential of systemd that only the agent gets, or, without \
+        systemd and the package, the file master.key beside starwatch.yaml. Keep a copy of it, as init says: without it the \
+        database is lost. A key that exists stays, and so does a database that is not encrypted.
         """,
         examples: "sudo starwatch init",
         "starwatch init --key-file did.key --star PLAN --sink webhook:URL",
@@ -67,6 +71,9 @@ struct InitCommand: AsyncParsableCommand {
         )
     )
     var folder: String?
+
+    @Flag(help: "Do not encrypt the database.")
+    var noEncryption = false
 
     @Flag(help: "Write the files without trying them.")
     var untested = false
@@ -183,6 +190,7 @@ struct InitCommand: AsyncParsableCommand {
         }
         let asksSecret = sink == nil && isTerminal
         answers.sinkSecret = try sinkSecretFile ?? (asksSecret ? questions.askSinkSecret(of: answers.sink) : nil)
+        answers.isEncrypted = !noEncryption
         return answers
     }
 }

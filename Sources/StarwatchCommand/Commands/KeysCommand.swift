@@ -186,8 +186,7 @@ struct KeysCommand: AsyncParsableCommand {
         @OptionGroup var format: FormatArguments
 
         func run() async throws {
-            let options = try arguments.access.configuration().options
-            try AgentUser.become(for: options)
+            let options = try await AgentUser.become(for: arguments.access.configuration().options)
             let report = try await DatabaseEncryption.encrypt(options)
             try format.print(report) { report in
                 report.result == .encrypted
@@ -215,8 +214,7 @@ struct KeysCommand: AsyncParsableCommand {
         @OptionGroup var format: FormatArguments
 
         func run() async throws {
-            let options = try arguments.access.configuration().options
-            try AgentUser.become(for: options)
+            let options = try await AgentUser.become(for: arguments.access.configuration().options)
             let report = try await DatabaseEncryption.decrypt(options, isForced: force)
             try format.print(report) { report in
                 """

@@ -33,8 +33,8 @@ struct RunCommand: AsyncParsableCommand {
         unsetenv("NOTIFY_SOCKET")
         CrashNotes.install(hasWatchdog: supervisor.hasWatchdog)
         var access = arguments.access
-        let configuration = try access.configuration()
-        try AgentUser.become(for: configuration.options)
+        let configuration = try access.trustedConfiguration()
+        let options = try await AgentUser.become(for: configuration.options)
         // A reload reads the same file, even if a file with precedence has appeared.
         access.config = configuration.file
         // Once for the process: the metrics of dependencies survive a reload, which makes a new agent.
@@ -46,7 +46,7 @@ struct RunCommand: AsyncParsableCommand {
         let runs = AgentRuns(access: access, dependencies: dependencies, supervisor: supervisor, stop: stop) {
             notes.note($0.control.socket, database: $0.storage.path, of: path)
         }
-        try await runs.all(from: configuration.options)
+        try await runs.all(from: options)
     }
 }
 
@@ -93,7 +93,14 @@ private struct AgentRuns {
             options: options,
             time: SystemClock(),
             after: previous,
-            reload: { [access] () throws(AgentError) in try access.reloadedOptions() },
+            reload: { [access] () throws(AgentError) in
+                var new = try access.reloadedOptions()
+                // Root has read it, before it became another user.
+                if new.security.masterKeyFile == options.security.masterKeyFile {
+                    new.security.masterKey = options.security.masterKey
+                }
+                return new
+            },
             dependencies: parts
         )
     }

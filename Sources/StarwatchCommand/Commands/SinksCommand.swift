@@ -47,7 +47,7 @@ struct SinksCommand: AsyncParsableCommand {
                 options.delivery.sinks.first(where: { $0.name == name })?.kind.sendsRequests == false
             {
                 // Root can write and run what the agent's user cannot, and would leave files of its own.
-                try AgentUser.become(for: options)
+                try await AgentUser.become(for: options)
                 guard geteuid() != 0 else {
                     throw CommandError.failed("Start the agent first; only its own user can test this sink.")
                 }

@@ -71,23 +71,15 @@ struct ConfigurationLoader: Sendable {
     /// Returns how another user can change the file, which can name programs to run; `nil` if only root and the
     /// running user can.
     private func accessProblem(_ path: String) -> String? {
-        let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        switch FileAccess(path: target)?.fileProblem(for: user) {
-        case .owner: return "belongs to another user; \(takeOver(target))."
-        case .mode: return "can be changed by other users; run 'chmod go-w \(target)'."
-        case nil: break
+        guard let problem = FileTrust(users: [user]).problem(of: path) else { return nil }
+        let place = problem.path
+        switch (problem.isFolder, problem.kind) {
+        case (false, .owner): return "belongs to another user; \(takeOver(place))."
+        case (false, .mode): return "can be changed by other users; run 'chmod go-w \(place)'."
+        case (true, .owner):
+            return "is in a folder of another user; move it to another folder, or run 'chown' on \(place)."
+        case (true, .mode): return "can be replaced by other users; run 'chmod go-w \(place)'."
         }
-        // A link can be replaced, and so can its target.
-        for place in [path, target] {
-            let folder = URL(fileURLWithPath: place).standardizedFileURL.deletingLastPathComponent().path
-            switch FileAccess(path: folder)?.folderProblem(for: user) {
-            case .owner:
-                return "is in a folder of another user; move it to another folder, or run 'chown' on \(folder)."
-            case .mode: return "can be replaced by other users; run 'chmod go-w \(folder)'."
-            case nil: continue
-            }
-        }
-        return nil
     }
 
     /// The command that makes the file one of root or of the running user, and keeps it readable for the service.

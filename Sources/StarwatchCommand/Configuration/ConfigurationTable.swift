@@ -163,7 +163,12 @@ enum ConfigurationTable {
 
     private static var security: Entry<AgentOptions> {
         Entry("security", \.security) {
-            Entry("master_key_file", \.masterKeyFile, as: .secretFile, "encrypts the database; see starwatch keys init")
+            Entry(
+                "master_key_file",
+                \.masterKeyFile,
+                as: .secretFile(atLeast: 1, canBeSealed: true),
+                "encrypts the database; see starwatch keys init"
+            )
             Entry("master_key_command", \.masterKeyCommand, as: .command, "[program, argument, ...]; prints the key")
         } check: { security, options, section in
             if options.auth.storedKeys, !section.has("master_key_file"), !section.has("master_key_command") {
@@ -171,13 +176,8 @@ enum ConfigurationTable {
                 let message = "needs a master key; make one with starwatch keys init, and set security.master_key_file."
                 journal.report(message, at: path, line: journal.origins[path])
             }
-            guard section.has("master_key_file") || section.has("master_key_command") else { return }
-            let key = section.has("master_key_command") ? "master_key_command" : "master_key_file"
             if section.has("master_key_file"), section.has("master_key_command") {
-                section.report("is given beside master_key_file; remove one of the two.", at: key)
-            }
-            if options.storage.owner == .host {
-                section.report("needs storage.owner agent; the owner of a database encrypts it itself.", at: key)
+                section.report("is given beside master_key_file; remove one of the two.", at: "master_key_command")
             }
         }
     }

@@ -35,10 +35,13 @@ struct FileResolver: Sendable {
     /// root any owner is good, because root checks the files of the service's user. The group permission of systemd's
     /// credentials is ignored, because it shows their access list.
     ///
-    /// - Parameter bytes: The length of the shortest accepted secret.
-    func secretProblem(_ text: String, atLeast bytes: Int = 1) -> String? {
+    /// - Parameters:
+    ///   - bytes: The length of the shortest accepted secret.
+    ///   - canBeSealed: Whether a ``SealedCredential`` can stand for the file.
+    func secretProblem(_ text: String, atLeast bytes: Int = 1, canBeSealed: Bool = false) -> String? {
         guard checksSecrets else { return nil }
         let file = secretPath(text)
+        if canBeSealed, SealedCredential(of: file).replacesFile { return sealedProblem(SealedCredential(of: file)) }
         guard FileManager.default.fileExists(atPath: file) else { return missing(text, file) }
         if let problem = readProblem(file, canBeEmpty: false) { return problem }
         let isCredential = credentialsDirectory.map { file.hasPrefix($0 + "/") } ?? false
@@ -53,6 +56,15 @@ struct FileResolver: Sendable {
         let length = secret.last == UInt8(ascii: "\n") ? secret.count - 1 : secret.count
         return length < bytes
             ? "\(file) has less than \(bytes) bytes, which is easy to guess; write a longer secret." : nil
+    }
+
+    /// Returns why a credential cannot be used. systemd gives it to the service; root opens it itself.
+    private func sealedProblem(_ credential: SealedCredential) -> String? {
+        if credentialsDirectory != nil {
+            let advice = "add LoadCredentialEncrypted= to the unit, or run 'systemctl daemon-reload'."
+            return "\(credential.path) is not loaded; \(advice)"
+        }
+        return user == 0 ? nil : "\(credential.path) can be opened only by root and systemd; use sudo."
     }
 
     /// The value is shown only if it is plainly a path. Otherwise it can be the secret itself, put here by mistake.

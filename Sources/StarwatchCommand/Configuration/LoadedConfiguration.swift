@@ -34,6 +34,12 @@ struct LoadedConfiguration: Sendable, Hashable {
         if !problems.isEmpty { throw ConfigurationFailure(file: file, problems: problems) }
     }
 
+    /// Refuses programs that other users can change: they would run as the agent's user.
+    func checkTrust() throws(ConfigurationFailure) {
+        let problems = Surroundings(self).distrusted
+        if !problems.isEmpty { throw ConfigurationFailure(file: file, problems: problems) }
+    }
+
     /// An error of the agent with the setting that it names, and that setting's line.
     private func located(_ error: AgentError) -> ConfigurationProblem {
         let named = origins.keys.filter { error.message.contains($0) }

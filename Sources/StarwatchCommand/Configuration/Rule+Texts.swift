@@ -57,12 +57,14 @@ extension Rule<String> {
     /// A file that no other user can read.
     static var secretFile: Rule { secretFile(atLeast: 1) }
 
-    /// - Parameter bytes: The length of the shortest accepted secret.
-    static func secretFile(atLeast bytes: Int) -> Rule {
+    /// - Parameters:
+    ///   - bytes: The length of the shortest accepted secret.
+    ///   - canBeSealed: Whether an encrypted credential can stand for the file.
+    static func secretFile(atLeast bytes: Int, canBeSealed: Bool = false) -> Rule {
         text {
             ValueRules.literal($0) ?? ($0.allSatisfy(\.isNumber) ? "must be the name of a file with the secret." : nil)
         }
-        .checked { $1.journal.files.secretProblem($0, atLeast: bytes) }
+        .checked { $1.journal.files.secretProblem($0, atLeast: bytes, canBeSealed: canBeSealed) }
         .map(to: text().print) { $1.journal.files.secretPath($0) }
     }
 }

@@ -21,8 +21,16 @@ struct Surroundings {
     }
 
     var problems: [ConfigurationProblem] {
-        let found = programs.compactMap { path, argv in program(argv).map { (path, $0) } } + ports
-        return found.map { path, message in
+        located(programs.compactMap { path, argv in program(argv).map { (path, $0) } } + ports)
+    }
+
+    /// The programs that other users can change. The agent starts with none of them.
+    var distrusted: [ConfigurationProblem] {
+        located(programs.compactMap { path, argv in file(of: argv).flatMap(distrust).map { (path, $0) } })
+    }
+
+    private func located(_ found: [(path: String, message: String)]) -> [ConfigurationProblem] {
+        found.map { path, message in
             ConfigurationProblem(line: configuration.origins[path], path: path, message: message)
         }
         .sorted { ($0.line ?? 0, $0.path) < ($1.line ?? 0, $1.path) }
@@ -42,11 +50,16 @@ struct Surroundings {
         return programs
     }
 
+    private func file(of argv: [String]) -> String? {
+        guard let name = argv.first else { return nil }
+        let folders = name.contains("/") ? [""] : searchPath.split(separator: ":").map { $0 + "/" }
+        return folders.map { $0 + name }.first(where: Self.isFile)
+    }
+
     /// Returns why the agent cannot run, or should not trust, a program. The arguments can be secret.
     private func program(_ argv: [String]) -> String? {
         guard let name = argv.first else { return nil }
-        let folders = name.contains("/") ? [""] : searchPath.split(separator: ":").map { $0 + "/" }
-        guard let file = folders.map({ $0 + name }).first(where: Self.isFile) else {
+        guard let file = file(of: argv) else {
             return argv.count == 1 && name.contains(" ")
                 ? "names no program; write the program and each argument as an item of its own."
                 : "there is no program \(name); install it, or correct the path."
@@ -54,9 +67,20 @@ struct Surroundings {
         guard FileManager.default.isExecutableFile(atPath: file) else {
             return "\(file) is not executable; run chmod +x on it."
         }
-        let target = URL(fileURLWithPath: file).resolvingSymlinksInPath().path
-        guard FileAccess(path: target)?.fileProblem(for: user) == .mode else { return nil }
-        return "\(target) can be changed by other users; run chmod go-w on it."
+        return distrust(file)
+    }
+
+    /// Returns how another user can change what a program does; `nil` if only root and the agent's user can.
+    private func distrust(_ file: String) -> String? {
+        // Root looks after the agent of another user, which owns the folder of the database.
+        let agent = user == 0 ? FileAccess(folderOf: configuration.options.storage.path)?.owner : nil
+        guard let problem = FileTrust(users: [user] + [agent].compactMap { $0 }).problem(of: file) else { return nil }
+        switch (problem.isFolder, problem.kind) {
+        case (false, .owner): return "\(problem.path) belongs to another user; run chown on it."
+        case (false, .mode): return "\(problem.path) can be changed by other users; run chmod go-w on it."
+        case (true, .owner): return "\(file) is below \(problem.path), a folder of another user; move the program."
+        case (true, .mode): return "\(file) can be replaced by other users; run chmod go-w on \(problem.path)."
+        }
     }
 
     private static func isFile(_ path: String) -> Bool {

@@ -35,6 +35,8 @@ struct InstalledFiles {
         socket = Self.file(options.control.socket)
         secrets = options.secretFiles.compactMap(Self.file)
         absentSecrets = options.secretFiles.count { !FileManager.default.isReadableFile(atPath: $0) }
+        let key = options.security.masterKeyFile.map(SealedCredential.init(of:))
+        if let key, !key.exists, !FileManager.default.isReadableFile(atPath: key.file) { absentSecrets += 1 }
     }
 
     init() {}

@@ -37,12 +37,19 @@ struct AgentAccess: Sendable {
         }
     }
 
+    /// Loads the configuration for an agent that runs for long, whose programs only root and its user can change.
+    func trustedConfiguration() throws(CommandError) -> LoadedConfiguration {
+        let configuration = try configuration()
+        do throws(ConfigurationFailure) { try configuration.checkTrust() } catch { throw .configuration(error) }
+        return configuration
+    }
+
     /// Reloads the configuration for a running agent.
     ///
     /// - Throws: ``AgentError`` with the first problem and the number of others.
     func reloadedOptions() throws(AgentError) -> AgentOptions {
         do throws(CommandError) {
-            return try configuration().options
+            return try trustedConfiguration().options
         } catch .configuration(let failure) {
             throw AgentError(failure)
         } catch {
@@ -120,8 +127,7 @@ struct AgentAccess: Sendable {
     }
 
     private func performHere<Input, Answer>(_ verb: Verb<Input, Answer>, _ input: Input) async throws -> Answer {
-        let options = try configuration().options
-        try AgentUser.become(for: options)
+        let options = try await AgentUser.become(for: configuration().options)
         // The first start creates the database, not who looks into it.
         let path = options.storage.path
         guard !verb.reads || access(path, F_OK) == 0 || errno != ENOENT else {
@@ -133,7 +139,8 @@ struct AgentAccess: Sendable {
             agent = try await Agent(options: options, time: SystemClock())
         } catch {
             guard verb.reads else { throw error }
-            return try await read(verb, input, insteadOf: error, "\(error.message). This is what can still be read.")
+            let note = "\(error.message). This is what can still be read."
+            return try await read(verb, input, options, insteadOf: error, note)
         }
         return try await agent.once { agent throws(ControlError) in
             try await agent.topics.perform(verb, input, for: .user(geteuid(), by: .command))
@@ -143,16 +150,18 @@ struct AgentAccess: Sendable {
     /// Performs a verb that reads beside the agent that has the database open.
     ///
     /// - Parameters:
+    ///   - options: The options, if they are known.
     ///   - failure: The error if the database cannot be read.
     ///   - note: Says on standard error where the answer comes from.
     private func read<Input, Answer>(
         _ verb: Verb<Input, Answer>,
         _ input: Input,
+        _ options: AgentOptions? = nil,
         insteadOf failure: any Error,
         _ note: String
     ) async throws -> Answer {
-        guard let options = try? configuration(secrets: false).options, (try? AgentUser.become(for: options)) != nil,
-            let agent = try? await Agent(reading: options)
+        guard let found = try? options ?? configuration(secrets: false).options,
+            let options = try? await AgentUser.become(for: found), let agent = try? await Agent(reading: options)
         else { throw failure }
         let answer: Answer
         do throws(ControlError) {

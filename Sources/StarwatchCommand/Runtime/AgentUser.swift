@@ -27,26 +27,34 @@ enum AgentUser {
 
     /// Makes root the user that owns the folder of the database, for the rest of the process.
     ///
-    /// - Throws: ``CommandError`` if the database is root's, or the user cannot be changed.
-    static func become(for options: AgentOptions) throws(CommandError) {
+    /// - Returns: The options, with the master key if only root can read it.
+    /// - Throws: ``CommandError`` if the database is root's, or the user cannot be changed. ``AgentError`` if the file of the
+    ///   master key has none.
+    @discardableResult
+    static func become(for options: AgentOptions) async throws -> AgentOptions {
         let path = options.storage.path
         let places = Places(database: FileAccess(path: path), folder: FileAccess(folderOf: path))
         switch change(caller: geteuid(), places) {
-        case .stay: return
+        case .stay: return options
         case .refuse(let owner):
-            throw .failed(
+            throw CommandError.failed(
                 "\(path) belongs to root, so the agent of user \(owner) cannot open it; run 'chown \(owner)' on it."
             )
         case .become(let owner):
+            var options = options
+            if options.security.masterKeyFile != nil {
+                options.security.masterKey = try await DatabaseEncryption.key(of: options.security)
+            }
             let entry = getpwuid(owner)
             let group = entry?.pointee.pw_gid ?? owner
             let hasGroups = entry.map { initgroups($0.pointee.pw_name, group) == 0 } ?? (setgroups(0, nil) == 0)
             guard hasGroups, setgid(group) == 0, setuid(owner) == 0, geteuid() == owner else {
-                throw .failed(
+                throw CommandError.failed(
                     "Root cannot become user \(owner), who owns the folder of \(path); run this as that user."
                 )
             }
             StandardError.sayOnce("starwatch: root works as user \(owner) here, who owns the folder of \(path).")
+            return options
         }
     }
 

@@ -4,7 +4,7 @@ import Starwatch
 enum KeyFiles {
     /// Writes a new key.
     static func make(_ path: String) throws -> MasterKeyFile {
-        guard let key = try MasterKeyFile.create(path, like: nil) else {
+        guard !SealedCredential(of: path).exists, let key = try MasterKeyFile.create(path, like: nil) else {
             throw CommandError.failed("\(path) exists already, and a key is never replaced; name another file.")
         }
         return key

@@ -17,10 +17,15 @@ struct Setup {
     /// - Parameter isTried: Whether the server and the sink are tried first.
     /// - Throws: If the configuration is invalid or a trial fails; nothing is written then.
     func run(isTried: Bool) async throws {
-        let files = try SetupFiles(answers, isPackaged: user != nil)
-        try files.check(folder)
-        try await tryOut(files, withTrials: isTried)
-        for line in try files.write(to: folder, for: user) { say(line) }
+        let trial = try SetupFiles(answers, isPackaged: user != nil)
+        try trial.check(folder)
+        let storage = try SetupStorage.find(in: folder, isPackaged: user != nil, isWanted: answers.isEncrypted)
+        try await tryOut(trial, withTrials: isTried)
+        let key = SetupKey(storage: storage, folder: folder, user: user)
+        let files = try SetupFiles(answers, isPackaged: user != nil, storage: storage)
+        // The configuration comes last, so that it never names a key that is not there.
+        for line in try await key.make() + files.write(to: folder, for: user) { say(line) }
+        if let advice = key.advice { say("\n" + advice) }
         let configuration = folder + "/" + SetupFiles.configurationName
         let commands =
             user != nil
@@ -28,13 +33,12 @@ struct Setup {
             : ["starwatch run --config \(configuration)", "starwatch doctor --config \(configuration)"]
         say("\nNext:\n  \(commands[0])\n  \(commands[1])")
         if answers.sink == .feed { say("Then 'starwatch notifications list' shows what was announced.") }
-        await compare(configuration)
+        await compare(configuration, storage.path)
     }
 
     /// Says what a database of an earlier start has in place of the new configuration's DID and plans, which only seed an
     /// empty one, and offers to change the stars.
-    private func compare(_ configuration: String) async {
-        let database = SetupFiles.databasePath(isPackaged: user != nil, folder: folder)
+    private func compare(_ configuration: String, _ database: String) async {
         guard FileManager.default.fileExists(atPath: database) else { return }
         let access = AgentAccess(config: configuration)
         guard let identity = try? await access.perform(ControlAPI.identity, ()),

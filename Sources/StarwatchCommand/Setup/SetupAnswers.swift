@@ -32,6 +32,8 @@ struct SetupAnswers: Sendable, Hashable {
     var sink = SetupSink.log
     /// The operator's file with the secret of the sink; `nil` for none.
     var sinkSecret: String?
+    /// Whether a new database is encrypted.
+    var isEncrypted = true
 
     /// The command line that gives the same answers.
     var command: String {
@@ -48,6 +50,7 @@ struct SetupAnswers: Sendable, Hashable {
         if announcesLastWeek { words.append("--announce-last-week") }
         words += ["--sink", sink.text]
         if let sinkSecret { words += ["--sink-secret-file", sinkSecret] }
+        if !isEncrypted { words.append("--no-encryption") }
         return words.map(Self.quoted).joined(separator: " ")
     }
 

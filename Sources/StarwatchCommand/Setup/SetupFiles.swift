@@ -17,13 +17,15 @@ struct SetupFiles: Sendable, Hashable {
     /// The originals of secrets that other users can read.
     private(set) var openSources: [String] = []
 
-    /// - Parameter isPackaged: Whether systemd and the package create the folders of the database and the socket.
+    /// - Parameters:
+    ///   - isPackaged: Whether systemd and the package create the folders of the database and the socket.
+    ///   - storage: The database and its encryption; `nil` for the default, as a trial needs it.
     /// - Throws: ``CommandError`` if a secret cannot be read.
-    init(_ answers: SetupAnswers, isPackaged: Bool) throws(CommandError) {
+    init(_ answers: SetupAnswers, isPackaged: Bool, storage: SetupStorage? = nil) throws(CommandError) {
         files = []
         if let copy = answers.token.copy { try add(copy.source, as: copy.name) }
         if let source = answers.sinkSecret, let secret = answers.sink.secret { try add(source, as: secret.name) }
-        let text = Self.text(answers, isPackaged: isPackaged)
+        let text = Self.text(answers, isPackaged: isPackaged, storage: storage)
         files.append(File(name: Self.configurationName, content: Data(text.utf8), isSecret: false))
     }
 
@@ -35,13 +37,8 @@ struct SetupFiles: Sendable, Hashable {
         files.append(File(name: name, content: content, isSecret: true))
     }
 
-    /// The database of a new configuration.
-    static func databasePath(isPackaged: Bool, folder: String) -> String {
-        (isPackaged ? ServiceUser.stateFolder : folder) + "/starwatch.db"
-    }
-
     /// The configuration.
-    static func text(_ answers: SetupAnswers, isPackaged: Bool) -> String {
+    static func text(_ answers: SetupAnswers, isPackaged: Bool, storage: SetupStorage?) -> String {
         var lines = [
             "# Written by 'starwatch init'. Settings that are not here have their default; 'starwatch config default'",
             "# prints all of them. Check this file with 'starwatch check'.",
@@ -68,10 +65,10 @@ struct SetupFiles: Sendable, Hashable {
         if answers.sinkSecret != nil, let secret = answers.sink.secret {
             lines.append("      \(secret.setting): \(secret.name)")
         }
-        if isPackaged {
-            lines += ["storage:", "  path: \(databasePath(isPackaged: true, folder: ""))"]
-            lines += ["control:", "  socket: /run/starwatch/starwatch.sock"]
-        }
+        let path = storage?.setting ?? (isPackaged ? ServiceUser.stateFolder + "/starwatch.db" : nil)
+        if let path { lines += ["storage:", "  path: \(path)"] }
+        if let line = storage?.keyLine { lines += ["security:", "  \(line)"] }
+        if isPackaged { lines += ["control:", "  socket: /run/starwatch/starwatch.sock"] }
         return lines.joined(separator: "\n") + "\n"
     }
 

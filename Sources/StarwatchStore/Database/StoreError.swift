@@ -109,8 +109,6 @@ package enum SealFault: Sendable, Hashable {
     case signingKeys
     /// The database is encrypted, and another program keeps its former pages.
     case notCleaned
-    /// A host application owns the database, and the agent does not encrypt it.
-    case hostOwned
 }
 
 extension SealFault: CustomStringConvertible {
@@ -146,8 +144,6 @@ extension SealFault: CustomStringConvertible {
             the database is encrypted, and clear text is still in its files because another program reads it: close that \
             program, then run starwatch keys encrypt-database again
             """
-        case .hostOwned:
-            "storage.owner host and a master key exclude each other: the owner of the database encrypts it itself"
         }
     }
 }

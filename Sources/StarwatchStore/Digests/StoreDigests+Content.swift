@@ -32,11 +32,15 @@ extension StoreDigests {
                     try db.opened(row["payload_json"], .digestContent, row: place) as String
                 }
                 guard let payload else { return nil }
+                // Without it the next fetch is a full one.
+                let etag = try ifReadable {
+                    try db.opened(row["etag"] as String?, .digestETag, row: place) as String?
+                }
                 return StoredContent(
                     payload: payload,
                     fetchedAt: try row["fetched_at"],
                     validatedAt: try row["validated_at"],
-                    etag: try row["etag"]
+                    etag: etag ?? nil
                 )
             }
         }
@@ -95,6 +99,7 @@ extension StoreDigests {
             guard try db.identity.isCurrent(account, generation: generation) else { return nil }
             switch result {
             case .fetched(let payload, let etag):
+                let place = DigestOccurrence.row(slot: slot, time: now)
                 let content = try db.inserted(
                     """
                     INSERT OR REPLACE INTO notif_contents
@@ -103,12 +108,9 @@ extension StoreDigests {
                     """,
                     [
                         db.key(account), slot,
-                        try db.sealed(
-                            payload,
-                            .digestContent,
-                            of: db.key(account),
-                            row: DigestOccurrence.row(slot: slot, time: now)
-                        ), now.milliseconds, etag, source,
+                        try db.sealed(payload, .digestContent, of: db.key(account), row: place),
+                        now.milliseconds,
+                        try db.sealed(etag, .digestETag, of: db.key(account), row: place), source,
                     ]
                 )
                 // Older content is not needed, because armed occurrences have their text.

@@ -19,7 +19,6 @@ extension StoreKeys {
     /// - Returns: The number of rows with encrypted values.
     package func encrypt(with master: MasterKey) async throws(StoreError) -> Int {
         try await store.perform { store throws(StoreError) in
-            guard store.options.owner == .agent else { throw .sealed(.hostOwned) }
             let rows = try store.write(.edit) { db in
                 let rows = CipherRows(db: db)
                 let installation: Data? = try db.value("SELECT installation_key FROM installation")

@@ -186,7 +186,14 @@ struct KeyRows {
         var damaged: Set<Int64> = []
         var isChanged = false
         for (index, column) in table.columns.enumerated() {
-            guard let sealed = SealedValue(values[index]), retiring.contains(sealed.key) else { continue }
+            guard let sealed = SealedValue(values[index]) else {
+                // A former version left it clear.
+                guard column.wasClear, !values[index].isNull else { continue }
+                values[index] = try SealedRows(db: db).sealedForm(values[index], column, of: row)
+                isChanged = true
+                continue
+            }
+            guard retiring.contains(sealed.key) else { continue }
             guard let clear = try? SealedRows(db: db).clearForm(values[index], column, of: row) else {
                 damaged.insert(sealed.key)
                 continue

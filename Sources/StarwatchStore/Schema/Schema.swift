@@ -56,7 +56,7 @@ package enum Schema {
         // The agent does not migrate a host's database.
         let isTooOld = owner == .host && found < supported.lowerBound
         if isTooOld || found > supported.upperBound { throw StoreError.version(found: found, supported: supported) }
-        try database.unsafeRead { db in try Sealing.check(db, version: found, owner, masterKey) }
+        try database.unsafeRead { db in try Sealing.check(db, version: found, masterKey) }
         let isSound = try found == 0 || database.unsafeRead { db in try db.check(scope, version: found) }
         switch owner {
         case .host: try beforeWriting()

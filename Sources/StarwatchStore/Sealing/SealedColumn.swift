@@ -17,6 +17,7 @@ enum SealedColumn: String, CaseIterable {
     case shortlinkTargets = "shortlinks.targets"
     case feedPayload = "feed.payload"
     case digestContent = "notif_contents.payload_json"
+    case digestETag = "notif_contents.etag"
     case digestTitle = "notif_deliveries.title"
     case digestBody = "notif_deliveries.body"
     case digestPayload = "notif_deliveries.payload"
@@ -24,6 +25,10 @@ enum SealedColumn: String, CaseIterable {
 
     var table: String { String(rawValue.prefix { $0 != "." }) }
     var name: String { String(rawValue.drop { $0 != "." }.dropFirst()) }
+
+    /// Whether former versions left values of the column clear in an encrypted database. They stay readable until they are
+    /// written again.
+    var wasClear: Bool { self == .digestETag }
 
     /// Whether the column is a blob.
     var isBlob: Bool {
@@ -48,7 +53,7 @@ extension SealedColumn {
         case .stars, .archivedStars: .value(.text("null"))
         case .outboxPlan, .outboxName, .notificationTitle, .notificationBody: .value(.text(Unreadable.text))
         case .notificationPayload: .value(.blob(Data()))
-        case .outboxChanges, .digestTitle, .digestBody, .digestPayload, .signingKey: .value(.null)
+        case .outboxChanges, .digestETag, .digestTitle, .digestBody, .digestPayload, .signingKey: .value(.null)
         case .did, .snapshotPlan, .snapshotFields, .shortlinkTargets, .feedPayload, .digestContent: .noRow
         }
     }
@@ -96,7 +101,7 @@ struct SealedTable {
                 """
         ),
         SealedTable([.feedPayload], key: ["id"], row: "token", account: "NULL"),
-        SealedTable([.digestContent], key: ["id"], row: "slot_id || '/' || fetched_at"),
+        SealedTable([.digestContent, .digestETag], key: ["id"], row: "slot_id || '/' || fetched_at"),
         SealedTable([.digestTitle, .digestBody, .digestPayload], key: ["id"], row: "slot_id || '/' || fire_at"),
         SealedTable([.signingKey], key: ["kid"], row: "kid"),
     ]

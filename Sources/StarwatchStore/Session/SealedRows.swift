@@ -61,7 +61,10 @@ struct SealedRows {
     /// The clear value of a stored form.
     func clearForm(_ value: SQLValue, _ column: SealedColumn, of row: SealedRow) throws -> SQLValue {
         guard !value.isNull else { return value }
-        guard let sealed = SealedValue(value) else { throw StoreError.sealed(.damaged) }
+        guard let sealed = SealedValue(value) else {
+            if column.wasClear { return value }
+            throw StoreError.sealed(.damaged)
+        }
         let bytes = try db.dataKeys.open(sealed, column, row: row.place)
         return column.isBlob ? .blob(bytes) : .text(String(decoding: bytes, as: UTF8.self))
     }

@@ -7,8 +7,7 @@ enum Sealing {
     /// Refuses a database whose encryption does not fit the master key. Reads only.
     ///
     /// - Parameter version: The schema version of the database.
-    static func check(_ db: Database, version: Int, _ owner: StoreOwner, _ master: MasterKey?) throws {
-        if master != nil, owner == .host { throw StoreError.sealed(.hostOwned) }
+    static func check(_ db: Database, version: Int, _ master: MasterKey?) throws {
         let found = version >= 5 ? try String.fetchOne(db, sql: "SELECT master_key FROM sealing") : nil
         switch (found, master) {
         case (nil, nil): return

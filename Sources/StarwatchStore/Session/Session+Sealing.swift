@@ -54,7 +54,10 @@ extension Session {
     /// The text of a stored form.
     func opened(_ stored: String, _ column: SealedColumn, row: @autoclosure () throws -> String) throws -> String {
         guard vault.isSealed else { return stored }
-        guard let value = SealedValue(text: stored) else { throw StoreError.sealed(.damaged) }
+        guard let value = SealedValue(text: stored) else {
+            if column.wasClear { return stored }
+            throw StoreError.sealed(.damaged)
+        }
         return String(decoding: try dataKeys.open(value, column, row: row()), as: UTF8.self)
     }
 

@@ -50,7 +50,7 @@ struct OpenedDatabase {
             guard Schema.supported.contains(found) else {
                 throw StoreError.version(found: found, supported: Schema.supported)
             }
-            try Sealing.check(db, version: found, .agent, options.masterKey)
+            try Sealing.check(db, version: found, options.masterKey)
         }
         let context = try Sealing.open(queue, options)
         return OpenedDatabase(queue: queue, pageCheck: PageCheck(path: options.path, .unneeded), context: context)

@@ -104,6 +104,32 @@ import Testing
         try await mock.stop()
     }
 
+    /// They would run as the agent's user.
+    @Test func anAgentStartsAndReloadsWithNoProgramThatOthersCanChange() async throws {
+        let workspace = try Workspace()
+        let program = workspace.path("notify")
+        func setMode(_ mode: Int) throws {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: program)
+        }
+        try workspace.write("#!/bin/sh\n", to: "notify")
+        try setMode(0o777)
+        let sink = "    - {name: notify, kind: command, argv: [\(program)]}"
+        let configuration = TestConfiguration(server: "http://127.0.0.1:9", plans: [], sinks: sink)
+        try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
+        let config = workspace.path("starwatch.yaml")
+        let refused = try await starwatch("run", "--config", config)
+        #expect(refused.status == 2)
+        #expect(refused.errors.contains("argv: \(program) can be changed by other users; run chmod go-w on it."))
+        #expect(!FileManager.default.fileExists(atPath: workspace.path("starwatch.db")))
+        try setMode(0o755)
+        let agent = try await RunningAgent(config: config, in: workspace)
+        #expect(try await starwatch("reload", "--config", config).status == 0)
+        try setMode(0o757)
+        let reload = try await starwatch("reload", "--config", config)
+        #expect(reload.status == 2 && reload.errors.contains("can be changed by other users"), "\(reload.errors)")
+        #expect(agent.isRunning)
+    }
+
     @Test func aSecondInitSaysThatTheOldStarsStayWatched() async throws {
         var options = MockServerOptions()
         options.planCount = 3

@@ -66,9 +66,10 @@ import Testing
             #expect(mock.acknowledgedIDs == [])
             let check = try await starwatch("check", "--config", workspace.path("starwatch.yaml"))
             #expect(check.status == 0, "\(check.errors)")
-            // Nothing but the files remains, neither a database nor a folder of the trial.
+            // Nothing but the files and the folder of the data remains, neither a database nor a folder of the trial.
             let names = try FileManager.default.contentsOfDirectory(atPath: workspace.url.path).sorted()
-            #expect(names == ["downloaded", "key", "starwatch.yaml"])
+            #expect(names == ["data", "downloaded", "key", "master.key", "starwatch.yaml"])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: workspace.path("data")) == [])
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import MockEndorser
 import ServiceLifecycle
 import StarwatchCore
@@ -49,6 +50,58 @@ import Testing
             #expect(await agent.state().identity == nil)
             await world.stopAgent()
             #expect(await news.next() == nil)
+        }
+    }
+
+    /// The host has one key for what it stores itself and for the agent.
+    @Test func theKeyOfAHostSealsItsDatabaseAndAnotherIsRefusedInOneSentence() async throws {
+        try await World.with(.endorser) { world in
+            let path = world.folder.path("starwatch.db")
+            let host = try DatabaseQueue(path: path)
+            try await host.writeWithoutTransaction { db in
+                try db.execute(sql: "CREATE TABLE notes (text TEXT);" + HostDatabase.statements()!)
+                try db.execute(sql: "INSERT INTO notes VALUES ('mine')")
+            }
+            let key = DatabaseKey()
+            func start(_ key: DatabaseKey?) async throws -> Agent {
+                try await world.agent {
+                    $0.storage.owner = .host
+                    $0.security.masterKey = key
+                }
+            }
+            let agent = try await start(key)
+            #expect(try await agent.activeIdentity() == world.did)
+            #expect(try await agent.runNow(PollName(World.starred)!) == .bootstrapped)
+            await world.stopAgent()
+            let text = ["", "-wal"].compactMap { FileManager.default.contents(atPath: path + $0) }
+                .map { String(decoding: $0, as: Unicode.ASCII.self) }.joined()
+            #expect(!text.contains(world.did.rawValue) && !text.contains(world.mock.planIDs[0]))
+            let wrong = await #expect(throws: AgentError.self) { try await start(DatabaseKey()) }
+            #expect(wrong?.message.contains("encrypted with the master key \(key.id)") == true)
+            #expect(wrong?.message.contains("nothing was written") == true)
+            let none = await #expect(throws: AgentError.self) { try await start(nil) }
+            #expect(none?.message.contains("no master key is configured") == true)
+            // The host stores the text, and gives it at the next start.
+            let kept = try #require(DatabaseKey(base64: key.base64 + "\n"))
+            #expect(kept == key && !"\(kept)".contains(key.base64) && Mirror(reflecting: kept).children.isEmpty)
+            #expect(DatabaseKey(base64: "short") == nil)
+            #expect(try await start(kept).activeIdentity() == world.did)
+            await world.stopAgent()
+            #expect(try await host.read { try String.fetchAll($0, sql: "SELECT text FROM notes") } == ["mine"])
+        }
+    }
+
+    @Test func aHostEncryptsADatabaseThatItHasUsedWithoutAKey() async throws {
+        try await World.with(.endorser) { world in
+            _ = try await world.agent().runNow(PollName(World.starred)!)
+            await world.stopAgent()
+            var options = world.options
+            options.security.masterKey = DatabaseKey()
+            try await HostDatabase.encrypt(options)
+            let data = try #require(FileManager.default.contents(atPath: options.storage.path))
+            #expect(!String(decoding: data, as: Unicode.ASCII.self).contains(world.did.rawValue))
+            let agent = try await world.agent { $0.security = options.security }
+            #expect(try await agent.activeIdentity() == world.did)
         }
     }
 

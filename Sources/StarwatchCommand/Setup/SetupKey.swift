@@ -1,0 +1,118 @@
+import Foundation
+import Starwatch
+
+/// The making of the master key of a new configuration.
+struct SetupKey {
+    let storage: SetupStorage
+    /// The folder of the configuration.
+    let folder: String
+    /// The agent's user, if it is another one.
+    let user: ServiceUser?
+    var dropIn = ServiceDropIn()
+    /// Makes systemd read its units again; returns whether it did.
+    var reload: () -> Bool = SetupKey.reloadSystemd
+
+    private var file: String { folder + "/" + SetupStorage.keyName }
+
+    /// Makes the key and the folder of the data. What exists stays.
+    ///
+    /// - Returns: One line per file.
+    func make() async throws -> [String] {
+        var lines: [String] = []
+        if let folder = storage.newFolder { try makeFolder(folder) }
+        switch storage.encryption {
+        case .none, .clear: break
+        case .kept: lines.append("kept     the master key")
+        case .file: lines.append(try makeFile())
+        case .credential: lines += try await makeCredential()
+        }
+        return lines
+    }
+
+    private func makeFolder(_ path: String) throws(CommandError) {
+        guard !FileManager.default.fileExists(atPath: path) else { return }
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path,
+                withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } catch { throw .failed("\(path) cannot be made; check the folder's owner and free space.") }
+    }
+
+    private func makeFile() throws -> String {
+        guard try MasterKeyFile.create(file) != nil else {
+            throw CommandError.failed("\(file) exists already, and a key is never replaced; run this again.")
+        }
+        if let user, chown(file, uid_t(user.id), gid_t(user.group)) != 0 {
+            throw CommandError.failed("\(file) cannot be given to the agent's user; run chown on it.")
+        }
+        return "written  \(file) (mode 0600)"
+    }
+
+    private func makeCredential() async throws -> [String] {
+        let credential = SealedCredential(of: file)
+        guard await credential.make(DatabaseKey()) else {
+            return ["note     systemd-creds could not encrypt the master key, so that it is in a file", try makeFile()]
+        }
+        do {
+            try FileManager.default.createDirectory(
+                atPath: dropIn.folder,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o755]
+            )
+            try dropIn.text(credential).write(toFile: dropIn.path, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: dropIn.path)
+        } catch {
+            throw CommandError.failed("\(dropIn.path) cannot be written; check the folder's owner and free space.")
+        }
+        let note = reload() ? [] : ["note     run 'systemctl daemon-reload' before the agent starts"]
+        return ["written  \(credential.path) (mode 0600)", "written  \(dropIn.path) (mode 0644)"] + note
+    }
+
+    private static func reloadSystemd() -> Bool {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/systemctl")
+        process.arguments = ["daemon-reload"]
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+
+    /// Says how to keep a copy of the key, or how to encrypt a database that is clear.
+    var advice: String? {
+        let credential = SealedCredential(of: file)
+        switch storage.encryption {
+        case .none: return nil
+        case .kept(let setting): return copyAdvice(setting.hasSuffix(SetupStorage.keyName) ? credential : nil)
+        case .file, .credential: return copyAdvice(credential)
+        case .clear:
+            let sudo = user == nil ? "" : "sudo "
+            let configuration = folder + "/" + SetupFiles.configurationName
+            var commands = ["\(sudo)starwatch keys init --file \(file)"]
+            if user != nil {
+                commands.insert("sudo systemctl stop starwatch", at: 0)
+                commands.append("sudo chown starwatch: \(file)")
+            }
+            commands += [
+                "echo 'security: {master_key_file: \(SetupStorage.keyName)}' | \(sudo)tee -a \(configuration)",
+                "\(sudo)starwatch keys encrypt-database --config \(configuration)",
+            ]
+            return "\(storage.path) is not encrypted, and stays so. To encrypt it, stop the agent and run:\n"
+                + commands.map { "  " + $0 }.joined(separator: "\n")
+        }
+    }
+
+    private func copyAdvice(_ credential: SealedCredential?) -> String {
+        let begin = "The database is encrypted. "
+        let place =
+            "where no backup of the database goes, such as a password manager: without the key the database is lost."
+        guard let credential, credential.replacesFile || FileManager.default.fileExists(atPath: file) else {
+            return begin + "Keep a copy of its master key \(place)"
+        }
+        guard credential.replacesFile else { return begin + "Keep a copy of \(file) \(place)" }
+        let command = credential.command.joined(separator: " ")
+        return begin + "Keep a copy of the master key, which this prints, \(place)\n  sudo \(command)"
+    }
+}

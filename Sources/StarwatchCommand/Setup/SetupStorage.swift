@@ -1,0 +1,136 @@
+import Foundation
+import Starwatch
+import StarwatchCore
+
+/// The database of a new configuration, and its encryption.
+struct SetupStorage: Sendable, Hashable {
+    enum Encryption: Sendable, Hashable {
+        /// The operator wants none.
+        case none
+        /// A database that is clear stays clear.
+        case clear
+        /// The key that is there; the line of its setting.
+        case kept(setting: String)
+        /// A new key in a file beside the configuration.
+        case file
+        /// A new key as a credential that only systemd and root can open.
+        case credential
+    }
+
+    /// What there is on this machine.
+    struct Facts: Sendable, Hashable {
+        var isWanted = true
+        var database: DatabaseEncryption.Stored = .absent
+        /// The line of the former configuration that names a key.
+        var formerSetting: String?
+        /// The id of the key beside the configuration.
+        var keyInFile: String?
+        var hasCredential = false
+        /// Whether systemd runs, can make a credential, and starts the agent.
+        var canSeal = false
+    }
+
+    static let keyName = "master.key"
+    private static let keySetting = "master_key_file: \(keyName)"
+
+    var path: String
+    /// The value of `storage.path`; `nil` if it is the default.
+    var setting: String?
+    var encryption: Encryption
+
+    /// The line of the setting of the key; `nil` for none.
+    var keyLine: String? {
+        switch encryption {
+        case .none, .clear: nil
+        case .kept(let setting): setting
+        case .file, .credential: Self.keySetting
+        }
+    }
+
+    /// Decides about the encryption. A key that exists is never replaced.
+    ///
+    /// - Throws: ``CommandError`` if the new configuration could not open the database.
+    static func encryption(_ facts: Facts, database path: String, folder: String) throws(CommandError) -> Encryption {
+        let kept = facts.formerSetting.map { Encryption.kept(setting: $0) }
+        let beside = facts.hasCredential || facts.keyInFile != nil ? Encryption.kept(setting: keySetting) : nil
+        switch facts.database {
+        case .clear: return facts.isWanted ? .clear : .none
+        case .absent:
+            guard facts.isWanted else { return .none }
+            return kept ?? beside ?? (facts.canSeal ? .credential : .file)
+        case .encrypted(let key):
+            guard facts.isWanted else {
+                throw .failed("\(path) is encrypted; run 'starwatch keys decrypt-database' before --no-encryption.")
+            }
+            if let kept { return kept }
+            if facts.hasCredential || facts.keyInFile == key { return .kept(setting: keySetting) }
+            throw .failed(
+                "\(path) is encrypted with the master key \(key); put that key into \(folder)/\(keyName), mode 0600, first."
+            )
+        }
+    }
+
+    /// Looks at the files of a folder.
+    ///
+    /// Outside the package the data gets a folder of its own, so that a copy of it is none of the key beside the
+    /// configuration. A database of an earlier start stays where it is.
+    static func find(in folder: String, isPackaged: Bool, isWanted: Bool) throws -> SetupStorage {
+        let places = isPackaged ? [ServiceUser.stateFolder] : [folder + "/" + dataFolder, folder]
+        let databases = places.map { $0 + "/starwatch.db" }
+        let new = isWanted ? databases[0] : databases.last!
+        let path = databases.first { FileManager.default.fileExists(atPath: $0) } ?? new
+        var facts = Facts()
+        facts.isWanted = isWanted
+        facts.database = try DatabaseEncryption.stored(at: path)
+        facts.formerSetting = formerSetting(in: folder)
+        let key = folder + "/" + keyName
+        facts.hasCredential = SealedCredential(of: key).exists
+        if FileManager.default.fileExists(atPath: key) { facts.keyInFile = try MasterKeyFile.read(key).id }
+        facts.canSeal = isPackaged && SealedCredential.isSupported && ServiceDropIn.isPossible
+        return SetupStorage(
+            path: path,
+            setting: isPackaged ? path : path == databases[0] ? "\(dataFolder)/starwatch.db" : nil,
+            encryption: try encryption(facts, database: path, folder: folder)
+        )
+    }
+
+    private static let dataFolder = "data"
+
+    /// The folder to make for the database; `nil` if the package has it, or if it is that of the configuration.
+    var newFolder: String? {
+        setting == "\(Self.dataFolder)/starwatch.db" ? String(path.dropLast("/starwatch.db".count)) : nil
+    }
+
+    /// The setting of the key in the configuration that is there.
+    private static func formerSetting(in folder: String) -> String? {
+        var loader = ConfigurationLoader()
+        loader.checksSecrets = false
+        let file = folder + "/" + SetupFiles.configurationName
+        guard let security = try? loader.load(file: file).options.security else { return nil }
+        if let argv = security.masterKeyCommand { return "master_key_command: " + ConfigurationPrinter.list(argv) }
+        guard let path = security.masterKeyFile else { return nil }
+        // The name alone, because systemd finds a credential by it.
+        let name = path.hasPrefix(folder + "/") ? String(path.dropFirst(folder.count + 1)) : path
+        return "master_key_file: " + ConfigurationPrinter.scalar(name)
+    }
+}
+
+/// The drop-in of the unit that loads the master key.
+struct ServiceDropIn: Sendable, Hashable {
+    var folder = "/etc/systemd/system/starwatch.service.d"
+
+    static let name = "master-key.conf"
+    var path: String { folder + "/" + Self.name }
+
+    /// Whether systemd runs this machine.
+    static var isPossible: Bool { FileManager.default.fileExists(atPath: "/run/systemd/system") }
+
+    func text(_ credential: SealedCredential) -> String {
+        """
+        # Written by 'starwatch init'. systemd decrypts the master key for the agent alone.
+        [Service]
+        LoadCredentialEncrypted=\(credential.name):\(credential.path)
+
+        """
+    }
+}

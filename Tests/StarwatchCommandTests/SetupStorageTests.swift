@@ -1,0 +1,122 @@
+import Foundation
+import Glibc
+import Starwatch
+import Testing
+
+@testable import StarwatchCommand
+
+/// The encryption of a database that `starwatch init` sets up.
+@Suite struct SetupStorageTests {
+    private typealias Facts = SetupStorage.Facts
+
+    private static let master = "master_key_file: master.key"
+
+    private func decide(_ edit: (inout Facts) -> Void) throws -> SetupStorage.Encryption {
+        var facts = Facts()
+        edit(&facts)
+        return try SetupStorage.encryption(facts, database: "/d/starwatch.db", folder: "/c")
+    }
+
+    @Test func aNewDatabaseIsEncryptedUnlessNobodyWantsIt() throws {
+        #expect(try decide { _ in } == .file)
+        #expect(try decide { $0.canSeal = true } == .credential)
+        #expect(try decide { $0.isWanted = false } == .none)
+    }
+
+    @Test func aKeyThatExistsIsKept() throws {
+        #expect(try decide { ($0.keyInFile, $0.canSeal) = ("a", true) } == .kept(setting: Self.master))
+        #expect(try decide { $0.hasCredential = true } == .kept(setting: Self.master))
+        #expect(try decide { ($0.database, $0.keyInFile) = (.encrypted(key: "a"), "a") } == .kept(setting: Self.master))
+        let command = "master_key_command: [unwrap]"
+        #expect(
+            try decide { ($0.database, $0.formerSetting) = (.encrypted(key: "a"), command) } == .kept(setting: command)
+        )
+    }
+
+    @Test func aClearDatabaseStaysClear() throws {
+        #expect(try decide { ($0.database, $0.keyInFile, $0.canSeal) = (.clear, "a", true) } == .clear)
+        #expect(try decide { ($0.database, $0.isWanted) = (.clear, false) } == .none)
+    }
+
+    @Test func aConfigurationThatCouldNotOpenItsDatabaseIsNotWritten() {
+        #expect(throws: CommandError.self) { try decide { $0.database = .encrypted(key: "a") } }
+        #expect(throws: CommandError.self) {
+            try decide { ($0.database, $0.keyInFile) = (.encrypted(key: "a"), "b") }
+        }
+        #expect(throws: CommandError.self) {
+            try decide { ($0.database, $0.keyInFile, $0.isWanted) = (.encrypted(key: "a"), "a", false) }
+        }
+    }
+
+    @Test func theKeyLiesInAnotherFolderThanTheData() throws {
+        let folder = try TemporaryFolder()
+        let storage = try SetupStorage.find(in: folder.path, isPackaged: false, isWanted: true)
+        #expect(storage.path == folder.path + "/data/starwatch.db")
+        let text = SetupFiles.text(SetupAnswers(), isPackaged: false, storage: storage)
+        #expect(text.contains("path: data/starwatch.db\n"))
+        #expect(storage.keyLine == Self.master)
+        let packaged = try SetupStorage.find(in: folder.path, isPackaged: true, isWanted: true)
+        #expect(packaged.path == "/var/lib/starwatch/starwatch.db" && packaged.newFolder == nil)
+        let clear = try SetupStorage.find(in: folder.path, isPackaged: false, isWanted: false)
+        #expect(clear.path == folder.path + "/starwatch.db" && clear.keyLine == nil && clear.setting == nil)
+    }
+
+    @Test func theFormerSettingOfTheKeyIsFound() throws {
+        let folder = try TemporaryFolder()
+        let yaml = "security: {master_key_command: [/bin/unwrap, \"a b\"]}\n"
+        _ = try folder.write(yaml, to: "starwatch.yaml")
+        let storage = try SetupStorage.find(in: folder.path, isPackaged: false, isWanted: true)
+        #expect(storage.keyLine?.hasPrefix("master_key_command: [/bin/unwrap, ") == true)
+        _ = try folder.write("security: {master_key_file: other.key}\n", to: "starwatch.yaml")
+        #expect(
+            try SetupStorage.find(in: folder.path, isPackaged: false, isWanted: true).keyLine
+                == "master_key_file: other.key"
+        )
+    }
+
+    // MARK: - The credential
+
+    /// With the systemd-creds of this machine, whose key only root can use.
+    @Test(.enabled(if: geteuid() == 0 && SealedCredential.isSupported))
+    func theKeyBecomesACredentialThatOnlyRootAndSystemdOpen() async throws {
+        let folder = try TemporaryFolder()
+        var storage = try SetupStorage.find(in: folder.path, isPackaged: true, isWanted: true)
+        storage.encryption = .credential
+        var setup = SetupKey(storage: storage, folder: folder.path, user: nil)
+        setup.dropIn = ServiceDropIn(folder: folder.path + "/starwatch.service.d")
+        setup.reload = { false }
+        let lines = try await setup.make()
+        #expect(lines.contains { $0.contains("systemctl daemon-reload") })
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(names == ["master.key.cred", "starwatch.service.d"])
+        let credential = SealedCredential(of: folder.path + "/master.key")
+        let unit = try String(contentsOfFile: folder.path + "/starwatch.service.d/master-key.conf", encoding: .utf8)
+        #expect(unit.hasSuffix("[Service]\nLoadCredentialEncrypted=master.key:\(credential.path)\n"))
+        let key = try await credential.open()
+        let text = try String(contentsOfFile: credential.path, encoding: .utf8)
+        #expect(!text.contains(key.base64))
+        let advice = try #require(setup.advice)
+        #expect(advice.contains("systemd-creds decrypt --name=master.key \(credential.path) -"))
+        #expect(!advice.contains(key.base64))
+        // Checks accept it, except in a service that does not load it.
+        let configuration = folder.path + "/starwatch.yaml"
+        _ = try folder.write("security: {master_key_file: master.key}\n", to: "starwatch.yaml")
+        let options = try ConfigurationLoader(environment: [:]).load(file: configuration).options
+        #expect(try await DatabaseEncryption.key(of: options.security) == key)
+        #expect(throws: ConfigurationFailure.self) {
+            try ConfigurationLoader(environment: ["CREDENTIALS_DIRECTORY": "/nowhere"]).load(file: configuration)
+        }
+        var other = ConfigurationLoader(environment: [:])
+        other.user = 65_534
+        let failure = #expect(throws: ConfigurationFailure.self) {
+            try other.load(text: "security: {master_key_file: master.key}\n", file: "f", directory: folder.path)
+        }
+        #expect(failure?.problems.first?.message.hasSuffix("use sudo.") == true)
+        // It is never replaced.
+        #expect(throws: CommandError.self) { try KeyFiles.make(folder.path + "/master.key") }
+        #expect(
+            try SetupStorage.find(in: folder.path, isPackaged: false, isWanted: true).encryption
+                == .kept(setting: Self.master)
+        )
+    }
+}
