@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import MockEndorser
+import Starwatch
 import Testing
 
 /// The built agent with what former versions left: databases of each schema version with changes in flight, and the way back.
@@ -118,9 +119,18 @@ import Testing
         try await world.mock.stop()
     }
 
-    @Test func aDowngradeIsRefusedInOneSentenceAndTheCopyThatItNamesWorks() async throws {
-        let (world, new) = try await Self.world(try #require(Self.all.first))
+    /// The oldest schema version, and the releases.
+    static let downgraded = all.prefix(1) + all.filter { !$0.name.hasPrefix("version-") }
+
+    @Test(arguments: downgraded)
+    func aDowngradeIsRefusedInOneSentenceAndTheCopyThatItNamesWorks(former: Former) async throws {
+        let (world, new) = try await Self.world(former)
         let pending = try open(world)
+        // This program makes no copy of a database that needs no upgrade; the later one did.
+        if try Database.integer(world.database, "PRAGMA user_version") == HostDatabase.versions.upperBound {
+            let later = world.workspace.path("starwatch.db.before-99")
+            try FileManager.default.copyItem(atPath: world.database, toPath: later)
+        }
         try await run(world, until: 3)
         let copy = try #require(try copies(world).first)
         // As a later version would leave it.
