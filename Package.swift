@@ -242,7 +242,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Yams", package: "Yams"),
             ],
-            exclude: ["Crash/faults.c"]
+            exclude: ["Crash/faults.c", "Proxy/tunnel.py"]
         ),
     ],
     // For #embed.

@@ -22,7 +22,8 @@ package struct JournalRecord: Sendable, Codable, Hashable {
     package var id: Int64?
     package var at: String
     package var kind: Kind
-    /// The actor: `socket:anna`, `port:token`, `command:root`, `signal`, `program`; `agent` for the end of a run.
+    /// The actor: `socket:anna`, `port:token`, `command:root`, `signal`, `program`; `agent` for the end of a run and
+    /// for an upgrade of the database.
     package var actor: String
     /// The action, as its path in the control API: `outbox.discard`.
     package var verb: String?

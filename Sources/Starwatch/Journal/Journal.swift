@@ -53,6 +53,25 @@ struct Journal: Sendable {
         return detail
     }
 
+    /// Notes that the start upgraded the database.
+    func note(_ upgrade: SchemaUpgrade) async {
+        var fields: AgentEvent.Fields = [.from: .number(upgrade.from), .to: .number(upgrade.to)]
+        if let copy = upgrade.copy { fields[.copy] = "\(copy)" }
+        logger.log(.storageUpgraded, fields)
+        let copy = upgrade.copy.map { "The copy from before is \($0)." } ?? "No copy from before is kept."
+        await append(
+            JournalEntry(
+                at: now,
+                .action,
+                by: "agent",
+                verb: "storage.upgrade",
+                target: "from=\(upgrade.from),to=\(upgrade.to)",
+                result: "ok",
+                detail: copy
+            )
+        )
+    }
+
     /// Notes the end of the former run, and looks for the ends that the two runs before it left.
     ///
     /// The black box has them. A journal without one is perhaps that of an older copy of the database, which somebody put

@@ -348,6 +348,11 @@ extension AgentEvent: CaseIterable {
         "The journal lacks the end of a run that the black box has. Perhaps somebody put an older copy of the database "
             + "back: what the agent did since then is forgotten, and changes can be announced again."
     }
+    static let storageUpgraded = AgentEvent("storage.upgraded", .notice, [.from, .to], optional: [.copy], folds: false)
+    {
+        "The start upgraded the database's schema. A former program opens only the copy, which is kept for "
+            + "`storage.keep_before_upgrade`. `starwatch journal` lists the upgrade."
+    }
     static let tokenUnavailable = AgentEvent("token.unavailable", .warning, [.runID, .error, .reason]) {
         "No token is available, so no request is sent. Fix `auth`: its file, its command or the clock."
     }
@@ -372,6 +377,7 @@ extension AgentEvent: CaseIterable {
         pollPageOutOfOrder, pollRunsMissed, pollSkipped, pollSkippedAgain, pollStoreFailed, pollUnchanged, problemBegan,
         problemEnded, retentionCleaned, retentionStoreFailed, serverDialect, serverWait, serverWaitCapped, sinkCircuit,
         sinkGivenUp, sinkGone, sinkRejected, sinkUnavailable, starsUnreadable, storageCheck, storageCheckFailed,
-        storageClear, storageDamaged, storageOlderCopy, tokenUnavailable, webConfigRefused, webConfigReloaded,
+        storageClear, storageDamaged, storageOlderCopy, storageUpgraded, tokenUnavailable, webConfigRefused,
+        webConfigReloaded,
     ]
 }

@@ -8,12 +8,14 @@ package enum LogField: String, Sendable, CaseIterable {
     case changed
     case client
     case configuration
+    case copy
     case count
     case dialect
     case digest
     case durationMilliseconds = "duration_ms"
     case endpoint
     case error
+    case from
     case group
     case identity
     case kind
@@ -40,6 +42,7 @@ package enum LogField: String, Sendable, CaseIterable {
     case skewMilliseconds = "skew_ms"
     case state
     case target
+    case to
     case verb
     case version
 
@@ -75,10 +78,11 @@ package enum LogField: String, Sendable, CaseIterable {
         switch self {
         case .address: .address
         case .client: .network
-        case .attempt, .changeCount, .count, .page, .polls, .projectCount, .rowCount: .count
+        case .attempt, .changeCount, .count, .from, .page, .polls, .projectCount, .rowCount, .to: .count
         case .cause, .dialect, .endpoint, .group, .kind, .outcome, .port, .problem, .reason, .result, .state: .word
         case .durationMilliseconds, .sizeMilliseconds, .skewMilliseconds: .milliseconds
-        case .actor, .changed, .configuration, .error, .path, .serverError, .signal, .target, .verb, .version: .text
+        case .actor, .changed, .configuration, .copy, .error, .path, .serverError, .signal, .target, .verb, .version:
+            .text
         case .since: .time
         case .identity: .pseudonym
         case .notificationID: .notificationID
@@ -103,12 +107,14 @@ package enum LogField: String, Sendable, CaseIterable {
         case .changeCount: "Changes that were found, delivered or not acknowledged."
         case .configuration:
             "The first 12 hexadecimal digits of a hash of the configuration, keyed with the installation's own key."
+        case .copy: "File name of the copy from before the upgrade, beside the database."
         case .count: "Changes in the notification, or dropped events."
         case .dialect: "The server's dialect: `endorser` or `canonical`."
         case .digest: "Name of the digest."
         case .durationMilliseconds: "Duration of the cycle, or of the problem."
         case .endpoint: "Label `endpoint` of `starwatch_api_requests_total`."
         case .error: "Cause of the error, in one sentence."
+        case .from: "Schema version of the database before."
         case .group: "`single`, `several` or `many`."
         case .identity: "Pseudonym of the identity. A DID always has the same pseudonym on one installation."
         case .kind: "Kind of contract violation, clock jump or callback event, as in the label of the matching metric."
@@ -140,6 +146,7 @@ package enum LogField: String, Sendable, CaseIterable {
         case .skewMilliseconds: "Server time minus local time."
         case .state: "Of a circuit: `closed`, `half_open` or `open`. Of a check: `running` or `passed`."
         case .target: "Object of the action, without personal data: a name, row numbers, options."
+        case .to: "Schema version of the database since."
         case .verb: "The action, as its path in the control API: `outbox.discard`."
         case .version: "Version of the agent."
         }

@@ -178,6 +178,7 @@ public final class Agent: Sendable {
         if !isContinued {
             await process.runs.begin(now: process.environment.time.now) { await process.journal.note(former: $0) }
             logger.log(.agentStarted, [.version: "\(AgentVersion.current)", .polls: .number(runtime.polls.count)])
+            if let upgrade = process.store.upgrade { await process.journal.note(upgrade) }
             // A host application decides about its database itself.
             if process.isClear, options.storage.owner == .agent { logger.log(.storageClear) }
         }

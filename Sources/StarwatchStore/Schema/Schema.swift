@@ -40,7 +40,7 @@ package enum Schema {
     ///
     /// - Parameters:
     ///   - scope: The pages to check. Everything is checked before a migration and before the file is rewritten.
-    ///   - beforeMigrating: Called after all checks if the database is older.
+    ///   - beforeMigrating: Called after all checks, with the version of the database, if that is older.
     ///   - beforeWriting: Called after that.
     /// - Returns: Whether every page is known to be sound.
     @discardableResult
@@ -49,7 +49,7 @@ package enum Schema {
         owner: StoreOwner,
         masterKey: MasterKey? = nil,
         checks scope: PageCheckScope = .all,
-        beforeMigrating: () throws -> Void = {},
+        beforeMigrating: (_ version: Int) throws -> Void = { _ in },
         beforeWriting: () throws -> Void = {}
     ) throws -> Bool {
         let found = try database.unsafeRead { db in try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 }
@@ -62,7 +62,7 @@ package enum Schema {
         case .host: try beforeWriting()
         case .agent:
             if try found == 0 && database.unsafeRead(isForeign) { throw StoreError.foreign }
-            if found > 0, found < supported.upperBound { try beforeMigrating() }
+            if found > 0, found < supported.upperBound { try beforeMigrating(found) }
             try beforeWriting()
             // Before the change of the journal mode, so that a creation that fails leaves the file as it was.
             if found == 0 { try create(database) }

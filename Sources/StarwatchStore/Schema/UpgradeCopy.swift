@@ -20,12 +20,14 @@ struct UpgradeCopy {
     /// Replaces an older copy of the same name, unless that is of an older version: then an upgrade was interrupted, and the
     /// database is no longer that of the former program.
     ///
+    /// - Returns: The file name of the copy.
     /// - Throws: ``StoreError/noRoomForCopy(version:bytes:)``, or the error of SQLite or the system. No copy is left then.
-    func make(of database: DatabaseQueue, to version: Int, now: Timestamp) throws {
+    func make(of database: DatabaseQueue, to version: Int, now: Timestamp) throws -> String {
         let target = "\(path).before-\(version)"
         let partial = target + Self.partialEnding
+        let name = String(target.split(separator: "/").last ?? "")
         let found = try database.unsafeRead { db in try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 }
-        if let former = Self.version(of: target), former < found { return }
+        if let former = Self.version(of: target), former < found { return name }
         let needed = DatabaseFile.bytes(path: path) + DatabaseFile.bytes(path: path + "-wal")
         let missing = Self.missing(for: needed, free: DatabaseFile.freeBytes(path: path))
         guard missing == 0 else { throw StoreError.noRoomForCopy(version: version, bytes: missing) }
@@ -34,6 +36,7 @@ struct UpgradeCopy {
             try createEmpty(partial)
             try database.writeWithoutTransaction { db in try db.execute(sql: "VACUUM INTO ?", arguments: [partial]) }
             try finish(partial, as: target, now: now)
+            return name
         } catch {
             unlink(partial)
             throw error

@@ -7,6 +7,8 @@ struct OpenedDatabase {
     let queue: DatabaseQueue
     let pageCheck: PageCheck
     let context: SessionContext
+    /// `nil` if the database had the newest version.
+    var upgrade: SchemaUpgrade?
 
     /// Opens the database for an agent, which no other can then open.
     static func owned(_ options: StoreOptions) throws -> OpenedDatabase {
@@ -19,14 +21,17 @@ struct OpenedDatabase {
         let queue = try DatabaseQueue(path: options.path, configuration: options.configuration)
         let copy = UpgradeCopy(path: options.path)
         if options.owner == .agent { copy.removePartial() }
+        var upgrade: SchemaUpgrade?
         let isSound = try Schema.open(
             queue,
             owner: options.owner,
             masterKey: options.masterKey,
             checks: options.scope(lock.note() ?? ""),
-            beforeMigrating: {
+            beforeMigrating: { version in
+                let newest = Schema.supported.upperBound
+                upgrade = SchemaUpgrade(from: version, to: newest)
                 guard options.keepBeforeUpgrade > .zero else { return }
-                try copy.make(of: queue, to: Schema.supported.upperBound, now: options.now())
+                upgrade?.copy = try copy.make(of: queue, to: newest, now: options.now())
             },
             // The note must be gone before the first write: a crash can leave a file that fits it by chance.
             beforeWriting: { try lock.write(note: "") }
@@ -38,7 +43,7 @@ struct OpenedDatabase {
             try? queue.writeWithoutTransaction { _ = try $0.checkpoint(.full) }
         }
         let pageCheck = PageCheck(path: options.path, isSound ? .unneeded : .running)
-        return OpenedDatabase(lock: lock, queue: queue, pageCheck: pageCheck, context: context)
+        return OpenedDatabase(lock: lock, queue: queue, pageCheck: pageCheck, context: context, upgrade: upgrade)
     }
 
     /// Opens the database for reading, whatever another process does with it.

@@ -20,6 +20,8 @@ package actor Store {
     /// `nil` if the database is only read.
     let lock: FileLock?
     nonisolated let pageCheck: PageCheck
+    /// The upgrade that this store made when it opened the database; `nil` if none was needed.
+    package nonisolated let upgrade: SchemaUpgrade?
     /// The row ids of streams. Only retention deletes rows of `streams`, and it clears this cache.
     ///
     /// Without it each step of a change begins a transaction more, and an unchanged cycle takes 4 % more instructions
@@ -37,7 +39,7 @@ package actor Store {
         do {
             let opened = try options.reads ? OpenedDatabase.beside(options) : OpenedDatabase.owned(options)
             (lock, database) = (opened.lock, opened.queue)
-            (pageCheck, context) = (opened.pageCheck, opened.context)
+            (pageCheck, context, upgrade) = (opened.pageCheck, opened.context, opened.upgrade)
         } catch {
             let error = StoreError(error).naming(UpgradeCopy(path: options.path))
             options.observer?.failed(error.kind)

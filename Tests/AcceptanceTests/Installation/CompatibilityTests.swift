@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import MockEndorser
+import Starwatch
 import Testing
 
 /// The built agent with what former versions left: databases of each schema version with changes in flight, and the way back.
@@ -66,7 +67,10 @@ import Testing
     }
 
     /// Runs the agent until it has delivered and acknowledged so many changes.
-    private func run(_ world: AgentWorld, until count: Int) async throws {
+    ///
+    /// - Returns: The agent's log.
+    @discardableResult
+    private func run(_ world: AgentWorld, until count: Int) async throws -> String {
         let agent = try await world.start()
         let done = await eventually(within: .seconds(60)) {
             let changes = (try? world.notifications().flatMap(\.changes)) ?? []
@@ -74,6 +78,13 @@ import Testing
         }
         #expect(done == true, "\(agent.logText.suffix(2000))")
         #expect(agent.stop() == 0)
+        return agent.logText
+    }
+
+    /// What the journal says of upgrades.
+    private func upgrades(_ world: AgentWorld) throws -> [String] {
+        let sql = "SELECT actor || ' ' || target || ' ' || detail FROM journal WHERE verb = 'storage.upgrade'"
+        return try Database.strings(world.database, sql)
     }
 
     @Test func thereIsADatabaseOfEachFormerVersionAndOfARelease() throws {
@@ -89,19 +100,37 @@ import Testing
         let version = try Database.integer(world.database, "PRAGMA user_version")
         let pending = try open(world)
         #expect(pending.count == 2)
-        try await run(world, until: 3)
+        let log = try await run(world, until: 3)
         let announced = try world.notifications().flatMap(\.changes)
         #expect(announced.sorted() == (pending + [new]).sorted(), "each once")
         #expect(try Database.booksBalance(world.database))
         #expect(try Database.watermark(at: world.database) == new)
         let newest = try Database.integer(world.database, "PRAGMA user_version")
-        #expect(try copies(world) == (version == newest ? [] : ["starwatch.db.before-\(newest)"]))
+        let isOld = version != newest
+        let copy = "starwatch.db.before-\(newest)"
+        #expect(try copies(world) == (isOld ? [copy] : []))
+        let lines = log.split(separator: "\n").filter { $0.contains("storage.upgraded") }
+        #expect(lines.count == (isOld ? 1 : 0))
+        for part in ["\"from\":\(version)", "\"to\":\(newest)", "\"copy\":\"\(copy)\""] where isOld {
+            #expect(lines.first?.contains(part) == true, "\(part) in \(lines)")
+        }
+        let entry = "agent from=\(version),to=\(newest) The copy from before is \(copy)."
+        #expect(try upgrades(world) == (isOld ? [entry] : []))
         try await world.mock.stop()
     }
 
-    @Test func aDowngradeIsRefusedInOneSentenceAndTheCopyThatItNamesWorks() async throws {
-        let (world, new) = try await Self.world(try #require(Self.all.first))
+    /// The oldest schema version, and the releases.
+    static let downgraded = all.prefix(1) + all.filter { !$0.name.hasPrefix("version-") }
+
+    @Test(arguments: downgraded)
+    func aDowngradeIsRefusedInOneSentenceAndTheCopyThatItNamesWorks(former: Former) async throws {
+        let (world, new) = try await Self.world(former)
         let pending = try open(world)
+        // This program makes no copy of a database that needs no upgrade; the later one did.
+        if try Database.integer(world.database, "PRAGMA user_version") == HostDatabase.versions.upperBound {
+            let later = world.workspace.path("starwatch.db.before-99")
+            try FileManager.default.copyItem(atPath: world.database, toPath: later)
+        }
         try await run(world, until: 3)
         let copy = try #require(try copies(world).first)
         // As a later version would leave it.
@@ -129,8 +158,10 @@ import Testing
             text.replacing(path, with: path + "  keep_before_upgrade: 0s\n"),
             to: "starwatch.yaml"
         )
-        try await run(world, until: 3)
+        let log = try await run(world, until: 3)
         #expect(try copies(world).isEmpty)
+        #expect(log.contains("storage.upgraded") && !log.contains("\"copy\""))
+        #expect(try upgrades(world).first?.hasSuffix("No copy from before is kept.") == true)
         try await world.mock.stop()
     }
 

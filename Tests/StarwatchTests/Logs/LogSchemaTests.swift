@@ -12,7 +12,7 @@ import Testing
     /// Events that no scenario here brings about, and why.
     private static let elsewhere: [AgentEvent: String] = [
         .agentFailed: "DiskStartTests", .canaryStoreFailed: "CanaryTests", .pollRunsMissed: "ScheduleTests",
-        .storageOlderCopy: "JournalAgentTests",
+        .storageOlderCopy: "JournalAgentTests", .storageUpgraded: "CompatibilityTests",
     ]
 
     @Test func everyLineUnderFaultsIsAsTheCatalogueSaysAndEveryEventIsSeen() async throws {
