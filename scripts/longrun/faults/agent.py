@@ -1,0 +1,116 @@
+"""Faults of the agent itself, and what an operator does to it."""
+import signal
+import subprocess
+
+from .fault import LATE, STALE, Fault
+
+
+class Killed(Fault):
+    """kill -9, and a start after 0 to 5 s."""
+
+    seconds, restarts, with_kill, family = (0, 5), True, False, "agent"
+    others = {"ScheduleMissed", "LogErrors"}
+
+    def begin(self):
+        self.agent.kill_agent()
+
+    def end(self):
+        self.agent.start_agent()
+
+
+class KillLoop(Fault):
+    """Something kills the agent every minute, and it is started again."""
+
+    minutes, seconds, restarts, with_kill, family = (10, 12), None, True, False, "agent"
+    alert, others = "CrashLooping", STALE | {"LogErrors"}
+    next_kill = 0
+
+    def tick(self, now):
+        if now >= self.next_kill:
+            self.next_kill = now + 60
+            self.agent.kill_agent()
+            self.agent.start_agent()
+
+
+class Stopped(Fault):
+    """SIGSTOP, and SIGCONT at the end."""
+
+    minutes, alert, with_kill, family = (9, 11), "AgentDown", False, "agent"
+    others = STALE | LATE | {"ClockJumped"}
+
+    def begin(self):
+        self.agent.agent.send_signal(signal.SIGSTOP)
+
+    def end(self):
+        self.agent.agent.send_signal(signal.SIGCONT)
+
+
+class Restarted(Fault):
+    """SIGTERM, and a start."""
+
+    seconds, restarts, with_kill, family = (0, 0), True, False, "agent"
+    others = {"ScheduleMissed"}
+
+    def begin(self):
+        status = self.agent.agent.stop()
+        if status != 0:
+            self.agent.complain(f"the agent exited with {status} on SIGTERM")
+        self.agent.start_agent()
+
+
+class ReloadRefused(Fault):
+    """A reload of a configuration with an error."""
+
+    minutes, alert, family, with_kill = (4, 6), "ConfigReloadFailed", "agent", False
+
+    def begin(self):
+        self.agent.write("starwatch.yaml", self.agent.configuration().replace("timeout: 10s", "timeout: soon", 1), 0o600)
+        self.agent.reload()
+
+    def end(self):
+        self.agent.write("starwatch.yaml", self.agent.configuration(), 0o600)
+        self.agent.reload()
+
+
+class Reloaded(Fault):
+    """A reload of a good configuration that differs."""
+
+    seconds, with_kill, family = (0, 0), False, "agent"
+
+    def begin(self):
+        self.agent.group_interval = self.random.choice(["8s", "10s", "15s"])
+        self.agent.write("starwatch.yaml", self.agent.configuration(), 0o600)
+        self.agent.reload()
+
+
+class Downgraded(Fault):
+    """The former build is started on the database; it must refuse in one sentence and change nothing."""
+
+    seconds, restarts, with_kill, family = (0, 0), True, False, "agent"
+    others = {"ScheduleMissed"}
+
+    def begin(self):
+        self.agent.agent.stop()
+        former = self.agent.options.former_bin_dir / "starwatch"
+        done = subprocess.run(
+            [*self.agent.inside(), former, "run", "--config", self.agent.folder / "starwatch.yaml"], capture_output=True,
+            text=True, timeout=60, stdin=subprocess.DEVNULL)
+        lines = (done.stdout + done.stderr).strip().splitlines()
+        if done.returncode != 2 or len(lines) != 1:
+            self.agent.complain(f"a downgrade ends with {done.returncode} and {len(lines)} lines: {' / '.join(lines)[-400:]}")
+        self.agent.start_agent()
+
+
+class Upgraded(Fault):
+    """SIGTERM or kill -9 of the former build, and the new build is started on its database."""
+
+    seconds, restarts, with_kill, family = (0, 0), True, False, "agent"
+    others = {"ScheduleMissed"}
+
+    def begin(self):
+        if self.random.random() < 0.5:
+            self.agent.kill_agent()
+        else:
+            self.agent.agent.stop()
+        self.agent.record["former"] = False
+        self.agent.start_agent()
