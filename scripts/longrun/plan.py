@@ -53,8 +53,8 @@ def make(seed, seconds, agents, has_former):
         if agent.get("former"):
             # Its first minutes pass with the former build.
             times[number] += generators[number].uniform(60, 600)
-            plans[number].append({"kind": "upgraded", "at": round(times[number], 1), "for": 0, "long": False})
-            times[number] += REST
+            plans[number].append({"kind": "upgraded", "at": round(times[number], 1), "for": 40, "long": False})
+            times[number] += 40 + REST
     while (at := min(times)) < seconds - QUIET:
         number = times.index(at)
         agent, generator, plan = agents[number], generators[number], plans[number]

@@ -225,7 +225,7 @@ class Run:
 
     def stop(self):
         for member in self.members:
-            for name in ("agent", "mock", "disks"):
+            for name in ("agent", "mock", "lock", "disks"):
                 if name in member.processes:
                     member.processes[name].stop()
         if hasattr(self, "children"):

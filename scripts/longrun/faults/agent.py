@@ -1,7 +1,9 @@
 """Faults of the agent itself, and what an operator does to it."""
 import signal
 import subprocess
+import time
 
+from ..base import replay
 from .fault import LATE, STALE, Fault
 
 
@@ -102,15 +104,30 @@ class Downgraded(Fault):
 
 
 class Upgraded(Fault):
-    """SIGTERM or kill -9 of the former build, and the new build is started on its database."""
+    """The new build is started on the former one's database, after SIGTERM or kill -9, while changes wait for the webhook."""
 
-    seconds, restarts, with_kill, family = (0, 0), True, False, "agent"
+    seconds, restarts, with_kill, family = (30, 50), True, False, "agent"
     others = {"ScheduleMissed"}
 
     def begin(self):
+        self.agent.hook_gate.close()
+        replay.post(self.agent.mock + "/mock/publish", {"count": 30})
+        self.due = time.time() + 18
+
+    def tick(self, now):
+        if self.due and now >= self.due:
+            self.due = None
+            self.upgrade()
+
+    def upgrade(self):
         if self.random.random() < 0.5:
             self.agent.kill_agent()
         else:
             self.agent.agent.stop()
         self.agent.record["former"] = False
         self.agent.start_agent()
+
+    def end(self):
+        self.agent.hook_gate.open()
+        if self.agent.record["former"]:
+            self.upgrade()

@@ -1,4 +1,5 @@
 """Faults of the disks and of the clocks."""
+import sys
 import time
 
 from ..base import replay
@@ -29,6 +30,21 @@ class DiskFull(Fault):
 
     def end(self):
         self.agent.resize("disk", "1g")
+
+
+class DatabaseLocked(Fault):
+    """Another process locks the database."""
+
+    minutes, alert, family, with_kill = (11, 13), "StoreBusy", "disk", False
+    others = SERVERS | LATE | {"StoreErrors", "LogErrors"}
+    program = ("import sqlite3, sys, time; database = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=60); "
+               "database.execute('BEGIN IMMEDIATE'); time.sleep(86400)")
+
+    def begin(self):
+        self.agent.launch("lock", [*self.agent.inside(), sys.executable, "-c", self.program, self.agent.database_folder / "starwatch.db"])
+
+    def end(self):
+        self.agent.processes["lock"].kill()
 
 
 class ClockBack(Fault):
