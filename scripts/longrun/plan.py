@@ -23,7 +23,7 @@ def fits(kind, agent):
 def short_step(at, kind, agent, random):
     low, high = KINDS[kind].seconds
     step = {"kind": kind, "at": at, "for": round(random.uniform(low, high), 1), "long": False}
-    if KINDS[kind].with_kill and not agent["steady"] and random.random() < 0.25:
+    if KINDS[kind].with_kill and not agent["steady"] and random.random() < 0.4:
         step["kill"] = round(step["for"] * random.random(), 1)
     return step
 

@@ -89,8 +89,9 @@ def restarts(state):
         kinds = collections.Counter(window["kind"] for window in record["windows"])
         kills = sum(window["kill"] for window in record["windows"])
         rows.append([record["name"], "steady" if record["steady"] else "", len(record["starts"]), kinds["killed"], kills,
-                     kinds["kill_loop"], kinds["restarted"], kinds["upgraded"], kinds["downgraded"]])
-    yield from table(["agent", "", "starts", "kill -9", "kill -9 in a fault", "kill loops", "SIGTERM", "upgrades", "downgrades refused"], rows)
+                     kinds["kill_loop"], kinds["restarted"], record.get("refused_starts", 0), kinds["upgraded"], kinds["downgraded"]])
+    yield from table(["agent", "", "starts", "kill -9", "kill -9 in a fault", "kill loops", "SIGTERM", "refused starts",
+                      "upgrades", "refused downgrades"], rows)
 
 
 def version(folder):
@@ -107,7 +108,7 @@ def verdicts(state, counts, rows, uncaused, long):
     samples, wrong = slopes.imbalance(state, state["beat"])
     ended = [record.get("exit") for record in state["agents"]]
     over = [] if not state["finished"] else [
-        ("everything is acknowledged at the end", state["drained"], ""),
+        ("everything is acknowledged at the end", state.get("drained"), ""),
         ("each agent exits 0 on SIGTERM", not any(ended), ", ".join(map(str, ended))),
     ]
     return [

@@ -82,15 +82,29 @@ class Member(Agent):
                 self.finish()
         elif self.record["next"] < len(self.steps) and elapsed >= self.steps[self.record["next"]]["at"]:
             self.begin(now)
-        is_killed = self.active and self.active.name() == "killed"
-        if not is_killed and self.agent.poll() is not None:
-            log = (self.folder / "agent.log").read_text().splitlines()[-3:]
-            self.complain(f"the agent exited with status {self.agent.returncode}: " + " / ".join(log)[-500:])
-            self.start_agent()
+        if self.agent.poll() is not None and not (self.active and self.active.name() == "killed"):
+            self.start_again(now)
         if now < self.retry_until and now >= self.next_retry:
             self.next_retry = now + 20
             if self.metric('starwatch_outbox_rows{state="dead"'):
                 self.attempt("outbox retry", self.run, "outbox", "retry", "--all")
+
+    def start_again(self, now):
+        """Starts an agent that ended, as a service manager does: 5 s later if the fault explains it."""
+        if self.agent.returncode in (1, 2) and self.may_refuse(now):
+            if now - self.record["starts"][-1] >= 5:
+                self.record["refused_starts"] = self.record.get("refused_starts", 0) + 1
+                self.start_agent()
+            return
+        with open(self.folder / "agent.log") as file:
+            log = file.read()[-2000:].splitlines()[-3:]
+        self.complain(f"the agent exited with status {self.agent.returncode}: " + " / ".join(log)[-500:])
+        self.start_agent()
+
+    def may_refuse(self, now):
+        """Whether a fault that lets a start fail lasts, or has just ended."""
+        last = self.record["windows"][-1] if self.record["windows"] else None
+        return last and KINDS[last["kind"]].can_refuse and (last["end"] is None or now - last["end"] < 30)
 
     def publish(self, now):
         """Publishes mostly nothing, sometimes a burst; one change in 5 s on average."""
@@ -153,6 +167,9 @@ class Run:
             if windows and windows[-1]["end"] is None:
                 member.active = member.fault_of(member.record["next"] - 1)
                 windows[-1]["interrupted"] = True
+                if windows[-1]["long"]:
+                    # It is tried again.
+                    member.record["next"] -= 1
                 if member.agent.poll() is not None:
                     member.start_agent()
                 member.finish()

@@ -21,6 +21,8 @@ class Fault:
     needs_canonical = False
     # Whether a kill -9 in its midst is tried.
     with_kill = True
+    # Whether an agent that is started meanwhile can refuse, as with a full disk. It is then started again and again.
+    can_refuse = False
     family = "server"
 
     def __init__(self, agent, random):

@@ -23,6 +23,7 @@ class DiskFull(Fault):
     """The database's disk has no free space."""
 
     minutes, alert, family = (6, 8), "StoreFull", "disk"
+    can_refuse = True
     others = SERVERS | LATE | {"DiskLow", "StoreErrors", "LogErrors", "DeliveryFailing", "DeadLettersPresent"}
 
     def begin(self):
@@ -35,7 +36,7 @@ class DiskFull(Fault):
 class DatabaseLocked(Fault):
     """Another process locks the database."""
 
-    minutes, alert, family, with_kill = (11, 13), "StoreBusy", "disk", False
+    minutes, alert, family, can_refuse = (11, 13), "StoreBusy", "disk", True
     others = SERVERS | LATE | {"StoreErrors", "LogErrors"}
     program = ("import sqlite3, sys, time; database = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=60); "
                "database.execute('BEGIN IMMEDIATE'); time.sleep(86400)")
