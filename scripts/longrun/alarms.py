@@ -52,7 +52,8 @@ def causes(record, gaps, now):
     for begin, end in crash_loops(record["starts"]):
         yield {"CrashLooping"}, None, begin, end
     for begin, end in gaps:
-        yield None, None, begin, end
+        # The gates closed with the script.
+        yield KINDS["server_down"].explains() | KINDS["hook_refuses"].explains(), None, begin, end
 
 
 def is_caused(alert, found):

@@ -108,7 +108,7 @@ def verdicts(state, counts, rows, uncaused, long):
     samples, wrong = slopes.imbalance(state, state["beat"])
     ended = [record.get("exit") for record in state["agents"]]
     over = [] if not state["finished"] else [
-        ("everything is acknowledged at the end", state.get("drained"), ""),
+        ("everything is acknowledged at the end", bool(state.get("drained")), ""),
         ("each agent exits 0 on SIGTERM", not any(ended), ", ".join(map(str, ended))),
     ]
     return [
