@@ -134,6 +134,17 @@ class Agent(replay.World):
             "SWIFT_BACKTRACE=enable=no", self.program(), "run", "--config", self.folder / "starwatch.yaml"])
         self.record.setdefault("starts", []).append(time.time())
 
+    def found_again(self):
+        """Starts the former build with an empty database, from the latest change on."""
+        disk = self.seen(self.database_folder)
+        for name in os.listdir(disk):
+            os.unlink(f"{disk}/{name}")
+        self.record |= {"former": True, "bootstrap": "latest"}
+        self.write("starwatch.yaml", self.configuration(), 0o600)
+        self.start_agent()
+        replay.wait_for("the former build of " + self.label, self.answers)
+        replay.wait_for("its first poll", lambda: self.run("poll", "starred_projects")[0] == 0, 150)
+
     def answers(self):
         if self.agent.poll() is not None:
             raise SystemExit((self.folder / "agent.log").read_text()[-2000:] + f"soak: the agent {self.label} exited")
@@ -152,7 +163,8 @@ class Agent(replay.World):
         return self.folder / "filedisk" / "notifications.jsonl"
 
     def configuration(self):
-        return super().configuration().replace("group_interval: 10s", f"group_interval: {self.group_interval}")
+        text = super().configuration().replace("group_interval: 10s", f"group_interval: {self.group_interval}")
+        return text.replace("bootstrap: beginning", f"bootstrap: {self.record.get('bootstrap', 'beginning')}")
 
     def reload(self):
         self.agent.send_signal(signal.SIGHUP)
@@ -182,6 +194,12 @@ class Agent(replay.World):
         except OSError:
             return None
         return sum(float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(pattern))
+
+    def has_all(self):
+        """Whether the file has every published change."""
+        with open(self.seen(self.notifications())) as file:
+            arrived = {change["jwt_id"] for line in file for change in json.loads(line)["changes"]}
+        return set(self.published()["published"]) <= arrived
 
     def waiting(self):
         """Returns the number of rows that are not acknowledged yet."""

@@ -43,12 +43,14 @@ def crash_loops(starts):
 
 def causes(record, gaps, now):
     """Returns what can raise an alert: the names (`None`: any), the sink, begin and end."""
+    former = record["begun"] - 60
     for window in record["windows"]:
         kind = KINDS[window["kind"]]
+        former = window["begin"] if window["kind"] == "refounded" else former
         yield kind.explains(), kind.target, window["begin"], window["end"] or now
         if window["kind"] == "upgraded":
             # The rules belong to the new build.
-            yield None, None, record["begun"] - 60, window["begin"]
+            yield None, None, former, window["end"] or now
     for begin, end in crash_loops(record["starts"]):
         yield {"CrashLooping"}, None, begin, end
     for begin, end in gaps:
@@ -62,23 +64,27 @@ def is_caused(alert, found):
     at = alert["from"]
     fitting = sorted((begin, end + grace) for names, target, begin, end in found
                      if (names is None or alert["alert"] in names) and (not target or not alert["sink"] or target == alert["sink"]))
+    covered = False
     for begin, end in fitting:
-        if begin <= at:
-            at = max(at, end)
-    return at >= alert["to"]
+        if begin <= at <= end:
+            at, covered = end, True
+    return covered and at >= alert["to"]
 
 
 def judge(state):
-    """Returns the alerts without a cause, and each long fault with the delay of its alert, `None` without one."""
+    """Returns all alerts, those without a cause, those of a short fault, and each long fault with its alert's delay, `None` without one."""
     now = min(time.time(), state["beat"] + 60)
     fired = intervals(state["prometheus"], state["begun"], now)
-    uncaused, long = [], []
+    uncaused, brief, long = [], [], []
     for record in state["agents"]:
         found = list(causes(record, state["gaps"], now))
+        lasting = list(causes({**record, "windows": [w for w in record["windows"] if w["long"] or w["kind"] == "upgraded"]}, [], now))
         mine = [alert for alert in fired if alert["agent"] == record["name"]]
         for alert in mine:
             if not is_caused(alert, found):
                 uncaused.append(alert)
+            elif not is_caused({**alert, "to": alert["from"]}, lasting):
+                brief.append(alert)
         for window in record["windows"]:
             if not window["long"] or window.get("interrupted") or window["end"] is None:
                 continue
@@ -88,4 +94,4 @@ def judge(state):
             delay = max(0, min(hits) - window["begin"]) if hits else None
             long.append({"agent": record["name"], **window, "alert": kind.alert, "delay": delay})
     uncaused += [alert for alert in fired if alert["agent"] not in {record["name"] for record in state["agents"]}]
-    return fired, uncaused, long
+    return fired, uncaused, brief, long

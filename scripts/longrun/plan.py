@@ -35,7 +35,7 @@ def make(seed, seconds, agents, has_former):
     sources = {
         "long": deal([name for name, kind in KINDS.items() if kind.minutes], random.Random(f"{seed} long")),
         "short": deal([name for name, kind in KINDS.items() if kind.seconds and name != "upgraded"
-                       and (has_former or name != "downgraded")] + ["killed"] * 3, random.Random(f"{seed} short")),
+                       and (has_former or name not in ("downgraded", "refounded"))] + ["killed"] * 3, random.Random(f"{seed} short")),
     }
 
     def draw(length, agent):
@@ -62,6 +62,10 @@ def make(seed, seconds, agents, has_former):
             step = short_step(round(at, 1), draw("short", agent), agent, generator)
             plan.append(step)
             at += step["for"] + generator.uniform(30, 90)
+            if step["kind"] == "refounded":
+                at += generator.uniform(60, 240)
+                plan.append(short_step(round(at, 1), "upgraded", agent, generator))
+                at += plan[-1]["for"] + generator.uniform(30, 90)
         kind = draw("long", agent)
         minutes = generator.uniform(*KINDS[kind].minutes)
         if at + minutes * 60 < seconds - QUIET:

@@ -66,15 +66,18 @@ def flatness(rows):
                        f"{r['hours']:.1f}", "yes" if r["flat"] else "NO"] for r in rows])
 
 
-def alerts(fired, uncaused, long):
+def alerts(fired, uncaused, brief, long):
     yield "## Alerts and causes"
     yield ""
     counts = collections.Counter(alert["alert"] for alert in fired)
     without = collections.Counter(alert["alert"] for alert in uncaused)
-    yield from table(["alert", "fired", "without a cause"], [[name, count, without[name]] for name, count in sorted(counts.items())])
-    for alert in uncaused:
-        yield (f"- Without a cause: {alert['alert']}{'(' + alert['sink'] + ')' if alert['sink'] else ''} of {alert['agent']}, "
-               f"{clock(alert['from'])}–{clock(alert['to'])}")
+    short = collections.Counter(alert["alert"] for alert in brief)
+    yield from table(["alert", "fired", "by a short fault", "without a cause"],
+                     [[name, count, short[name], without[name]] for name, count in sorted(counts.items())])
+    for words, some in (("Without a cause", uncaused), ("By a short fault", brief)):
+        for alert in some:
+            yield (f"- {words}: {alert['alert']}{'(' + alert['sink'] + ')' if alert['sink'] else ''} of {alert['agent']}, "
+                   f"{clock(alert['from'])}–{clock(alert['to'])}")
     for window in long:
         if window["delay"] is None:
             yield f"- Without its alert {window['alert']}: {window['kind']} of {window['agent']}, {clock(window['begin'])}–{clock(window['end'])}"
@@ -126,7 +129,7 @@ def verdicts(state, counts, rows, uncaused, long):
 
 def write(state, members):
     """Yields the lines of the report, and returns whether all promises hold."""
-    fired, uncaused, long = alarms.judge(state)
+    fired, uncaused, brief, long = alarms.judge(state)
     counts = {member.label: deliveries.count(member) for member in members}
     rows = slopes.measure(state, min(time.time(), state["beat"]))
     judged = verdicts(state, counts, rows, uncaused, long)
@@ -143,7 +146,7 @@ def write(state, members):
     yield from faults(state, long)
     yield from sinks(counts)
     yield from flatness(rows)
-    yield from alerts(fired, uncaused, long)
+    yield from alerts(fired, uncaused, brief, long)
     yield from restarts(state)
     complaints = sorted((at, record["name"], text) for record in state["agents"] for at, text in record["complaints"])
     if complaints:

@@ -32,7 +32,7 @@ class Member(Agent):
     """An agent with its part of the plan."""
 
     retry_until = next_retry = next_publish = 0
-    active, is_over = None, False
+    active, is_over, is_quiet = None, False, False
 
     def prepare(self, steps, seed):
         self.steps, self.seed = steps, seed
@@ -108,7 +108,7 @@ class Member(Agent):
 
     def publish(self, now):
         """Publishes mostly nothing, sometimes a burst; one change in 5 s on average."""
-        if now < self.next_publish:
+        if now < self.next_publish or self.is_quiet:
             return
         self.next_publish = now + 5
         count = self.random.choice([0, 0, 0, 0, 1, 1, 2, 4])
@@ -221,18 +221,12 @@ class Run:
                 if member.metric('starwatch_outbox_rows{state="dead"'):
                     member.attempt("outbox retry", member.run, "outbox", "retry", "--all")
             self.state.save()
-            if all(member.waiting() == 0 and self.has_all(member) for member in self.members):
+            if all(member.waiting() == 0 and member.has_all() for member in self.members):
                 self.values["drained"] = True
                 break
             time.sleep(5)
         for member in self.members:
             member.record["exit"] = member.agent.stop()
-
-    @staticmethod
-    def has_all(member):
-        with open(member.seen(member.notifications())) as file:
-            arrived = {change["jwt_id"] for line in file for change in json.loads(line)["changes"]}
-        return set(member.published()["published"]) <= arrived
 
     def close(self):
         """Keeps what the report reads, and ends the processes."""

@@ -63,7 +63,8 @@ def measure(state, end):
             upgraded = [w["begin"] for w in record["windows"] if w["kind"] == "upgraded"]
             if record["former"] and not upgraded:
                 continue
-            cuts = record["starts"] if what != "database MiB" else [max([record["begun"], *upgraded])]
+            founded = [w["begin"] for w in record["windows"] if w["kind"] in ("upgraded", "refounded")]
+            cuts = record["starts"] if what != "database MiB" else [record["begun"], *founded]
             cuts = [cut for cut in cuts if not upgraded or cut >= upgraded[0]]
             lives = list(pieces(points, cuts, DATABASE_WARM_UP if what == "database MiB" else WARM_UP))
             result = fit(lives) if lives else None

@@ -103,11 +103,37 @@ class Downgraded(Fault):
         self.agent.start_agent()
 
 
+class Refounded(Fault):
+    """The former build starts with an empty database, once everything is delivered. The upgrade follows."""
+
+    seconds, restarts, with_kill, family = (200, 240), True, False, "agent"
+    others = {"ScheduleMissed", "NoStars", "SignedOut"}
+    done = False
+
+    def begin(self):
+        self.agent.is_quiet = True
+        self.from_then = time.time() + 30
+
+    def tick(self, now):
+        # What is published before the first poll of the new database would not be announced.
+        if not self.done and now >= self.from_then and self.agent.waiting() == 0 and self.agent.has_all():
+            self.done = True
+            self.agent.agent.stop()
+            self.agent.found_again()
+            self.agent.is_quiet = False
+
+    def end(self):
+        self.agent.is_quiet = False
+        if not self.done:
+            self.agent.complain("it was not quiet in time, so no former build was started")
+
+
 class Upgraded(Fault):
     """The new build is started on the former one's database, after SIGTERM or kill -9, while changes wait for the webhook."""
 
     seconds, restarts, with_kill, family = (30, 50), True, False, "agent"
     others = {"ScheduleMissed"}
+    due = None
 
     def begin(self):
         self.agent.hook_gate.close()
@@ -129,5 +155,5 @@ class Upgraded(Fault):
 
     def end(self):
         self.agent.hook_gate.open()
-        if self.agent.record["former"]:
+        if self.due:
             self.upgrade()
