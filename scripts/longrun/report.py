@@ -80,7 +80,8 @@ def alerts(fired, uncaused, brief, long):
                    f"{clock(alert['from'])}–{clock(alert['to'])}")
     for window in long:
         if window["delay"] is None:
-            yield f"- Without its alert {window['alert']}: {window['kind']} of {window['agent']}, {clock(window['begin'])}–{clock(window['end'])}"
+            yield (f"- Without its alert {window['alert']}: {window['kind']} of {window['agent']}, "
+                   f"{clock(window['begin'])}–{clock(window['end'])}")
     yield ""
 
 

@@ -127,11 +127,12 @@ class Run:
 
     def create(self):
         options = self.options
+        steady = max(1, options.agents // 3)
         self.values |= {
             "seed": options.seed, "seconds": options.minutes * 60, "elapsed": 0, "begun": time.time(), "gaps": [],
-            "bin_dir": str(options.bin_dir), "former_bin_dir": str(options.former_bin_dir or ""), "finished": False,
-            "drained": False, "agents": [{"name": f"agent{number}", "seed": options.seed * 100 + number, "steady": number < max(1, options.agents // 3),
-                        "canonical": number % 2 == 1, "former": bool(options.former_bin_dir) and number >= max(1, options.agents // 3),
+            "bin_dir": str(options.bin_dir), "former_bin_dir": str(options.former_bin_dir or ""), "finished": False, "drained": False,
+            "agents": [{"name": f"agent{number}", "seed": options.seed * 100 + number, "steady": number < steady,
+                        "canonical": number % 2 == 1, "former": bool(options.former_bin_dir) and number >= steady,
                         "next": 0, "windows": [], "complaints": []} for number in range(options.agents)]}
         plans = plan.make(options.seed, self.values["seconds"], self.values["agents"], bool(options.former_bin_dir))
         (self.folder / "plan.json").write_text(json.dumps(plans, indent=1))

@@ -35,9 +35,10 @@ def pieces(points, cuts, warm_up):
 
 
 def fit(lives):
-    """Returns the slope per hour that the lives share, by least squares, its standard error, and the hours of the longest life."""
-    spread = product = squares = count = 0
-    centred = []
+    """Returns the slope per hour that the lives share, by least squares, its standard error, and the hours of the longest life.
+    Too few means give `None`.
+    """
+    count, centred = 0, []
     for life in lives:
         mean_x, mean_y = (sum(column) / len(life) for column in zip(*life))
         centred += [(x - mean_x, y - mean_y) for x, y in life]
@@ -48,12 +49,14 @@ def fit(lives):
     slope = sum(x * y for x, y in centred) / spread
     squares = sum((y - slope * x) ** 2 for x, y in centred)
     freedom = count - len(lives) - 1
-    error = (squares / freedom / spread) ** 0.5 if freedom > 0 else float("inf")
+    if freedom < 4:
+        return None
+    error = (squares / freedom / spread) ** 0.5
     return slope, error, max(life[-1][0] - life[0][0] for life in lives)
 
 
 def measure(state, end):
-    """Returns the slope of each quantity of each agent: slope per hour, standard error, hours, first and last mean, and whether it is flat."""
+    """Returns the slope per hour of each quantity of each agent, its standard error, and whether it is flat."""
     rows = []
     for what, query in QUERIES.items():
         found = {result["metric"]["instance"]: result["values"]
