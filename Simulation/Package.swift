@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The agent in simulated worlds; README.md describes it, and `scripts/soak` runs it.
+// The agent in simulated worlds; README.md describes it, and `scripts/simulate` runs it.
 let package = Package(
     name: "simulation",
     products: [.executable(name: "starwatch-simulation", targets: ["StarwatchSimulationCommand"])],

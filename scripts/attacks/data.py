@@ -5,10 +5,10 @@ import re
 import sqlite3
 
 from .files import IS_ROOT
-from .world import DID, PLAN, STRANGER, USER, World, check, eventually, item, page, run
+from .world import AUTHOR, DID, PLAN, STRANGER, USER, World, check, eventually, item, page, run
 
 NAME = "Canary Garden of Alice"
-WORDS = [DID, DID.lower(), "aFeDaDa0000000000000", PLAN, PLAN.rsplit("/", 1)[1], NAME, "Canary Garden", "CANARYDESCRIPTION"]
+WORDS = [DID, DID.lower(), AUTHOR, "aFeDaDa0000000000000", "aFeBaBa0000000000000", PLAN, PLAN.rsplit("/", 1)[1], NAME, "Canary Garden", "CANARYDESCRIPTION"]
 COLUMNS = [("sealed_accounts", "did"), ("settings", "starredPlanHandleIds"), ("notification_outbox", "plan_id"), ("notification_outbox", "name"), ("notification_outbox", "changed_fields"),
            ("notifications", "title"), ("notifications", "body"), ("notifications", "payload"), ("plan_snapshots", "sealed_plan_id"), ("plan_snapshots", "fields"), ("feed", "payload")]
 
@@ -32,6 +32,11 @@ def filled(world, encrypted=True):
 def stored(world):
     """The files of the database, as a thief would copy them."""
     return {file.name: file.read_bytes() for file in world.folder.iterdir() if file.name.startswith("starwatch.db")}
+
+
+def without_black_box(files):
+    """The files without the black box, which records each start, also one that fails."""
+    return {name: data for name, data in files.items() if not name.endswith(".blackbox")}
 
 
 def search(category, place, files):
@@ -85,10 +90,12 @@ def theft(category):
 
 def wrong_keys(category):
     def starts(world):
-        before = stored(world)
+        before = without_black_box(stored(world))
         result = run("run", "--config", world.path("starwatch.yaml"), seconds=20)
         check(result.returncode == 2, f"exit {result.returncode}: {result.stderr[:200]}")
-        check(stored(world) == before, "the database was written")
+        after = stored(world)
+        check(without_black_box(after) == before, "the database was written")
+        check(not any(word.encode() in data for data in after.values() for word in WORDS), "the black box shows a value")
         return result.stdout + result.stderr
 
     with World() as world:
@@ -162,34 +169,53 @@ def forged(category):
         files = stored(world)
         config, database = world.path("starwatch.yaml"), world.path("starwatch.db")
 
-        def attack(name, statement):
+        def values(connection, table, column):
+            found = connection.execute(f"SELECT * FROM {table}")
+            index = [name for name, *_ in found.description].index(column)
+            return {(row[0], row[index]) for row in found}
+
+        replaced = set()
+
+        def tried(agent, table, column, forged):
+            check(eventually(lambda: not agent.is_alive() or agent.listens(), 20), "it neither starts nor ends")
+            if not agent.is_alive():
+                return
+            result = run("keys", "verify", "--config", config)
+            # The agent can have replaced the value meanwhile: it seals the DID of its configuration and what it fetches.
+            connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+            left = forged & values(connection, table, column)
+            connection.close()
+            check(result.returncode != 0 or not left, f"keys verify finds nothing: {result.stdout[:100]}")
+            if not left:
+                replaced.add(f"{table}.{column}")
+            for path in ("/api/v1/outbox", "/api/v1/notifications", "/api/v1/stars", "/api/v1/identity"):
+                check("CANARYFORGED" not in agent.control("GET", path)[2], f"{path} shows a forged value")
+            agent.poll()
+            agent.survives()
+
+        def attack(name, table, column, statement):
             with category.attempt(name):
                 for file in list(world.folder.iterdir()):
                     if file.name.startswith("starwatch.db"):
                         file.unlink()
                 for file, data in files.items():
                     world.write(file, data)
-                changed = 0
                 connection = sqlite3.connect(database)
                 connection.execute("PRAGMA ignore_check_constraints = ON")
                 try:
+                    former = values(connection, table, column)
                     changed = statement(connection)
                     connection.commit()
+                    forged = values(connection, table, column) - former
                 finally:
                     connection.close()
                 if not changed:
                     return
                 agent = world.agent(ready=False)
-                up = eventually(lambda: not agent.is_alive() or agent.listens(), 20)
-                check(up, "it neither starts nor ends")
-                if agent.is_alive():
-                    result = run("keys", "verify", "--config", config)
-                    check(result.returncode != 0, f"keys verify finds nothing: {result.stdout[:100]}")
-                    for path in ("/api/v1/outbox", "/api/v1/notifications", "/api/v1/stars", "/api/v1/identity"):
-                        text = agent.control("GET", path)[2]
-                        check("CANARYFORGED" not in text, f"{path} shows a forged value")
-                    agent.poll()
-                    agent.survives()
+                try:
+                    tried(agent, table, column, forged)
+                finally:
+                    # The next attempt needs the files.
                     agent.stop()
                 check(agent.process.returncode in (0, 1, 2), f"it ended with {agent.process.returncode}: {agent.text()[-200:]}")
                 check("CANARY" not in agent.text(), "the log has a value")
@@ -203,15 +229,17 @@ def forged(category):
                 category.note(f"{table}.{column} is empty")
                 continue
             for how in ("a bit", "the first byte", "the last byte", "cut off", "longer", "clear text", "empty"):
-                attack(f"{table}.{column}: {how}", lambda connection: update(connection, table, column, change(rows[0][0], how), rows[0][0]))
+                attack(f"{table}.{column}: {how}", table, column, lambda connection: update(connection, table, column, change(rows[0][0], how), rows[0][0]))
             if len(rows) > 1:
-                attack(f"{table}.{column}: from another row", lambda connection: update(connection, table, column, rows[1][0], rows[0][0]))
+                attack(f"{table}.{column}: from another row", table, column, lambda connection: update(connection, table, column, rows[1][0], rows[0][0]))
         pairs = [(("notifications", "title"), ("notifications", "body")), (("notification_outbox", "plan_id"), ("notification_outbox", "name")), (("notifications", "payload"), ("feed", "payload"))]
         for (table, column), (source, other) in pairs:
             def move(connection):
                 value = connection.execute(f"SELECT {other} FROM {source} WHERE {other} IS NOT NULL").fetchone()
                 return value and connection.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = (SELECT min(rowid) FROM {table})", value).rowcount
-            attack(f"{table}.{column}: from {source}.{other}", move)
+            attack(f"{table}.{column}: from {source}.{other}", table, column, move)
+        if replaced:
+            category.note("replaced by the agent: " + ", ".join(sorted(replaced)))
 
 
 ATTACKS = [("Theft of an encrypted database", theft), ("Wrong master keys", wrong_keys), ("Sealed values changed or moved", forged)]

@@ -5,7 +5,7 @@ import pathlib
 import re
 
 from .control import TOKEN, free_port
-from .world import DID, PLAN, POLL, World, check, eventually, exchange, item, page, response, run
+from .world import AUTHOR, DID, PLAN, POLL, World, check, eventually, exchange, item, page, response, run
 
 SECRET = "CANARYSECRET0123456789abcdefghij"
 NAME = "Canary Garden of Alice"
@@ -55,8 +55,8 @@ def canaries(category):
         places["log"] = agent.text()
         tokens = {headers["authorization"].split(" ")[-1] for _, headers, _ in server.requests if headers.get("authorization")}
         check(tokens, "no token was sent")
-        words = {SECRET, TOKEN, NAME, DID, DID.lower(), PLAN, PLAN.rsplit("/", 1)[1], "CANARYHOOKSECRET", "CANARYPATH", "CANARYQUERY", "CANARYOUTPUT", "CANARYERRORS", "CANARYBEARER", "CANARYT0KEN",
-                 "CANARYDID", "CANARYKEY", "aFeDaDa00000", item(1)["planSummary"]["jwtId"]} | {part for token in tokens for part in token.split(".")[1:]}
+        words = {SECRET, TOKEN, NAME, DID, DID.lower(), AUTHOR, AUTHOR.lower(), PLAN, PLAN.rsplit("/", 1)[1], "CANARYHOOKSECRET", "CANARYPATH", "CANARYQUERY", "CANARYOUTPUT", "CANARYERRORS", "CANARYBEARER", "CANARYT0KEN",
+                 "CANARYDID", "CANARYKEY", "aFeDaDa00000", "aFeBaBa00000", item(1)["planSummary"]["jwtId"]} | {part for token in tokens for part in token.split(".")[1:]}
         # The operator's own text is for the operator.
         own = {"starwatch config print": {DID, DID.lower(), PLAN, PLAN.rsplit("/", 1)[1], "aFeDaDa00000"}}
         own["starwatch config print --json"] = own["starwatch config print"]

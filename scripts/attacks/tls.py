@@ -109,6 +109,10 @@ def ports(category):
                 check(codes[-1] in (400, 401, 429), f"status {codes[-1]}")
         with category.attempt("wrong passwords are slowed"):
             check(codes[-1] == 429, f"the 20th wrong password gets {codes[-1]}")
+        with category.attempt("the right password beside the wrong ones"):
+            check(status(login(PASSWORD)) == 200, "refused")
+        with category.attempt("the right password under another name"):
+            check(status(login(PASSWORD, "root")) == 429, "answered")
         with category.attempt("the log has no password and no hash"):
             check("CANARYPASS" not in agent.text() and HASH not in agent.text(), "it has")
         with category.attempt("config print and status have neither"):

@@ -17,6 +17,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARIES = pathlib.Path(os.environ.get("STARWATCH_BIN_DIR", ROOT / ".build/debug"))
 STARWATCH = str(BINARIES / "starwatch")
 DID = "did:ethr:0xCaFeDaDa000000000000000000000000CaFeDaDa"
+# Who changes the plans: the agent announces no changes of its own DID.
+AUTHOR = "did:ethr:0xCaFeBaBa000000000000000000000000CaFeBaBa"
 PLAN = "https://endorser.ch/entity/01HCANARYP1AN0000000000000"
 POLL = "starred_projects"
 # Neither root nor a user of this machine.
@@ -106,7 +108,7 @@ def response(body=b"", headers="", status="200 OK", length=None):
 
 def item(number=1, name="Canary Garden", **fields):
     summary = {"jwtId": f"{1_700_000_000 + number:010d}_abcdef_{number:08x}", "handleId": PLAN, "name": name,
-               "description": "", "issuerDid": DID, "agentDid": DID, "version": "1.0.1"}
+               "description": "", "issuerDid": AUTHOR, "agentDid": AUTHOR, "version": "1.0.1"}
     return {"planSummary": summary | fields}
 
 

@@ -23,15 +23,15 @@ struct SimulationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "starwatch-simulation",
         abstract: "Run the agent in simulated worlds with injected faults, and check its guarantees.",
-        subcommands: [SoakCommand.self, ReplayCommand.self],
-        defaultSubcommand: SoakCommand.self
+        subcommands: [CampaignCommand.self, ReplayCommand.self],
+        defaultSubcommand: CampaignCommand.self
     )
 }
 
 /// Runs one seed after another.
-struct SoakCommand: AsyncParsableCommand {
+struct CampaignCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "soak",
+        commandName: "campaign",
         abstract: "Run one seed after another. The first one that breaks a guarantee is reduced and printed."
     )
 
@@ -53,7 +53,7 @@ struct SoakCommand: AsyncParsableCommand {
     func run() async throws {
         var plan = SimulationPlan(seed: seed ?? .random(in: 0..<1_000_000_000))
         plan.cycles = cycles
-        print("soak: simulation from seed \(plan.seed)")
+        print("simulate: from seed \(plan.seed)")
         var campaign = Campaign()
         let clock = ContinuousClock()
         let start = clock.now
@@ -70,9 +70,9 @@ struct SoakCommand: AsyncParsableCommand {
             )
         )
         guard let failure = campaign.failures.first, let violation = failure.violations.first else { return }
-        print("To repeat the run:\n  scripts/soak replay \(failure.plan.arguments)")
+        print("To repeat the run:\n  scripts/simulate replay \(failure.plan.arguments)")
         let small = try await Shrinker().shrink(failure.plan, breaking: violation.guarantee)
-        print("A smaller run that fails as well:\n  scripts/soak replay \(small.arguments)")
+        print("A smaller run that fails as well:\n  scripts/simulate replay \(small.arguments)")
         throw ExitCode.failure
     }
 }

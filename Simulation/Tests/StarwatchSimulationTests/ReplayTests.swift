@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `scripts/soak replay`: another process repeats exactly the run that one process found.
+/// `scripts/simulate replay`: another process repeats exactly the run that one process found.
 @Suite struct ReplayTests {
     @Test(arguments: [1, 5, 9])
     func aSeedIsTheSameRunInEveryProcess(seed: Int) async throws {

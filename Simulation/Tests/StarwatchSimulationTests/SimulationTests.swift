@@ -4,13 +4,13 @@ import Testing
 
 /// Promises of the agent in simulated worlds with faults, seed by seed.
 @Suite struct SimulationTests {
-    /// `scripts/soak` runs more seeds.
+    /// `scripts/simulate` runs more seeds.
     @Test(arguments: 0..<16 as Range<UInt64>)
     func everyPromiseHolds(seed: UInt64) async throws {
         var plan = SimulationPlan(seed: seed)
         plan.cycles = 80
         let result = try await Simulation.run(plan)
-        #expect(result.violations.isEmpty, "scripts/soak replay \(plan.arguments)")
+        #expect(result.violations.isEmpty, "scripts/simulate replay \(plan.arguments)")
     }
 
     @Test(arguments: [1, 5, 9] as [UInt64])

@@ -1,0 +1,1 @@
+"""The long run that `scripts/soak` starts."""
