@@ -112,6 +112,14 @@ import Testing
             try other.load(text: "security: {master_key_file: master.key}\n", file: "f", directory: folder.path)
         }
         #expect(failure?.problems.first?.message.hasSuffix("use sudo.") == true)
+        // A second init loads it again, and makes no other.
+        try FileManager.default.removeItem(atPath: setup.dropIn.path)
+        storage.encryption = .kept(setting: Self.master)
+        var second = SetupKey(storage: storage, folder: folder.path, user: nil)
+        (second.dropIn, second.hasUnit, second.reload) = (setup.dropIn, true, { true })
+        #expect(try await second.make() == ["kept     the master key", "written  \(setup.dropIn.path) (mode 0644)"])
+        #expect(try await second.make() == ["kept     the master key"])
+        #expect(try await credential.open() == key)
         // It is never replaced.
         #expect(throws: CommandError.self) { try KeyFiles.make(folder.path + "/master.key") }
         #expect(

@@ -124,6 +124,25 @@ import Testing
         #expect(secret == "a secret of thirty-two bytes ok!")
     }
 
+    /// The agent would refuse the configuration.
+    @Test(arguments: [0o755, 0o1777, 0o775, 0o777])
+    func aFolderThatOthersCanChangeIsRefusedBeforeAnythingIsWritten(mode: Int) throws {
+        let folder = try TemporaryFolder()
+        let inner = folder.path + "/inner"
+        try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: false)
+        let files = try SetupFiles(SetupAnswers(), isPackaged: false)
+        for place in [inner, folder.path] {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: place)
+            if mode == 0o755 || mode == 0o1777 {
+                try files.check(inner)
+            } else {
+                let error = #expect(throws: CommandError.self) { try files.check(inner) }
+                #expect(error?.lines.first?.contains("on \(place), or name another folder") == true)
+            }
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: place)
+        }
+    }
+
     @Test func formerFilesAreKeptOneByOne() throws {
         let folder = try TemporaryFolder()
         for server in ["https://a.test", "https://b.test", "https://b.test", "https://c.test"] {

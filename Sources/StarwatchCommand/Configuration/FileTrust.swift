@@ -14,11 +14,10 @@ struct FileTrust: Sendable, Hashable {
         var kind: FileAccess.Problem
     }
 
-    /// Returns what another user can change; `nil` if nobody else can. A file that does not exist has no problem.
+    /// Returns what another user can change; `nil` if nobody else can. Of a file that does not exist, the folders count.
     func problem(of path: String) -> Problem? {
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        guard let file = FileAccess(path: target) else { return nil }
-        if let kind = found({ file.fileProblem(for: $0) }) {
+        if let file = FileAccess(path: target), let kind = found({ file.fileProblem(for: $0) }) {
             return Problem(path: target, isFolder: false, kind: kind)
         }
         for place in [path, target] {

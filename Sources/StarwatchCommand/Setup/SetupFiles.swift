@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Starwatch
 import StarwatchCore
 
@@ -114,6 +115,12 @@ struct SetupFiles: Sendable, Hashable {
         }
         guard FileManager.default.isWritableFile(atPath: folder) else {
             throw .failed("This user cannot write to \(folder); name another one with --folder.")
+        }
+        // 'run' would refuse the configuration.
+        let trust = FileTrust(users: [geteuid()])
+        if let problem = trust.problem(of: folder + "/" + Self.configurationName), problem.isFolder {
+            let advice = "run 'chmod go-w' or 'chown' on \(problem.path), or name another folder with --folder."
+            throw .failed("Other users could replace the configuration in \(folder); \(advice)")
         }
         for file in files where Self.kind(of: folder + "/" + file.name) == .typeDirectory {
             throw .failed("\(folder)/\(file.name) is a folder; move it away.")

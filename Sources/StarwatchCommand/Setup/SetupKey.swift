@@ -9,8 +9,15 @@ struct SetupKey {
     /// The agent's user, if it is another one.
     let user: ServiceUser?
     var dropIn = ServiceDropIn()
+    /// Whether systemd runs the agent.
+    var hasUnit: Bool
     /// Makes systemd read its units again; returns whether it did.
     var reload: () -> Bool = SetupKey.reloadSystemd
+
+    init(storage: SetupStorage, folder: String, user: ServiceUser?) {
+        (self.storage, self.folder, self.user) = (storage, folder, user)
+        hasUnit = user != nil && ServiceDropIn.isPossible
+    }
 
     private var file: String { folder + "/" + SetupStorage.keyName }
 
@@ -22,7 +29,11 @@ struct SetupKey {
         if let folder = storage.newFolder { try makeFolder(folder) }
         switch storage.encryption {
         case .none, .clear: break
-        case .kept: lines.append("kept     the master key")
+        case .kept:
+            lines.append("kept     the master key")
+            // An earlier init can have been interrupted.
+            let isLoaded = FileManager.default.fileExists(atPath: dropIn.path)
+            if hasUnit, SealedCredential(of: file).replacesFile, !isLoaded { lines += try writeDropIn() }
         case .file: lines.append(try makeFile())
         case .credential: lines += try await makeCredential()
         }
@@ -55,19 +66,23 @@ struct SetupKey {
         guard await credential.make(DatabaseKey()) else {
             return ["note     systemd-creds could not encrypt the master key, so that it is in a file", try makeFile()]
         }
+        return ["written  \(credential.path) (mode 0600)"] + (try writeDropIn())
+    }
+
+    private func writeDropIn() throws(CommandError) -> [String] {
         do {
             try FileManager.default.createDirectory(
                 atPath: dropIn.folder,
                 withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o755]
             )
-            try dropIn.text(credential).write(toFile: dropIn.path, atomically: true, encoding: .utf8)
+            try dropIn.text(SealedCredential(of: file)).write(toFile: dropIn.path, atomically: true, encoding: .utf8)
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: dropIn.path)
         } catch {
-            throw CommandError.failed("\(dropIn.path) cannot be written; check the folder's owner and free space.")
+            throw .failed("\(dropIn.path) cannot be written; check the folder's owner and free space.")
         }
         let note = reload() ? [] : ["note     run 'systemctl daemon-reload' before the agent starts"]
-        return ["written  \(credential.path) (mode 0600)", "written  \(dropIn.path) (mode 0644)"] + note
+        return ["written  \(dropIn.path) (mode 0644)"] + note
     }
 
     private static func reloadSystemd() -> Bool {

@@ -5,8 +5,10 @@ import Testing
 
 /// `storage.owner: host`, with the built binary.
 @Suite struct HostDatabaseTests {
-    private func configuration(_ workspace: Workspace, server: String) throws {
-        let configuration = TestConfiguration(server: server, plans: ["plan"], sinks: TestConfiguration.file(workspace))
+    private func configuration(_ workspace: Workspace, server: String, isEncrypted: Bool? = nil) throws {
+        var configuration = TestConfiguration(server: server, plans: ["plan"], sinks: TestConfiguration.file(workspace))
+        if let isEncrypted { configuration.isEncrypted = isEncrypted }
+        if isEncrypted == true { try workspace.writeMasterKey() }
         let yaml = configuration.yaml(in: workspace).replacing("storage:\n", with: "storage:\n  owner: host\n")
         try workspace.write(yaml, to: "starwatch.yaml")
     }
@@ -17,11 +19,12 @@ import Testing
         try queue.close()
     }
 
-    @Test func anAgentRunsOnTheDatabaseThatTheHostMadeOfThePrintedSchema() async throws {
+    @Test(arguments: [false, true])
+    func anAgentRunsOnTheDatabaseThatTheHostMadeOfThePrintedSchema(isEncrypted: Bool) async throws {
         let workspace = try Workspace()
         let mock = MockServer(options: MockServerOptions())
         try await mock.start()
-        try configuration(workspace, server: mock.url)
+        try configuration(workspace, server: mock.url, isEncrypted: isEncrypted)
         let schema = try await starwatch("schema")
         #expect(schema.status == 0)
         // The host has tables of its own in the same file.
@@ -34,6 +37,11 @@ import Testing
         #expect(out.status == 0)
         let skipped = try await starwatch("poll", "starred_projects", "--config", workspace.path("starwatch.yaml"))
         #expect(skipped.status == 0 && skipped.output.contains("opted_out"), "\(skipped.output)")
+        let data = try Data(contentsOf: URL(filePath: workspace.path("starwatch.db")))
+        let hasName = String(decoding: data, as: Unicode.ASCII.self).contains("did:ethr:0x0000")
+        #expect(hasName != isEncrypted)
+        // The host's own table is still its own.
+        try execute("INSERT INTO hosts VALUES (7)", at: workspace.path("starwatch.db"))
         try await mock.stop()
     }
 
