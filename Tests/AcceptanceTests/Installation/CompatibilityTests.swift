@@ -52,9 +52,12 @@ import Testing
         try await queue.writeWithoutTransaction { try $0.execute(sql: statements) }
         try queue.close()
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: world.database)
-        let plan = "SELECT plan_id FROM notification_outbox WHERE state = 'pending' LIMIT 1"
-        let starred = try #require(try Database.read(world.database, plan))
-        return (world, world.mock.publish([MockChange(planID: starred)])[0])
+        let rows = "FROM notification_outbox WHERE state = 'pending' ORDER BY jwt_id"
+        let plans = try Database.strings(world.database, "SELECT plan_id " + rows)
+        let changes = try Database.strings(world.database, "SELECT jwt_id " + rows)
+        // The server knows what it sent. It rejects the acknowledgement of other changes.
+        _ = world.mock.publish(zip(plans, changes).map { MockChange(planID: $0, id: $1) })
+        return (world, world.mock.publish([MockChange(planID: try #require(plans.first))])[0])
     }
 
     private func open(_ world: AgentWorld) throws -> [String] {
