@@ -64,7 +64,9 @@ struct AgentAccess: Sendable {
     ///
     /// - Parameter saysMistakes: `false` for no such lines.
     func running(saysMistakes: Bool = true) throws(CommandError) -> ControlClient {
-        if let socket { return ControlClient(socketPath: socket, timeout: timeout) }
+        if let socket = socket ?? AgentUser.became?.control.socket {
+            return ControlClient(socketPath: socket, timeout: timeout)
+        }
         do throws(CommandError) {
             let options = try configuration(secrets: false).options
             return ControlClient(socketPath: options.control.socket, timeout: timeout)
@@ -127,7 +129,12 @@ struct AgentAccess: Sendable {
     }
 
     private func performHere<Input, Answer>(_ verb: Verb<Input, Answer>, _ input: Input) async throws -> Answer {
-        let options = try await AgentUser.become(for: configuration().options)
+        let options: AgentOptions
+        if let known = AgentUser.became {
+            options = known
+        } else {
+            options = try await AgentUser.become(for: configuration().options)
+        }
         // The first start creates the database, not who looks into it.
         let path = options.storage.path
         guard !verb.reads || access(path, F_OK) == 0 || errno != ENOENT else {

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Starwatch
 import StarwatchCore
+import Synchronization
 
 /// The user whose files an agent uses. An agent of root would leave a database that the service cannot open.
 enum AgentUser {
@@ -19,6 +20,10 @@ enum AgentUser {
         /// The database is root's already, in the folder of this user.
         case refuse(UInt32)
     }
+
+    private static let options = Mutex<AgentOptions?>(nil)
+    /// The options with which root became another user, who cannot always read them again; `nil` if it did not.
+    static var became: AgentOptions? { options.withLock(\.self) }
 
     static func change(caller: UInt32, _ places: Places) -> Change {
         guard caller == 0, let folder = places.folder, folder.owner != 0 else { return .stay }
@@ -54,6 +59,7 @@ enum AgentUser {
                 )
             }
             StandardError.sayOnce("starwatch: root works as user \(owner) here, who owns the folder of \(path).")
+            Self.options.withLock { $0 = options }
             return options
         }
     }

@@ -172,6 +172,9 @@ import Testing
             let owner = try FileManager.default.attributesOfItem(atPath: database)[.ownerAccountID] as? NSNumber
             #expect(owner?.intValue == Self.nobody)
             #expect(try names(of: mock, in: workspace.path("data")) == [])
+            // It asks for the identity and for the stars, and is that user when it asks for the second.
+            let second = try await initialize(mock, workspace, "--untested")
+            #expect(second.status == 0 && !second.output.contains("own DID and plans stay"), "\(second.output)")
         }
     }
 }
