@@ -59,7 +59,8 @@ def flatness(rows):
     yield "## Memory and files"
     yield ""
     yield (f"Lines fitted to means of {slopes.MEAN // 60} minutes, without the first {slopes.WARM_UP // 60} minutes of a process "
-           f"and the first {slopes.DATABASE_WARM_UP // 60} of a database. Hours: of the longest life of a process.")
+           f"and the first {slopes.DATABASE_WARM_UP // 60} of a database. Hours: of the longest life of a process. "
+           f"The database keeps the history of 30 days: at most {slopes.PER_CHANGE} KiB for each change count as flat.")
     yield ""
     yield from table(["what", "agent", "first", "last", "slope per hour", "standard error", "hours", "flat"],
                      [[r["what"], r["agent"], f"{r['first']:.1f}", f"{r['last']:.1f}", f"{r['slope']:+.2f}", f"{r['error']:.2f}",
@@ -132,7 +133,7 @@ def write(state, members):
     """Yields the lines of the report, and returns whether all promises hold."""
     fired, uncaused, brief, long = alarms.judge(state)
     counts = {member.label: deliveries.count(member) for member in members}
-    rows = slopes.measure(state, min(time.time(), state["beat"]))
+    rows = slopes.measure(state, min(time.time(), state["beat"]), {name: count for name, (_, count) in counts.items()})
     judged = verdicts(state, counts, rows, uncaused, long)
     yield "# The long run"
     yield ""
