@@ -45,14 +45,15 @@ def faults(state, long):
 
 
 def sinks(counts):
-    rows = [[name, published, sink, tally["arrived"], len(tally["lost"]), len(tally["twice"]), tally["again"], tally["differ"],
-             tally.get("spared", 0)] for name, (found, published) in counts.items() for sink, tally in found.items()]
+    rows = [[name, published, replaced, sink, tally["arrived"], len(tally["lost"]), len(tally["twice"]), tally["again"], tally["differ"],
+             tally.get("spared", 0)] for name, (found, published, replaced) in counts.items() for sink, tally in found.items()]
     yield "## Changes"
     yield ""
+    yield "Replaced: changes that the server replaced by a newer one of the same plan before the agent asked. "
     yield "Twice: one change in two notifications. Repeated: one notification again, with the same id, which a receiver can tell. "
     yield "Gone: changes of the time in which the webhook returned 410."
     yield ""
-    yield from table(["agent", "published", "sink", "arrived", "lost", "twice", "repeated", "differ", "gone"], rows)
+    yield from table(["agent", "to announce", "replaced", "sink", "arrived", "lost", "twice", "repeated", "differ", "gone"], rows)
 
 
 def flatness(rows):
@@ -106,8 +107,8 @@ def version(folder):
 
 def verdicts(state, counts, rows, uncaused, long):
     """Returns each promise, whether it holds, and figures."""
-    tallies = [tally for found, _ in counts.values() for tally in found.values()]
-    published = sum(count for _, count in counts.values())
+    tallies = [tally for found, _, _ in counts.values() for tally in found.values()]
+    published = sum(count for _, count, _ in counts.values())
     complaints = [text for record in state["agents"] for text in record["complaints"]]
     missing = [window for window in long if window["delay"] is None]
     samples, wrong = slopes.imbalance(state, state["beat"])
@@ -119,7 +120,7 @@ def verdicts(state, counts, rows, uncaused, long):
     return [
         ("0 lost", not any(tally["lost"] for tally in tallies) if state["finished"] else None, f"{published} changes to 3 sinks each"),
         ("0 twice", not any(tally["twice"] for tally in tallies), ""),
-        ("the file has each notification once", not any(found["file"]["again"] for found, _ in counts.values()), ""),
+        ("the file has each notification once", not any(found["file"]["again"] for found, _, _ in counts.values()), ""),
         ("each notification has one content", not any(tally["differ"] for tally in tallies), ""),
         ("the outbox counters are consistent", not wrong, f"{samples} samples"),
         ("memory, files and threads are flat", all(row["flat"] for row in rows), f"{len(rows)} lines"),
@@ -133,7 +134,7 @@ def write(state, members):
     """Yields the lines of the report, and returns whether all promises hold."""
     fired, uncaused, brief, long = alarms.judge(state)
     counts = {member.label: deliveries.count(member) for member in members}
-    rows = slopes.measure(state, min(time.time(), state["beat"]), {name: count for name, (_, count) in counts.items()})
+    rows = slopes.measure(state, min(time.time(), state["beat"]), {name: count for name, (_, count, _) in counts.items()})
     judged = verdicts(state, counts, rows, uncaused, long)
     yield "# The long run"
     yield ""
