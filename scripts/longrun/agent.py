@@ -6,6 +6,7 @@ import subprocess
 import time
 import urllib.parse
 
+from . import deliveries
 from .base import ROOT, replay
 from .process import Process
 
@@ -195,11 +196,15 @@ class Agent(replay.World):
             return None
         return sum(float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(pattern))
 
+    def replaced(self, published, arrived):
+        """Returns the changes that the server replaced before the agent asked."""
+        return deliveries.superseded(published, arrived, len(self.plans)) if self.dialect == "endorser" else set()
+
     def has_all(self):
-        """Whether the file has every published change."""
-        with open(self.seen(self.notifications())) as file:
-            arrived = {change["jwt_id"] for line in file for change in json.loads(line)["changes"]}
-        return set(self.published()["published"]) <= arrived
+        """Whether the file has every published change that was not replaced."""
+        published = self.published()["published"]
+        found = {change for _, changes, _, _ in deliveries.lines(self.seen(self.notifications())) for change in changes}
+        return set(published) - self.replaced(published, found) <= found
 
     def waiting(self):
         """Returns the number of rows that are not acknowledged yet."""

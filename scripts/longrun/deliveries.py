@@ -24,6 +24,24 @@ def lines(path):
     return found
 
 
+def superseded(order, arrived, plans):
+    """Returns the changes that the server replaced before the agent asked.
+
+    The server's endorser dialect shows the last change of each plan only, and the mock server changes its `plans` plans in turn. An
+    answer that lacks older changes therefore has exactly one for each plan, so as many consecutive ones arrived after the gap.
+    """
+    found, gap, row = set(), [], 0
+    for change in order:
+        if change not in arrived:
+            gap, row = (gap if not row or row >= plans else []) + [change], 0
+            continue
+        row += 1
+        if row == plans:
+            found.update(gap)
+            gap = []
+    return found
+
+
 def tally(entries, published):
     """Returns the counts of a sink. `entries`: notification id, ids of its changes, number of deliveries, bodies agree."""
     ids = collections.defaultdict(set)
@@ -33,7 +51,6 @@ def tally(entries, published):
     return {
         "arrived": len(ids.keys() & published), "lost": sorted(published - ids.keys()),
         "twice": sorted(change for change, notes in ids.items() if len(notes) > 1),
-        "unknown": sorted(ids.keys() - published),
         "again": sum(count - 1 for _, _, count, _ in entries), "differ": sum(not agree for _, _, _, agree in entries),
     }
 
@@ -56,11 +73,13 @@ def keep(agent):
 
 
 def count(agent):
-    """Returns the tally of each sink of an agent's, and the number of published changes."""
+    """Returns the tally of each sink of an agent's, the number of changes that it had to announce, and of replaced ones."""
     if not agent.is_over:
         keep(agent)
     mock = json.loads((agent.folder / "mock.json").read_text())
-    published, in_file = set(mock["published"]), lines(agent.folder / "notifications.jsonl")
+    in_file = lines(agent.folder / "notifications.jsonl")
+    replaced = agent.replaced(mock["published"], {change for _, changes, _, _ in in_file for change in changes})
+    published = set(mock["published"]) - replaced
     sinks = {
         "file": tally(grouped(in_file), published),
         "command": tally(grouped(lines(agent.folder / "command.jsonl")), published),
@@ -72,7 +91,7 @@ def count(agent):
               if any(begin - 30 <= seconds(at) <= end + 5 for begin, end in gone)}
     sinks["hook"]["spared"] = len(spared & set(sinks["hook"]["lost"]))
     sinks["hook"]["lost"] = [change for change in sinks["hook"]["lost"] if change not in spared]
-    return sinks, len(published)
+    return sinks, len(published), len(replaced)
 
 
 def seconds(text):

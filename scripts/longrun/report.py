@@ -45,21 +45,23 @@ def faults(state, long):
 
 
 def sinks(counts):
-    rows = [[name, published, sink, tally["arrived"], len(tally["lost"]), len(tally["twice"]), tally["again"], tally["differ"],
-             tally.get("spared", 0)] for name, (found, published) in counts.items() for sink, tally in found.items()]
+    rows = [[name, published, replaced, sink, tally["arrived"], len(tally["lost"]), len(tally["twice"]), tally["again"], tally["differ"],
+             tally.get("spared", 0)] for name, (found, published, replaced) in counts.items() for sink, tally in found.items()]
     yield "## Changes"
     yield ""
+    yield "Replaced: changes that the server replaced by a newer one of the same plan before the agent asked. "
     yield "Twice: one change in two notifications. Repeated: one notification again, with the same id, which a receiver can tell. "
     yield "Gone: changes of the time in which the webhook returned 410."
     yield ""
-    yield from table(["agent", "published", "sink", "arrived", "lost", "twice", "repeated", "differ", "gone"], rows)
+    yield from table(["agent", "to announce", "replaced", "sink", "arrived", "lost", "twice", "repeated", "differ", "gone"], rows)
 
 
 def flatness(rows):
     yield "## Memory and files"
     yield ""
     yield (f"Lines fitted to means of {slopes.MEAN // 60} minutes, without the first {slopes.WARM_UP // 60} minutes of a process "
-           f"and the first {slopes.DATABASE_WARM_UP // 60} of a database. Hours: of the longest life of a process.")
+           f"and the first {slopes.DATABASE_WARM_UP // 60} of a database. Hours: of the longest life of a process. "
+           f"The database keeps the history of 30 days: at most {slopes.PER_CHANGE} KiB for each change count as flat.")
     yield ""
     yield from table(["what", "agent", "first", "last", "slope per hour", "standard error", "hours", "flat"],
                      [[r["what"], r["agent"], f"{r['first']:.1f}", f"{r['last']:.1f}", f"{r['slope']:+.2f}", f"{r['error']:.2f}",
@@ -105,8 +107,8 @@ def version(folder):
 
 def verdicts(state, counts, rows, uncaused, long):
     """Returns each promise, whether it holds, and figures."""
-    tallies = [tally for found, _ in counts.values() for tally in found.values()]
-    published = sum(count for _, count in counts.values())
+    tallies = [tally for found, _, _ in counts.values() for tally in found.values()]
+    published = sum(count for _, count, _ in counts.values())
     complaints = [text for record in state["agents"] for text in record["complaints"]]
     missing = [window for window in long if window["delay"] is None]
     samples, wrong = slopes.imbalance(state, state["beat"])
@@ -118,7 +120,7 @@ def verdicts(state, counts, rows, uncaused, long):
     return [
         ("0 lost", not any(tally["lost"] for tally in tallies) if state["finished"] else None, f"{published} changes to 3 sinks each"),
         ("0 twice", not any(tally["twice"] for tally in tallies), ""),
-        ("the file has each notification once", not any(found["file"]["again"] for found, _ in counts.values()), ""),
+        ("the file has each notification once", not any(found["file"]["again"] for found, _, _ in counts.values()), ""),
         ("each notification has one content", not any(tally["differ"] for tally in tallies), ""),
         ("the outbox counters are consistent", not wrong, f"{samples} samples"),
         ("memory, files and threads are flat", all(row["flat"] for row in rows), f"{len(rows)} lines"),
@@ -132,7 +134,7 @@ def write(state, members):
     """Yields the lines of the report, and returns whether all promises hold."""
     fired, uncaused, brief, long = alarms.judge(state)
     counts = {member.label: deliveries.count(member) for member in members}
-    rows = slopes.measure(state, min(time.time(), state["beat"]))
+    rows = slopes.measure(state, min(time.time(), state["beat"]), {name: count for name, (_, count, _) in counts.items()})
     judged = verdicts(state, counts, rows, uncaused, long)
     yield "# The long run"
     yield ""

@@ -112,7 +112,8 @@ class Member(Agent):
             return
         self.next_publish = now + 5
         count = self.random.choice([0, 0, 0, 0, 1, 1, 2, 4])
-        if self.random.random() < 0.002:
+        # The former build lists at most 100 changes of a notification.
+        if self.random.random() < 0.002 and not self.record["former"]:
             count = 150
         if count:
             self.attempt("publish", replay.post, self.mock + "/mock/publish", {"count": count})

@@ -40,6 +40,15 @@ class DeliveryTests(unittest.TestCase):
         found = deliveries.tally([("n1", ["a"], 1, True), ("n2", ["a", "b"], 1, True)], {"a", "b"})
         self.assertEqual((found["twice"], found["again"]), (["a"], 0))
 
+    def test_a_gap_before_one_change_of_each_plan_was_replaced(self):
+        order = list(range(20))
+        self.assertEqual(deliveries.superseded(order, {0, 1, 5, 6, 7, *range(8, 20)}, 3), {2, 3, 4})
+
+    def test_a_gap_before_fewer_changes_is_lost(self):
+        order = list(range(20))
+        self.assertEqual(deliveries.superseded(order, {0, 1, 5, 6, *range(8, 20)}, 3), {7})
+        self.assertEqual(deliveries.superseded(order, set(range(19)), 3), set())
+
     def test_a_repeated_notification_is_not_twice(self):
         found = deliveries.tally(deliveries.grouped([("n1", ["a"], "", "x"), ("n1", ["a"], "", "x")]), {"a"})
         self.assertEqual((found["twice"], found["again"], found["differ"]), ([], 1, 0))

@@ -63,7 +63,7 @@ class Restarted(Fault):
 class ReloadRefused(Fault):
     """A reload of a configuration with an error."""
 
-    minutes, alert, family, with_kill = (4, 6), "ConfigReloadFailed", "agent", False
+    minutes, alert, others, family, with_kill = (4, 6), "ConfigReloadFailed", {"LogErrors"}, "agent", False
 
     def begin(self):
         self.agent.write("starwatch.yaml", self.agent.configuration().replace("timeout: 10s", "timeout: soon", 1), 0o600)

@@ -5,7 +5,8 @@ from ..base import replay
 STALE = {"PollFailing", "PollStale", "PollStaleCritical", "FreshnessBurnFast", "FreshnessBurnSlow", "ScheduleMissed",
          "BehindServer", "ClockSyncStale"}
 SLOW = {"ServerSlow", "RequestLatencyP95High", "RequestLatencyP99High"}
-SERVERS = STALE | SLOW | {"ServerUnreachable", "ServerErrors", "AcknowledgementsFailing", "WatermarkStuck"}
+# ThrottledTooLong: the agent also waits after failures, and Alertmanager tells of the cause only.
+SERVERS = STALE | SLOW | {"ServerUnreachable", "ServerErrors", "AcknowledgementsFailing", "WatermarkStuck", "ThrottledTooLong"}
 LATE = {"OutboxOldestDue", "WatermarkStuck", "SinkCircuitOpen"}
 
 
