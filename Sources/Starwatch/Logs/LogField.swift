@@ -114,7 +114,7 @@ package enum LogField: String, Sendable, CaseIterable {
         case .durationMilliseconds: "Duration of the cycle, or of the problem."
         case .endpoint: "Label `endpoint` of `starwatch_api_requests_total`."
         case .error: "Cause of the error, in one sentence."
-        case .from: "Schema version of the database before."
+        case .from: "Schema version of the database before the upgrade."
         case .group: "`single`, `several` or `many`."
         case .identity: "Pseudonym of the identity. A DID always has the same pseudonym on one installation."
         case .kind: "Kind of contract violation, clock jump or callback event, as in the label of the matching metric."
@@ -146,7 +146,7 @@ package enum LogField: String, Sendable, CaseIterable {
         case .skewMilliseconds: "Server time minus local time."
         case .state: "Of a circuit: `closed`, `half_open` or `open`. Of a check: `running` or `passed`."
         case .target: "Object of the action, without personal data: a name, row numbers, options."
-        case .to: "Schema version of the database since."
+        case .to: "Schema version of the database after the upgrade."
         case .verb: "The action, as its path in the control API: `outbox.discard`."
         case .version: "Version of the agent."
         }

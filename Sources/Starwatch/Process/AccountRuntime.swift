@@ -162,7 +162,7 @@ private struct AccountRuntimeMaker {
             if let active, !store.reads { try await store.deliveries.freeLeases(of: active) }
             try await account.gate.restore(now: environment.time.now)
         } catch {
-            throw AgentError(.failed, error.description)
+            throw AgentError.database(error)
         }
         try await parts.validate(account: active)
         return active

@@ -25,13 +25,13 @@ final class CurlInbox: @unchecked Sendable {
     }
 
     private let lock = PthreadLock()
-    /// Ends libcurl's wait. Called under `lock` and before the thread ends, so libcurl's handle exists.
+    /// Ends the thread's wait. Called under `lock` and before the thread ends, so the descriptor exists.
     private let wake: () -> Void
     private var lastID: UInt64 = 0
     /// Identifiers of calls that are not submitted yet. A cancellation before submission removes the identifier.
     private var reserved: Set<UInt64> = []
     private var next = Batch()
-    /// Whether the thread waits and was not woken yet. Waking costs two system calls, so it is done once, and not while
+    /// Whether the thread waits and was not woken yet. Waking costs a system call, so it is done once, and not while
     /// the thread works: it looks again before it waits.
     private var isAsleep = false
     private var isStopping = false
