@@ -43,7 +43,7 @@ import Testing
         let closed = try folder.write("#!/bin/sh\n", to: "closed", mode: 0o644)
         #expect(
             try await problems(sink("[\(open)]")).first?.hasSuffix(
-                "FOLDER/open can be changed by other users; run chmod go-w on it."
+                "FOLDER/open can be changed by other users; run 'chmod go-w FOLDER/open'."
             ) == true
         )
         #expect(
@@ -66,14 +66,14 @@ import Testing
         for mode in [0o777, 0o775, 0o1777] {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.path + "/shared")
             let lines = try await problems(sink("[\(program)]"))
-            let says = "FOLDER/shared/bin/notify can be replaced by other users; run chmod go-w on FOLDER/shared."
+            let says = "FOLDER/shared/bin/notify can be replaced by other users; run 'chmod go-w FOLDER/shared'."
             #expect(lines.map { $0.hasSuffix(says) } == (mode == 0o1777 ? [] : [true]), "\(mode): \(lines)")
         }
         guard geteuid() == 0 else { return }
         try folder.giveAway("shared/bin/notify")
         #expect(
             try await problems(sink("[\(program)]")).first?.hasSuffix(
-                "FOLDER/shared/bin/notify belongs to another user; run chown on it."
+                "FOLDER/shared/bin/notify belongs to another user; run 'chown' on FOLDER/shared/bin/notify."
             ) == true
         )
     }

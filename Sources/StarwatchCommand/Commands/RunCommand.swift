@@ -94,14 +94,21 @@ private struct AgentRuns {
             time: SystemClock(),
             after: previous,
             reload: { [access] () throws(AgentError) in
-                var new = try access.reloadedOptions()
-                // Root has read it, before it became another user.
-                if new.security.masterKeyFile == options.security.masterKeyFile {
-                    new.security.masterKey = options.security.masterKey
-                }
-                return new
+                try access.reloadedOptions(after: options)
             },
             dependencies: parts
         )
+    }
+}
+
+extension AgentAccess {
+    /// Reloads the configuration, with the master key that root has read before it became another user.
+    func reloadedOptions(after options: AgentOptions) throws(AgentError) -> AgentOptions {
+        guard let key = options.security.masterKey else { return try reloadedOptions() }
+        var access = self
+        access.loader.knownKeyFile = options.security.masterKeyFile
+        var new = try access.reloadedOptions()
+        if new.security.masterKeyFile == options.security.masterKeyFile { new.security.masterKey = key }
+        return new
     }
 }

@@ -11,6 +11,8 @@ struct ConfigurationLoader: Sendable {
     var workingDirectory = FileManager.default.currentDirectoryPath
     /// `false` for commands that need no secret.
     var checksSecrets = true
+    /// The file of a master key that the agent already has. It is not looked at, because only root can read it.
+    var knownKeyFile: String?
     /// The running user.
     var user: UInt32 = geteuid()
 
@@ -72,14 +74,7 @@ struct ConfigurationLoader: Sendable {
     /// running user can.
     private func accessProblem(_ path: String) -> String? {
         guard let problem = FileTrust(users: [user]).problem(of: path) else { return nil }
-        let place = problem.path
-        switch (problem.isFolder, problem.kind) {
-        case (false, .owner): return "belongs to another user; \(takeOver(place))."
-        case (false, .mode): return "can be changed by other users; run 'chmod go-w \(place)'."
-        case (true, .owner):
-            return "is in a folder of another user; move it to another folder, or run 'chown' on \(place)."
-        case (true, .mode): return "can be replaced by other users; run 'chmod go-w \(place)'."
-        }
+        return problem.sentence(takeOver: takeOver(problem.path))
     }
 
     /// The command that makes the file one of root or of the running user, and keeps it readable for the service.
@@ -115,6 +110,7 @@ struct ConfigurationLoader: Sendable {
             directory: directory,
             credentialsDirectory: environment["CREDENTIALS_DIRECTORY"].flatMap { $0.isEmpty ? nil : $0 },
             checksSecrets: checksSecrets,
+            knownKeyFile: knownKeyFile,
             user: user
         )
     }

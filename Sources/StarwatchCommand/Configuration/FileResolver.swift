@@ -11,6 +11,8 @@ struct FileResolver: Sendable {
     var credentialsDirectory: String?
     /// `false` for commands that need no secret. A service can have its secrets as credentials that nobody else reads.
     var checksSecrets = true
+    /// The file of a master key that the agent already has.
+    var knownKeyFile: String?
     /// The running user.
     var user: UInt32 = geteuid()
 
@@ -37,10 +39,11 @@ struct FileResolver: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: The length of the shortest accepted secret.
-    ///   - canBeSealed: Whether a ``SealedCredential`` can stand for the file.
+    ///   - canBeSealed: Whether a ``SealedCredential`` can stand for the file, which is that of the master key.
     func secretProblem(_ text: String, atLeast bytes: Int = 1, canBeSealed: Bool = false) -> String? {
         guard checksSecrets else { return nil }
         let file = secretPath(text)
+        if canBeSealed, file == knownKeyFile { return nil }
         if canBeSealed, SealedCredential(of: file).replacesFile { return sealedProblem(SealedCredential(of: file)) }
         guard FileManager.default.fileExists(atPath: file) else { return missing(text, file) }
         if let problem = readProblem(file, canBeEmpty: false) { return problem }
@@ -64,7 +67,10 @@ struct FileResolver: Sendable {
             let advice = "add LoadCredentialEncrypted= to the unit, or run 'systemctl daemon-reload'."
             return "\(credential.path) is not loaded; \(advice)"
         }
-        return user == 0 ? nil : "\(credential.path) can be opened only by root and systemd; use sudo."
+        if user == 0 { return nil }
+        // Without another credential, systemd sets no directory: the user can be the service, or call a command.
+        let advice = "use sudo for a command, and LoadCredentialEncrypted= in the unit of the service."
+        return "\(credential.path) can be opened only by root and systemd; \(advice)"
     }
 
     /// The value is shown only if it is plainly a path. Otherwise it can be the secret itself, put here by mistake.

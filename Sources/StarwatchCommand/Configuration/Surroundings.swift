@@ -6,7 +6,8 @@ import StarwatchHTTP
 
 /// The checks of what a valid configuration names on this machine: programs, addresses and ports.
 ///
-/// Only `check` and `init` make them. A running agent starts without a program that is missing at the moment.
+/// `check` and `init` make all of them. `run` and a reload only refuse the ``distrusted`` programs. They accept a program
+/// that is missing at the moment.
 struct Surroundings {
     let configuration: LoadedConfiguration
     /// The running user.
@@ -75,12 +76,7 @@ struct Surroundings {
         // Root looks after the agent of another user, which owns the folder of the database.
         let agent = user == 0 ? FileAccess(folderOf: configuration.options.storage.path)?.owner : nil
         guard let problem = FileTrust(users: [user] + [agent].compactMap { $0 }).problem(of: file) else { return nil }
-        switch (problem.isFolder, problem.kind) {
-        case (false, .owner): return "\(problem.path) belongs to another user; run chown on it."
-        case (false, .mode): return "\(problem.path) can be changed by other users; run chmod go-w on it."
-        case (true, .owner): return "\(file) is below \(problem.path), a folder of another user; move the program."
-        case (true, .mode): return "\(file) can be replaced by other users; run chmod go-w on \(problem.path)."
-        }
+        return "\(file) " + problem.sentence(takeOver: "run 'chown' on \(problem.path)")
     }
 
     private static func isFile(_ path: String) -> Bool {

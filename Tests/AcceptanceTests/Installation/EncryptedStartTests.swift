@@ -177,4 +177,23 @@ import Testing
             #expect(second.status == 0 && !second.output.contains("own DID and plans stay"), "\(second.output)")
         }
     }
+
+    /// The agent is no longer root when it reloads.
+    @Test(.enabled(if: geteuid() == 0))
+    func anAgentThatRootStartedReloadsWithAKeyThatOnlyRootReads() async throws {
+        try await with { mock, workspace in
+            #expect(try await initialize(mock, workspace).status == 0)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: workspace.url.path)
+            try FileManager.default.setAttributes([.ownerAccountID: Self.nobody], ofItemAtPath: workspace.path("data"))
+            let config = workspace.path("starwatch.yaml")
+            let yaml = try String(contentsOfFile: config, encoding: .utf8)
+            let more = "http: {listen: \"127.0.0.1:0\"}\ncontrol: {socket: data/starwatch.sock}\n"
+            try workspace.write(yaml + more, to: "starwatch.yaml")
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: config)
+            let agent = try await RunningAgent(config: config, in: workspace)
+            let reload = try await starwatch("reload", "--config", config)
+            #expect(reload.status == 0, "\(reload.output)\(reload.errors)")
+            #expect(agent.isRunning)
+        }
+    }
 }

@@ -119,7 +119,7 @@ import Testing
         let config = workspace.path("starwatch.yaml")
         let refused = try await starwatch("run", "--config", config)
         #expect(refused.status == 2)
-        #expect(refused.errors.contains("argv: \(program) can be changed by other users; run chmod go-w on it."))
+        #expect(refused.errors.contains("argv: \(program) can be changed by other users; run 'chmod go-w \(program)'."))
         #expect(!FileManager.default.fileExists(atPath: workspace.path("starwatch.db")))
         try setMode(0o755)
         let agent = try await RunningAgent(config: config, in: workspace)
