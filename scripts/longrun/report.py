@@ -61,11 +61,16 @@ def flatness(rows):
     yield ""
     yield (f"Lines fitted to means of {slopes.MEAN // 60} minutes, without the first {slopes.WARM_UP // 60} minutes of a process "
            f"and the first {slopes.DATABASE_WARM_UP // 60} of a database. Hours: of the longest life of a process. "
-           f"The database keeps the history of 30 days: at most {slopes.PER_CHANGE} KiB for each change count as flat.")
+           f"The database keeps the history of 30 days: at most {slopes.PER_CHANGE} KiB for each change count as flat. "
+           f"The second half decides, because what an agent does for the first time takes memory that it keeps.")
     yield ""
-    yield from table(["what", "agent", "first", "last", "slope per hour", "standard error", "hours", "flat"],
-                     [[r["what"], r["agent"], f"{r['first']:.1f}", f"{r['last']:.1f}", f"{r['slope']:+.2f}", f"{r['error']:.2f}",
-                       f"{r['hours']:.1f}", "yes" if r["flat"] else "NO"] for r in rows])
+    yield from table(["what", "agent", "first", "last", "slope per hour", "of the second half", "hours", "flat"],
+                     [[r["what"], r["agent"], f"{r['first']:.1f}", f"{r['last']:.1f}", slope(r["whole"]), slope(r["late"]),
+                       f"{r['whole'][2]:.1f}", "yes" if r["flat"] else "NO"] for r in rows])
+
+
+def slope(line):
+    return f"{line[0]:+.2f} ± {line[1]:.2f}"
 
 
 def alerts(fired, uncaused, brief, long):

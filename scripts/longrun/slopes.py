@@ -3,8 +3,8 @@ from .alarms import series
 
 # Growth that counts as none, by the end of the run.
 FLAT = {"memory MiB": 6.0, "open files": 4.0, "threads": 4.0}
-# The database keeps the history of 30 days, so it grows with the changes: at most by so many KiB for each.
-PER_CHANGE = 1.5
+# The database keeps the history of 30 days, of changes and of polls, so it grows: at most by so many KiB for each change.
+PER_CHANGE = 2.5
 QUERIES = {
     "memory MiB": 'process_resident_memory_bytes{job="starwatch"} / 1048576',
     "open files": 'process_open_fds{job="starwatch"}',
@@ -57,6 +57,13 @@ def fit(lives):
     return slope, error, max(life[-1][0] - life[0][0] for life in lives)
 
 
+def is_flat(line, limit):
+    """Whether a line does not rise, or by less than the limit. The second half decides: what an agent does for the first time,
+    such as a reload, takes memory that it keeps."""
+    slope, error, hours = line
+    return slope - 2 * error <= 0 or slope * hours <= limit
+
+
 def measure(state, end, published):
     """Returns the slope per hour of each quantity of each agent, its standard error, and whether it is flat."""
     rows = []
@@ -72,12 +79,10 @@ def measure(state, end, published):
             cuts = record["starts"] if what != "database MiB" else [record["begun"], *founded]
             cuts = [cut for cut in cuts if not upgraded or cut >= upgraded[0]]
             lives = list(pieces(points, cuts, DATABASE_WARM_UP if what == "database MiB" else WARM_UP))
-            result = fit(lives) if lives else None
-            if result:
-                slope, error, hours = result
+            whole = fit(lives) if lives else None
+            if whole:
+                late = fit([life[len(life) // 2:] for life in lives]) or whole
                 hourly = published[record["name"]] / (state["elapsed"] / 3600)
-                limit = FLAT.get(what, PER_CHANGE / 1024 * hourly * hours)
-                rows.append({"what": what, "agent": record["name"], "slope": slope, "error": error, "hours": hours,
-                             "first": lives[0][0][1], "last": lives[-1][-1][1],
-                             "flat": slope - 2 * error <= 0 or slope * hours <= limit})
+                rows.append({"what": what, "agent": record["name"], "whole": whole, "late": late, "first": lives[0][0][1],
+                             "last": lives[-1][-1][1], "flat": is_flat(late, FLAT.get(what, PER_CHANGE / 1024 * hourly * late[2]))})
     return rows
