@@ -67,7 +67,10 @@ struct Setup {
         _ = try files.write(to: stage.path, for: nil)
         let options: AgentOptions
         do throws(ConfigurationFailure) {
-            options = try ConfigurationLoader().load(file: stage.path + "/" + SetupFiles.configurationName).options
+            let staged = try ConfigurationLoader().load(file: stage.path + "/" + SetupFiles.configurationName)
+            // Before a trial runs the program.
+            try staged.checkTrust()
+            options = staged.options
         } catch {
             var failure = error
             // The operator knows the answers, and not the lines of a file that is not written yet.
