@@ -51,7 +51,7 @@ import Testing
             let result = try await initialize(mock, workspace)
             #expect(result.status == 0, "\(result.output)\(result.errors)")
             let key = workspace.path("master.key")
-            #expect(result.output.contains("Keep a copy of \(key) where no backup of the database goes"))
+            #expect(result.output.contains("Copy \(key) to a password manager now, not to the backup of the database."))
             #expect(try mode(key) == 0o600)
             let text = try String(contentsOfFile: key, encoding: .utf8)
             #expect(!result.output.contains(text.dropLast()) && !result.errors.contains(text.dropLast()))
