@@ -40,7 +40,8 @@ struct Setup {
     /// empty one, and offers to change the stars.
     private func compare(_ configuration: String, _ database: String) async {
         guard FileManager.default.fileExists(atPath: database) else { return }
-        let access = AgentAccess(config: configuration)
+        var access = AgentAccess(config: configuration)
+        access.isQuiet = true
         guard let identity = try? await access.perform(ControlAPI.identity, ()),
             let stars = try? await access.perform(ControlAPI.stars, ()).planIDs
         else { return say("\n\(database) exists, and its own DID and plans stay; see 'starwatch stars list'.") }
