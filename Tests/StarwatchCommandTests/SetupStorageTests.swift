@@ -63,15 +63,71 @@ import Testing
 
     @Test func theFormerSettingOfTheKeyIsFound() throws {
         let folder = try TemporaryFolder()
-        let yaml = "security: {master_key_command: [/bin/unwrap, \"a b\"]}\n"
+        let yaml = "security: {master_key_command: [/bin/cat, \"a b\"]}\n"
         _ = try folder.write(yaml, to: "starwatch.yaml")
         let storage = try SetupStorage.find(in: folder.path, isPackaged: false, isWanted: true)
-        #expect(storage.keyLine?.hasPrefix("master_key_command: [/bin/unwrap, ") == true)
+        #expect(storage.keyLine?.hasPrefix("master_key_command: [/bin/cat, ") == true)
+        _ = try folder.write("a key", to: "other.key")
         _ = try folder.write("security: {master_key_file: other.key}\n", to: "starwatch.yaml")
         #expect(
             try SetupStorage.find(in: folder.path, isPackaged: false, isWanted: true).keyLine
                 == "master_key_file: other.key"
         )
+    }
+
+    /// The agent could not start with it.
+    @Test(arguments: ["master_key_file: master.key", "master_key_command: [/nowhere/unwrap]"])
+    func aKeyThatIsGoneIsNotKeptForANewDatabase(setting: String) throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write("security: {\(setting)}\n", to: "starwatch.yaml")
+        let storage = try SetupStorage.find(in: folder.path, isPackaged: false, isWanted: true)
+        #expect(storage.encryption == .file)
+    }
+
+    @Test(arguments: [true, false])
+    func theDatabaseOfTheFormerConfigurationStaysWhereItIs(isInside: Bool) async throws {
+        let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+        let path = (isInside ? folder : other).path + "/my.db"
+        let setting = isInside ? "my.db" : path
+        var options = AgentOptions()
+        options.storage.path = path
+        try await Agent(options: options, time: SystemClock(), logSinks: []).close()
+        let former = "storage: {path: \(setting)}\n"
+        _ = try folder.write(former, to: "starwatch.yaml")
+        for isPackaged in [true, false] {
+            let storage = try SetupStorage.find(in: folder.path, isPackaged: isPackaged, isWanted: true)
+            #expect(storage.path == path && storage.encryption == .clear && storage.newFolder == nil)
+            let text = SetupFiles.text(SetupAnswers(), isPackaged: isPackaged, storage: storage)
+            #expect(text.contains("path: \(isPackaged ? path : setting)\n"))
+        }
+    }
+
+    // MARK: - The drop-in
+
+    /// systemd would not start the service.
+    @Test(arguments: [SetupStorage.Encryption.none, .clear, .file, .kept(setting: "master_key_command: [unwrap]")])
+    func aDropInWithoutItsCredentialIsRemoved(encryption: SetupStorage.Encryption) async throws {
+        let folder = try TemporaryFolder()
+        let storage = SetupStorage(path: folder.path + "/starwatch.db", setting: nil, encryption: encryption)
+        var setup = SetupKey(storage: storage, folder: folder.path, user: nil)
+        setup.dropIn = ServiceDropIn(folder: folder.path)
+        (setup.hasUnit, setup.reload) = (true, { false })
+        let credential = SealedCredential(of: folder.path + "/master.key")
+        let own = setup.dropIn.text(credential)
+        let path = try folder.write(own, to: ServiceDropIn.name)
+        let lines = try await setup.make()
+        #expect(!FileManager.default.fileExists(atPath: path))
+        #expect(lines.suffix(2).first == "removed  \(path)" && lines.last?.contains("systemctl daemon-reload") == true)
+        // Only the one of init, and only without the credential.
+        try? FileManager.default.removeItem(atPath: folder.path + "/master.key")
+        _ = try folder.write(own + "Environment=A=b\n", to: ServiceDropIn.name)
+        _ = try await setup.make()
+        #expect(FileManager.default.fileExists(atPath: path))
+        try? FileManager.default.removeItem(atPath: folder.path + "/master.key")
+        _ = try folder.write(own, to: ServiceDropIn.name)
+        _ = try folder.write("sealed", to: "master.key.cred")
+        _ = try await setup.make()
+        #expect(FileManager.default.fileExists(atPath: path))
     }
 
     // MARK: - The credential

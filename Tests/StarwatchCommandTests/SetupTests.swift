@@ -143,6 +143,24 @@ import Testing
         }
     }
 
+    /// The trial would run it, and the agent would refuse it.
+    @Test(arguments: [true, false])
+    func aProgramThatOthersCanReplaceIsRefusedBeforeItRuns(isTried: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let program = try folder.write("#!/bin/sh\ntouch \(folder.path)/ran\n", to: "notify", mode: 0o777)
+        let inner = folder.path + "/inner"
+        try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: false)
+        var answers = SetupAnswers()
+        answers.server = "http://127.0.0.1:1"
+        answers.sink = .command(program: program)
+        let setup = Setup(answers: answers, folder: inner, user: nil, say: { _ in }, progress: { _ in })
+        let error = await #expect(throws: ConfigurationFailure.self) { try await setup.run(isTried: isTried) }
+        let line = error?.lines.first ?? ""
+        #expect(line.hasPrefix("starwatch init: delivery.sinks[0].argv: \(program) can be changed"), "\(line)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: inner) == [])
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/ran"))
+    }
+
     @Test func formerFilesAreKeptOneByOne() throws {
         let folder = try TemporaryFolder()
         for server in ["https://a.test", "https://b.test", "https://b.test", "https://c.test"] {

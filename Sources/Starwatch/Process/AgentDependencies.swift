@@ -13,6 +13,9 @@ package struct AgentDependencies: Sendable {
     /// Whether the agent writes a black box beside the database. A simulation, whose disk is in memory, has none.
     package var keepsBlackBox = true
 
+    /// The only event that standard error gets; `nil` for all.
+    package var loggedEvent: AgentEvent?
+
     /// The host program's sinks, besides the configured ones.
     package var sinks: [any HostSink] = []
     /// The host program's fetchers of digest content.

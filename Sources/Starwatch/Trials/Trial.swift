@@ -36,7 +36,7 @@ package enum Trial {
         }
     }
 
-    /// Sends a test notification to one sink. A sink of kind `log` writes to standard error.
+    /// Sends a test notification to one sink. A sink of kind `log` writes it to standard error, and nothing else is logged.
     ///
     /// - Throws: ``AgentError``, of kind `configuration` if the sink's secret is unusable, and `failed` if there is no such
     ///   sink.
@@ -50,7 +50,7 @@ package enum Trial {
         // A trial of a sink needs no token.
         options.auth = AuthOptions()
         options.polls = []
-        return try await with(options, logSinks: nil) { agent throws(ControlError) in
+        return try await with(options, logSinks: sink.kind == .log ? nil : []) { agent throws(ControlError) in
             try await agent.perform(ControlAPI.testSink, name)
         }
     }
@@ -76,7 +76,9 @@ package enum Trial {
         options.storage = StorageOptions()
         options.storage.path = folder.path + "/trial.db"
         (options.digests, options.callbacks) = ([], CallbackOptions())
-        let agent = try await Agent(options: options, time: SystemClock(), logSinks: logSinks)
+        var parts = AgentDependencies()
+        parts.loggedEvent = .notification
+        let agent = try await Agent(options: options, time: SystemClock(), logSinks: logSinks, dependencies: parts)
         do throws(ControlError) { return try await agent.once(work) } catch {
             throw AgentError(.failed, error.message)
         }

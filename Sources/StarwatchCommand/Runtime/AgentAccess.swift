@@ -12,6 +12,8 @@ struct AgentAccess: Sendable {
     var timeout: Duration?
     var loader = ConfigurationLoader()
     var notes = SocketNotes()
+    /// Whether an agent in the foreground keeps its log from standard error.
+    var isQuiet = false
 
     /// The wait for an agent that waits for a lock on its database, which takes it five seconds.
     static let lockWait = Duration.seconds(6)
@@ -143,7 +145,7 @@ struct AgentAccess: Sendable {
         let agent: Agent
         do {
             // After an unclean end it checks the whole database first, because nothing would look for damage later.
-            agent = try await Agent(options: options, time: SystemClock())
+            agent = try await Agent(options: options, time: SystemClock(), logSinks: isQuiet ? [] : nil)
         } catch {
             guard verb.reads else { throw error }
             let note = "\(error.message). This is what can still be read."

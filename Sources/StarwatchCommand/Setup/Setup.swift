@@ -40,7 +40,8 @@ struct Setup {
     /// empty one, and offers to change the stars.
     private func compare(_ configuration: String, _ database: String) async {
         guard FileManager.default.fileExists(atPath: database) else { return }
-        let access = AgentAccess(config: configuration)
+        var access = AgentAccess(config: configuration)
+        access.isQuiet = true
         guard let identity = try? await access.perform(ControlAPI.identity, ()),
             let stars = try? await access.perform(ControlAPI.stars, ()).planIDs
         else { return say("\n\(database) exists, and its own DID and plans stay; see 'starwatch stars list'.") }
@@ -67,7 +68,10 @@ struct Setup {
         _ = try files.write(to: stage.path, for: nil)
         let options: AgentOptions
         do throws(ConfigurationFailure) {
-            options = try ConfigurationLoader().load(file: stage.path + "/" + SetupFiles.configurationName).options
+            let staged = try ConfigurationLoader().load(file: stage.path + "/" + SetupFiles.configurationName)
+            // Before a trial runs the program.
+            try staged.checkTrust()
+            options = staged.options
         } catch {
             var failure = error
             // The operator knows the answers, and not the lines of a file that is not written yet.

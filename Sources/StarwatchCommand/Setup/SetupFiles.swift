@@ -67,7 +67,7 @@ struct SetupFiles: Sendable, Hashable {
             lines.append("      \(secret.setting): \(secret.name)")
         }
         let path = storage?.setting ?? (isPackaged ? ServiceUser.stateFolder + "/starwatch.db" : nil)
-        if let path { lines += ["storage:", "  path: \(path)"] }
+        if let path { lines += ["storage:", "  path: \(ConfigurationPrinter.scalar(path))"] }
         if let line = storage?.keyLine { lines += ["security:", "  \(line)"] }
         if isPackaged { lines += ["control:", "  socket: /run/starwatch/starwatch.sock"] }
         return lines.joined(separator: "\n") + "\n"

@@ -37,7 +37,7 @@ struct SetupKey {
         case .file: lines.append(try makeFile())
         case .credential: lines += try await makeCredential()
         }
-        return lines
+        return lines + (try removeStaleDropIn())
     }
 
     private func makeFolder(_ path: String) throws(CommandError) {
@@ -64,7 +64,8 @@ struct SetupKey {
     private func makeCredential() async throws -> [String] {
         let credential = SealedCredential(of: file)
         guard await credential.make(DatabaseKey()) else {
-            return ["note     systemd-creds could not encrypt the master key, so that it is in a file", try makeFile()]
+            let note = "note     systemd-creds failed; the master key is stored in a clear file instead."
+            return [note, try makeFile()]
         }
         return ["written  \(credential.path) (mode 0600)"] + (try writeDropIn())
     }
@@ -81,8 +82,23 @@ struct SetupKey {
         } catch {
             throw .failed("\(dropIn.path) cannot be written; check the folder's owner and free space.")
         }
-        let note = reload() ? [] : ["note     run 'systemctl daemon-reload' before the agent starts"]
-        return ["written  \(dropIn.path) (mode 0644)"] + note
+        return ["written  \(dropIn.path) (mode 0644)"] + reloadNote()
+    }
+
+    /// Removes the drop-in of an earlier init whose credential is gone: systemd would not start the service.
+    private func removeStaleDropIn() throws(CommandError) -> [String] {
+        let credential = SealedCredential(of: file)
+        guard hasUnit, !credential.exists,
+            FileManager.default.contents(atPath: dropIn.path) == Data(dropIn.text(credential).utf8)
+        else { return [] }
+        do { try FileManager.default.removeItem(atPath: dropIn.path) } catch {
+            throw .failed("\(dropIn.path) cannot be removed; check the folder's owner.")
+        }
+        return ["removed  \(dropIn.path)"] + reloadNote()
+    }
+
+    private func reloadNote() -> [String] {
+        reload() ? [] : ["note     run 'systemctl daemon-reload' before the agent starts"]
     }
 
     private static func reloadSystemd() -> Bool {
@@ -122,12 +138,12 @@ struct SetupKey {
     private func copyAdvice(_ credential: SealedCredential?) -> String {
         let begin = "The database is encrypted. "
         let place =
-            "where no backup of the database goes, such as a password manager: without the key the database is lost."
+            "to a password manager now, not to the backup of the database. Without this key the database cannot be read."
         guard let credential, credential.replacesFile || FileManager.default.fileExists(atPath: file) else {
-            return begin + "Keep a copy of its master key \(place)"
+            return begin + "Copy its master key \(place)"
         }
-        guard credential.replacesFile else { return begin + "Keep a copy of \(file) \(place)" }
+        guard credential.replacesFile else { return begin + "Copy \(file) \(place)" }
         let command = credential.command.joined(separator: " ")
-        return begin + "Keep a copy of the master key, which this prints, \(place)\n  sudo \(command)"
+        return begin + "Copy the master key \(place) This prints it:\n  sudo \(command)"
     }
 }

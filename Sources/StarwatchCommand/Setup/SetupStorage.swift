@@ -23,6 +23,8 @@ struct SetupStorage: Sendable, Hashable {
         var database: DatabaseEncryption.Stored = .absent
         /// The line of the former configuration that names a key.
         var formerSetting: String?
+        /// Whether the file, the credential or the program of that line exists.
+        var hasFormerKey = true
         /// The id of the key beside the configuration.
         var keyInFile: String?
         var hasCredential = false
@@ -57,7 +59,7 @@ struct SetupStorage: Sendable, Hashable {
         case .clear: return facts.isWanted ? .clear : .none
         case .absent:
             guard facts.isWanted else { return .none }
-            return kept ?? beside ?? (facts.canSeal ? .credential : .file)
+            return (facts.hasFormerKey ? kept : nil) ?? beside ?? (facts.canSeal ? .credential : .file)
         case .encrypted(let key):
             guard facts.isWanted else {
                 throw .failed("\(path) is encrypted; run 'starwatch keys decrypt-database' before --no-encryption.")
@@ -73,23 +75,27 @@ struct SetupStorage: Sendable, Hashable {
     /// Looks at the files of a folder.
     ///
     /// Outside the package the data gets a folder of its own, so that a copy of it is none of the key beside the
-    /// configuration. A database of an earlier start stays where it is.
+    /// configuration. A database of an earlier start stays where it is, first of all that of the former configuration.
     static func find(in folder: String, isPackaged: Bool, isWanted: Bool) throws -> SetupStorage {
         let places = isPackaged ? [ServiceUser.stateFolder] : [folder + "/" + dataFolder, folder]
         let databases = places.map { $0 + "/starwatch.db" }
         let new = isWanted ? databases[0] : databases.last!
-        let path = databases.first { FileManager.default.fileExists(atPath: $0) } ?? new
+        let former = former(in: folder)
+        let path = ([former?.storage.path].compactMap { $0 } + databases).first(where: exists) ?? new
         var facts = Facts()
         facts.isWanted = isWanted
         facts.database = try DatabaseEncryption.stored(at: path)
-        facts.formerSetting = formerSetting(in: folder)
+        if let security = former?.security {
+            facts.formerSetting = keySetting(of: security, in: folder)
+            facts.hasFormerKey = hasKey(security)
+        }
         let key = folder + "/" + keyName
         facts.hasCredential = SealedCredential(of: key).exists
-        if FileManager.default.fileExists(atPath: key) { facts.keyInFile = try MasterKeyFile.read(key).id }
+        if exists(key) { facts.keyInFile = try MasterKeyFile.read(key).id }
         facts.canSeal = isPackaged && SealedCredential.isSupported && ServiceDropIn.isPossible
         return SetupStorage(
             path: path,
-            setting: isPackaged ? path : path == databases[0] ? "\(dataFolder)/starwatch.db" : nil,
+            setting: isPackaged ? path : path == folder + "/starwatch.db" ? nil : name(of: path, in: folder),
             encryption: try encryption(facts, database: path, folder: folder)
         )
     }
@@ -101,17 +107,32 @@ struct SetupStorage: Sendable, Hashable {
         setting == "\(Self.dataFolder)/starwatch.db" ? String(path.dropLast("/starwatch.db".count)) : nil
     }
 
-    /// The setting of the key in the configuration that is there.
-    private static func formerSetting(in folder: String) -> String? {
+    /// The options of the configuration that is there.
+    private static func former(in folder: String) -> AgentOptions? {
         var loader = ConfigurationLoader()
         loader.checksSecrets = false
-        let file = folder + "/" + SetupFiles.configurationName
-        guard let security = try? loader.load(file: file).options.security else { return nil }
+        return try? loader.load(file: folder + "/" + SetupFiles.configurationName).options
+    }
+
+    /// The line of the setting of a key; `nil` for none.
+    private static func keySetting(of security: SecurityOptions, in folder: String) -> String? {
         if let argv = security.masterKeyCommand { return "master_key_command: " + ConfigurationPrinter.list(argv) }
         guard let path = security.masterKeyFile else { return nil }
         // The name alone, because systemd finds a credential by it.
-        let name = path.hasPrefix(folder + "/") ? String(path.dropFirst(folder.count + 1)) : path
-        return "master_key_file: " + ConfigurationPrinter.scalar(name)
+        return "master_key_file: " + ConfigurationPrinter.scalar(name(of: path, in: folder))
+    }
+
+    /// Whether the key can still be there.
+    private static func hasKey(_ security: SecurityOptions) -> Bool {
+        if let program = security.masterKeyCommand?.first { return !program.contains("/") || exists(program) }
+        return security.masterKeyFile.map { exists($0) || SealedCredential(of: $0).exists } ?? false
+    }
+
+    private static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+    /// The path as the configuration of a folder writes it.
+    private static func name(of path: String, in folder: String) -> String {
+        path.hasPrefix(folder + "/") ? String(path.dropFirst(folder.count + 1)) : path
     }
 }
 

@@ -123,6 +123,7 @@ package final class LogPipeline: Sendable {
         let record = LogRecord(
             timestampMilliseconds: entry.timestampMilliseconds,
             severity: entry.severity,
+            event: entry.event,
             runID: entry.runID,
             format: line.format,
             isNotable: entry.isNotable,
@@ -137,6 +138,8 @@ package struct LogRecord: Sendable {
     /// Unix time in milliseconds.
     package let timestampMilliseconds: Int64
     package let severity: LogSeverity
+    /// The name of the event.
+    package let event: String
     /// The run that the entry belongs to; `nil` for none.
     package let runID: String?
     package let format: LogFormat
@@ -148,6 +151,7 @@ package struct LogRecord: Sendable {
     package init(
         timestampMilliseconds: Int64,
         severity: LogSeverity,
+        event: String = "",
         runID: String? = nil,
         format: LogFormat = .json,
         isNotable: Bool = false,
@@ -155,6 +159,7 @@ package struct LogRecord: Sendable {
     ) {
         self.timestampMilliseconds = timestampMilliseconds
         self.severity = severity
+        self.event = event
         self.runID = runID
         self.format = format
         self.isNotable = isNotable
@@ -166,6 +171,18 @@ package struct LogRecord: Sendable {
 package protocol LogSink: Sendable {
     /// Receives one line. Called concurrently from any thread. Must not log.
     func take(_ record: LogRecord)
+}
+
+/// A sink that passes on the lines of one event.
+package struct EventLines: LogSink {
+    private let event: String
+    private let sink: any LogSink
+
+    package init(of event: String, to sink: any LogSink) { (self.event, self.sink) = (event, sink) }
+
+    package func take(_ record: LogRecord) {
+        if record.event == event { sink.take(record) }
+    }
 }
 
 /// Metrics of the log itself.

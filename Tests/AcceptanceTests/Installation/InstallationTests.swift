@@ -124,6 +124,9 @@ import Testing
             try workspace.write("log: {level: debug}\n", to: "starwatch.yaml")
             let result = try await initialize(mock, workspace, ["--did", Self.did, "--sink", "log"])
             #expect(result.status == 0, "\(result.errors)")
+            // The log has the test notification and nothing else.
+            let logged = result.errors.split(separator: "\n").filter { $0.hasPrefix("{") }
+            #expect(logged.count == 1 && logged[0].contains(#""event":"notification","#), "\(logged)")
             let old = try String(contentsOfFile: workspace.path("starwatch.yaml.old"), encoding: .utf8)
             #expect(old == "log: {level: debug}\n")
             #expect(try mode(workspace.path("starwatch.yaml.old")) == 0o600)

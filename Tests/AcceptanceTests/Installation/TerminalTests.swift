@@ -4,7 +4,7 @@ import Testing
 
 /// What a person sees in a terminal, a pipe and a watch.
 @Suite(.timeLimit(.minutes(5))) struct TerminalTests {
-    /// Runs a command on a pseudo-terminal.
+    /// Runs a command on a pseudo-terminal, where a person answers questions with yes.
     private func onTerminal(_ arguments: [String], environment: [String: String] = [:]) async throws -> String {
         let script = """
             import os, pty, sys
@@ -13,6 +13,8 @@ import Testing
                 global output
                 data = os.read(descriptor, 65536)
                 output += data
+                if output.endswith(b"[y/N]: "):
+                    os.write(descriptor, b"y\\n")
                 return data
             status = pty.spawn(sys.argv[1:], read)
             """
@@ -84,5 +86,19 @@ import Testing
             process.waitUntilExit()
             #expect(process.terminationReason == .uncaughtSignal)
         }
+    }
+
+    @Test func initChangesTheStarsOnRequestWithoutLinesOfALog() async throws {
+        let workspace = try Workspace()
+        let plans = ["7", "8"].map { "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV3" + $0 }
+        let answers = ["init", "--untested", "--no-encryption", "--folder", workspace.url.path, "--sink", "feed"]
+        let more = ["--server", "http://127.0.0.1:1", "--did", "did:ethr:0x00000000000000000000000000000000000000aa"]
+        #expect(try await starwatch(answers + more + ["--star", plans[0]]).status == 0)
+        let config = workspace.path("starwatch.yaml")
+        #expect(try await starwatch("stars", "set", plans[0], "--config", config).status == 0)
+        let output = try await onTerminal(answers + more + ["--star", plans[1]])
+        #expect(output.contains("The stars are set.") && !output.contains("{"), "\(output)")
+        let stars = try await starwatch("stars", "list", "--json", "--config", config)
+        #expect(stars.output.contains(plans[1]) && !stars.output.contains(plans[0]), "\(stars.output)")
     }
 }
