@@ -61,7 +61,10 @@ struct PromQLParser {
 
     private mutating func unary() throws(PromQL.Failure) -> PromQL {
         if tokens.first == .sign("-") || tokens.first == .sign("+") { tokens.removeFirst() }
-        return try operand()
+        let operand = try operand()
+        // A subquery has the families and labels of its expression.
+        if case .range = tokens.first { tokens.removeFirst() }
+        return operand
     }
 
     // MARK: Operands
