@@ -12,7 +12,6 @@ struct Requests: AsyncParsableCommand {
     )
 
     @Argument(help: "The mock server's URL.") var server: String
-    @Option(help: "A file with the ids of plans; not used.") var plans: String = ""
     @Option(help: "How many requests are in flight.") var inFlight = 1000
     @Option(help: "Milliseconds over which the first ones are spread: the server's response time.") var spread = 1000
     @Option(help: "How many requests a round.") var count = 5000

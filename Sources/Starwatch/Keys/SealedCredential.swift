@@ -20,6 +20,11 @@ package struct SealedCredential: Sendable, Hashable {
     /// Whether it stands for the file, which is not there itself.
     package var replacesFile: Bool { access(file, F_OK) != 0 && exists }
 
+    /// The advice for another user. Without another credential systemd sets no directory, so that user can be the service, or
+    /// call a command.
+    package static let advice =
+        "can be opened only by root and systemd; use sudo for a command, and LoadCredentialEncrypted= in the unit of the service."
+
     private static let program = "systemd-creds"
     private static let limit = Duration.seconds(30)
 
@@ -52,7 +57,7 @@ package struct SealedCredential: Sendable, Hashable {
     /// Decrypts the key, as root.
     package func open() async throws(AgentError) -> DatabaseKey {
         guard geteuid() == 0 else {
-            throw AgentError(.configuration, "\(path) can be opened only by root and systemd; use sudo.")
+            throw AgentError(.configuration, "\(path) \(Self.advice)")
         }
         let output: String
         do { output = try await CommandOutput.text(of: command, within: Self.limit, time: SystemClock()) } catch {

@@ -67,10 +67,7 @@ struct FileResolver: Sendable {
             let advice = "add LoadCredentialEncrypted= to the unit, or run 'systemctl daemon-reload'."
             return "\(credential.path) is not loaded; \(advice)"
         }
-        if user == 0 { return nil }
-        // Without another credential, systemd sets no directory: the user can be the service, or call a command.
-        let advice = "use sudo for a command, and LoadCredentialEncrypted= in the unit of the service."
-        return "\(credential.path) can be opened only by root and systemd; \(advice)"
+        return user == 0 ? nil : "\(credential.path) \(SealedCredential.advice)"
     }
 
     /// The value is shown only if it is plainly a path. Otherwise it can be the secret itself, put here by mistake.

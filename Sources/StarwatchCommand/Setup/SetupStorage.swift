@@ -17,7 +17,7 @@ struct SetupStorage: Sendable, Hashable {
         case credential
     }
 
-    /// What there is on this machine.
+    /// The keys, the database and the systemd of this machine.
     struct Facts: Sendable, Hashable {
         var isWanted = true
         var database: DatabaseEncryption.Stored = .absent

@@ -162,13 +162,18 @@ import Testing
         }
     }
 
+    /// Runs init as root for a service of another user: that user owns the data, and only root reads the key.
+    private func initializeForNobody(_ mock: MockServer, _ workspace: Workspace) async throws {
+        #expect(try await initialize(mock, workspace).status == 0)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: workspace.url.path)
+        try FileManager.default.setAttributes([.ownerAccountID: Self.nobody], ofItemAtPath: workspace.path("data"))
+    }
+
     /// Root reads the key, and then becomes the user of the database, who cannot.
     @Test(.enabled(if: geteuid() == 0))
     func rootOpensTheDatabaseOfAServiceWithAKeyThatOnlyRootReads() async throws {
         try await with { mock, workspace in
-            #expect(try await initialize(mock, workspace).status == 0)
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: workspace.url.path)
-            try FileManager.default.setAttributes([.ownerAccountID: Self.nobody], ofItemAtPath: workspace.path("data"))
+            try await initializeForNobody(mock, workspace)
             try await poll(workspace)
             let database = workspace.path("data/starwatch.db")
             let owner = try FileManager.default.attributesOfItem(atPath: database)[.ownerAccountID] as? NSNumber
@@ -184,9 +189,7 @@ import Testing
     @Test(.enabled(if: geteuid() == 0))
     func anAgentThatRootStartedReloadsWithAKeyThatOnlyRootReads() async throws {
         try await with { mock, workspace in
-            #expect(try await initialize(mock, workspace).status == 0)
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: workspace.url.path)
-            try FileManager.default.setAttributes([.ownerAccountID: Self.nobody], ofItemAtPath: workspace.path("data"))
+            try await initializeForNobody(mock, workspace)
             let config = workspace.path("starwatch.yaml")
             let yaml = try String(contentsOfFile: config, encoding: .utf8)
             let more = "http: {listen: \"127.0.0.1:0\"}\ncontrol: {socket: data/starwatch.sock}\n"
