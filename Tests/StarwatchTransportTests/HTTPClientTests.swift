@@ -1,5 +1,6 @@
 import Foundation
 import StarwatchCore
+import Synchronization
 import Testing
 
 @testable import StarwatchTransport
@@ -199,5 +200,31 @@ import Testing
         for path in ["/a", "/b", "/b", "/a"] {
             #expect(text(try await client.execute(HTTPRequest(url: server.url(path)))) == "GET \(path) HTTP/1.1")
         }
+    }
+
+    /// An event disarms its socket. If it were not armed again, only the timeout would end the second wait.
+    @Test func eachPieceOfABodyIsReadWhenItComes() async throws {
+        let arrived = DispatchSemaphore(value: 0)
+        let server = try LoopbackServer { connection in
+            _ = connection.readRequest()
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+            for digit in 1...5 {
+                connection.write("\(digit)")
+                arrived.wait()
+            }
+        }
+        var options = HTTPClientOptions()
+        // libcurl looks at its sockets at each of its timers, so that none may be before the timeout.
+        options.connectTimeout = .seconds(60)
+        let pieces = Mutex<[UInt8]>([])
+        var request = HTTPRequest(url: server.url(), timeout: .seconds(20))
+        request.onBody = { piece in
+            pieces.withLock { $0 += piece }
+            arrived.signal()
+        }
+        let exchange = await (try makeClient(options)).exchange(request)
+        for _ in 1...5 { arrived.signal() }
+        #expect(failure(of: exchange.result) == nil)
+        #expect(String(decoding: pieces.withLock { $0 }, as: UTF8.self) == "12345")
     }
 }
