@@ -149,12 +149,14 @@ let package = Package(
             dependencies: ["StarwatchCore", "StarwatchPolling", "StarwatchStore"],
             path: "Tests/StarwatchTestKit"
         ),
+        // Other programs, for all test targets: one lock guards their starts.
+        .target(name: "ProgramTestKit", path: "Tests/ProgramTestKit"),
         .testTarget(name: "LayeringTests"),
         .testTarget(name: "StarwatchCoreTests", dependencies: ["StarwatchCore"], exclude: ["Fixtures"]),
         .testTarget(
             name: "StarwatchTelemetryTests",
             dependencies: [
-                "StarwatchTelemetry",
+                "ProgramTestKit", "StarwatchTelemetry",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -162,7 +164,7 @@ let package = Package(
         .testTarget(
             name: "StarwatchTransportTests",
             dependencies: [
-                "CSecp256k1", "StarwatchCore", "StarwatchTransport",
+                "CSecp256k1", "ProgramTestKit", "StarwatchCore", "StarwatchTransport",
                 .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),
@@ -181,8 +183,8 @@ let package = Package(
         .testTarget(
             name: "StarwatchTests",
             dependencies: [
-                "CZlib", "MockEndorser", "Starwatch", "StarwatchCore", "StarwatchPolling", "StarwatchStore",
-                "StarwatchTelemetry", "StarwatchTestKit", "StarwatchTransport",
+                "CZlib", "MockEndorser", "ProgramTestKit", "Starwatch", "StarwatchCore", "StarwatchPolling",
+                "StarwatchStore", "StarwatchTelemetry", "StarwatchTestKit", "StarwatchTransport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "Instrumentation", package: "swift-distributed-tracing"),
@@ -196,7 +198,7 @@ let package = Package(
         .testTarget(
             name: "StarwatchHTTPTests",
             dependencies: [
-                "CZlib", "Starwatch", "StarwatchCore", "StarwatchHTTP", "StarwatchStore",
+                "CZlib", "ProgramTestKit", "Starwatch", "StarwatchCore", "StarwatchHTTP", "StarwatchStore",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -237,8 +239,8 @@ let package = Package(
         .testTarget(
             name: "AcceptanceTests",
             dependencies: [
-                "MockEndorser", "Starwatch", "StarwatchCommand", "StarwatchCore", "StarwatchTelemetry",
-                "StarwatchTransport",
+                "MockEndorser", "ProgramTestKit", "Starwatch", "StarwatchCommand", "StarwatchCore",
+                "StarwatchTelemetry", "StarwatchTransport",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Yams", package: "Yams"),
             ],

@@ -91,7 +91,7 @@ import Testing
             mock.receivedNotifications.flatMap(\.jwtIDs).count == 3 ? true : nil
         }
         #expect(arrived == true)
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
         try await mock.stop()
     }
 }

@@ -41,7 +41,7 @@ import Testing
         #expect(stale == true)
         try await body(Scene(world: world, agent: agent, browser: browser))
         await browser.close()
-        agent.stop()
+        await agent.stop()
         try await mock.stop()
     }
 

@@ -54,7 +54,7 @@ import Testing
         let openMetrics = try await agent.pages.get("/metrics", headers: ["Accept": "application/openmetrics-text"])
         let page = try await agent.pages.get("/")
         let status = try await agent.pages.get("/api/v1/status")
-        agent.stop()
+        await agent.stop()
         let tokens = mock.requests(to: .plansChanged).compactMap { $0.header("Authorization") }.map {
             String($0.dropFirst("Bearer ".count))
         }

@@ -34,7 +34,7 @@ import Testing
             try await pages.metric("process_open_fds") ?? .infinity <= before + 5 ? true : nil
         }
         #expect(isOver == true)
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
     }
 
     /// Here are the other ends, and the usual limit is 1,024.

@@ -54,11 +54,11 @@ import Testing
         mock.setStickyFault(.status(500), at: .content)
 
         // Killed while it is armed, and again while the sink is asked.
-        agent.killNow()
+        await agent.killNow()
         agent = try await RunningAgent(config: config, in: workspace)
         let asked = await eventually(within: .seconds(60)) { mock.requestCount(of: .hook) >= 1 ? true : nil }
         #expect(asked == true)
-        agent.killNow()
+        await agent.killNow()
         mock.clearFaults()
         mock.setStickyFault(.status(500), at: .content)
         agent = try await RunningAgent(config: config, in: workspace)
@@ -103,7 +103,7 @@ import Testing
         // The log must not contain the digest's content.
         let log = agent.logText
         #expect(log.contains("digest.shown") && !log.contains("canary-of-content"))
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
         mock.clearFaults()
         let alone = try await starwatch("digests", "fetch", "early", "--config", config)
         #expect(alone.status == 0 && alone.output.contains("early: not_modified"))

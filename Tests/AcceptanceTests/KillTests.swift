@@ -25,7 +25,7 @@ import Testing
         for life in 0..<20 {
             mock.publish(mock.plans[life * 10..<life * 10 + 10].map { MockChange(planID: $0.id) })
             await elapse(milliseconds: Int.random(in: 0...900, using: &generator))
-            agent.killNow()
+            await agent.killNow()
             agent = try await world.start()
         }
         let published = Set(mock.publishedIDs)
@@ -62,7 +62,7 @@ import Testing
         if dialect == .canonical { #expect(Set(mock.acknowledgedIDs) == published) }
         #expect(try await agent.pages.metric("starwatch_ledger_imbalance_rows{law=\"fetched\"}") == 0)
         #expect(try await agent.pages.metric("starwatch_ledger_imbalance_rows{law=\"new\"}") == 0)
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
         try await mock.stop()
     }
 
@@ -80,7 +80,7 @@ import Testing
         for _ in 0..<12 {
             let agent = try await world.start()
             await elapse(milliseconds: Int.random(in: 0...900))
-            agent.killNow()
+            await agent.killNow()
         }
         let times = mock.requests(to: .plansChanged).map(\.receivedAt)
         for start in times {

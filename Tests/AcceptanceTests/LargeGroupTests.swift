@@ -29,7 +29,7 @@ import Testing
         // The outbox is full: the rest waits on the server until the dead sink is back.
         let isBegun = await eventually { sum(filed()) >= 500 ? true : nil }
         #expect(isBegun == true)
-        agent.killNow()
+        await agent.killNow()
         var receiver = MockServerOptions()
         receiver.port = port
         let hook = MockServer(options: receiver)
@@ -48,7 +48,7 @@ import Testing
             return open == 0 ? true : nil
         }
         #expect(isFinished == true)
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
 
         let messages = filed()
         #expect(messages.flatMap { $0.changes.map(\.jwtID) }.sorted() == ids)

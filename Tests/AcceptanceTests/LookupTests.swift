@@ -47,7 +47,7 @@ import Testing
             try? await requests(.tls, pages) > 0 ? true : nil
         }
         #expect(answered == true)
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
         try await mock.stop()
     }
 

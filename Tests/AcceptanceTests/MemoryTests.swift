@@ -36,7 +36,7 @@ import Testing
         }
         let after = try #require(try await pages.metric("process_resident_memory_bytes"))
         #expect(after - before < Double(8 << 20))
-        agent.stop()
+        await agent.stop()
         try await mock.stop()
     }
 }

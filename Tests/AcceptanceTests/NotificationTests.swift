@@ -76,7 +76,7 @@ import Testing
             let again = try await scene.command("notifications", "act", first.id, "snooze_1h")
             #expect(again.status == 0 && again.output.hasPrefix("Done before") && again.output.contains(repetition))
 
-            agent.killNow()
+            await agent.killNow()
             // An hour passes while the agent is down: nobody can wait for one here.
             let database = scene.workspace.path("starwatch.db")
             try Database.execute(
@@ -92,7 +92,7 @@ import Testing
             let list = try await scene.command("notifications", "list")
             #expect(list.output.contains("snooze_1h") && list.output.split(separator: "\n").count == 3)
             #expect(try Database.booksBalance(database))
-            #expect(agent.stop() == 0)
+            #expect(await agent.stop() == 0)
         }
     }
 
@@ -108,7 +108,7 @@ import Testing
             #expect(target["route"].text == "updates")
             #expect(Set(target["jwt_ids"].list.compactMap(\.text)) == Set(ids))
             #expect(target["plan_ids"].list.count == 12)
-            #expect(agent.stop() == 0)
+            #expect(await agent.stop() == 0)
 
             // The database answers where no agent runs; and a day later, nobody knows.
             let stored = try await scene.command("deeplink", message.deepLink, "--json")
@@ -142,7 +142,7 @@ import Testing
             let message = try await scene.sent(1)[0]
             #expect(message.title == "Nowina")
             #expect(message.body == "Projekt Ogród został zaktualizowany")
-            #expect(agent.stop() == 0)
+            #expect(await agent.stop() == 0)
         }
     }
 }

@@ -52,8 +52,8 @@ import Testing
         let page = try await agent.pages.get("/metrics", headers: ["Accept": "text/plain"])
         try workspace.write(page, to: "page.txt")
         #expect(try await Prometheus.promtoolAccepts(workspace.path("page.txt")))
-        prometheus.stop()
-        agent.stop()
+        await prometheus.stop()
+        await agent.stop()
         try await mock.stop()
     }
 

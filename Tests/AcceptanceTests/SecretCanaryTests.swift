@@ -54,7 +54,7 @@ import Testing
         #expect(refused == true)
         var places = try await shown(by: first, config: config)
         // As after a power cut: what is not in the database yet is in its WAL.
-        first.killNow()
+        await first.killNow()
         let wal = try Data(contentsOf: URL(filePath: workspace.path("starwatch.db-wal")))
         #expect(wal.count > 4096)
         places += [
@@ -65,7 +65,7 @@ import Testing
         let second = try await RunningAgent(config: config, in: workspace)
         let isOver = await eventually { mock.remainingFaults(at: .plansChanged) == 0 ? true : nil }
         #expect(isOver == true)
-        second.stop()
+        await second.stop()
         places.append(Place("log", second.logText))
         places.append(Place("closed database", try Data(contentsOf: URL(filePath: workspace.path("starwatch.db")))))
 

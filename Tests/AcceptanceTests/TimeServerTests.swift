@@ -34,7 +34,7 @@ import Testing
         )
         let result: Result<Void, any Error>
         do { result = .success(try await body(workspace, port)) } catch { result = .failure(error) }
-        chrony.stop(with: SIGKILL)
+        await chrony.stop(with: SIGKILL)
         try result.get()
     }
 
@@ -78,7 +78,7 @@ import Testing
                 let series = #"starwatch_clock_samples_total{source="\#(source)",result="used"}"#
                 #expect(try await agent.pages.metric(series) == 0)
             }
-            #expect(agent.stop() == 0)
+            #expect(await agent.stop() == 0)
             try await mock.stop()
         }
     }

@@ -30,7 +30,7 @@ import Testing
         mock.script(.neverAnswer, at: .plansChanged)
         let first = try await world.start()
         try await mock.waitForRequests(page, to: .plansChanged)
-        first.killNow()
+        await first.killNow()
         mock.clearFaults()
         let second = try await world.start()
         // All 120 may come as one notification, which lists 100 of them: so the table is what is counted.
@@ -41,7 +41,7 @@ import Testing
             try? await pages.metric("starwatch_ledger_entries_total{entry=\"acknowledged\"}") == 120 ? true : nil
         }
         #expect(settled == true)
-        second.stop()
+        await second.stop()
         let stored = try Database.strings(
             world.database,
             "SELECT jwt_id FROM notification_outbox WHERE state = 'acknowledged'"

@@ -26,7 +26,7 @@ import Testing
         try workspace.write(configuration.yaml(in: workspace), to: "starwatch.yaml")
         let agent = try await RunningAgent(config: workspace.path("starwatch.yaml"), in: workspace)
         try await body(workspace, agent)
-        agent.stop()
+        await agent.stop()
         try await mock.stop()
     }
 
@@ -93,7 +93,7 @@ import Testing
             try workspace.write("wrong", to: "password")
             let isDown = try await eventually { try await prometheus.query("up") == 0 ? true : nil }
             #expect(isDown == true)
-            prometheus.stop()
+            await prometheus.stop()
         }
     }
 
@@ -117,7 +117,7 @@ import Testing
             )
             let isUp = try await eventually { try await prometheus.query("up") == 1 ? true : nil }
             #expect(isUp == true)
-            prometheus.stop()
+            await prometheus.stop()
             #expect(try await curl("/-/healthy", agent, workspace) == "000")
         }
     }

@@ -101,6 +101,19 @@ import Testing
         }
     }
 
+    /// What one test starts must not inherit a pipe of another, whose reader would wait for its end.
+    @Test func testsStartProgramsAndMakePipesUnderOneLock() throws {
+        let tests = Self.root.appending(path: "Tests")
+        for file in Self.swiftFiles(below: tests) + Self.swiftFiles(below: Self.root.appending(path: "Fuzz/Tests")) {
+            let name = file.lastPathComponent
+            guard name != "Process+End.swift", name != "LayeringTests.swift" else { continue }
+            let text = try String(contentsOf: file, encoding: .utf8)
+            #expect(!text.contains("Pipe()"), "\(name): Pipe.make()")
+            guard text.contains("Process()") else { continue }
+            #expect(text.firstMatch(of: /try [a-z]+\.run\(\)/) == nil, "\(name): start() of ProgramTestKit")
+        }
+    }
+
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 

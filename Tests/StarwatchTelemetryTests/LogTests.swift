@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import ProgramTestKit
 import Synchronization
 import Testing
 
@@ -379,7 +380,7 @@ final class LineCollector: LogSink, Sendable {
 
 @Suite struct DescriptorWriterTests {
     @Test func stalledReaderDropsLinesWithoutDelay() throws {
-        let pipe = Pipe()
+        let pipe = Pipe.make()
         let output = pipe.fileHandleForWriting.fileDescriptor
         _ = fcntl(output, F_SETFL, O_NONBLOCK)
         while write(output, String(repeating: "x", count: 4096), 4096) > 0 {}
@@ -408,7 +409,7 @@ final class LineCollector: LogSink, Sendable {
     @Test func aStalledReaderIsWaitedForOnceAnd100MillisecondsAtMost() throws {
         let reader = Reader()
         let drops = Atomic<Int>(0)
-        let output = Pipe()
+        let output = Pipe.make()
         let writer = DescriptorWriter(
             descriptor: output.fileHandleForWriting.fileDescriptor,
             onDrop: { drops.add(1, ordering: .relaxed) },
@@ -431,7 +432,7 @@ final class LineCollector: LogSink, Sendable {
     }
 
     @Test func linesOfManyWritersDoNotInterleave() {
-        let pipe = Pipe()
+        let pipe = Pipe.make()
         let writer = DescriptorWriter(descriptor: pipe.fileHandleForWriting.fileDescriptor)
         // Writers block when the pipe is full, so each has its own thread.
         for letter in "abcd".utf8 {
@@ -451,7 +452,7 @@ final class LineCollector: LogSink, Sendable {
 
     @Test(.timeLimit(.minutes(1))) func closedReaderDropsLines() throws {
         signal(SIGPIPE, SIG_IGN)
-        let pipe = Pipe()
+        let pipe = Pipe.make()
         try pipe.fileHandleForReading.close()
         DescriptorWriter(descriptor: pipe.fileHandleForWriting.fileDescriptor)
             .take(LogRecord(timestampMilliseconds: 0, severity: .info, line: [0x0A]))

@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTestKit
 import Testing
 
 @testable import StarwatchTelemetry
@@ -15,16 +16,15 @@ import Testing
         let process = Process()
         process.executableURL = URL(fileURLWithPath: Self.path)
         process.arguments = ["check", "metrics"]
-        let input = Pipe()
-        let output = Pipe()
+        let input = Pipe.make()
+        let output = Pipe.make()
         process.standardInput = input
         process.standardOutput = output
         process.standardError = output
-        try process.run()
+        try process.start()
         try input.fileHandleForWriting.write(contentsOf: Data(page))
         try input.fileHandleForWriting.close()
         let said = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "\(String(decoding: said, as: UTF8.self))")
+        #expect(await process.end() == 0, "\(String(decoding: said, as: UTF8.self))")
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTestKit
 import Testing
 
 @testable import StarwatchTelemetry
@@ -71,7 +72,7 @@ import Testing
 
     @Test(arguments: [true, false], LogFormat.allCases)
     func writerColoursTextAndNeverJSON(hasColour: Bool, format: LogFormat) throws {
-        let pipe = Pipe()
+        let pipe = Pipe.make()
         let writer = DescriptorWriter(descriptor: pipe.fileHandleForWriting.fileDescriptor, hasColour: hasColour)
         let line = format == .json ? Self.entry.jsonLine() : Self.entry.textLine()
         writer.take(LogRecord(timestampMilliseconds: 0, severity: .warn, format: format, line: line))

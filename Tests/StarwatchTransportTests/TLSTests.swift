@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import ProgramTestKit
 import StarwatchCore
 import Testing
 
@@ -27,7 +28,7 @@ private let isOpenSSLExpected =
                 "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
                 "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate,
             ])
-            let output = Pipe()
+            let output = Pipe.make()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
             process.arguments = [
                 "s_server", "-accept", "127.0.0.1:0", "-www", "-cert", certificate, "-key", key,
@@ -35,7 +36,7 @@ private let isOpenSSLExpected =
             process.standardOutput = output
             process.standardError = FileHandle.nullDevice
             process.standardInput = FileHandle.nullDevice
-            try process.run()
+            try process.start()
             // Its first line, once it listens, is "ACCEPT 127.0.0.1:38261".
             var line = ""
             while !line.contains("\n") || !line.contains("ACCEPT") {
@@ -65,13 +66,13 @@ private let isOpenSSLExpected =
 
         private static func openssl(_ arguments: [String]) throws -> String {
             let process = Process()
-            let output = Pipe()
+            let output = Pipe.make()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
             process.arguments = arguments
             process.standardOutput = output
             process.standardError = FileHandle.nullDevice
             process.standardInput = FileHandle.nullDevice
-            try process.run()
+            try process.start()
             let data = output.fileHandleForReading.readDataToEndOfFile()
             process.waitUntilExit()
             guard process.terminationStatus == 0 else { throw POSIXError(.EINVAL) }

@@ -33,12 +33,12 @@ import Testing
             ["--reuid=4000000", "--clear-groups", Binary.starwatch.path, "run", "--config", config],
             log: log
         )
-        defer { agent.stop() }
         let isThere = await eventually { FileManager.default.fileExists(atPath: socket) ? true : nil }
         try #require(isThere == true, "\((try? String(contentsOf: log, encoding: .utf8)) ?? "")")
 
         let result = try await starwatch("stars", "list", "--socket", socket)
         #expect(result.errors.contains("Another user's program listens on \(socket)") == !isOwn, "\(result.errors)")
         if !isOwn { #expect(result.status == 1) }
+        await agent.stop()
     }
 }

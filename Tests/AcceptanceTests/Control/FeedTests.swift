@@ -1,5 +1,6 @@
 import Foundation
 import MockEndorser
+import ProgramTestKit
 import Testing
 
 /// The feed of the built agent: on the command line, over its death, and in a browser.
@@ -33,14 +34,14 @@ import Testing
             follower.standardOutput = try FileHandle(forWritingTo: output)
             follower.standardError = FileHandle.nullDevice
             follower.standardInput = FileHandle.nullDevice
-            try follower.run()
+            try follower.start()
             #expect(await lines(output.path, atLeast: 1).count == 1)
 
             agent.hangUp()
             mock.publish(count: 1)
             #expect(await lines(output.path, atLeast: 2).count == 2)
 
-            agent.killNow()
+            await agent.killNow()
             mock.publish(count: 1)
             agent = try await RunningAgent(config: world.config, in: workspace, log: "second.log")
             let followed = await lines(output.path, atLeast: 3)
@@ -48,9 +49,9 @@ import Testing
             // As the file sink got them, byte for byte, each once.
             #expect(await lines(workspace.path("notifications.jsonl"), atLeast: 3) == followed)
 
-            #expect(agent.stop() == 0)
+            #expect(await agent.stop() == 0)
             follower.terminate()
-            follower.waitUntilExit()
+            await follower.end()
         }
     }
 
@@ -67,7 +68,7 @@ import Testing
             let refused = try await starwatch("notifications", "follow", "--config", world.config)
             #expect(refused.status == 1)
             #expect(refused.errors.contains("add a sink of kind feed"))
-            #expect(agent.stop() == 0)
+            #expect(await agent.stop() == 0)
         }
     }
 
@@ -125,7 +126,7 @@ import Testing
             }
             #expect(foreign == [])
             await browser.close()
-            #expect(agent.stop() == 0)
+            #expect(await agent.stop() == 0)
         }
     }
 

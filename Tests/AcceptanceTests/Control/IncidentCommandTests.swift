@@ -42,7 +42,7 @@ import Testing
             configuration.logLevel = "notice"
         }
         let first = try await RunningAgent(config: world.config, in: world.workspace)
-        first.killNow()
+        await first.killNow()
         let environment = ["SWIFT_BACKTRACE": "enable=no"]
         let agent = try await RunningAgent(config: world.config, in: world.workspace, environment: environment)
         let acted = try await starwatch("server", "clear-wait", "--config", world.config)
@@ -124,7 +124,7 @@ import Testing
             #expect(result.status == 0, "\(command): \(result.errors)")
             #expect(result.errors.contains("broken: error"))
         }
-        agent.killNow()
+        await agent.killNow()
         let gone = try await tell("incident")
         #expect(gone.status == 0 && gone.output.contains("not running"), "\(gone)")
         let journal = try await tell("journal")

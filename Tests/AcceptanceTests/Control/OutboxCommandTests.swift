@@ -98,7 +98,7 @@ import Testing
                     "starwatch_control_requests_total{operation=\"outbox_\(operation)\",result=\"\(result)\"}"
                 #expect(try await pages.metric(series) == 1)
             }
-            #expect(agent.stop() == 0)
+            #expect(await agent.stop() == 0)
             #expect(try Database.booksBalance(world.workspace.path("starwatch.db")))
         }
     }

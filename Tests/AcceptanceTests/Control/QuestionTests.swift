@@ -48,11 +48,11 @@ import Testing
         try world.workspace.write(yaml.replacing("every: 1h", with: "every: 1s"), to: "starwatch.yaml")
         let stopped = try await RunningAgent(config: world.config, in: world.workspace)
         _ = await eventually { stopped.logText.contains("poll.unchanged") ? true : nil }
-        stopped.stop()
+        await stopped.stop()
         try await Task.sleep(for: .seconds(4))
         let killed = try await RunningAgent(config: world.config, in: world.workspace)
         _ = await eventually { killed.logText.contains("poll.runs_missed") ? true : nil }
-        killed.killNow()
+        await killed.killNow()
         let agent = try await RunningAgent(config: world.config, in: world.workspace)
         try world.workspace.write(yaml, to: "starwatch.yaml")
         agent.hangUp()
@@ -247,9 +247,9 @@ import Testing
             try await Self.askForTheWorst(prometheus, as: page)
             let then = try await Self.ask(world, ["explain", night.failedAt])
             #expect(then.output.contains(night.failed), "\(then.output)")
-            prometheus.stop()
+            await prometheus.stop()
             try await alertmanager.stop()
-            agent.stop()
+            await agent.stop()
             // The runs of the agent that ended are known.
             let after = try await Self.ask(world, ["explain", night.quiet])
             #expect(after.output.contains("unchanged"), "\(after.output) \(after.errors)")

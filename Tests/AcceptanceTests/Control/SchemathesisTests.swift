@@ -1,5 +1,6 @@
 import Foundation
 import MockEndorser
+import ProgramTestKit
 import Testing
 
 /// The control API of the built agent, asked whatever its own description allows and much that it does not.
@@ -39,7 +40,7 @@ import Testing
             process.standardOutput = try FileHandle(forWritingTo: report)
             process.standardError = process.standardOutput
             process.standardInput = FileHandle.nullDevice
-            try process.run()
+            try process.start()
             let status = await eventually(within: .seconds(240)) { process.isRunning ? nil : process.terminationStatus }
             if process.isRunning { kill(process.processIdentifier, SIGKILL) }
             let said = try String(contentsOf: report, encoding: .utf8)
@@ -50,7 +51,7 @@ import Testing
             #expect(said.firstMatch(of: /Tested: (\d+)/).flatMap { Int($0.1) } ?? 0 >= 19, "\(said)")
             #expect(agent.isRunning)
             #expect(try Database.booksBalance(world.workspace.path("starwatch.db")))
-            #expect(agent.stop() == 0)
+            #expect(await agent.stop() == 0)
         }
     }
 }

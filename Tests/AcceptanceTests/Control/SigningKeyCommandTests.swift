@@ -48,7 +48,7 @@ import Testing
         #expect(!doctor.output.contains("There is no token"))
         #expect(!agent.logText.contains("poll.failed"))
         #expect(!agent.logText.contains(Self.secret))
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
         try await world.mock.stop()
     }
 
@@ -76,7 +76,7 @@ import Testing
         #expect(agent.logText.contains("keys.rotated"))
         let again = try await world.keys("rotate", "--signing", "--to", world.newSecret)
         #expect(again.status == 1 && again.errors.contains("exists already"))
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
         try await world.mock.stop()
     }
 
@@ -95,7 +95,7 @@ import Testing
         let new = try String(contentsOfFile: world.newSecret, encoding: .utf8).filter { $0 != "\n" }
         world.mock.setAuth(.sharedSecret(Array(new.utf8)))
         #expect(try await starwatch("poll", "starred_projects", "--config", world.config).status == 0)
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
         try await world.mock.stop()
     }
 
@@ -118,7 +118,7 @@ import Testing
         #expect(used.status == 1 && used.errors.contains("never used again"))
         #expect(try await world.keys("import", "--file", path).status == 0)
         #expect(try await starwatch("poll", "starred_projects", "--config", world.config).status == 0)
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
         let kept = try await world.keys("decrypt-database")
         #expect(kept.status == 2 && kept.errors.contains("signing keys, which would be destroyed"), "\(kept)")
         #expect(try await world.keys("decrypt-database", "--force").status == 0)

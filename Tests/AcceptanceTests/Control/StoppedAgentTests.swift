@@ -19,7 +19,7 @@ import Testing
         defer { kill(agent.pid, SIGCONT) }
         try await body(world, agent)
         kill(agent.pid, SIGCONT)
-        agent.stop()
+        await agent.stop()
         try await world.mock.stop()
     }
 
@@ -106,7 +106,7 @@ import Testing
             try await starwatch("logs", "--config", world.config).output.contains("poll.") ? true : nil
         }
         #expect(isStored == true)
-        agent.stop()
+        await agent.stop()
         // An index that the log does not need.
         let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'idx_outbox_open'"
         let page = try Database.integer(world.database, root)
@@ -168,7 +168,7 @@ import Testing
         #expect(isReloaded == true)
         try world.workspace.write(good + "broken: 1\n", to: "starwatch.yaml")
 
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
         #expect(try FileManager.default.contentsOfDirectory(atPath: run) == [])
         let late = try await starwatch("status", "--config", world.config, environment: environment)
         #expect(late.status == 2)

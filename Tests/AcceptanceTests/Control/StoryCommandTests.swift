@@ -63,7 +63,7 @@ import Testing
             #expect(lines.contains { $0.contains("sink.rejected") })
             #expect(lines.contains { $0.contains("notification.delivered") })
             #expect(lines.allSatisfy { $0.contains(run) })
-            agent.stop()
+            await agent.stop()
 
             #expect(try await story(world, done?.id ?? "")?.steps.count == done?.steps.count)
             let kept = try await logs(world, "--level", "warn", "--since", "1h")

@@ -98,7 +98,7 @@ import Testing
             return listed.status == 0 && !listed.output.contains("retiring") ? true : nil
         }
         #expect(ended == true)
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
         #expect(try await world.contents() == before)
         #expect(try world.canaries() == [])
         #expect(try await world.keys(["verify"]).status == 0)
@@ -176,7 +176,7 @@ import Testing
             #expect(try await starwatch("identity", "set", "--sign-out", "--config", world.config).status == 0)
             #expect(try await starwatch("identity", "erase", did, "--config", world.config).status == 0)
             #expect(try world.canaries() == [])
-            #expect(agent.stop() == 0)
+            #expect(await agent.stop() == 0)
             #expect(try world.canaries() == [])
             try await world.mock.stop()
         }

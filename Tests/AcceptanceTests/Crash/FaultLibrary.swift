@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTestKit
 
 /// Makes an agent die at a chosen write, or its disk or resolver fail: a library that is loaded into it, compiled from
 /// `faults.c`.
@@ -74,7 +75,7 @@ enum FaultLibrary {
         let compiler = Process()
         compiler.executableURL = try Program.find("clang")
         compiler.arguments = ["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", made.path, source.path]
-        try compiler.run()
+        try compiler.start()
         compiler.waitUntilExit()
         guard compiler.terminationStatus == 0 else { throw AcceptanceError("faults.c does not compile") }
         // Another run of the tests may have it loaded.

@@ -1,5 +1,6 @@
 import Foundation
 import MockEndorser
+import ProgramTestKit
 import Testing
 
 /// The file sink's file, rotated by a real logrotate while the agent is dead and has not stored that it wrote.
@@ -52,7 +53,7 @@ import Testing
             "--force", "--state", world.workspace.path("rotated"), world.workspace.path("logrotate.conf"),
         ]
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         _ = await eventually { process.isRunning ? nil : true }
         #expect(process.terminationStatus == 0)
     }

@@ -72,7 +72,7 @@ import Testing
         #expect(retried.status == 1 && retried.errors.contains("does not open"), "\(retried.errors)")
         let discarded = try await starwatch("outbox", "discard", "\(id)", "--config", world.config)
         #expect(discarded.output == "1 row discarded.\n", "\(discarded.errors)")
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
         #expect(try Database.booksBalance(world.database))
 
         let verified = try await world.keys(["verify"])
@@ -116,7 +116,7 @@ import Testing
             "starwatch_poll_outcomes_total{poll=\"starred_projects\",outcome=\"cancelled\"}"
         )
         #expect(cancelled == 0)
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
         try await world.mock.stop()
     }
 }

@@ -22,7 +22,7 @@ import Testing
         #expect(doctor.output.firstMatch(of: finding)?.1 == "\(getpid())", "\(doctor.output)")
         #expect(!doctor.output.contains("run starwatch doctor"), "\(doctor.output)")
         try lock.release()
-        agent.stop()
+        await agent.stop()
         try await world.mock.stop()
     }
 }

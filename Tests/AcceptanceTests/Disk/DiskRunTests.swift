@@ -1,5 +1,6 @@
 import Foundation
 import MockEndorser
+import ProgramTestKit
 import Testing
 
 /// A disk that fails under a running agent: the agent stays up and says so, loses nothing, and goes on by itself when
@@ -50,7 +51,7 @@ import Testing
             mock.acknowledgedIDs.count == published.count ? true : nil
         }
         #expect(arrived == true)
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
         try await world.expectAllIsWell("after writes that were not sure to stay")
         try await world.mock.stop()
     }
@@ -84,7 +85,7 @@ import Testing
         let program = Process()
         program.executableURL = try Program.find("prlimit")
         program.arguments = ["--pid", String(process), "--fsize=\(bytes):unlimited"]
-        try program.run()
+        try program.start()
         program.waitUntilExit()
         guard program.terminationStatus == 0 else { throw AcceptanceError("prlimit failed") }
     }
@@ -125,7 +126,7 @@ import Testing
         #expect(settled == true)
         #expect(try await pages.metric("starwatch_ledger_imbalance_rows{law=\"fetched\"}") == 0)
         #expect(try await pages.metric("starwatch_ledger_imbalance_rows{law=\"new\"}") == 0)
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
         try await world.expectAllIsWell("after the disk was mended")
         try await world.mock.stop()
     }

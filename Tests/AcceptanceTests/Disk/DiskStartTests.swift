@@ -105,7 +105,7 @@ import Testing
         let world = try await used()
         let agent = try await RunningAgent(config: world.config, in: world.workspace)
         try await expectRefusal(world, "another agent", FaultLibrary.loading())
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
         try await world.mock.stop()
     }
 

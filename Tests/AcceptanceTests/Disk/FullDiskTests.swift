@@ -1,5 +1,6 @@
 import Foundation
 import MockEndorser
+import ProgramTestKit
 import Testing
 
 /// The black box on a disk that is really full: a tmpfs in a mount namespace of the test's own.
@@ -8,12 +9,12 @@ struct FullDiskTests {
     /// Why the kernel refuses a mount; `nil` if it does not.
     private static let refusal: String? = {
         let process = Process()
-        let errors = Pipe()
+        let errors = Pipe.make()
         guard let program = try? Program.find("unshare") else { return "unshare is not installed" }
         process.executableURL = program
         process.arguments = unshare + ["mount", "-t", "tmpfs", "tmpfs", "/mnt"]
         (process.standardOutput, process.standardError) = (FileHandle.nullDevice, errors)
-        do { try process.run() } catch { return "\(error)" }
+        do { try process.start() } catch { return "\(error)" }
         let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         return process.terminationStatus == 0 ? nil : said

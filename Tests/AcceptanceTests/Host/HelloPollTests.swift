@@ -1,5 +1,6 @@
 import Foundation
 import MockEndorser
+import ProgramTestKit
 import Testing
 
 /// The built example "Hello Poll", a host application without an agent, against the mock server.
@@ -19,13 +20,13 @@ import Testing
             try await first.greets(ids, mock)
             // It greets twice rather than never if it is stopped between the acknowledgement and the watermark.
             #expect(await Self.stores(ids.last, workspace))
-            #expect(first.stop(SIGTERM) == 0)
+            #expect(await first.stop(SIGTERM) == 0)
 
             ids += mock.publish(count: 2)
             let second = try HelloProgram(mock, workspace)
             try await second.greets(ids, mock)
             #expect(await Self.stores(ids.last, workspace))
-            #expect(second.stop(SIGTERM) == 0)
+            #expect(await second.stop(SIGTERM) == 0)
             let agents = Set(mock.requests(to: .plansChanged).map { $0.header("User-Agent") ?? "" })
             #expect(agents.count == 1 && agents.first?.hasPrefix("HelloPoll/1.0 Starwatch/") == true)
         } catch {
@@ -64,7 +65,7 @@ private final class HelloProgram: Sendable {
         process.standardOutput = handle
         process.standardError = handle
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.start()
     }
 
     /// Waits until exactly these changes were greeted, in their order, and acknowledged.
@@ -84,10 +85,9 @@ private final class HelloProgram: Sendable {
         .map(String.init)
     }
 
-    func stop(_ signal: Int32) -> Int32 {
+    func stop(_ signal: Int32) async -> Int32 {
         kill(process.processIdentifier, signal)
-        process.waitUntilExit()
-        return process.terminationStatus
+        return await process.end()
     }
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }

@@ -29,14 +29,14 @@ import Testing
         #expect(bootstrapped == true)
         mock.publish(count: 1)
         #expect(await mails(1).count == 1)
-        first.stop(with: SIGKILL)
+        await first.stop(with: SIGKILL)
         mock.publish(count: 1)
         let second = try start()
         let all = await mails(2)
         #expect(all.count == 2)
         let text = try String(contentsOfFile: workspace.path(all[0]), encoding: .utf8)
         #expect(text.hasPrefix("Message-ID: <ntf_") && text.contains("Subject: Project Update\r\n"))
-        second.stop()
+        await second.stop()
         try await mock.stop()
     }
 }

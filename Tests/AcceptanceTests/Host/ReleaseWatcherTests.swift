@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTestKit
 import Testing
 
 /// The built example of a host application, a package of its own.
@@ -21,7 +22,7 @@ import Testing
             "\(page.split(separator: "\n").filter { $0.contains("releases") })"
         )
         #expect(page.contains(/\nstarwatch_host_polls_total\{outcome="ok"\} [1-9]/))
-        #expect(first.stop(SIGTERM) == 0, "\(first.log)")
+        #expect(await first.stop(SIGTERM) == 0, "\(first.log)")
 
         let asked = server.validators.count
         server.publish("1.3.0")
@@ -33,12 +34,12 @@ import Testing
         let database = workspace.path("releases.db")
         let (watermark, last) = ("SELECT watermark FROM host_watermarks", "2026-01-04T12:00:00Z 1.3.0")
         #expect(await eventually { (try? Database.strings(database, watermark)) == [last] ? true : nil } == true)
-        _ = second.stop(SIGKILL)
+        _ = await second.stop(SIGKILL)
         let third = try Watcher(server, workspace)
         let known = server.validators.count
         #expect(await eventually { server.validators.count > known + 1 ? true : nil } == true)
         try await third.lines(["1.0.0", "1.1.0", "1.2.0", "1.3.0"], in: workspace)
-        #expect(third.stop(SIGTERM) == 0)
+        #expect(await third.stop(SIGTERM) == 0)
         #expect(try Database.strings(database, "SELECT schedule_id FROM poll_schedules") == ["releases"])
         #expect(try Database.strings(database, watermark) == [last])
     }
@@ -98,7 +99,7 @@ private final class Watcher: Sendable {
         process.standardOutput = handle
         process.standardError = try FileHandle(forWritingTo: errors)
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.start()
     }
 
     var log: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
@@ -115,10 +116,9 @@ private final class Watcher: Sendable {
         #expect(found == true, "it said: \(said)\(log)")
     }
 
-    func stop(_ signal: Int32) -> Int32 {
+    func stop(_ signal: Int32) async -> Int32 {
         kill(process.processIdentifier, signal)
-        process.waitUntilExit()
-        return process.terminationStatus
+        return await process.end()
     }
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }

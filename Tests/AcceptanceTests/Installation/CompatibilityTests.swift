@@ -80,7 +80,7 @@ import Testing
             return changes.count >= count && (try? open(world).isEmpty) == true ? true : nil
         }
         #expect(done == true, "\(agent.logText.suffix(2000))")
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
         return agent.logText
     }
 

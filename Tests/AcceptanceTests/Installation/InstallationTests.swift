@@ -1,5 +1,6 @@
 import Foundation
 import MockEndorser
+import ProgramTestKit
 import Testing
 
 /// The commands of the first five minutes, and those that look after an installation.
@@ -109,11 +110,11 @@ import Testing
             process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": workspace.url.path]) { $1 }
             process.standardInput = FileHandle.nullDevice
             process.standardError = FileHandle.nullDevice
-            try process.run()
+            try process.start()
             let isWaiting = await eventually { mock.requests(to: .plansChanged).isEmpty ? nil : true }
             #expect(isWaiting == true)
             process.interrupt()
-            process.waitUntilExit()
+            await process.end()
             #expect(process.terminationStatus == 130)
             #expect(try FileManager.default.contentsOfDirectory(atPath: workspace.url.path) == ["did.key"])
         }

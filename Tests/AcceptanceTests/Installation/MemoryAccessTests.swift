@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import MockEndorser
+import ProgramTestKit
 import Testing
 
 /// The memory of a running agent, in which keys and names are in clear form.
@@ -26,16 +27,15 @@ import Testing
         process.standardInput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        defer {
-            process.terminate()
-            process.waitUntilExit()
-        }
+        try process.start()
         let pid = process.processIdentifier
         let ready = await eventually { isReady(pid) ? true : nil }
         #expect(ready == true)
         var status = stat()
-        return lstat("/proc/\(pid)/environ", &status) == 0 ? status.st_uid : nil
+        let owner = lstat("/proc/\(pid)/environ", &status) == 0 ? status.st_uid : nil
+        process.terminate()
+        await process.end(within: .seconds(20))
+        return owner
     }
 
     /// Whether a process runs a program, and no longer the one that changed its user.

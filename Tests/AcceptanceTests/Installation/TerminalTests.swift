@@ -1,5 +1,6 @@
 import Foundation
 import MockEndorser
+import ProgramTestKit
 import Testing
 
 /// What a person sees in a terminal, a pipe and a watch.
@@ -72,7 +73,7 @@ import Testing
             process.executableURL = Binary.starwatch
             process.arguments = ["status", "--watch", "--interval", "100ms", "--config", config]
             process.standardOutput = try FileHandle(forWritingTo: output)
-            try process.run()
+            try process.start()
             func shows(_ text: String) async -> Bool {
                 await eventually {
                     (try? String(contentsOf: output, encoding: .utf8))?.contains(text) == true ? true : nil
@@ -80,10 +81,10 @@ import Testing
                     ?? false
             }
             #expect(await shows("Status    healthy"))
-            agent.stop()
+            await agent.stop()
             #expect(await shows("No agent answers."))
             process.interrupt()
-            process.waitUntilExit()
+            await process.end()
             #expect(process.terminationReason == .uncaughtSignal)
         }
     }

@@ -42,7 +42,7 @@ import Testing
         }
         #expect(refused == true)
         #expect(try await after.metric("starwatch_outbox_capacity_rows") == 77)
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
         try await world.mock.stop()
     }
 
@@ -53,7 +53,7 @@ import Testing
             agent.hangUp()
             _ = await eventually(within: .milliseconds(wait)) { () -> Bool? in nil }
             let start = ContinuousClock.now
-            #expect(agent.stop() == 0)
+            #expect(await agent.stop() == 0)
             #expect(ContinuousClock.now - start < .seconds(20))
         }
         try await world.mock.stop()
@@ -69,7 +69,7 @@ import Testing
         world.mock.forgetRequests()
         try await world.mock.waitForRequests(1, to: endpoint)
         let start = ContinuousClock.now
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
         #expect(ContinuousClock.now - start < .seconds(5))
         world.mock.clearFaults()
         try await world.expectAllIsWell("after \(endpoint) hung")

@@ -52,7 +52,7 @@ final class Alertmanager: Sendable {
     }
 
     func stop() async throws {
-        process.stop()
+        await process.stop()
         try await receiver.stop()
     }
 }

@@ -51,9 +51,9 @@ import Testing
         let names = Set(alertmanager.received.compactMap { $0.labels["alertname"] })
         #expect(names.isDisjoint(with: ["StarwatchAgentDown", "StarwatchAbsent", "StarwatchStoreErrors"]))
 
-        prometheus.stop()
+        await prometheus.stop()
         try await alertmanager.stop()
-        agent.stop()
+        await agent.stop()
         try await mock.stop()
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTestKit
 import Testing
 
 /// A reader of metrics that is not ours reads our pages.
@@ -71,12 +72,12 @@ import Testing
 
     /// Runs the distribution's Python, which has the library; another one on the path may not.
     private static func read(_ openMetrics: String, _ text: String) throws -> Findings {
-        let (process, output, errors) = (Process(), Pipe(), Pipe())
+        let (process, output, errors) = (Process(), Pipe.make(), Pipe.make())
         process.executableURL = try Program.find("python3", in: "/usr/bin")
         process.arguments = ["-c", reader, openMetrics, text]
         process.standardOutput = output
         process.standardError = errors
-        try process.run()
+        try process.start()
         let said = try output.fileHandleForReading.readToEnd() ?? Data()
         let complaint = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
         process.waitUntilExit()

@@ -179,7 +179,7 @@ actor FaultyLoad {
 
     /// Stops everything.
     func stop() async throws {
-        agent.stop()
+        await agent.stop()
         try await mock.stop()
     }
 }

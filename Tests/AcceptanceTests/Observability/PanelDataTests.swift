@@ -70,7 +70,7 @@ import Testing
         }
         // Prometheus reads what an operator would type, too; whether it has an answer depends on the incident.
         for query in try Runbook.all().flatMap(\.queries) { _ = try await prometheus.values(query.expression) }
-        prometheus.stop()
+        await prometheus.stop()
         try await world.stop()
     }
 

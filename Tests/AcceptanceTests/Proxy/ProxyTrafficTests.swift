@@ -28,7 +28,7 @@ import Testing
             Set(world.mock.receivedNotifications.flatMap(\.jwtIDs)).isSuperset(of: published) ? true : nil
         }
         #expect(arrived == true, "\(agent.logText.suffix(2000))\n\(proxy.heads)")
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
         for name in [Self.server, Self.sink] {
             #expect(proxy.heads.contains { $0.hasPrefix("CONNECT \(name):443 HTTP/1.1") }, "\(name): \(proxy.heads)")
         }
@@ -50,7 +50,7 @@ import Testing
             agent.logText.contains("\"reason\":\"dns\"") ? true : nil
         }
         #expect(failed == true, "\(agent.logText.suffix(2000))")
-        #expect(agent.stop() == 0)
+        #expect(await agent.stop() == 0)
         #expect(proxy.heads.isEmpty)
         try await world.mock.stop()
     }

@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTestKit
 import Testing
 
 /// The built `starwatch` binary, as an operator has it.
@@ -78,12 +79,9 @@ func runToEnd(
     process.standardOutput = try FileHandle(forWritingTo: output)
     process.standardError = try FileHandle(forWritingTo: errors)
     process.standardInput = FileHandle.nullDevice
-    try process.run()
-    _ = await eventually(within: .seconds(120)) { process.isRunning ? nil : true }
-    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-    process.waitUntilExit()
+    try process.start()
     return CommandResult(
-        status: process.terminationStatus,
+        status: await process.end(),
         output: try String(contentsOf: output, encoding: .utf8),
         errors: try String(contentsOf: errors, encoding: .utf8)
     )
@@ -113,7 +111,7 @@ final class RunningAgent: Sendable {
         process.standardError = handle
         process.standardOutput = handle
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         let (process, log) = (process, log)
         let found = await eventually(within: .seconds(60)) { () -> String? in
             guard process.isRunning else { return "" }
@@ -140,9 +138,9 @@ final class RunningAgent: Sendable {
     var logText: String { (try? String(contentsOf: log, encoding: .utf8)) ?? "" }
 
     /// As a power cut: nothing is told, nothing is flushed.
-    func killNow() {
+    func killNow() async {
         kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        await process.end()
     }
 
     /// As an operator who changed the configuration.
@@ -150,10 +148,9 @@ final class RunningAgent: Sendable {
 
     /// As systemd: SIGTERM, and waits for the end.
     @discardableResult
-    func stop() -> Int32 {
+    func stop() async -> Int32 {
         process.terminate()
-        process.waitUntilExit()
-        return process.terminationStatus
+        return await process.end()
     }
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
@@ -194,11 +191,4 @@ func eventually<T: Sendable>(
         await pause()
     }
     return try await look()
-}
-
-/// Gives real processes a moment, on a timer and not on a thread.
-private func pause() async {
-    await withCheckedContinuation { continuation in
-        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { continuation.resume() }
-    }
 }

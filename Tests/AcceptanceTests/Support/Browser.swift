@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTestKit
 import Synchronization
 
 /// A headless Chromium with a profile of its own, spoken to in the DevTools protocol over a pipe.
@@ -17,7 +18,7 @@ final class Browser: Sendable {
 
     init(in workspace: Workspace) throws {
         let chromium = try Program.find("chromium").path
-        let (toBrowser, fromBrowser) = (Pipe(), Pipe())
+        let (toBrowser, fromBrowser) = (Pipe.make(), Pipe.make())
         process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = [
@@ -34,7 +35,7 @@ final class Browser: Sendable {
         process.standardError = FileHandle.nullDevice
         input = toBrowser.fileHandleForWriting
         output = fromBrowser.fileHandleForReading
-        try process.run()
+        try process.start()
         output.readabilityHandler = { [weak self] handle in self?.take(handle.availableData) }
     }
 
@@ -47,9 +48,7 @@ final class Browser: Sendable {
     func close() async {
         // Its answer may be lost with the pipe; and what does not end by itself has nothing to save.
         _ = try? post("Browser.close")
-        _ = await eventually(within: .seconds(3)) { [process] in process.isRunning ? nil : true }
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-        process.waitUntilExit()
+        await process.end(within: .seconds(3))
     }
 
     /// Sends a command and returns its result.

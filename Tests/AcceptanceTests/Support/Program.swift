@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTestKit
 
 /// The programs of the distribution that the tests need.
 enum Program {
@@ -35,7 +36,7 @@ final class RunningProgram: Sendable {
         process.standardOutput = try FileHandle(forWritingTo: log)
         process.standardError = process.standardOutput
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.start()
     }
 
     /// Returns when a GET of `url` is answered 200.
@@ -52,9 +53,9 @@ final class RunningProgram: Sendable {
     }
 
     /// - Parameter signal: SIGKILL for a program that leaves SIGTERM blocked, as the thread that starts it may have it.
-    func stop(with signal: Int32 = SIGTERM) {
+    func stop(with signal: Int32 = SIGTERM) async {
         kill(process.processIdentifier, signal)
-        process.waitUntilExit()
+        await process.end()
     }
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }

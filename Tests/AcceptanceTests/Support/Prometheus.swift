@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTestKit
 
 /// A throw-away Prometheus.
 final class Prometheus: Sendable {
@@ -95,7 +96,7 @@ final class Prometheus: Sendable {
         try await get("label/\(label)/values", [("match[]", selector)])
     }
 
-    func stop() { process.stop() }
+    func stop() async { await process.stop() }
 
     /// Whether `promtool check metrics` finds nothing wrong with a page.
     static func promtoolAccepts(_ path: String) async throws -> Bool {
@@ -105,8 +106,7 @@ final class Prometheus: Sendable {
         process.standardInput = try FileHandle(forReadingFrom: URL(filePath: path))
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.standardError
-        try process.run()
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        try process.start()
+        return await process.end() == 0
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTestKit
 
 /// A program that ends by itself.
 enum Command {
@@ -24,11 +25,11 @@ enum Command {
         try Data().write(to: URL(filePath: out))
         process.standardOutput = try FileHandle(forWritingTo: URL(filePath: out))
         process.standardError = process.standardOutput
-        let stdin = Pipe()
+        let stdin = Pipe.make()
         process.standardInput = stdin
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             process.terminationHandler = { _ in continuation.resume() }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
+            do { try process.start() } catch { continuation.resume(throwing: error) }
             try? stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
             try? stdin.fileHandleForWriting.close()
         }

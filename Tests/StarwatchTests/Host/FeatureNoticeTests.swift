@@ -1,5 +1,6 @@
 import Foundation
 import MockEndorser
+import ProgramTestKit
 import StarwatchCore
 import StarwatchStore
 import Testing
@@ -27,8 +28,8 @@ import Testing
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["sqlite3", path, "DELETE FROM feature_notices; DELETE FROM feature_introductions;"]
-        try process.run()
-        process.waitUntilExit()
+        try process.start()
+        await process.end()
         #expect(process.terminationStatus == 0)
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import ProgramTestKit
 import StarwatchCore
 import StarwatchTelemetry
 import Synchronization
@@ -28,7 +29,7 @@ import Testing
     }
 
     @Test func aReaderThatTakesNothingHoldsNobodyUp() async throws {
-        let pipe = Pipe()
+        let pipe = Pipe.make()
         let output = pipe.fileHandleForWriting.fileDescriptor
         _ = fcntl(output, F_SETFL, O_NONBLOCK)
         while write(output, String(repeating: "x", count: 4096), 4096) > 0 {}

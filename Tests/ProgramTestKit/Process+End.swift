@@ -1,0 +1,38 @@
+package import Foundation
+
+/// Guards what programs inherit: they start one after the other, and no pipe is made meanwhile.
+private let starts = NSLock()
+
+extension Pipe {
+    /// Makes a pipe that no program inherits by chance, whose reader would wait for that program's end.
+    package static func make() -> Pipe { starts.withLock { Pipe() } }
+}
+
+extension Process {
+    /// Starts the program. Programs start one after the other.
+    ///
+    /// Foundation notices an end by a socket that is not closed on exec. A program that starts in the same moment can inherit
+    /// that socket, and hides the end until its own: one end of 1,000 came up to 3 s late beside programs that run for 3 s.
+    package func start() throws { try starts.withLock { try run() } }
+
+    /// Waits for the end without a thread, which the other tests need.
+    ///
+    /// - Parameter limit: Kills the program after this time, and when the task is cancelled.
+    /// - Returns: The exit code, or the signal that ended the program.
+    @discardableResult
+    package func end(within limit: Duration = .seconds(120)) async -> Int32 {
+        let deadline = ContinuousClock.now + limit
+        while isRunning {
+            if Task.isCancelled || ContinuousClock.now > deadline { kill(processIdentifier, SIGKILL) }
+            await pause()
+        }
+        return terminationStatus
+    }
+}
+
+/// Gives real processes a moment, on a timer and not on a thread.
+package func pause() async {
+    await withCheckedContinuation { continuation in
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { continuation.resume() }
+    }
+}
