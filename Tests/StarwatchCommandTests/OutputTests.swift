@@ -332,6 +332,15 @@ import Testing
         #expect(page.contains("Requests  20 within 15 min, 0 failed, p95 12 ms (usually 10 ms)\n"))
     }
 
+    @Test func theStatusHasTheAgentsProcess() throws {
+        let now = Timestamp(iso8601: "2026-01-01T12:00:00Z")!
+        var status = AgentStatus(version: "1.2.3", startedAt: now, now: now)
+        #expect(StatusText.page(status).contains("Agent     starwatch 1.2.3, up 0 ms\n"))
+        status.pid = 4242
+        #expect(StatusText.page(status).contains("Agent     starwatch 1.2.3, pid 4242, up 0 ms\n"))
+        #expect(String(decoding: try JSONEncoder().encode(status), as: UTF8.self).contains("\"pid\":4242"))
+    }
+
     @Test func aPollThatNeedsAPersonSaysWhyAndWhatToDo() {
         var status = AgentStatus(
             version: "1.2.3",

@@ -100,6 +100,58 @@ import Testing
         }
     }
 
+    /// The commands of the section "Configure" up to the first run, with a key of a DID.
+    @Test func theReadmesConfigurationByHandGivesAnEncryptedDatabase() async throws {
+        let section = try #require(
+            try Pages.text("README.md").components(separatedBy: "## Configure\n").dropFirst().first
+        )
+        let blocks = section.components(separatedBy: "\n```")
+        let folder = try TemporaryFolder()
+        let key = String(repeating: "1", count: 64)
+        try folder.write(key, to: "key")
+        let yaml = blocks[1].split(separator: "\n", maxSplits: 1)[1]
+            .replacing("did:ethr:0xYOUR_ADDRESS", with: try Trial.did(ofKey: Array(key.utf8)).rawValue)
+            .replacing("YOUR_PLAN", with: "01JWMCKG0022HDXJ4G4Q61XV37")
+        try folder.write(yaml + "\n", to: "starwatch.yaml")
+        let commands = blocks[3].split(separator: "\n").map { line in
+            line.split(separator: "#")[0].split(separator: " ").map(String.init)
+        }
+        #expect(commands.last.map { Array($0.prefix(2)) } == ["starwatch", "run"])
+        for command in commands.dropLast() {
+            if command.first == "mkdir" {
+                try FileManager.default.createDirectory(
+                    atPath: folder.path + "/" + command.last!,
+                    withIntermediateDirectories: false,
+                    attributes: [.posixPermissions: 0o700]
+                )
+                continue
+            }
+            try #require(command.first == "starwatch")
+            let words = command.dropFirst()
+                .map { $0.hasPrefix("master.") || $0.hasPrefix("starwatch.") ? "\(folder.path)/\($0)" : $0 }
+            let ending = await StarwatchTool.run(words)
+            #expect(ending.exitCode == .good, "\(command): \(ending.errorLines)")
+        }
+        let options = try ConfigurationLoader(environment: [:]).load(file: folder.path + "/starwatch.yaml").options
+        let master = try #require(try await DatabaseEncryption.key(of: options.security))
+        try await Agent(options: options, time: SystemClock(), logSinks: []).close()
+        #expect(try DatabaseEncryption.stored(at: options.storage.path) == .encrypted(key: master.id))
+        #expect(options.storage.path.hasPrefix(folder.path + "/data/"), "the key is not beside the data")
+    }
+
+    /// It is a sentence of the program. The page about the key has it too; all others refer to the two.
+    @Test func theAdviceToCopyTheMasterKeyIsSaidOnce() async throws {
+        let advice = KeyFiles.copyAdvice("the key")
+        #expect(try Pages.text("docs/security.md").contains(advice))
+        let words = /password manager|[Ww]ithout (it|this key) the database|without\s+it nobody/
+        let pages = try Pages.documentation().filter { try Pages.text($0).contains(words) }
+        #expect(pages == ["docs/security.md"])
+        for command in [["init"], ["keys"], ["keys", "init"], ["keys", "rotate"]] {
+            let help = await StarwatchTool.run(command + ["--help"]).output.replacing(/\s+/, with: " ")
+            #expect(!help.isEmpty && !help.contains(words), "\(command)")
+        }
+    }
+
     @Test func theReadmeIsShort() throws {
         #expect(try Pages.text("README.md").split { $0.isWhitespace }.count <= 1200)
     }

@@ -102,6 +102,26 @@ import Testing
         }
     }
 
+    /// Its database would be left behind.
+    @Test(arguments: [
+        ("storage: {path: my.db}\nserver: [\n", "starwatch.yaml:3"),
+        ("storage: {path: my.db}\nno_such_setting: 1\n", "starwatch.yaml:2: no_such_setting"),
+    ])
+    func aFormerConfigurationThatCannotBeReadIsNotReplaced(yaml: String, place: String) async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(yaml, to: "starwatch.yaml")
+        var answers = SetupAnswers()
+        answers.server = "http://127.0.0.1:1"
+        let setup = Setup(answers: answers, folder: folder.path, user: nil, say: { _ in }, progress: { _ in })
+        let error = await #expect(throws: CommandError.self) { try await setup.run(isTried: false) }
+        let lines = error?.lines ?? []
+        #expect(lines.count == 1 && lines[0].contains("\(folder.path)/\(place): "), "\(lines)")
+        #expect(lines.first?.contains("correct it, or move it away") == true, "\(lines)")
+        #expect(error?.exitCode == .usage)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["starwatch.yaml"])
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == yaml)
+    }
+
     // MARK: - The drop-in
 
     /// systemd would not start the service.

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Starwatch
 import StarwatchCore
 import Testing
@@ -141,6 +142,36 @@ import Testing
             }
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: place)
         }
+    }
+
+    /// `run` would refuse the configuration behind it.
+    @Test(.enabled(if: geteuid() == 0)) func aFolderBehindALinkOfAnotherUserIsRefused() throws {
+        let folder = try TemporaryFolder()
+        for name in ["open", "real"] {
+            try FileManager.default.createDirectory(
+                atPath: folder.path + "/" + name,
+                withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o755]
+            )
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o1777], ofItemAtPath: folder.path + "/open")
+        let link = folder.path + "/open/link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "../real")
+        let files = try SetupFiles(SetupAnswers(), isPackaged: false)
+        try files.check(link)
+        try #require(lchown(link, TemporaryFolder.stranger, 0) == 0)
+        let error = #expect(throws: CommandError.self) { try files.check(link) }
+        #expect(error?.lines.first?.contains("run 'chown -h' on \(link), or name another folder") == true)
+    }
+
+    /// The file that is there is renamed, so its mode says nothing about the new one.
+    @Test func aFormerFileThatOthersCanChangeDoesNotHideItsFolder() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("", to: "starwatch.yaml", mode: 0o666)
+        let files = try SetupFiles(SetupAnswers(), isPackaged: false)
+        try files.check(folder.path)
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
+        #expect(throws: CommandError.self) { try files.check(folder.path) }
     }
 
     /// The trial would run it, and the agent would refuse it.

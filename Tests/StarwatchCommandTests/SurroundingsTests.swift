@@ -102,6 +102,24 @@ import Testing
         #expect(surroundings.problems == [])
     }
 
+    /// Root could run it.
+    @Test(arguments: [
+        "auth: {kind: command, argv: [FOLDER/program]}", "security: {master_key_command: [FOLDER/program]}",
+        "delivery: {sinks: [{name: a, kind: command, argv: [FOLDER/program]}]}",
+    ]) func noCommandRunsAProgramThatOthersCanChange(setting: String) async throws {
+        try folder.write("#!/bin/sh\ntouch \(folder.path)/ran\n", to: "program", mode: 0o777)
+        let poll = "polls: {starred_projects: {kind: starred_projects, plan_ids: [x]}}\n"
+        let server = "server: {url: 'http://127.0.0.1:1'}\ncontrol: {socket: s.sock}\n"
+        let identity = "identity: {did: 'did:ethr:0x00000000000000000000000000000000000000aa'}\n"
+        let yaml = poll + server + identity + setting.replacing("FOLDER", with: folder.path) + "\n"
+        let file = try folder.write(yaml, to: "starwatch.yaml")
+        for command in ["check", "doctor", "sinks test a", "poll starred_projects", "keys encrypt-database"] {
+            let words = command.split(separator: " ").map(String.init) + ["--config", file]
+            #expect(await StarwatchTool.run(words).exitCode != .good, "\(command)")
+            #expect(!FileManager.default.fileExists(atPath: folder.path + "/ran"), "\(command)")
+        }
+    }
+
     @Test(arguments: [
         ("nonsense", 4, "auth.key_file: The file of auth.key_file cannot be used"),
         (String(repeating: "1", count: 64), 4, "auth.key_file: The key in auth.key_file does not match identity.did"),

@@ -179,6 +179,8 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public var headline: String?
     /// The agent's `AgentVersion.current`.
     public var version: String
+    /// The number of the agent's process, in its own namespace; `nil` from an older agent.
+    public var pid: Int?
     /// Start time of the agent.
     public var startedAt: String
     /// Time of this status.
@@ -210,8 +212,8 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public var pollingMetrics = PollingMetrics()
 
     enum CodingKeys: String, SnakeKey {
-        case status, reasons, problems, headline, version, startedAt, now, identity, polls, digests, outbox, clock,
-            server
+        case status, reasons, problems, headline, version, pid, startedAt, now, identity, polls, digests, outbox,
+            clock, server
         case storage, disk, memory, canary, lastScrape, restarts, pollingMetrics
     }
 

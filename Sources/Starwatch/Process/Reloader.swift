@@ -76,9 +76,10 @@ package final class Reloader: Service {
     package func reload() async throws(ControlError) {
         let supervisor = state.withLock(\.supervisor)
         supervisor.reloading(at: environment.time.monotonic)
-        var needsRestart = false
+        var remedy = RefusedReload.Remedy.correction
         do throws(AgentError) {
             if state.withLock(\.isRefused) {
+                remedy = .restartOfHost
                 throw AgentError(.configuration, "This agent is part of another program; restart that instead.")
             }
             let options = try load()
@@ -86,7 +87,7 @@ package final class Reloader: Service {
                 options.storage == current.storage, options.http.listen == current.http.listen,
                 options.control.socket == current.control.socket
             else {
-                needsRestart = true
+                remedy = .restart
                 throw AgentError(
                     .configuration,
                     "storage, http.listen and control.socket cannot change while running; restart the agent instead."
@@ -102,7 +103,7 @@ package final class Reloader: Service {
         } catch {
             environment.metrics.reloadSuccessful.set(0)
             let sentence = await journal.noteRefusedReload(error)
-            lifecycle.seen.refusedReload = RefusedReload(sentence, needsRestart: needsRestart)
+            lifecycle.seen.refusedReload = RefusedReload(sentence, remedy)
             supervisor.ready("Running; the changed configuration was refused.")
             throw ControlError(.invalid, error.message)
         }

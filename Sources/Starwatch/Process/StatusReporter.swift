@@ -1,3 +1,4 @@
+import Glibc
 import StarwatchCore
 import StarwatchStore
 import StarwatchTelemetry
@@ -23,6 +24,7 @@ struct StatusReporter: Sendable {
         let now = time.now
         let look = lifecycle.beginLook()
         var status = AgentStatus(version: AgentVersion.current, startedAt: startedAt(now), now: now)
+        status.pid = Int(getpid())
         let health = HealthReader(runtime: runtime)
         var facts = await health.facts()
         fill(&status.clock)

@@ -14,8 +14,8 @@ struct InitCommand: AsyncParsableCommand {
         package. A database that exists keeps its DID and plans; init says what differs. Writes nothing if a trial fails. Renames a former file to starwatch.yaml.old.
 
         A new database is encrypted. The master key becomes a credential of systemd that only the agent gets, or, without \
-        systemd and the package, the file master.key beside starwatch.yaml. Keep a copy of it, as init says: without it the \
-        database is lost. A key that exists stays, and so does a database that is not encrypted.
+        systemd and the package, the file master.key beside starwatch.yaml. init says how to keep a copy. A key that \
+        exists stays, and so does a database that is not encrypted.
         """,
         examples: "sudo starwatch init",
         "starwatch init --key-file did.key --star PLAN --sink webhook:URL",

@@ -20,8 +20,8 @@ struct KeysCommand: AsyncParsableCommand {
             "init",
             "Make a master key.",
             """
-            Writes 32 random bytes in base64 to a file that only its owner can read. Back the file up, apart from \
-            the database: without it the database cannot be read. An existing file is never replaced.
+            Writes 32 random bytes in base64 to a file that only its owner can read, and says how to keep a copy. An \
+            existing file is never replaced.
             """,
             examples: "starwatch keys init",
             "starwatch keys init --file /etc/starwatch/master.key"
@@ -42,8 +42,8 @@ struct KeysCommand: AsyncParsableCommand {
             let key = try KeyFiles.make(path)
             try format.print(NewKey(id: key.id, file: path)) { key in
                 """
-                The master key \(key.id) is in \(key.file). Back it up, apart from the database: without
-                it the database cannot be read.
+                The master key \(key.id) is in \(key.file).
+                \(KeyFiles.copyAdvice("it"))
                 Next: set security.master_key_file to this file. If there is a database already, stop the agent and
                 run 'starwatch keys encrypt-database'.
                 """
@@ -123,7 +123,7 @@ struct KeysCommand: AsyncParsableCommand {
             if newKeyFile == nil, let former { try KeyFiles.replace(former, with: place) }
             try arguments.print(report) { _ in
                 newKeyFile == nil
-                    ? "The master key is now \(key.id), in \(former ?? place). Back it up, and destroy the former one."
+                    ? "The master key is now \(key.id), in \(former ?? place). \(KeyFiles.copyAdvice("it")) Destroy the former one."
                     : "The master key is now \(key.id), in \(place). Put it in the place of the configured key before the "
                         + "agent starts again."
             }
@@ -186,7 +186,7 @@ struct KeysCommand: AsyncParsableCommand {
         @OptionGroup var format: FormatArguments
 
         func run() async throws {
-            let options = try await AgentUser.become(for: arguments.access.configuration().options)
+            let options = try await AgentUser.become(for: arguments.access.trustedConfiguration().options)
             let report = try await DatabaseEncryption.encrypt(options)
             try format.print(report) { report in
                 report.result == .encrypted
@@ -214,7 +214,7 @@ struct KeysCommand: AsyncParsableCommand {
         @OptionGroup var format: FormatArguments
 
         func run() async throws {
-            let options = try await AgentUser.become(for: arguments.access.configuration().options)
+            let options = try await AgentUser.become(for: arguments.access.trustedConfiguration().options)
             let report = try await DatabaseEncryption.decrypt(options, isForced: force)
             try format.print(report) { report in
                 """

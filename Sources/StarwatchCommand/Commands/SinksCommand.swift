@@ -41,7 +41,7 @@ struct SinksCommand: AsyncParsableCommand {
             } catch {
                 guard error.kind == .unreachable, access.socket == nil else { throw error }
             }
-            let configuration = try access.configuration()
+            let configuration = try access.trustedConfiguration()
             let options = configuration.options
             if ServiceUser.isNeeded(for: configuration.file),
                 options.delivery.sinks.first(where: { $0.name == name })?.kind.sendsRequests == false

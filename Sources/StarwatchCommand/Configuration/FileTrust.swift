@@ -18,8 +18,6 @@ struct FileTrust: Sendable, Hashable {
         var part: Part
         var kind: FileAccess.Problem
 
-        var isFolder: Bool { part == .folder }
-
         /// The rest of a sentence about the file, with what to do.
         ///
         /// - Parameter takeOver: The advice for a file of another user.
@@ -41,6 +39,17 @@ struct FileTrust: Sendable, Hashable {
         if let file = FileAccess(path: way.target), let kind = file.fileProblem(for: trusted(file.owner)) {
             return Problem(path: way.target, part: .file, kind: kind)
         }
+        return problem(on: way)
+    }
+
+    /// Returns what another user can change on the way to every new file of a folder; `nil` if nobody else can.
+    func problem(ofFolder path: String) -> Problem? {
+        var way = FileWay(to: path)
+        way.folders.append(way.target)
+        return problem(on: way)
+    }
+
+    private func problem(on way: FileWay) -> Problem? {
         for folder in way.folders.reversed() {
             guard let access = FileAccess(path: folder), let kind = access.folderProblem(for: trusted(access.owner))
             else { continue }
@@ -58,7 +67,7 @@ struct FileTrust: Sendable, Hashable {
 /// The way to a file: one name after the other, as the system follows it.
 private struct FileWay {
     /// Every folder in which a name is looked up, from the root on. None contains a link.
-    private(set) var folders: [String] = []
+    fileprivate(set) var folders: [String] = []
     /// The links in folders to which others can write.
     private(set) var links: [String] = []
     /// The file without links. It need not exist.

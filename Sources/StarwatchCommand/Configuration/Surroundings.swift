@@ -6,8 +6,8 @@ import StarwatchHTTP
 
 /// The checks of what a valid configuration names on this machine: programs, addresses and ports.
 ///
-/// `check` and `init` make all of them. `run` and a reload only refuse the ``distrusted`` programs. They accept a program
-/// that is missing at the moment.
+/// `check` and `init` make all of them. A reload, `run` and the commands that run programs only refuse the ``distrusted``
+/// ones. They accept a program that is missing at the moment.
 struct Surroundings {
     let configuration: LoadedConfiguration
     /// The running user.

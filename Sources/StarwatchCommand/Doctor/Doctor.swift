@@ -8,13 +8,14 @@ struct Doctor {
     /// The URL of the Prometheus server whose rules are checked; `nil` checks none.
     let prometheus: String?
 
-    /// Checks everything, or the running agent alone if the configuration cannot be read.
+    /// Checks everything, or the running agent alone if the configuration cannot be read, or names a program that others
+    /// can change.
     ///
     /// - Throws: ``CommandError`` for a socket that cannot be one.
     func report() async throws(CommandError) -> DoctorReport {
         var (configuration, hasSecrets): (LoadedConfiguration, Bool)
         do throws(CommandError) {
-            (configuration, hasSecrets) = (try access.configuration(secrets: false), false)
+            (configuration, hasSecrets) = (try access.trustedConfiguration(secrets: false), false)
         } catch {
             return DoctorReport(findings: await withoutConfiguration(error))
         }
@@ -24,7 +25,7 @@ struct Doctor {
         let files = InstalledFiles(configuration: configuration.file, options: configuration.options)
         var findings: [Finding] = []
         do throws(CommandError) {
-            configuration = try access.configuration()
+            configuration = try access.trustedConfiguration()
             hasSecrets = true
             findings = [Finding("configuration", .ok, "\(configuration.file) is valid.")]
         } catch {

@@ -24,7 +24,7 @@ enum StatusText {
         return [
             ("Status", status.status.rawValue + (status.headline.map { ": \($0)" } ?? "")),
             ("Identity", status.identity ?? (status.lacksStore ? "unknown" : "signed out")),
-            ("Agent", "starwatch \(status.version), up \(up)"),
+            ("Agent", "starwatch \(status.version)\(status.pid.map { ", pid \($0)" } ?? ""), up \(up)"),
         ]
     }
 

@@ -39,9 +39,9 @@ struct AgentAccess: Sendable {
         }
     }
 
-    /// Loads the configuration for an agent that runs for long, whose programs only root and its user can change.
-    func trustedConfiguration() throws(CommandError) -> LoadedConfiguration {
-        let configuration = try configuration()
+    /// Loads the configuration for a command that runs its programs, which only root and the agent's user can change.
+    func trustedConfiguration(secrets: Bool = true) throws(CommandError) -> LoadedConfiguration {
+        let configuration = try configuration(secrets: secrets)
         do throws(ConfigurationFailure) { try configuration.checkTrust() } catch { throw .configuration(error) }
         return configuration
     }
@@ -135,7 +135,7 @@ struct AgentAccess: Sendable {
         if let known = AgentUser.became {
             options = known
         } else {
-            options = try await AgentUser.become(for: configuration().options)
+            options = try await AgentUser.become(for: trustedConfiguration().options)
         }
         // The first start creates the database, not who looks into it.
         let path = options.storage.path
@@ -169,7 +169,7 @@ struct AgentAccess: Sendable {
         insteadOf failure: any Error,
         _ note: String
     ) async throws -> Answer {
-        guard let found = try? options ?? configuration(secrets: false).options,
+        guard let found = try? options ?? trustedConfiguration(secrets: false).options,
             let options = try? await AgentUser.become(for: found), let agent = try? await Agent(reading: options)
         else { throw failure }
         let answer: Answer

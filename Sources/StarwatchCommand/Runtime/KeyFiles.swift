@@ -2,6 +2,13 @@ import Starwatch
 
 /// The files of master keys, as commands use them.
 enum KeyFiles {
+    /// The advice to keep a copy of a master key, as sentences. Helps and pages refer to it.
+    ///
+    /// - Parameter what: What to copy, as the object of a sentence.
+    static func copyAdvice(_ what: String) -> String {
+        "Copy \(what) to a password manager now, not to the backup of the database. Without this key the database cannot be read."
+    }
+
     /// Writes a new key.
     static func make(_ path: String) throws -> MasterKeyFile {
         guard !SealedCredential(of: path).exists, let key = try MasterKeyFile.create(path, like: nil) else {

@@ -117,9 +117,9 @@ struct SetupFiles: Sendable, Hashable {
             throw .failed("This user cannot write to \(folder); name another one with --folder.")
         }
         // 'run' would refuse the configuration.
-        let trust = FileTrust(users: [geteuid()])
-        if let problem = trust.problem(of: folder + "/" + Self.configurationName), problem.isFolder {
-            let advice = "run 'chmod go-w' or 'chown' on \(problem.path), or name another folder with --folder."
+        if let problem = FileTrust(users: [geteuid()]).problem(ofFolder: folder) {
+            let command = problem.part == .link ? "'chown -h'" : "'chmod go-w' or 'chown'"
+            let advice = "run \(command) on \(problem.path), or name another folder with --folder."
             throw .failed("Other users could replace the configuration in \(folder); \(advice)")
         }
         for file in files where Self.kind(of: folder + "/" + file.name) == .typeDirectory {

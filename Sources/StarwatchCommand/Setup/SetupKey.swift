@@ -137,13 +137,11 @@ struct SetupKey {
 
     private func copyAdvice(_ credential: SealedCredential?) -> String {
         let begin = "The database is encrypted. "
-        let place =
-            "to a password manager now, not to the backup of the database. Without this key the database cannot be read."
         guard let credential, credential.replacesFile || FileManager.default.fileExists(atPath: file) else {
-            return begin + "Copy its master key \(place)"
+            return begin + KeyFiles.copyAdvice("its master key")
         }
-        guard credential.replacesFile else { return begin + "Copy \(file) \(place)" }
+        guard credential.replacesFile else { return begin + KeyFiles.copyAdvice(file) }
         let command = credential.command.joined(separator: " ")
-        return begin + "Copy the master key \(place) This prints it:\n  sudo \(command)"
+        return begin + KeyFiles.copyAdvice("the key") + " This prints it:\n  sudo \(command)"
     }
 }

@@ -80,7 +80,7 @@ struct SetupStorage: Sendable, Hashable {
         let places = isPackaged ? [ServiceUser.stateFolder] : [folder + "/" + dataFolder, folder]
         let databases = places.map { $0 + "/starwatch.db" }
         let new = isWanted ? databases[0] : databases.last!
-        let former = former(in: folder)
+        let former = try former(in: folder)
         let path = ([former?.storage.path].compactMap { $0 } + databases).first(where: exists) ?? new
         var facts = Facts()
         facts.isWanted = isWanted
@@ -107,11 +107,18 @@ struct SetupStorage: Sendable, Hashable {
         setting == "\(Self.dataFolder)/starwatch.db" ? String(path.dropLast("/starwatch.db".count)) : nil
     }
 
-    /// The options of the configuration that is there.
-    private static func former(in folder: String) -> AgentOptions? {
+    /// The options of the configuration that is there; `nil` without one.
+    ///
+    /// - Throws: ``CommandError`` if it has an error: the database and the key that it names would be left behind.
+    private static func former(in folder: String) throws(CommandError) -> AgentOptions? {
+        let file = folder + "/" + SetupFiles.configurationName
+        guard exists(file) else { return nil }
         var loader = ConfigurationLoader()
         loader.checksSecrets = false
-        return try? loader.load(file: folder + "/" + SetupFiles.configurationName).options
+        do throws(ConfigurationFailure) { return try loader.load(file: file).options } catch {
+            let place = error.lines.first ?? file
+            throw .usage("The former configuration names the database; correct it, or move it away, first: \(place)")
+        }
     }
 
     /// The line of the setting of a key; `nil` for none.

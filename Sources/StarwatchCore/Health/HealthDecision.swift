@@ -211,7 +211,7 @@ package enum HealthDecision {
     /// long, and the rest is for who looks closer.
     private static func refused(_ refusal: RefusedReload) -> Problem {
         let error = refusal.sentence
-        let reason = refusal.needsRestart ? Problem.needsRestart : nil
+        let reason = refusal.remedy == .correction ? nil : refusal.remedy.rawValue
         let phrase = "the changed configuration was refused: "
         guard error.hasPrefix("/"), let end = error.firstRange(of: ": ")?.lowerBound,
             let name = error[..<end].split(separator: "/").last

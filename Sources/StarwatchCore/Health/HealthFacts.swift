@@ -215,11 +215,20 @@ package enum SinkCondition: String, Sendable, CaseIterable {
 
 /// The refusal of a changed configuration.
 package struct RefusedReload: Sendable, Hashable {
-    package let sentence: String
-    /// Whether the configuration is good, and only a restart can put it in force.
-    package let needsRestart: Bool
+    /// What ends the refusal. The raw value is the reason of the problem.
+    package enum Remedy: String, Sendable {
+        /// A correction of the configuration.
+        case correction
+        /// A restart: the configuration is good.
+        case restart = "needs_restart"
+        /// A restart of the program that the agent is part of.
+        case restartOfHost = "needs_restart_of_host"
+    }
 
-    package init(_ sentence: String, needsRestart: Bool = false) {
-        (self.sentence, self.needsRestart) = (sentence, needsRestart)
+    package let sentence: String
+    package let remedy: Remedy
+
+    package init(_ sentence: String, _ remedy: Remedy = .correction) {
+        (self.sentence, self.remedy) = (sentence, remedy)
     }
 }

@@ -101,7 +101,8 @@ extension Problem.Kind {
         case .reloadRefused:
             """
             A changed configuration cannot be used, so the former one stays; with a port, the web configuration of that \
-            port. Correct it. The configuration then needs a reload, that of a port does not.
+            port. Correct it. The configuration then needs a reload, that of a port does not. An agent that is part of another \
+            program reloads nothing: restart that program.
             """
         case .noPolls: "The configuration has no polls and no digests, so the agent has nothing to do."
         case .noStars:

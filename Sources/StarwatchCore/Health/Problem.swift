@@ -35,13 +35,14 @@ package struct Problem: Sendable, Hashable {
 
     /// The next command; `nil` if there is nothing to run.
     package var command: String? {
+        guard kind == .reloadRefused else { return kind.command(subject ?? "") }
+        return switch reason.flatMap(RefusedReload.Remedy.init) {
         // The configuration is good, so a check of it would find nothing.
-        if kind == .reloadRefused, reason == Self.needsRestart { return "systemctl restart starwatch" }
-        return kind.command(subject ?? "")
+        case .restart: "systemctl restart starwatch"
+        case .restartOfHost: nil
+        case .correction, nil: kind.command(subject ?? "")
+        }
     }
-
-    /// The reason of a refused reload that only a restart can put in force.
-    static let needsRestart = "needs_restart"
 
     /// The cause of a poll's staleness among the present problems, the gravest first; `nil` if none explains it.
     package static func cause(ofStale poll: PollName, among problems: [Problem]) -> Problem? {

@@ -20,6 +20,7 @@ enum StatusField {
         ("problems[].runbook", "Its page below <code>/help/runbooks/</code>."),
         ("headline", "The gravest problem in one line, for a person; absent when healthy. Its words can change."),
         ("version", "The agent's version."),
+        ("pid", "The number of the agent's process, in its own namespace."),
         ("started_at", "Start time of the agent."),
         ("now", "Time of this status."),
         ("identity", "A pseudonym of the active identity; absent when signed out."),

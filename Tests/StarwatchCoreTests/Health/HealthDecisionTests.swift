@@ -130,7 +130,7 @@ import Testing
         #expect(refused?.detail == error)
         #expect(refused?.command == "starwatch check")
         // A check of a good configuration would find nothing.
-        facts.refusedReload = RefusedReload("storage cannot change while running.", needsRestart: true)
+        facts.refusedReload = RefusedReload("storage cannot change while running.", .restart)
         let good = HealthDecision.problems(facts, now: Timestamp(seconds: 0)).first
         #expect(good?.command == "systemctl restart starwatch" && good?.reason == "needs_restart")
         expect(["reload_refused:http"], "The changed web configuration of port http was refused") {

@@ -101,6 +101,7 @@ struct AdminServerTests {
     /// Users' scripts read these. A field may be added here; one that goes or is renamed breaks them.
     @Test func theStatusHasTheDocumentedFieldsAndNoOthers() async throws {
         var status = StatusPageTests.degraded
+        status.pid = 4242
         status.problems?[0].since = status.now
         status.problems?[0].until = status.now
         status.problems?[0].reason = "timeout"
@@ -146,7 +147,7 @@ struct AdminServerTests {
             outbox.ledger_imbalance outbox.oldest_due outbox.oldest_pending outbox.pending outbox.quarantined \
             outbox.sink_last_success.NAME outbox.sink_reasons.NAME outbox.sinks.NAME outbox.waiting.NAME.changes \
             outbox.waiting.NAME.next_attempt \
-            outbox.waiting.NAME.notifications outbox.waiting.NAME.since \
+            outbox.waiting.NAME.notifications outbox.waiting.NAME.since pid \
             polling_metrics.averageResponseTime polling_metrics.changesFound polling_metrics.lastPollTimestamp \
             polling_metrics.notificationsGenerated polling_metrics.pollsFailed polling_metrics.pollsSuccessful \
             polling_metrics.pollsTotal polling_metrics.throttlesHit polls.NAME.failing_since \

@@ -328,6 +328,11 @@ import Testing
             async let run: Void = group.run()
             try await world.mock.waitForRequests(1, to: .plansChanged)
             await #expect(throws: ControlError.self) { try await agent.reload() }
+            // A check of the configuration would find nothing, and no command restarts the host.
+            let problem = try #require(await agent.state().problems?.first)
+            #expect(problem.title.hasSuffix("This agent is part of another program; restart that instead"))
+            #expect(problem.command == nil)
+            #expect(await agent.state().pid == Int(getpid()))
             await group.triggerGracefulShutdown()
             try await run
             // The database is free for the next one.
