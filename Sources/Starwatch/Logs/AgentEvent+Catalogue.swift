@@ -157,7 +157,7 @@ extension AgentEvent: CaseIterable {
         "Every value is encrypted with the new data keys, and the former ones are destroyed."
     }
     static let keysStoreFailed = AgentEvent("keys.store_failed", .error, [.error]) {
-        "The database failed while values were encrypted again, or signing keys revoked. It goes on by itself."
+        "The database failed while values were encrypted again, or signing keys revoked. The agent retries."
     }
     static let notification = AgentEvent(
         "notification",
@@ -321,8 +321,8 @@ extension AgentEvent: CaseIterable {
         "A sink returned 410 Gone and is disabled until a reload. Correct its URL or remove it."
     }
     static let sinkRejected = AgentEvent("sink.rejected", .warning, attempt) {
-        "A sink rejected a notification. After `outbox.max_retries` rejections its changes become dead letters, even "
-            + "if other sinks received them."
+        "A sink rejected a notification. After `outbox.max_retries` rejections a required sink's changes become dead "
+            + "letters, even if other sinks received them. An optional sink's changes stay delivered."
     }
     static let sinkUnavailable = AgentEvent("sink.unavailable", .warning, attempt) {
         "A sink was unreachable or timed out. The agent retries until it responds."

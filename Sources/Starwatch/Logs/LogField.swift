@@ -108,7 +108,7 @@ package enum LogField: String, Sendable, CaseIterable {
         case .configuration:
             "The first 12 hexadecimal digits of a hash of the configuration, keyed with the installation's own key."
         case .copy: "File name of the copy from before the upgrade, beside the database."
-        case .count: "Changes in the notification, or dropped events."
+        case .count: "Number of changes, dropped events, keys, values or missed runs, by the event."
         case .dialect: "The server's dialect: `endorser` or `canonical`."
         case .digest: "Name of the digest."
         case .durationMilliseconds: "Duration of the cycle, or of the problem."
@@ -117,7 +117,9 @@ package enum LogField: String, Sendable, CaseIterable {
         case .from: "Schema version of the database before the upgrade."
         case .group: "`single`, `several` or `many`."
         case .identity: "Pseudonym of the identity. A DID always has the same pseudonym on one installation."
-        case .kind: "Kind of contract violation, clock jump or callback event, as in the label of the matching metric."
+        case .kind:
+            "Kind of contract violation, clock jump or callback event, as in the label of the matching metric; of keys "
+                + "`data`, `master` or `signing`."
         case .notificationID: "Id of the notification; webhooks receive it as `webhook-id`."
         case .outcome: "Label `outcome` of `starwatch_poll_outcomes_total` or `starwatch_digest_prefetches_total`."
         case .page: "Number of the page in its cycle, from 1."
@@ -132,7 +134,7 @@ package enum LogField: String, Sendable, CaseIterable {
         case .requestID: "`X-Request-ID` of the last request. Each attempt has its own."
         case .result:
             "Label `result` of `starwatch_api_requests_total`; for an operator's action, `ok` or the kind of the error."
-        case .rowCount: "Number of outbox rows."
+        case .rowCount: "Number of database rows."
         case .runID:
             "Id of one run, also in stored rows, exemplars and notifications. Delivery and acknowledgement carry the run that "
                 + "found their newest change."
@@ -142,7 +144,8 @@ package enum LogField: String, Sendable, CaseIterable {
         case .since: "Time since which it is so, by the local clock. The line can be later."
         case .sink: "Name of the sink."
         case .sizeMilliseconds:
-            "Size of the clock jump, length of the suspension, lateness of the digest, or wait that the server asked for."
+            "Size of the clock jump, length of the suspension, lateness of the digest, or wait that the server asked for; in "
+                + "`poll.cursor_ahead`, how far the change is ahead."
         case .skewMilliseconds: "Server time minus local time."
         case .state: "Of a circuit: `closed`, `half_open` or `open`. Of a check: `running` or `passed`."
         case .target: "Object of the action, without personal data: a name, row numbers, options."

@@ -13,8 +13,8 @@ struct InitCommand: AsyncParsableCommand {
         two commands. A relative path of a sink starts at the folder of the files, or at /var/lib/starwatch with the \
         package. A database that exists keeps its DID and plans; init says what differs. Writes nothing if a trial fails. Renames a former file to starwatch.yaml.old.
 
-        A new database is encrypted. The master key becomes a credential of systemd that only the agent gets, or, without \
-        systemd and the package, the file master.key beside starwatch.yaml. init says how to keep a copy. A key that \
+        A new database is encrypted. With the package and systemd, the master key becomes a systemd credential that only \
+        root and the agent can open. Otherwise it is the file master.key beside starwatch.yaml. init says how to keep a copy. A key that \
         exists stays, and so does a database that is not encrypted.
         """,
         examples: "sudo starwatch init",

@@ -85,7 +85,7 @@ struct KeysCommand: AsyncParsableCommand {
             server's operator. The former one signs for 7 more days while the server does not know the new one. With \
             --emergency it signs nothing more, and is destroyed after 1 hour.
 
-            A rotation that was interrupted goes on when it is run again. It runs beside the agent.
+            Run an interrupted rotation again to resume it. The agent can stay running.
             """,
             waiting: ControlAPI.changeMasterKey.patience,
             examples: "starwatch keys rotate --data",

@@ -6,8 +6,8 @@ struct SchemaCommand: ParsableCommand {
         "schema",
         "Print the SQL schema, for a host that owns the database.",
         """
-        With storage.owner host the agent never migrates. Run this SQL yourself or with sqlite3. Without -bail,
-        sqlite3 goes on after an error.
+        With storage.owner host the agent never migrates. Run this SQL yourself or with sqlite3. Without -bail, \
+        sqlite3 continues after an error.
         """,
         examples: "starwatch schema | sqlite3 -bail starwatch.db",
         "starwatch schema --from 3"
