@@ -190,6 +190,30 @@ import Testing
         #expect(ConfigurationPrinter.yaml(loaded).contains("proxy: environment"))
     }
 
+    @Test func theAddressOfAChatCanBeInAFileThatIsChecked() throws {
+        let folder = try TemporaryFolder()
+        func load(_ address: String) throws -> [SinkOptions] {
+            try folder.write(address, to: "url")
+            let yaml = "delivery: {sinks: [{name: room, kind: webhook, format: slack, url_file: url, timeout: 3s}]}"
+            return try ConfigurationLoader(environment: [:], workingDirectory: "/")
+                .load(text: yaml, file: "starwatch.yaml", directory: folder.path).options.delivery.sinks
+        }
+        var chat = ChatOptions(.slack)
+        (chat.address, chat.timeout) = (.file(folder.path + "/url"), .seconds(3))
+        #expect(try load("https://hooks.slack.com/services/T/B/x\n") == [SinkOptions(name: "room", kind: .chat(chat))])
+        for (wrong, says) in [
+            ("nothing", "has a wrong content: it must be a URL"), ("https://a.test/x", "with /services/ in it."),
+            ("http://a.test/services/x", "must start with https://"),
+        ] {
+            let failure = #expect(throws: ConfigurationFailure.self) { try load(wrong) }
+            #expect(
+                failure?.lines.count == 1 && failure?.lines.first?.contains(says) == true,
+                "\(failure?.lines ?? [])"
+            )
+            #expect(failure?.lines.first?.contains("delivery.sinks[0].url_file") == true)
+        }
+    }
+
     @Test func aBareNameIsTakenFromTheCredentialsDirectory() throws {
         let (folder, credentials) = (try TemporaryFolder(), try TemporaryFolder())
         try credentials.write(Self.word, to: "s", mode: 0o440)

@@ -230,6 +230,66 @@ struct BadInput: Sendable, CustomTestStringConvertible {
             "a sink of kind webhook needs url"
         ),
         BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: slak}",
+            line: 3,
+            "delivery.sinks[0].format",
+            "did you mean \"slack\"?"
+        ),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: slack}",
+            line: 3,
+            "delivery.sinks[0]",
+            "the format slack needs url or url_file; add what is missing."
+        ),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: slack, url: https://a.test/other}",
+            line: 3,
+            "delivery.sinks[0].url",
+            "must be the address that slack gave, with /services/ in it."
+        ),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: discord, url: https://a.test/webhooks/1}",
+            line: 3,
+            "delivery.sinks[0].url",
+            "with /api/webhooks/ in it."
+        ),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: matrix, url: https://a.test, room: r}",
+            line: 3,
+            "delivery.sinks[0]",
+            "the format matrix needs token_file; add what is missing."
+        ),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: telegram}",
+            line: 3,
+            "delivery.sinks[0]",
+            "the format telegram needs room, and token_file; add what is missing."
+        ),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: apprise, url: https://a.test/notify/k, room: r}",
+            line: 3,
+            "delivery.sinks[0].room",
+            "is of no use to the format apprise; remove it."
+        ),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook, url: https://a.test, room: r}",
+            line: 3,
+            "delivery.sinks[0].room",
+            "is for the format of a chat only"
+        ),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: teams, url: https://a.test, canary: true}",
+            line: 3,
+            "delivery.sinks[0].canary",
+            "is for programs that read a webhook, not for the format teams; remove it."
+        ),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: slack, url: http://10.0.0.1/services/x}",
+            line: 3,
+            "delivery.sinks[0].url",
+            "must start with https://"
+        ),
+        BadInput(
             "delivery:\n  sinks:\n    - name: a\n      kind: ntfy\n      url: http://10.0.0.1\n      topic: t",
             line: 5,
             "delivery.sinks[0].url",

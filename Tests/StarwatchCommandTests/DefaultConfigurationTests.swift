@@ -106,8 +106,25 @@ import Testing
           # Standard Webhooks, signed with secret_file:
           # - name: hook
           #   kind: webhook
-          #   url: https://example.org/hook
+          #   url: https://example.org/hook  # needed; with a format, url_file can replace it
+          #   format: null               # a chat's service; null: Standard Webhooks
+          #   url_file: null             # a file with the URL
+          #   room: null                 # matrix, telegram, pushover: who gets it
+          #   token_file: null           # matrix, telegram, gotify, pushover
           #   secret_file: hook.secret   # whsec_ and base64, or bytes; two whsec_ lines to rotate
+          #   proxy: null                # as server.proxy
+          #   ca_file: null              # additional trust anchors, PEM
+          #   timeout: 10s               # 100ms to 10m
+          #   canary: false              # true: gets the synthetic changes of canary
+          # A room of a chat, or push messages, in the format of the service:
+          # - name: room
+          #   kind: webhook
+          #   url: null                  # needed; with a format, url_file can replace it
+          #   format: slack              # a chat's service; null: Standard Webhooks
+          #   url_file: slack.url        # a file with the URL
+          #   room: null                 # matrix, telegram, pushover: who gets it
+          #   token_file: null           # matrix, telegram, gotify, pushover
+          #   secret_file: null          # whsec_ and base64, or bytes; two whsec_ lines to rotate
           #   proxy: null                # as server.proxy
           #   ca_file: null              # additional trust anchors, PEM
           #   timeout: 10s               # 100ms to 10m

@@ -47,8 +47,31 @@ struct SinkFactory {
                     try secrets.file(path, "delivery.sinks.\(sink.name).token_file")
                 }
             )
+        case .chat(let chat): try self.chat(chat, of: sink)
         case .command(let argv, let timeout): CommandSink(name: sink.name, argv: argv, timeout: timeout, time: time)
         }
+    }
+
+    private func chat(_ chat: ChatOptions, of sink: SinkOptions) throws(AgentError) -> ChatSink {
+        let setting = "delivery.sinks.\(sink.name)"
+        let address: ChatSink.Address =
+            switch chat.address {
+            case .url(let url): .url(url)
+            case .file(let path): .file(try secrets.file(path, "\(setting).url_file"))
+            case .standard: .url(chat.service.standardURL ?? "")
+            }
+        return ChatSink(
+            name: sink.name,
+            service: chat.service,
+            receiver: (
+                chat.room ?? "",
+                try chat.tokenFile.map { path throws(AgentError) in try secrets.file(path, "\(setting).token_file") }
+            ),
+            address: address,
+            timeout: chat.timeout,
+            http: try client(of: sink),
+            time: time
+        )
     }
 
     /// The client of a sink that sends requests. One with its own trust anchors has its own connections, which end with

@@ -302,6 +302,8 @@ public struct SinkOptions: Sendable, Hashable {
         case webhook(url: String, secretFile: String?, timeout: Duration)
         /// A topic of an ntfy server; without a token if `tokenFile` is `nil`.
         case ntfy(url: String, topic: String, tokenFile: String?)
+        /// A chat, in the format of its service.
+        case chat(ChatOptions)
         /// A program that reads the notification as JSON on standard input. It is ended after `timeout`, and no shell
         /// is used.
         case command(argv: [String], timeout: Duration)
@@ -309,7 +311,7 @@ public struct SinkOptions: Sendable, Hashable {
         /// Whether the sink's own requests deliver a notification.
         package var sendsRequests: Bool {
             switch self {
-            case .webhook, .ntfy: true
+            case .webhook, .ntfy, .chat: true
             case .stdout, .log, .feed, .file, .command: false
             }
         }
@@ -331,9 +333,9 @@ public struct SinkOptions: Sendable, Hashable {
     /// Whether the sink gets the synthetic changes of ``AgentOptions/canary``. Only a webhook, a file and a command can,
     /// because they are for programs. By default `false`.
     public var takesCanaries = false
-    /// The proxy of a webhook or an ntfy server, as ``ServerOptions/proxy``. `nil`, the default: none.
+    /// The proxy of a webhook, an ntfy server or a chat, as ``ServerOptions/proxy``. `nil`, the default: none.
     public var proxy: String?
-    /// A PEM file of additional trust anchors for a webhook or an ntfy server. `nil`, the default: only the
+    /// A PEM file of additional trust anchors for a webhook, an ntfy server or a chat. `nil`, the default: only the
     /// distribution's bundle.
     public var caFile: String?
 

@@ -23,6 +23,7 @@ package enum SinkReach: Sendable, Hashable {
         case .file(let path): folderProblem(of: path).map(SinkReach.failed) ?? .ready
         case .command(let argv, _): programProblem(argv.first ?? "").map(SinkReach.failed) ?? .ready
         case .webhook(let url, _, _): await answer(of: url, sink)
+        case .chat(let chat): await answer(of: chat, sink)
         case .ntfy(let url, let topic, _): await answer(of: (url.hasSuffix("/") ? url : url + "/") + topic, sink)
         }
     }
@@ -48,6 +49,18 @@ package enum SinkReach: Sendable, Hashable {
 
     private static var searchPath: [Substring] {
         (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+    }
+
+    private static func answer(of chat: ChatOptions, _ sink: SinkOptions) async -> SinkReach {
+        switch chat.address {
+        case .url(let url): return await answer(of: url, sink)
+        case .standard: return await answer(of: chat.service.standardURL ?? "", sink)
+        case .file(let path):
+            guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+                return .failed(SinkFailure("The sink's url_file cannot be read.", .tokenFile))
+            }
+            return await answer(of: text.trimmingCharacters(in: .whitespacesAndNewlines), sink)
+        }
     }
 
     private static func answer(of url: String, _ sink: SinkOptions) async -> SinkReach {

@@ -75,7 +75,11 @@ extension ConfigurationTable {
             Entry("path", \.path, as: .newFile.needed(needs("path")))
             canary
         case .webhook:
-            Entry("url", \.url, as: .secretURL.needed(needs("url")))
+            Entry("url", \.hook, as: .secretURL, "needed; with a format, url_file can replace it")
+            Entry("format", \.format, as: .choice(isListed: false), "a chat's service; null: Standard Webhooks")
+            Entry("url_file", \.urlFile, as: .secretFile, "a file with the URL")
+            Entry("room", \.room, as: .text(ValueRules.room).secret, "matrix, telegram, pushover: who gets it")
+            Entry("token_file", \.tokenFile, as: .secretFile, "matrix, telegram, gotify, pushover")
             Entry(
                 "secret_file",
                 \.secretFile,
@@ -160,6 +164,7 @@ extension ConfigurationTable {
             return "only a sink of kind \(kinds) has this setting, and this one is of kind \(kind.rawValue); remove it."
         }
         for setting in settings { setting.read(&draft, section) }
+        if kind == .webhook { WebhookRules.check(draft, section) }
         if others.contains(where: { $0.name == draft.name }) {
             section.report("is the name of another sink; choose a different one.", at: "name")
         }

@@ -11,7 +11,12 @@ struct SinkDraft {
     var keep = 100
     var (path, url, topic) = ("", "", "")
     var argv: [String] = []
+    /// The URL of a webhook.
+    var hook: String?
+    var format: ChatService?
+    var room: String?
     var secretFile: String?
+    var urlFile: String?
     var tokenFile: String?
     var caFile: String?
     var proxy: String?
@@ -31,7 +36,14 @@ struct SinkDraft {
         case .feed(let keep): (kind, self.keep) = (.feed, keep)
         case .file(let path): (kind, self.path) = (.file, path)
         case .webhook(let url, let secretFile, let timeout):
-            (kind, self.url, self.secretFile, self.timeout) = (.webhook, url, secretFile, timeout)
+            (kind, hook, self.secretFile, self.timeout) = (.webhook, url, secretFile, timeout)
+        case .chat(let chat):
+            (kind, format, room, tokenFile, timeout) = (.webhook, chat.service, chat.room, chat.tokenFile, chat.timeout)
+            switch chat.address {
+            case .url(let url): hook = url
+            case .file(let path): urlFile = path
+            case .standard: hook = chat.service.standardURL
+            }
         case .ntfy(let url, let topic, let tokenFile):
             (kind, self.url, self.topic, self.tokenFile) = (.ntfy, url, topic, tokenFile)
         case .command(let argv, let timeout): (kind, self.argv, self.timeout) = (.command, argv, timeout)
@@ -47,7 +59,8 @@ struct SinkDraft {
         case .log: kind = .log
         case .feed: kind = .feed(keep: keep)
         case .file: kind = .file(path: path)
-        case .webhook: kind = .webhook(url: url, secretFile: secretFile, timeout: timeout)
+        case .webhook:
+            kind = chat.map { .chat($0) } ?? .webhook(url: hook ?? "", secretFile: secretFile, timeout: timeout)
         case .ntfy: kind = .ntfy(url: url, topic: topic, tokenFile: tokenFile)
         case .command: kind = .command(argv: argv, timeout: timeout)
         }
@@ -57,22 +70,39 @@ struct SinkDraft {
         return options
     }
 
+    /// The settings of a webhook in the format of a chat's service; `nil` without a format.
+    private var chat: ChatOptions? {
+        guard let format else { return nil }
+        var chat = ChatOptions(format)
+        (chat.room, chat.tokenFile, chat.timeout) = (room, tokenFile, timeout)
+        if let urlFile {
+            chat.address = .file(urlFile)
+        } else if let hook, hook != format.standardURL {
+            chat.address = .url(hook)
+        }
+        return chat
+    }
+
     /// The examples of `config default`, each below a comment.
     static var examples: [(comment: String, sink: SinkDraft)] {
         func draft(_ name: String, _ kind: Kind, url: String = "") -> SinkDraft {
             var draft = SinkDraft()
-            (draft.name, draft.kind, draft.url) = (name, kind, url)
+            (draft.name, draft.kind, draft.url, draft.hook) = (name, kind, url, url)
             (draft.path, draft.topic, draft.argv) = (
                 "./notifications.jsonl", "my-topic", ["/usr/local/bin/notify", "--quiet"]
             )
-            (draft.secretFile, draft.tokenFile) = ("hook.secret", "ntfy.token")
+            if kind == .webhook { draft.secretFile = "hook.secret" } else { draft.tokenFile = "ntfy.token" }
             return draft
         }
+        var room = draft("room", .webhook)
+        (room.format, room.hook, room.urlFile) = (.slack, nil, "slack.url")
+        room.secretFile = nil
         return [
             ("Title and body on standard output, for a person:", draft("terminal", .stdout)),
             ("The latest notifications, for the control API's /feed:", draft("feed", .feed)),
             ("JSON lines appended to a file:", draft("journal", .file)),
             ("Standard Webhooks, signed with secret_file:", draft("hook", .webhook, url: "https://example.org/hook")),
+            ("A room of a chat, or push messages, in the format of the service:", room),
             ("A topic of an ntfy server:", draft("phone", .ntfy, url: "https://ntfy.sh")),
             ("A program that reads the notification as JSON from standard input:", draft("script", .command)),
         ]

@@ -154,6 +154,13 @@ enum ValueRules {
         return good ? nil : "must be sha256// and the key's SHA-256 digest in base64, as in libcurl."
     }
 
+    /// Accepts a room, chat or user of a chat: no service has one with a space or a control character.
+    static func room(_ text: String) -> String? {
+        let isWord = text.unicodeScalars.allSatisfy { $0.value > 32 && $0.value != 127 && !$0.properties.isWhitespace }
+        return isWord && text.utf8.count <= 255
+            ? literal(text) : "must be the id that the service shows, without spaces."
+    }
+
     static func topic(_ text: String) -> String? {
         let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
         return isPlain && text.utf8.count <= 64 ? nil : "must be letters, digits, - and _, at most 64 long."

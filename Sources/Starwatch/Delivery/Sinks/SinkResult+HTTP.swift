@@ -8,19 +8,26 @@ extension SinkResult {
     private static let longestRetryAfter = Duration.seconds(7 * 86_400)
 
     /// The meaning of an HTTP sink's response (semantics: dispatch).
-    init(_ exchange: HTTPExchange, at now: Timestamp) {
+    ///
+    /// - Parameter wait: Reads the wait that an answer without `Retry-After` asks for.
+    init(
+        _ exchange: HTTPExchange,
+        at now: Timestamp,
+        wait: (HTTPResponse) -> Duration? = { _ in nil }
+    ) {
         switch exchange.result {
         case .failure(.timeout): self = .timeout
         // The response body was too long, but its status arrived before it.
         case .failure(.tooLarge) where exchange.status != nil:
-            self.init(HTTPResponse(status: exchange.status ?? 0, headers: HTTPHeaders(block: []), body: []), at: now)
+            let response = HTTPResponse(status: exchange.status ?? 0, headers: HTTPHeaders(block: []), body: [])
+            self.init(response, at: now, wait: wait)
         case .failure(let error):
             self = .unavailable(SinkFailure("The sink cannot be reached (\(error.cause.phrase)).", error.cause))
-        case .success(let response): self.init(response, at: now)
+        case .success(let response): self.init(response, at: now, wait: wait)
         }
     }
 
-    private init(_ response: HTTPResponse, at now: Timestamp) {
+    private init(_ response: HTTPResponse, at now: Timestamp, wait: (HTTPResponse) -> Duration?) {
         let reason = FailureReason(status: response.status)
         self =
             switch response.status {
@@ -30,13 +37,17 @@ extension SinkResult {
             case 425, 429, 500...599:
                 .unavailable(
                     SinkFailure("The sink answered that it is not available (\(reason.phrase)).", reason),
-                    retryAfter: Self.retryAfter(of: response, at: now)
+                    retryAfter: Self.retryAfter(of: response, at: now, else: wait)
                 )
             default: .rejected(SinkFailure("The sink refused the notification (\(reason.phrase)).", reason))
             }
     }
 
-    private static func retryAfter(of response: HTTPResponse, at now: Timestamp) -> Duration? {
+    private static func retryAfter(
+        of response: HTTPResponse,
+        at now: Timestamp,
+        else other: (HTTPResponse) -> Duration?
+    ) -> Duration? {
         let wait = response.headers["retry-after"].flatMap {
             RetryAfter.parse(
                 $0,
@@ -44,7 +55,7 @@ extension SinkResult {
                 now: now
             )
         }
-        return wait.flatMap { $0 <= longestRetryAfter ? $0 : nil }
+        return (wait ?? other(response)).flatMap { $0 <= longestRetryAfter ? $0 : nil }
     }
 }
 

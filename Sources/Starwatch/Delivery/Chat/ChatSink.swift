@@ -1,0 +1,96 @@
+import FoundationEssentials
+package import StarwatchCore
+import StarwatchTransport
+
+/// Posts each notification to a chat, in the format of its service.
+package struct ChatSink: NotificationSink {
+    package let name: String
+    let service: ChatService
+    let receiver: (room: String, token: SecretFile?)
+    /// The service's address, or the file that has it.
+    let address: Address
+    let timeout: Duration
+    let http: any HTTPTransport
+    let time: any TimeSource
+
+    enum Address: Sendable {
+        case url(String)
+        case file(SecretFile)
+    }
+
+    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
+        guard let url = try? self.url() else {
+            return .unavailable(SinkFailure("The sink's url_file cannot be read.", .tokenFile))
+        }
+        var secret: [UInt8] = []
+        if var token = receiver.token {
+            guard let read = try? token.read() else {
+                return .unavailable(SinkFailure("The sink's token_file cannot be read.", .tokenFile))
+            }
+            secret = read
+        }
+        let request = ChatRequest(
+            notification,
+            for: service,
+            room: receiver.room,
+            token: String(decoding: secret, as: UTF8.self)
+        )
+        let headers = [
+            ("Content-Type", "application/json"), ("User-Agent", AgentVersion.userAgent),
+        ]
+        let exchange = await http.exchange(
+            HTTPRequest(
+                method: request.method,
+                url: (request.path.isEmpty || !url.hasSuffix("/") ? url : String(url.dropLast())) + request.path,
+                headers: headers + request.headers,
+                body: request.body,
+                timeout: timeout,
+                maxResponseBytes: SinkResult.largestResponseBytes
+            )
+        )
+        return SinkResult(exchange, at: time.now) { ChatWait.read($0, now: time.now) }
+    }
+
+    private func url() throws -> String {
+        switch address {
+        case .url(let url): return url
+        case .file(var file): return String(decoding: try file.read(), as: UTF8.self)
+        }
+    }
+}
+
+/// The wait that a service asks for in its answer, beside or in place of `Retry-After`.
+enum ChatWait {
+    private struct Body: Decodable {
+        /// Discord: seconds.
+        var retryAfter: Double?
+        /// Matrix.
+        var milliseconds: Double?
+        /// Telegram.
+        var parameters: Parameters?
+
+        struct Parameters: Decodable {
+            var retryAfter: Double?
+
+            enum CodingKeys: String, CodingKey { case retryAfter = "retry_after" }
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case retryAfter = "retry_after"
+            case milliseconds = "retry_after_ms"
+            case parameters
+        }
+    }
+
+    /// `nil` if the answer asks for none.
+    static func read(_ response: HTTPResponse, now: Timestamp) -> Duration? {
+        // Pushover: the time at which a new month begins.
+        if let reset = response.headers["x-limit-app-reset"].flatMap({ Int64($0) }), response.status == 429 {
+            return .seconds(max(0, min(reset, 1 << 40) - now.wholeSeconds))
+        }
+        guard let body = try? JSONDecoder().decode(Body.self, from: Data(response.body)) else { return nil }
+        let seconds = body.retryAfter ?? body.milliseconds.map { $0 / 1000 } ?? body.parameters?.retryAfter
+        guard let seconds, seconds > 0, seconds < 1e9 else { return nil }
+        return .milliseconds(Int64((seconds * 1000).rounded(.up)))
+    }
+}

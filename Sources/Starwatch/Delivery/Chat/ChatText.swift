@@ -1,0 +1,46 @@
+/// Text in the markup of a service, within its limit.
+///
+/// Limits count UTF-16 units: no service counts a text as longer than that.
+struct ChatText: Sendable {
+    /// Returns a character as the service must get it, to be shown as it is.
+    let escape: @Sendable (Character) -> String
+
+    /// Text without markup.
+    static let plain = ChatText { String($0) }
+
+    /// HTML, as Matrix and Telegram read it. Slack reads the same three entities.
+    static let html = ChatText { character in
+        switch character {
+        case "&": "&amp;"
+        case "<": "&lt;"
+        case ">": "&gt;"
+        case "\"": "&quot;"
+        default: String(character)
+        }
+    }
+
+    /// Markdown, as Discord, Mattermost and Teams read it. A zero-width space keeps `@all` and `<@1>` from being a mention.
+    static let markdown = ChatText { character in
+        switch character {
+        case "\\", "*", "_", "~", "`", "|", ">", "<", "[", "]", "(", ")", "#", "+", "-", "!", ":": "\\\(character)"
+        case "@": "@\u{200B}"
+        default: String(character)
+        }
+    }
+
+    /// Escapes `text`. A text that is too long ends with an ellipsis, and never within a character or its escape.
+    func callAsFunction(_ text: String, limit: Int) -> String {
+        var result = ""
+        var count = 0
+        // The length before which the ellipsis still fits.
+        var end = result.endIndex
+        for character in text {
+            let piece = escape(character)
+            count += piece.utf16.count
+            if count > limit { return result[..<end] + "…" }
+            result += piece
+            if count < limit { end = result.endIndex }
+        }
+        return result
+    }
+}

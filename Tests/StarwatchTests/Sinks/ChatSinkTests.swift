@@ -1,0 +1,269 @@
+import Foundation
+import StarwatchCore
+import StarwatchTransport
+import Synchronization
+import Testing
+
+@testable import Starwatch
+@testable import StarwatchPolling
+
+/// The requests of a chat sink. It answers each as a test says.
+private final class Service: HTTPTransport {
+    let requests = Mutex<[HTTPRequest]>([])
+    private let answer: HTTPResponse
+
+    init(_ status: Int = 200, headers: [(name: String, value: String)] = [], body: String = "") {
+        answer = HTTPResponse(status: status, headers: HTTPHeaders(headers), body: Array(body.utf8))
+    }
+
+    func exchange(_ request: HTTPRequest) async -> HTTPExchange {
+        requests.withLock { $0.append(request) }
+        let now = ClockReading(wall: Timestamp(milliseconds: 0), monotonic: .zero)
+        return HTTPExchange(
+            result: .success(answer),
+            measurements: HTTPMeasurements(sentAt: now, receivedAt: now),
+            status: answer.status
+        )
+    }
+
+    func shutdown() {}
+}
+
+/// What each service gets, by its documentation, and what its answers mean.
+@Suite struct ChatSinkTests {
+    private static let plan = "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37"
+    private let clock = ManualClock()
+    private let folder: TestFolder
+
+    init() throws { folder = try TestFolder() }
+
+    /// - Parameter plan: `nil` for a notification of two plans.
+    private func notification(
+        title: String = "Project Update",
+        body: String = "Creek has been updated",
+        plan: String? = ChatSinkTests.plan,
+        isLow: Bool = false
+    ) throws -> OutgoingNotification {
+        let plans = plan.map { [$0] } ?? ["1", "2"]
+        let changes = plans.map {
+            ["jwt_id": "1704067200_abc123_def45678", "plan": $0, "changed_at": "2024-01-01T00:00:00Z"]
+        }
+        var payload: [String: Any] = [
+            "id": "ntf_1", "run_id": "run_1", "poll": "starred_projects", "group": "single",
+            "collapse_key": "starred-projects", "count": plans.count, "title": title, "body": body, "locale": "en",
+            "created_at": "2024-01-01T00:00:00Z", "deep_link": "timesafari://notifications/starred-projects",
+            "actions": [String](), "changes": changes,
+        ]
+        if isLow { payload["priority"] = "low" }
+        return OutgoingNotification(
+            id: "ntf_1",
+            runID: "run_1",
+            poll: "starred_projects",
+            group: .single,
+            count: plans.count,
+            text: (title, body),
+            payload: Array(try JSONSerialization.data(withJSONObject: payload))
+        )
+    }
+
+    private func sink(
+        _ service: ChatService,
+        _ http: Service,
+        url: String = "https://chat.test/hook"
+    ) throws -> ChatSink {
+        let token =
+            service.needsToken ? SecretFile(path: try folder.write("12:to-ken\n", to: "token"), setting: "") : nil
+        return ChatSink(
+            name: "room",
+            service: service,
+            receiver: (service.needsRoom ? "!a b:chat.test" : "", token),
+            address: .url(url),
+            timeout: .seconds(3),
+            http: http,
+            time: clock
+        )
+    }
+
+    /// The only request of a delivery, and its JSON.
+    private func sent(_ service: ChatService, _ notification: OutgoingNotification) async throws -> (HTTPRequest, JSON)
+    {
+        let http = Service()
+        #expect(await (try sink(service, http)).deliver(notification) == .ok)
+        let requests = http.requests.withLock { $0 }
+        let request = try #require(requests.count == 1 ? requests[0] : nil)
+        return (request, JSON(try JSONSerialization.jsonObject(with: Data(try #require(request.body)))))
+    }
+
+    @Test(arguments: ChatService.allCases)
+    func everyServiceGetsTheTextInAJSONObject(service: ChatService) async throws {
+        let (request, json) = try await sent(service, notification(title: "Projekt 🌻", body: "Jardin d’Été\nchanged"))
+        #expect(request.method == (service == .matrix ? .put : .post))
+        #expect(request.headers.contains { $0 == ("Content-Type", "application/json") })
+        #expect(request.timeout == .seconds(3))
+        let text = json.description
+        #expect(text.contains("Projekt 🌻") && text.contains("Jardin d’Été"), "\(text)")
+        // A token is in one place, and the DID nowhere.
+        #expect(!text.contains("did:"))
+    }
+
+    @Test func theAddressesAndTokensAreWhereTheServicesWantThem() async throws {
+        let expected: [ChatService: (url: String, header: (String, String)?)] = [
+            .slack: ("https://chat.test/hook", nil), .discord: ("https://chat.test/hook", nil),
+            .mattermost: ("https://chat.test/hook", nil), .teams: ("https://chat.test/hook", nil),
+            .apprise: ("https://chat.test/hook", nil),
+            .matrix: (
+                "https://chat.test/hook/_matrix/client/v3/rooms/%21a%20b%3Achat.test/send/m.room.message/ntf_1",
+                ("Authorization", "Bearer 12:to-ken")
+            ),
+            .telegram: ("https://chat.test/hook/bot12:to-ken/sendMessage", nil),
+            .gotify: ("https://chat.test/hook/message", ("X-Gotify-Key", "12:to-ken")),
+            .pushover: ("https://chat.test/hook/1/messages.json", nil),
+        ]
+        for service in ChatService.allCases {
+            let (request, json) = try await sent(service, notification())
+            let wanted = try #require(expected[service])
+            #expect(request.url == wanted.url)
+            for name in ["Authorization", "X-Gotify-Key"] {
+                let value = request.headers.first { $0.name == name }?.value
+                #expect(value == (wanted.header?.0 == name ? wanted.header?.1 : nil), "\(service) \(name)")
+            }
+            #expect(json.description.contains("to-ken") == (service == .pushover))
+        }
+    }
+
+    @Test func textsOfOthersBecomeNeitherMarkupNorMentionNorLink() async throws {
+        let name = "<!channel> @all **x** [y](https://evil.test) <b>&amp;"
+        let (_, slack) = try await sent(.slack, notification(title: name, body: name))
+        #expect(slack["blocks"][0]["text"]["type"].text == "plain_text")
+        #expect(slack["blocks"][1]["text"]["type"].text == "plain_text")
+        #expect(slack["text"].text?.hasPrefix("&lt;!channel&gt;") == true)
+        let (_, discord) = try await sent(.discord, notification(body: name))
+        #expect(discord["allowed_mentions"]["parse"].count == 0)
+        #expect(discord["embeds"][0]["description"].text?.contains(#"\*\*x\*\* \[y\]\(https\://evil.test\)"#) == true)
+        for service in [ChatService.mattermost, .teams] {
+            let (_, json) = try await sent(service, notification(body: name))
+            #expect(!json.description.contains("@all") && !json.description.contains("](https://evil"), "\(json)")
+        }
+        for service in [ChatService.telegram, .matrix] {
+            let (_, json) = try await sent(service, notification(body: name))
+            let html = json[service == .matrix ? "formatted_body" : "text"].text ?? ""
+            #expect(html.contains("&lt;b&gt;&amp;amp;") && !html.contains("<!channel>"), "\(html)")
+        }
+    }
+
+    @Test func longTextsEndWithAnEllipsisAndNeverWithinACharacterOrItsEscape() async throws {
+        let limits: [(ChatService, Int, @Sendable (JSON) -> String?)] = [
+            (.slack, 3000, { $0["blocks"][1]["text"]["text"].text }),
+            (.discord, 4096, { $0["embeds"][0]["description"].text }),
+            (.pushover, 1024, { $0["message"].text }), (.gotify, 12_000, { $0["message"].text }),
+            (.apprise, 12_000, { $0["body"].text }),
+            (.teams, 6000, { $0["attachments"][0]["content"]["body"][1]["text"].text }),
+        ]
+        for (service, limit, text) in limits {
+            let (_, json) = try await sent(service, notification(body: String(repeating: "👩‍👩‍👧‍👦*", count: 9000)))
+            let shown = try #require(text(json))
+            #expect(shown.utf16.count <= limit && shown.utf16.count > limit - 20 && shown.hasSuffix("…"), "\(service)")
+            #expect(shown.dropLast().last == "👩‍👩‍👧‍👦" || shown.dropLast().last == "*", "\(service)")
+        }
+        let (_, telegram) = try await sent(.telegram, notification(body: String(repeating: "&", count: 5000)))
+        let text = try #require(telegram["text"].text)
+        #expect(text.utf16.count <= 4096)
+        #expect(text.replacing("&amp;", with: "").contains("&") == false)
+        // A text of just the limit stays whole.
+        #expect(ChatText.plain("abc", limit: 3) == "abc" && ChatText.plain("abcd", limit: 3) == "ab…")
+        #expect(ChatText.html("a<b", limit: 6) == "a&lt;b" && ChatText.html("a<bc", limit: 6) == "a&lt;…")
+    }
+
+    @Test func theOnlyProjectIsLinkedWhereABrowserCanOpenIt() async throws {
+        for service in [ChatService.slack, .discord, .mattermost, .matrix, .telegram, .teams] {
+            let (_, linked) = try await sent(service, notification())
+            #expect(linked.description.contains(Self.plan), "\(service)")
+            for other in [nil, "not a link", "javascript:alert(1)", "https://a.test/\"><b>", "https://user@a.test/x"] {
+                let (_, json) = try await sent(service, notification(plan: other))
+                #expect(!json.description.contains("Open") && other.map { !json.description.contains($0) } ?? true)
+            }
+        }
+        for service in [ChatService.gotify, .pushover] {
+            let (_, json) = try await sent(service, notification(plan: nil))
+            #expect(json.description.contains("timesafari://notifications/starred-projects"), "\(service)")
+        }
+    }
+
+    @Test func aNoticeThatCanWaitIsQuiet() async throws {
+        #expect(try await sent(.pushover, notification(isLow: true)).1["priority"].number == -1)
+        #expect(try await sent(.gotify, notification(isLow: true)).1["priority"].number == 2)
+        #expect(try await sent(.telegram, notification(isLow: true)).1["disable_notification"].flag == true)
+        #expect(try await sent(.telegram, notification()).1["disable_notification"].flag == false)
+    }
+
+    @Test func theWaitOfEachServiceIsKept() async throws {
+        let now = clock.now.wholeSeconds
+        let answers: [(ChatService, Service, Duration?)] = [
+            (.slack, Service(429, headers: [("Retry-After", "30")]), .seconds(30)),
+            (.discord, Service(429, body: #"{"message":"…","retry_after":0.65,"global":false}"#), .milliseconds(650)),
+            (.matrix, Service(429, body: #"{"errcode":"M_LIMIT_EXCEEDED","retry_after_ms":2000}"#), .seconds(2)),
+            (
+                .telegram, Service(429, body: #"{"ok":false,"error_code":429,"parameters":{"retry_after":7}}"#),
+                .seconds(7)
+            ),
+            (.pushover, Service(429, headers: [("X-Limit-App-Reset", String(now + 90))]), .seconds(90)),
+            // The header counts before the body, and nonsense is none.
+            (.discord, Service(429, headers: [("Retry-After", "3")], body: #"{"retry_after":9}"#), .seconds(3)),
+            (.telegram, Service(429, body: #"{"retry_after":-1}"#), nil),
+            (.telegram, Service(429, body: #"{"retry_after":1e300}"#), nil),
+            (.gotify, Service(503, body: "<html>"), nil),
+        ]
+        for (service, http, wait) in answers {
+            let result = await (try sink(service, http)).deliver(try notification())
+            #expect(result.answer == .unavailable && result.retryAfter == wait, "\(service)")
+        }
+        for (status, answer) in [(204, SinkAnswer.ok), (202, .ok), (400, .rejected), (404, .rejected), (410, .gone)] {
+            let http = Service(status, body: #"{"retry_after":9}"#)
+            #expect(await (try sink(.discord, http)).deliver(try notification()).answer == answer, "\(status)")
+        }
+    }
+
+    @Test func aChangedFileOfTheAddressIsUsedAtOnce() async throws {
+        let http = Service()
+        let path = try folder.write("https://chat.test/services/one\n", to: "url")
+        let sink = ChatSink(
+            name: "room",
+            service: .slack,
+            receiver: ("", nil),
+            address: .file(SecretFile(path: path, setting: "url_file")),
+            timeout: .seconds(3),
+            http: http,
+            time: clock
+        )
+        #expect(await sink.deliver(try notification()) == .ok)
+        _ = try folder.write("https://chat.test/services/another", to: "url")
+        #expect(await sink.deliver(try notification()) == .ok)
+        #expect(http.requests.withLock { $0.map(\.url) }.map { $0.split(separator: "/").last } == ["one", "another"])
+        try FileManager.default.removeItem(atPath: path)
+        #expect(await sink.deliver(try notification()).failure?.sentence == "The sink's url_file cannot be read.")
+    }
+}
+
+/// A JSON value, for expectations.
+private struct JSON: CustomStringConvertible {
+    let value: Any?
+
+    init(_ value: Any?) { self.value = value }
+
+    subscript(key: String) -> JSON { JSON((value as? [String: Any])?[key]) }
+    subscript(index: Int) -> JSON { JSON((value as? [Any]).flatMap { $0.indices.contains(index) ? $0[index] : nil }) }
+    var text: String? { value as? String }
+    var number: Int? { (value as? NSNumber)?.intValue }
+    var flag: Bool? { value as? Bool }
+    var count: Int? { (value as? [Any])?.count }
+
+    /// All texts in it.
+    var description: String {
+        switch value {
+        case let object as [String: Any]: object.values.map { JSON($0).description }.joined(separator: "\n")
+        case let list as [Any]: list.map { JSON($0).description }.joined(separator: "\n")
+        case let text as String: text
+        default: ""
+        }
+    }
+}
