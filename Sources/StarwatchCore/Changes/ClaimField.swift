@@ -17,6 +17,8 @@ extension FieldChange {
         claimed: [String: FieldChange]?
     ) -> [String: FieldChange]? {
         guard let seen, let claimed else { return seen ?? claimed }
-        return seen.merging(claimed.filter { ClaimField(rawValue: $0.key) != nil }) { seen, _ in seen }
+        var merged = seen
+        for field in ClaimField.allCases.map(\.rawValue) where merged[field] == nil { merged[field] = claimed[field] }
+        return merged
     }
 }

@@ -27,16 +27,47 @@ extension PlanDetails {
 }
 
 extension FieldChange {
-    /// The stored form of changes by field: an object of objects, in the order of the fields' names.
+    /// The stored form of changes by field.
     package static func stored(_ changes: [String: FieldChange]) -> String {
-        var bytes = [UInt8(ascii: "{")]
-        for (field, change) in changes.sorted(by: { $0.key < $1.key }) {
-            if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
-            JSONQuotes.append(field, to: &bytes)
-            bytes.append(UInt8(ascii: ":"))
-            JSONQuotes.append([("before", change.before), ("after", change.after)], to: &bytes)
-        }
-        bytes.append(UInt8(ascii: "}"))
+        var bytes: [UInt8] = []
+        append(changes, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends changes by field as an object of objects, in the order of the names.
+    static func append(_ changes: [String: FieldChange], to bytes: inout [UInt8]) {
+        JSONQuotes.append(object: changes.sorted { $0.key < $1.key }, to: &bytes) { field, bytes in
+            JSONQuotes.appendName(field.key, to: &bytes)
+            JSONQuotes.append([("after", field.value.after), ("before", field.value.before)], to: &bytes)
+        }
+    }
+
+    /// The fields that a change can have.
+    private static let names = PlanDetails.Field.allCases.map(\.rawValue) + ClaimField.allCases.map(\.rawValue)
+    private static let keys = JSONKeys(names + ["before", "after"])
+
+    /// Reads ``stored(_:)``; `nil` if the text is of another form. Fields that this version does not know are left out.
+    ///
+    /// With Foundation's decoder a backlog takes 5 % more CPU time (`Benchmarks/poll backlog`).
+    package static func changes(stored text: String) -> [String: FieldChange]? {
+        let read = JSONValue.read(Array(text.utf8), keys: keys) { object -> [String: FieldChange]? in
+            guard object.isObject else { return nil }
+            var changes: [String: FieldChange] = [:]
+            for (number, name) in names.enumerated() {
+                guard let value = object[UInt8(number)] else { continue }
+                guard let change = FieldChange(value) else { return nil }
+                changes[name] = change
+            }
+            return changes
+        }
+        return read ?? nil
+    }
+
+    private init?(_ value: JSONValue) {
+        let (before, after) = (value[UInt8(Self.names.count)], value[UInt8(Self.names.count + 1)])
+        guard value.isObject, [before, after].allSatisfy({ $0.map { $0.isNull || $0.text != nil } ?? true }) else {
+            return nil
+        }
+        self.init(before: before?.text, after: after?.text)
     }
 }

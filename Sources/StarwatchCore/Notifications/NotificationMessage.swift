@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// The JSON of a notification for sinks. It names projects, because it is for the person; logs and metrics never do.
 public struct NotificationMessage: Sendable, Hashable, Codable {
     /// One of the announced changes.
@@ -13,7 +11,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         /// `true` for an edition of an earlier offer without a plan; `nil` otherwise.
         public let edited: Bool?
 
-        enum CodingKeys: String, CodingKey {
+        enum CodingKeys: String, CodingKey, CaseIterable {
             case jwtID = "jwt_id"
             case plan, name
             case changedAt = "changed_at"
@@ -54,7 +52,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     public package(set) var problem: String?
     public internal(set) var changes: [Item] = []
 
-    enum CodingKeys: String, CodingKey {
+    enum CodingKeys: String, CodingKey, CaseIterable {
         case id
         case runID = "run_id"
         case poll, group
@@ -204,15 +202,6 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         copy.id = id
         copy.repeats = first
         return copy
-    }
-
-    /// JSON with sorted keys, so that every attempt sends the same bytes.
-    public func json() -> [UInt8] { StableJSON.bytes(of: self) }
-
-    /// Decodes the output of ``json()``, also of an older version; `nil` for other bytes.
-    public init?(json: [UInt8]) {
-        guard let message = try? JSONDecoder().decode(Self.self, from: Data(json)) else { return nil }
-        self = message
     }
 
     /// Whether a link to `count` changes needs a shortlink (R-NOT-08).

@@ -14,15 +14,13 @@ package struct StoredShortlink: Sendable, Hashable {
 
         /// The JSON of the changes.
         fileprivate static func stored(_ changes: [Change]) -> String {
-            var bytes = [UInt8(ascii: "[")]
-            for change in changes {
-                if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+            var bytes: [UInt8] = []
+            JSONQuotes.append(array: changes, to: &bytes) { change, bytes in
                 JSONQuotes.append(
                     [(CodingKeys.jwt.rawValue, change.id.rawValue), (CodingKeys.plan.rawValue, change.plan)],
                     to: &bytes
                 )
             }
-            bytes.append(UInt8(ascii: "]"))
             return String(decoding: bytes, as: UTF8.self)
         }
     }

@@ -76,9 +76,7 @@ struct OutboxRows {
     /// The fields that differed from the plan's snapshot when the row was stored, from their stored form.
     func changedFields(_ stored: String?, of stream: Int64, _ id: JWTID) throws -> [String: FieldChange]? {
         guard let text = try db.opened(stored, .outboxChanges, row: place(stream, id)) else { return nil }
-        guard let fields = try? JSONDecoder().decode([String: FieldChange].self, from: Data(text.utf8)) else {
-            throw StoreError.damaged
-        }
+        guard let fields = FieldChange.changes(stored: text) else { throw StoreError.damaged }
         return fields
     }
 }

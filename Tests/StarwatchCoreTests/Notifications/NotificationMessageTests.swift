@@ -160,4 +160,33 @@ import Testing
             ]
         )
     }
+
+    @Test(arguments: [
+        "a", "", "/\\\"'<&>", "é 🌱 \u{2028}\u{FEFF}",
+        String(String.UnicodeScalarView((0...0x9F).map { Unicode.Scalar($0) })),
+    ])
+    func theBytesAreThoseOfTheStableEncoder(text: String) throws {
+        let fields: [String: Any] = [
+            "status": ["before": text], "name": ["after": text], "url": [String: Any](),
+            "description": ["before": text, "after": text],
+        ]
+        let change: [String: Any] = ["jwt_id": text, "plan": text, "changed_at": text]
+        let named: [String: Any] = ["name": text, "fields": fields, "edited": true]
+        let texts = ["id", "run_id", "poll", "collapse_key", "title", "body", "locale", "created_at", "deep_link"]
+        let least: [String: Any] = [
+            "group": "several", "count": 0, "actions": [String](), "changes": [[String: Any]](),
+        ].merging(texts.map { ($0, text as Any) }) { $1 }
+        let most: [String: Any] = [
+            "count": 12, "part": 2, "parts": 3, "total": 201, "actions": [text, "b"], "repeats": text, "priority": text,
+            "action_labels": ["view_updates": text, "dismiss": text], "cleared": true, "canary": false, "problem": text,
+            "changes": [change, change.merging(named) { $1 }],
+        ]
+        for members in [least, least.merging(most) { $1 }] {
+            let json = try JSONSerialization.data(withJSONObject: members)
+            let message = try #require(NotificationMessage(json: [UInt8](json)))
+            #expect(String(decoding: message.json(), as: UTF8.self) == StableJSON.text(of: message))
+            let written = try #require(try JSONSerialization.jsonObject(with: Data(message.json())) as? [String: Any])
+            #expect(written.keys.sorted() == members.keys.sorted())
+        }
+    }
 }

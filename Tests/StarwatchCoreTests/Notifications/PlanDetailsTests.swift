@@ -79,6 +79,21 @@ import Testing
         ]
         let stored = FieldChange.stored(changes)
         #expect(try JSONDecoder().decode([String: FieldChange].self, from: Data(stored.utf8)) == changes)
+        #expect(FieldChange.changes(stored: stored) == changes)
         #expect(FieldChange.stored([:]) == "{}")
+        #expect(FieldChange.changes(stored: "{}") == [:])
+    }
+
+    @Test func everyFieldOfAChangeIsReadAndUnknownOnesAreLeftOut() {
+        let names = PlanDetails.Field.allCases.map(\.rawValue) + ClaimField.allCases.map(\.rawValue)
+        let changes = Dictionary(uniqueKeysWithValues: names.map { ($0, FieldChange(before: "a", after: $0)) })
+        #expect(FieldChange.changes(stored: FieldChange.stored(changes)) == changes)
+        let newer = #"{"colour": {"before": "red"}, "name": {"before": null, "after": "A", "by": 7}}"#
+        #expect(FieldChange.changes(stored: newer) == ["name": FieldChange(before: nil, after: "A")])
+    }
+
+    @Test(arguments: ["", "[]", "7", #"{"name": 7}"#, #"{"name": {"before": 7}}"#, #"{"name": {}"#, #"{"name": null}"#])
+    func otherTextsAreNoStoredChanges(text: String) {
+        #expect(FieldChange.changes(stored: text) == nil)
     }
 }
