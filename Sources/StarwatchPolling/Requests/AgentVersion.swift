@@ -1,7 +1,7 @@
 /// Version of the agent.
 public enum AgentVersion {
     /// Semantic version.
-    public static let current = "0.1.0"
+    public static let current = "1.0.0"
     /// The commit of the build. `unknown` in a checkout: SwiftPM does not pass it to a build, so packagers write it
     /// here first.
     public static let commit = "unknown"
