@@ -189,6 +189,7 @@ import Testing
             ("What failed in the last reload?", ["journal"], ["refused", "surplus"]),
             ("Who discarded, retried or signed out?", ["journal"], ["socket:", "outbox.retry"]),
             ("Does memory grow?", ["status"], ["Memory +\\d+ MiB resident, compared"]),
+            ("Which process is it, for a signal or a profiler?", ["status"], ["Agent +starwatch .*, pid \\d+, up "]),
             ("How much disk is free?", ["status"], ["Disk +\\d+.* .iB free, the database has \\d"]),
             ("Is the database sound?", ["doctor"], ["Every page of the database is sound."]),
             ("How near is the rate limit?", ["status"], ["the limits allow \\d+ more this minute"]),
