@@ -23,7 +23,14 @@ import Testing
         var filter = OutboxFilter()
         filter.states = [.dead]
         let dead = try await store.outbox.list(filter).map(\.id)
-        #expect(try await store.outbox.retry(dead, sinks: ["log"], now: world.now, make: renewed) == 2)
+        let retried = try await store.outbox.retry(
+            dead,
+            of: world.account,
+            sinks: ["log"],
+            now: world.now,
+            make: renewed
+        )
+        #expect(retried == 2)
         #expect(try await store.status.ledger(world.stream).dead == 0)
         #expect(try await store.status.ledgerTotals().dead == 2)
         try await world.killAll(store, id: "ntf_again")

@@ -134,7 +134,7 @@ package struct StoreAcknowledgements: Sendable {
         isWait: Bool = false,
         newKey: String? = nil
     ) async throws(StoreError) {
-        try await store.direct(.acknowledge) { db in
+        try await store.direct(.acknowledge, of: batch.stream.account) { db in
             try db.run(
                 """
                 UPDATE ack_batches SET attempts = attempts + ?, refusals = refusals + ?, next_attempt_at = ?,
@@ -155,7 +155,7 @@ package struct StoreAcknowledgements: Sendable {
     /// Reduces a batch that the server did not accept to its first half, with a new key and zero attempts. The
     /// other rows go into later batches.
     package func halve(_ batch: AckBatch, until: Timestamp, newKey: String) async throws(StoreError) {
-        try await store.write(.acknowledge) { db in
+        try await store.write(.acknowledge, of: batch.stream.account) { db in
             try db.run(
                 """
                 UPDATE ack_batches SET attempts = 0, refusals = 0, next_attempt_at = ?1, idempotency_key = ?2, row_ids =

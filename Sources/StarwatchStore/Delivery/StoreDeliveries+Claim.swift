@@ -68,6 +68,7 @@ extension StoreDeliveries {
                     tickets: sinks.map {
                         DeliveryTicket(
                             notification: outgoing.id,
+                            stream: stream,
                             sink: $0,
                             lease: 1,
                             earlierAttempts: 0,
@@ -91,7 +92,7 @@ extension StoreDeliveries {
         limit: Int = 100
     ) async throws(StoreError) -> [OpenNotification] {
         let due = "d.state = 'pending' AND d.next_attempt_at <= ?1 AND (d.leased_until IS NULL OR d.leased_until <= ?1)"
-        return try await store.write(.claim) { db in
+        return try await store.write(.claim, of: account) { db in
             let found: [(id: Int64, stream: Int64, content: (OutgoingNotification, StreamKey)?)] = try db.all(
                 """
                 SELECT \(NotificationRows.outgoingColumns), n.stream_id
@@ -121,6 +122,7 @@ extension StoreDeliveries {
                 ) { sink in
                     DeliveryTicket(
                         notification: outgoing.id,
+                        stream: stream,
                         sink: try sink["sink"],
                         lease: try sink["lease"],
                         earlierAttempts: try sink["attempts"],
@@ -178,7 +180,7 @@ extension StoreDeliveries {
 
     /// Frees the account's leases, which an earlier process took and did not confirm. Call it before the account is served.
     package func freeLeases(of account: DID) async throws(StoreError) {
-        try await store.write(.edit) { db in try db.deliveries.freeLeases(of: account) }
+        try await store.write(.edit, of: account) { db in try db.deliveries.freeLeases(of: account) }
     }
 }
 

@@ -57,7 +57,7 @@ package struct StoreDigests: Sendable {
             }
             let firings = fired
             // Counted as a claim, because a fired digest becomes due at sinks.
-            return try store.write(changes.fired.isEmpty ? .digest : .claim) { db in
+            return try store.write(changes.fired.isEmpty ? .digest : .claim, of: account) { db in
                 guard try db.identity.isCurrent(account, generation: generation) else { return nil }
                 for occurrence in changes.dropped {
                     try db.run(
@@ -85,13 +85,16 @@ package struct StoreDigests: Sendable {
         }
     }
 
-    /// Cancels a fired digest at the sinks that have not accepted it, except during a running attempt.
-    package func giveUp(_ token: String, now: Timestamp) async throws(StoreError) {
-        try await store.write(.delivery) { db in
+    /// Cancels a fired digest of the account at the sinks that have not accepted it, except during a running attempt.
+    package func giveUp(_ token: String, of account: DID, now: Timestamp) async throws(StoreError) {
+        try await store.write(.delivery, of: account) { db in
             guard
                 let row = try db.row(
-                    "SELECT id, stream_id FROM notifications WHERE token = ? AND state = 'open'",
-                    [token]
+                    """
+                    SELECT n.id, n.stream_id FROM notifications n JOIN streams s ON s.id = n.stream_id
+                    WHERE n.token = ? AND n.state = 'open' AND s.account = ?
+                    """,
+                    [token, db.key(account)]
                 )
             else { return }
             try db.run(

@@ -161,7 +161,7 @@ package struct StoreIdentity: Sendable {
         server: String,
         now: Timestamp
     ) async throws(StoreError) {
-        try await store.write(.identity) { db in
+        try await store.write(.identity, of: account) { db in
             try db.identity.ensureSettings(account, server: server, now: now)
             try db.run(
                 "UPDATE settings SET notificationPreferences = ?, updated_at = ? WHERE accountDid = ?",

@@ -44,7 +44,9 @@ package struct StoreStars: Sendable {
         server: String,
         now: Timestamp
     ) async throws(StoreError) -> [String] {
-        try await store.write(.stars) { db in try db.stars.change(account, server: server, now: now) { _ in plans } }
+        try await store.write(.stars, of: account) { db in
+            try db.stars.change(account, server: server, now: now) { _ in plans }
+        }
     }
 
     /// Adds starred plans at the end. Plans that are already starred keep their position.
@@ -54,7 +56,9 @@ package struct StoreStars: Sendable {
         server: String,
         now: Timestamp
     ) async throws(StoreError) -> [String] {
-        try await store.write(.stars) { db in try db.stars.change(account, server: server, now: now) { $0 + plans } }
+        try await store.write(.stars, of: account) { db in
+            try db.stars.change(account, server: server, now: now) { $0 + plans }
+        }
     }
 
     /// Removes starred plans. Ignores plans that are not starred.
@@ -65,7 +69,7 @@ package struct StoreStars: Sendable {
         now: Timestamp
     ) async throws(StoreError) -> [String] {
         let gone = Set(plans)
-        return try await store.write(.stars) { db in
+        return try await store.write(.stars, of: account) { db in
             try db.stars.change(account, server: server, now: now) { stars in stars.filter { !gone.contains($0) } }
         }
     }
@@ -74,7 +78,7 @@ package struct StoreStars: Sendable {
     ///
     /// - Returns: The starred plans; unchanged if the archive is empty.
     package func restore(of account: DID, server: String, now: Timestamp) async throws(StoreError) -> [String] {
-        try await store.write(.stars) { db in
+        try await store.write(.stars, of: account) { db in
             let archived = try db.stars.archived(of: account, limit: 1).first?.stars ?? []
             return try db.stars.change(account, server: server, now: now) { $0 + archived }
         }
@@ -92,7 +96,7 @@ package struct StoreStars: Sendable {
         server: String,
         now: Timestamp
     ) async throws(StoreError) -> [String] {
-        try await store.write(.stars) { db in
+        try await store.write(.stars, of: account) { db in
             try db.identity.ensureSettings(account, server: server, now: now)
             try db.run(
                 """
@@ -118,7 +122,7 @@ package struct StoreStars: Sendable {
         server: String,
         now: Timestamp
     ) async throws(StoreError) -> [String] {
-        try await store.write(.stars) { db in
+        try await store.write(.stars, of: account) { db in
             try db.identity.ensureSettings(account, server: server, now: now)
             let seeded = try db.integer("SELECT starsSeeded FROM settings WHERE accountDid = ?", [db.key(account)])
             let areUnreadable = try db.stars.areUnreadable(of: account)
