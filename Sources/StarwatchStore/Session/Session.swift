@@ -131,6 +131,8 @@ struct SQLArguments: ExpressibleByArrayLiteral {
 
     init(_ values: [SQLValue]) { self.values = StatementArguments(values) }
 
+    init(_ values: [Int]) { self.values = StatementArguments(values) }
+
     static func + (left: SQLArguments, right: SQLArguments) -> SQLArguments {
         var sum = left
         sum.values += right.values
