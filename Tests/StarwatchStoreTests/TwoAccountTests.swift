@@ -117,6 +117,32 @@ import Testing
         #expect(try await store.rows(of: World.bob) != own, "the work has found nothing to do")
     }
 
+    /// Otherwise the digests of one account would wait for the times of the other.
+    @Test func eachAccountHasTheProgressOfItsDigests() async throws {
+        let store = try await world.open()
+        let daily = try #require(DigestName("daily"))
+        for (account, days) in [(World.alice, 1), (World.bob, 2)] {
+            try await store.makeActive(account, now: world.now)
+            var changes = DigestChanges()
+            changes.armedThrough = [daily: world.now + .days(days)]
+            let generation = try await store.identity.active().generation
+            _ = try await store.digests.apply(
+                changes,
+                of: account,
+                generation: generation,
+                server: World.server,
+                now: world.now
+            )
+        }
+        for (account, days) in [(World.alice, 1), (World.bob, 2)] {
+            let state = try await store.digests.state(of: account, since: world.now)
+            #expect(state.armedThrough == [daily: world.now + .days(days)])
+        }
+        _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
+        #expect(try await store.digests.state(of: World.bob, since: world.now).armedThrough == [:])
+        #expect(try await store.digests.state(of: World.alice, since: world.now).armedThrough.count == 1)
+    }
+
     @Test func bothAccountsHaveOpenNotifications() async throws {
         let store = try await store()
         #expect(try await Set(store.deliveries.accounts()) == [World.alice, World.bob])

@@ -31,7 +31,7 @@ package struct StoreDigests: Sendable {
                 """,
                 [db.key(account), since.milliseconds, jsonArray(store.options.optionalSinks.sorted())]
             ) { row in try DigestState.Row(row, isReadable: db.digests.opens(row)) }
-            return DigestState(rows: found, armedThrough: try db.digests.armedThrough())
+            return DigestState(rows: found, armedThrough: try db.digests.armedThrough(of: account))
         }
     }
 
@@ -74,12 +74,7 @@ package struct StoreDigests: Sendable {
                         db.key(account, occurrence)
                     )
                 }
-                for (digest, time) in changes.armedThrough {
-                    try db.digests.configure(
-                        DigestConfigurationKey.armedThrough + digest.rawValue,
-                        String(time.milliseconds)
-                    )
-                }
+                for (digest, time) in changes.armedThrough { try db.digests.setArmedThrough(time, digest, account) }
                 return try db.digests.enqueue(changes.events, now)
             }
         }
@@ -121,10 +116,7 @@ package struct StoreDigests: Sendable {
                 """,
                 [list]
             )
-            try db.run(
-                "DELETE FROM notif_config WHERE substr(k, 1, ?1) = ?2 AND instr(?3, ',' || substr(k, ?1 + 1) || ',') = 0",
-                [DigestConfigurationKey.armedThrough.count, DigestConfigurationKey.armedThrough, list]
-            )
+            try db.run("DELETE FROM digest_progress WHERE instr(?, ',' || digest || ',') = 0", [list])
         }
     }
 
@@ -174,17 +166,25 @@ struct DigestRows {
         return opened != nil
     }
 
-    func armedThrough() throws -> [DigestName: Timestamp] {
+    /// The times up to which the account's digests are armed.
+    func armedThrough(of account: DID) throws -> [DigestName: Timestamp] {
         var found: [DigestName: Timestamp] = [:]
-        let prefix = DigestConfigurationKey.armedThrough
-        let rows = try db.rows("SELECT k, v FROM notif_config WHERE substr(k, 1, ?) = ?", [prefix.count, prefix])
+        let rows = try db.rows("SELECT digest, armed_through FROM digest_progress WHERE account = ?", [db.key(account)])
         while let row = try rows.next() {
-            guard let name = DigestName(String((try row["k"] as String).dropFirst(prefix.count))),
-                let time = Int64(try row["v"] as String)
-            else { throw StoreError.damaged }
-            found[name] = Timestamp(milliseconds: time)
+            guard let name = DigestName(try row["digest"] as String) else { throw StoreError.damaged }
+            found[name] = try row["armed_through"]
         }
         return found
+    }
+
+    func setArmedThrough(_ time: Timestamp, _ digest: DigestName, _ account: DID) throws {
+        try db.run(
+            """
+            INSERT INTO digest_progress (account, digest, armed_through) VALUES (?, ?, ?)
+            ON CONFLICT (account, digest) DO UPDATE SET armed_through = excluded.armed_through
+            """,
+            [db.key(account), digest.rawValue, time.milliseconds]
+        )
     }
 
     func arm(_ arming: DigestChanges.Arming, _ owner: DID) throws {

@@ -214,7 +214,7 @@ struct IdentityRows {
         try db.run("DELETE FROM notif_contents WHERE account = ?", [db.key(account)])
         try db.run("DELETE FROM feed")
         try db.run("DELETE FROM notif_deliveries WHERE account = ?", [db.key(account)])
-        try db.run("DELETE FROM notif_config WHERE k LIKE 'armed_through:%'")
+        try db.run("DELETE FROM digest_progress WHERE account = ?", [db.key(account)])
         try db.run("DELETE FROM plan_snapshots WHERE account = ?", [db.key(account)])
         db.context.record(.cancelled, total)
         return total

@@ -208,7 +208,7 @@ struct ExpiredRows {
             try db.run("DELETE FROM \(table) WHERE stream_id IN \(streams)", [account])
         }
         for table in [
-            "plan_snapshots", "starred_archive", "notif_contents", "notif_deliveries", "watermarks",
+            "plan_snapshots", "starred_archive", "notif_contents", "notif_deliveries", "digest_progress", "watermarks",
             "request_windows", "streams", "feature_notices", "removed_accounts", "signing_keys",
         ] {
             try db.run("DELETE FROM \(table) WHERE account = ?", [account])

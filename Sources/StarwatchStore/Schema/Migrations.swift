@@ -244,7 +244,7 @@ enum Migrations {
             """
 
     /// The changes of version 10, one constant for each area.
-    static let version10 = manyKeys + totalsOfStarts
+    static let version10 = manyKeys + totalsOfStarts + progressOfAccounts
 
     /// Keys of many accounts: no largest id, and an index by account. The check is removed as those of version 6.
     private static let manyKeys =
@@ -256,6 +256,16 @@ enum Migrations {
         PRAGMA writable_schema = RESET;
 
         """ + Tables.keysOfAccounts
+
+    /// How far the digests of each account are armed. All of it was that of the active identity.
+    private static let progressOfAccounts =
+        Tables.digestProgress + """
+            INSERT INTO digest_progress (account, digest, armed_through)
+                SELECT activeDid, substr(k, 15), CAST(v AS INTEGER) FROM notif_config, active_identity
+                WHERE substr(k, 1, 14) = 'armed_through:' AND activeDid IS NOT NULL;
+            DELETE FROM notif_config WHERE substr(k, 1, 14) = 'armed_through:';
+
+            """
 
     /// A row of totals for each start of a process. The trigger would add to the row of no start.
     private static let totalsOfStarts = """

@@ -12,7 +12,7 @@
 enum Tables {
     static let all =
         identity + polls + requestWindows + outbox + delivery + actions + stories + history + quarantine + feed
-        + ledgerTotals + ledgerSamples + digests + host + keys + keysOfAccounts + journal + rest
+        + ledgerTotals + ledgerSamples + digests + digestProgress + host + keys + keysOfAccounts + journal + rest
 
     private static let identity = """
         CREATE TABLE settings (

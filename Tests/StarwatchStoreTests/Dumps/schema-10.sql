@@ -350,6 +350,12 @@ CREATE TABLE event_queue (
     attempts INTEGER NOT NULL DEFAULT 0,
     next_attempt_at INTEGER NOT NULL
 ) STRICT;
+CREATE TABLE digest_progress (
+    account TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    armed_through INTEGER NOT NULL,
+    PRIMARY KEY (account, digest)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE poll_schedules (
     schedule_id TEXT PRIMARY KEY,
     config_json TEXT NOT NULL CHECK (json_valid(config_json)),
