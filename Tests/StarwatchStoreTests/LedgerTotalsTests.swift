@@ -111,6 +111,7 @@ import Testing
         let store = try await world.open()
         #expect(try await store.status.ledgerTotals().new == before)
         #expect(before == 5)
+        _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
         try await world.commit(store, world.changes(21...22))
         #expect(try await store.status.ledgerTotals().new == 7)
     }
