@@ -107,7 +107,7 @@ extension NotificationRows {
         var (discarded, offers): (Set<JWTID>, Set<JWTID>) = ([], [])
         let rows = try db.rows(
             """
-            SELECT jwt_id, is_offer, state = 'cancelled' OR reason IS '\(RowReason.discarded.rawValue)' AS is_discarded
+            SELECT jwt_id, is_offer, state = 'cancelled' OR coalesce(reason, '') = '\(RowReason.discarded.rawValue)' AS is_discarded
             FROM notification_outbox
             WHERE stream_id = ? AND jwt_id IN (SELECT value FROM json_each(?)) AND notification_id = ?
             """,

@@ -168,7 +168,7 @@ extension StoreDeliveries {
         try await store.direct(.read) { db in
             try db.value(
                 """
-                SELECT min(max(d.next_attempt_at, coalesce(d.leased_until, 0))) FROM streams s
+                SELECT min(\(DeliveryRows.nextAt)) FROM streams s
                 CROSS JOIN notifications n ON n.stream_id = s.id
                 CROSS JOIN deliveries d ON d.notification_id = n.id
                 WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending'
@@ -271,12 +271,15 @@ extension DeliveryRows {
         )
     }
 
+    /// The time when delivery `d` can be tried next: after its wait and its lease.
+    static let nextAt = "CASE WHEN d.leased_until > d.next_attempt_at THEN d.leased_until ELSE d.next_attempt_at END"
+
     /// The open notifications of each sink that has any. `CROSS JOIN` keeps SQLite from reading all deliveries.
     func backlogs() throws -> [String: SinkBacklog] {
         let found: [(sink: String, backlog: SinkBacklog)] = try db.all(
             """
             SELECT d.sink, count(*) AS count, sum(n.row_count) AS rows, min(d.due_since) AS oldest,
-                min(max(d.next_attempt_at, coalesce(d.leased_until, 0))) AS next
+                min(\(Self.nextAt)) AS next
             FROM notifications n CROSS JOIN deliveries d ON d.notification_id = n.id
             WHERE n.state = 'open' AND d.state = 'pending' GROUP BY d.sink
             """

@@ -22,6 +22,7 @@ extension StoreDeliveries {
         let local = local.milliseconds
         let lease = now + lease.wholeMilliseconds
         let wait = now + longestWait.wholeMilliseconds
+        let delay = "CASE WHEN next_attempt_at > updated_at THEN next_attempt_at - updated_at ELSE 0 END"
         let own = "(SELECT id FROM streams WHERE account = ?2)"
         let open = "notification_id IN (SELECT id FROM notifications WHERE state = 'open' AND stream_id IN \(own))"
         try await store.write(.edit, of: account) { db in
@@ -33,14 +34,16 @@ extension StoreDeliveries {
             // Otherwise a poll would look fresh until the clock has caught up, however long ago its last success is.
             try db.run(
                 """
-                UPDATE streams SET last_success = min(last_success, ?1), last_attempt = min(last_attempt, ?1)
+                UPDATE streams SET last_success = CASE WHEN last_success > ?1 THEN ?1 ELSE last_success END,
+                    last_attempt = CASE WHEN last_attempt > ?1 THEN ?1 ELSE last_attempt END
                 WHERE account = ?2 AND (last_success > ?1 OR last_attempt > ?1)
                 """,
                 [local, account]
             )
             try db.run(
                 """
-                UPDATE history SET finished_at = ?1, started_at = min(started_at, ?1)
+                UPDATE history SET finished_at = ?1,
+                    started_at = CASE WHEN started_at > ?1 THEN ?1 ELSE started_at END
                 WHERE finished_at > ?1 AND stream_id IN \(own)
                 """,
                 [local, account]
@@ -63,8 +66,8 @@ extension StoreDeliveries {
             )
             try db.run(
                 """
-                UPDATE deliveries SET next_attempt_at = ?1 + max(0, next_attempt_at - updated_at), updated_at = ?1,
-                    due_since = min(due_since, ?1 + max(0, next_attempt_at - updated_at))
+                UPDATE deliveries SET next_attempt_at = ?1 + \(delay), updated_at = ?1,
+                    due_since = CASE WHEN due_since > ?1 + \(delay) THEN ?1 + \(delay) ELSE due_since END
                 WHERE state = 'pending' AND updated_at > ?1 AND \(open)
                 """,
                 [now, account]

@@ -16,7 +16,8 @@ extension StoreDeliveries {
                             """
                             INSERT INTO deliveries (notification_id, sink, state, due_since, next_attempt_at, updated_at)
                             VALUES (?1, ?2, 'pending', ?3, ?3, ?4)
-                            ON CONFLICT DO UPDATE SET state = 'pending', lease = lease + 1, leased_until = NULL,
+                            ON CONFLICT (notification_id, sink) DO UPDATE SET state = 'pending',
+                                lease = deliveries.lease + 1, leased_until = NULL,
                                 due_since = excluded.due_since, next_attempt_at = excluded.next_attempt_at,
                                 updated_at = excluded.updated_at
                             """,

@@ -48,7 +48,7 @@ package struct StoreDeliveries: Sendable {
             let recorded = try db.changed(
                 """
                 UPDATE deliveries SET state = ?, leased_until = NULL, attempts = attempts + ?, rejections = ?,
-                    next_attempt_at = ?, updated_at = ?, reason = iif(?, ?, coalesce(?, reason))
+                    next_attempt_at = ?, updated_at = ?, reason = CASE WHEN ? THEN ? ELSE coalesce(?, reason) END
                 WHERE notification_id = ? AND sink = ? AND state = 'pending' AND lease = ?
                 """,
                 [
@@ -63,8 +63,8 @@ package struct StoreDeliveries: Sendable {
             if case .rejected = outcome {
                 try db.run(
                     """
-                    UPDATE notification_outbox SET retry_count = max(retry_count, ?)
-                    WHERE state = 'claimed' AND stream_id = ? AND notification_id = ?
+                    UPDATE notification_outbox SET retry_count = ?1
+                    WHERE state = 'claimed' AND stream_id = ?2 AND notification_id = ?3 AND retry_count < ?1
                     """,
                     [rejections, stream, id]
                 )
@@ -158,7 +158,7 @@ struct DeliveryRows {
             (result, closed) = (.delivered(ids), .delivered)
         case .released:
             try db.formerStates.keep(claimedIn: id, of: stream, as: .released, now)
-            let ids = try moved("state = iif(?1 > 0, 'pending', state), notification_id = NULL", [1, stream, id])
+            let ids = try moved("state = ?1, notification_id = NULL", [OutboxState.pending.rawValue, stream, id])
             // The notification has no row to announce again, so it waits for other sinks itself.
             if ids.isEmpty, try db.notifications.isToBeReaddressed(id) { return .waiting }
             (result, closed) = (.released(rows: ids.count), .released)

@@ -21,7 +21,7 @@ package struct StoreDigests: Sendable {
             let found = try db.all(
                 """
                 SELECT d.digest, d.slot_id, d.fire_at, d.status, d.prefetch, d.text_kind, d.content_at, d.fingerprint,
-                    d.fired_at, d.token, iif(\(isShown), 'delivered', n.state) AS notification,
+                    d.fired_at, d.token, CASE WHEN \(isShown) THEN 'delivered' ELSE n.state END AS notification,
                     coalesce(n.finished_at, (SELECT max(updated_at) FROM deliveries v
                         WHERE v.notification_id = n.id AND v.state = 'ok')) AS finished_at, d.error_code, d.title, d.body,
                     d.payload
@@ -106,17 +106,15 @@ package struct StoreDigests: Sendable {
     /// Deletes the state of digests that are no longer configured. The record of shown occurrences stays.
     package func retain(_ names: Set<DigestName>) async throws(StoreError) {
         try await store.write(.digest) { db in
-            let kept = names.map(\.rawValue).sorted().joined(separator: ",")
-            // Names are letters, digits and `_`.
-            let list = ",\(kept),"
+            let list = try jsonArray(names.map(\.rawValue).sorted())
             try db.run(
                 """
                 DELETE FROM notif_deliveries WHERE digest IS NOT NULL AND status = 'scheduled' AND fired_at IS NULL
-                    AND instr(?, ',' || digest || ',') = 0
+                    AND digest NOT IN (SELECT value FROM json_each(?))
                 """,
                 [list]
             )
-            try db.run("DELETE FROM digest_progress WHERE instr(?, ',' || digest || ',') = 0", [list])
+            try db.run("DELETE FROM digest_progress WHERE digest NOT IN (SELECT value FROM json_each(?))", [list])
         }
     }
 

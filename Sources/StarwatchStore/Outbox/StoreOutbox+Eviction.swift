@@ -44,12 +44,11 @@ extension StoreOutbox {
                     WHERE o.state = 'pending' AND s.bootstrapped_at IS NOT NULL
                         AND (w.watermark IS NULL OR o.jwt_id > w.watermark)
                         AND (v.dialect IS NULL OR (v.dialect = 'canonical') = (substr(o.jwt_id, 11, 1) = '_'))
-                        AND s.account = ? AND s.server = ? AND instr(?, ',' || s.poll || ',') > 0
+                        AND s.account = ? AND s.server = ? AND s.poll IN (SELECT value FROM json_each(?))
                     ORDER BY \(order) LIMIT ?
                     """,
                     [
-                        db.key(account), server,
-                        "," + store.options.polls.map(\.rawValue).sorted().joined(separator: ",") + ",", excess,
+                        db.key(account), server, try jsonArray(store.options.polls.map(\.rawValue).sorted()), excess,
                     ]
                 )
                 while let row = try rows.next() { victims[try row["stream_id"], default: []].append(try row["id"]) }

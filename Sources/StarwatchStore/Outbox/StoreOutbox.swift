@@ -270,7 +270,7 @@ extension OutboxRows {
         try db.run("UPDATE notifications SET state = 'open', finished_at = NULL WHERE id = ?", [notification])
         try db.run(
             """
-            UPDATE deliveries SET state = iif(sink IN (SELECT value FROM json_each(?1)), 'pending', 'gone'),
+            UPDATE deliveries SET state = CASE WHEN sink IN (SELECT value FROM json_each(?1)) THEN 'pending' ELSE 'gone' END,
                 rejections = 0, lease = lease + 1, leased_until = NULL, due_since = ?2, next_attempt_at = ?2,
                 updated_at = ?2
             WHERE notification_id = ?3 AND \(Schema.isLost)

@@ -11,7 +11,7 @@ package struct StorePolls: Sendable {
         try await store.direct(.pollState, of: stream) { db, id in
             let row = try db.row(
                 """
-                SELECT i.generation, i.activeDid IS s.account AS is_active, s.fetch_cursor, s.bootstrapped_at, s.walk_top,
+                SELECT i.generation, CASE WHEN i.activeDid = s.account THEN 1 ELSE 0 END AS is_active, s.fetch_cursor, s.bootstrapped_at, s.walk_top,
                     s.walk_before, s.walk_after, s.last_attempt, s.last_success, s.next_run, w.watermark, s.refused_pages,
                     s.seen_until
                 FROM streams s, active_identity i

@@ -12,6 +12,9 @@ package enum Schema {
 
         """
 
+    /// The condition of streams `s` of the active identity.
+    static let isActive = "EXISTS (SELECT 1 FROM active_identity WHERE activeDid = s.account)"
+
     /// The condition of `idx_outbox_open`, for queries that name several states.
     static let isOpen =
         "(state = 'pending' OR state = 'claimed' OR state = 'delivered' OR state = 'dead' OR state = 'evicted')"

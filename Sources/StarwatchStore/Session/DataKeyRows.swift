@@ -12,7 +12,10 @@ struct DataKeyRows {
         let key = db.key(account)
         guard db.vault.isSealed, try self.account(key) == nil else { return }
         try db.run(
-            "INSERT INTO sealed_accounts (account, did) VALUES (?, ?) ON CONFLICT DO UPDATE SET did = excluded.did",
+            """
+            INSERT INTO sealed_accounts (account, did) VALUES (?, ?)
+            ON CONFLICT (account) DO UPDATE SET did = excluded.did
+            """,
             [key, try db.sealed(account.rawValue, .did, of: key, row: key)]
         )
         db.vault.ring?.accounts[key] = account

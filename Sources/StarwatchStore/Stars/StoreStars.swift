@@ -102,11 +102,14 @@ package struct StoreStars: Sendable {
                 """
                 UPDATE settings SET updated_at = ?1, notificationPreferences = json_set(
                     json_remove(
-                        iif(json_type(notificationPreferences) = 'object', notificationPreferences, '{}'),
+                        CASE WHEN json_type(notificationPreferences) = 'object' THEN notificationPreferences ELSE '{}' END,
                         ?4
-                    ), ?5, json(iif(?2, 'false', 'true'))) WHERE accountDid = ?3
+                    ), ?5, json(?2)) WHERE accountDid = ?3
                 """,
-                [now.milliseconds, isOptedOut, db.key(account), "$.\(kind.rawValue)", "$.\(kind.preference)"]
+                [
+                    now.milliseconds, isOptedOut ? "false" : "true", db.key(account), "$.\(kind.rawValue)",
+                    "$.\(kind.preference)",
+                ]
             )
             if isOptedOut { try db.stars.suppress(plan: nil, of: account, kind: kind, now) }
             return try db.stars.list(of: account)
