@@ -6,7 +6,8 @@ import Foundation
 extension FuzzTarget {
     private static let key = SymmetricKey(data: Array("0123456789abcdef0123456789abcdef".utf8))
 
-    /// A stored value is parsed or refused; a parsed one survives being written again, and opens only if it was sealed with this key for this place.
+    /// A stored value is parsed or refused; a parsed one survives being written again, and opens only if it was sealed with
+    /// this key for this place.
     static let sealedValue = FuzzTarget(
         name: "sealed-value",
         words: ["\"sw1.", "\"sw2.", "\"", "SW\u{1}", "SW\u{2}", "AAAB", "====", "+/+/", "\u{0}\u{0}\u{1}"],
