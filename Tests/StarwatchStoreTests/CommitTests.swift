@@ -55,7 +55,7 @@ import Testing
         let store = try await world.open()
         let change = Change(id: world.id(1), plan: "offer", name: nil, isOffer: true)
         try await world.commit(store, [change])
-        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 0, now: world.now) == 1)
+        #expect(try await world.evict(store, .fifo, limit: 0) == 1)
         try await DatabaseQueue(path: world.path).writeWithoutTransaction { db in
             try db.execute(sql: "UPDATE notification_outbox SET is_offer = 0")
         }
@@ -263,7 +263,7 @@ import Testing
         try await world.deliverAll(store)
         #expect(try await store.acknowledgements.nextBatch(world.stream, limit: 2, now: world.now) { "key" } != nil)
         try await world.commit(store, world.changes(4...9))
-        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 5, now: world.now) > 0)
+        #expect(try await world.evict(store, .fifo, limit: 5) > 0)
         #expect(try await store.servers.hasIdentifiers(otherThan: .ulid, server: World.server) == false)
         #expect(try await store.servers.hasIdentifiers(otherThan: .timestamped, server: World.server))
         // No dialect is stored, but the cursor has another kind.

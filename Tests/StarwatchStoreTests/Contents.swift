@@ -117,11 +117,12 @@ struct Contents: Equatable {
         stars = try await store.stars.list(of: World.alice)
         names = try await store.stars.planNames(of: World.alice, server: World.server)
         rows = try await store.outbox.list(OutboxFilter())
-        let stored = try await store.notifications.list(limit: 100)
+        let stored = try await store.notifications.list(of: world.account, limit: 100)
         titles = stored.map { $0.title + $0.body }
         payloads = stored.map(\.payload)
         if let shortlink = Shortlink(Self.shortlink) {
-            targets = try await store.notifications.shortlink(shortlink, now: world.now)?.targets.map(\.plan)
+            targets = try await store.notifications.shortlink(shortlink, of: world.account, now: world.now)?.targets
+                .map(\.plan)
         }
         feed = try await store.feed.list(after: 0, limit: 100).map(\.payload)
         content = try await store.digests.content(source: "source", account: World.alice)?.payload

@@ -132,7 +132,15 @@ import Testing
         // Retries one of the two rows; both were announced together.
         let row = try #require(try await dead(store).first)
         world.now = world.now + .seconds(60)
-        #expect(try await store.outbox.retry([row], sinks: ["a", "b", "c"], now: world.now, make: renewed) == 2)
+        #expect(
+            try await store.outbox.retry(
+                [row],
+                of: world.account,
+                sinks: ["a", "b", "c"],
+                now: world.now,
+                make: renewed
+            ) == 2
+        )
         try await world.expectBalanced(store)
         let open = try await world.reclaim(store, until: world.now + .seconds(60))
         #expect(open.map(\.id) == ["ntf_1"])
@@ -147,7 +155,15 @@ import Testing
     @Test func rowsRejectedOnlyByAFormerSinkAreDeliveredByARetry() async throws {
         let store = try await world.open()
         _ = try await rejectedByOne(store)
-        #expect(try await store.outbox.retry(try await dead(store), sinks: ["a"], now: world.now, make: renewed) == 2)
+        #expect(
+            try await store.outbox.retry(
+                try await dead(store),
+                of: world.account,
+                sinks: ["a"],
+                now: world.now,
+                make: renewed
+            ) == 2
+        )
         #expect(try await store.outboxCounts()[.delivered] == 2)
         #expect(try await store.deliveries.nextAt(of: world.account) == nil)
         try await world.expectBalanced(store)
@@ -177,7 +193,7 @@ import Testing
         let notification = try #require(try await world.claim(store, sinks: ["a", "old"]))
         _ = try await record(store, notification.tickets[0], .ok)
         #expect(
-            try await store.deliveries.retainSinks(["a"], now: world.now) == [
+            try await store.deliveries.retainSinks(["a"], of: world.account, now: world.now) == [
                 .delivered(world.changes(1...2).map(\.id))
             ]
         )
@@ -218,7 +234,15 @@ import Testing
         filter.states = [.dead]
         let dead = try await store.outbox.list(filter).map(\.id)
         #expect(dead.count == 3)
-        #expect(try await store.outbox.retry([dead[0], 999], sinks: ["log"], now: world.now, make: renewed) == 1)
+        #expect(
+            try await store.outbox.retry(
+                [dead[0], 999],
+                of: world.account,
+                sinks: ["log"],
+                now: world.now,
+                make: renewed
+            ) == 1
+        )
         #expect(try await store.outbox.discard([dead[1]], now: world.now, make: renewed) == 1)
         #expect(try await store.outbox.discard([dead[1]], now: world.now, make: renewed) == 0)
         let ledger = try await store.status.ledger(world.stream)

@@ -202,7 +202,7 @@ import Testing
                 }
             case 4:
                 for row in try await store.digests.state(of: World.alice, since: world.now - .days(1)).rows {
-                    try await store.digests.giveUp(row.token, now: world.now)
+                    try await store.digests.giveUp(row.token, of: world.account, now: world.now)
                 }
             case 5:
                 _ = try await apply(store) { $0.ended = [.init(occurrence: occurrence(hour), status: .shown)] }

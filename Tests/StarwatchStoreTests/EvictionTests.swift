@@ -1,6 +1,7 @@
 import StarwatchCore
-import StarwatchStore
 import Testing
+
+@testable import StarwatchStore
 
 @Suite struct EvictionTests {
     let world = World()
@@ -14,13 +15,40 @@ import Testing
             world.now = world.now + .seconds(1)
             try await world.commit(store, [world.change(n)])
         }
-        #expect(try await store.outbox.evict(policy, server: World.server, maxUndelivered: 12, now: world.now) == 0)
-        #expect(try await store.outbox.evict(policy, server: World.server, maxUndelivered: 11, now: world.now) == 3)
+        #expect(try await world.evict(store, policy, limit: 12) == 0)
+        #expect(try await world.evict(store, policy, limit: 11) == 3)
         var filter = OutboxFilter()
         filter.states = [.evicted]
         #expect(try await store.outbox.list(filter).map(\.change.id) == gone.map { world.id($0) })
         #expect(try await store.status.ledger(world.stream).evicted == 3)
         try await world.expectBalanced(store)
+    }
+
+    /// Otherwise an account with many changes would take the room of the others, and have their changes evicted.
+    @Test func theLimitIsThatOfOneAccount() async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...8))
+        let full = try await store.polls.state(world.stream, maxUndelivered: 10)
+        #expect(full.openRows == 8 && full.room == 2)
+        // Rows that a host program left open when it changed the identity by itself.
+        let bob = StreamKey(account: World.bob, server: World.server, poll: world.stream.poll)
+        _ = try await store.polls.state(bob, maxUndelivered: 10)
+        let now = world.now
+        try await store.write(.identity) { db in
+            try db.identity.ensureSettings(World.bob, server: World.server, now: now)
+            _ = try db.identity.point(to: World.bob, generation: 1, now: now)
+        }
+        try await world.commit(store, world.changes(11...14), stream: bob)
+        let state = try await store.polls.state(bob, maxUndelivered: 10)
+        #expect(state.openRows == 4 && state.room == 6)
+        #expect(try await evict(store, World.bob, 9) == 0)
+        #expect(try await evict(store, World.bob, 3) == 2)
+        #expect(try await evict(store, World.alice, 8) == 0)
+        #expect(try await store.status.ledger(world.stream).evicted == 0)
+    }
+
+    private func evict(_ store: Store, _ account: DID, _ limit: Int) async throws -> Int {
+        try await store.outbox.evict(.fifo, of: account, server: World.server, maxUndelivered: limit, now: world.now)
     }
 
     @Test func rowsThatNothingFetchesAgainAreNotEvicted() async throws {
@@ -30,7 +58,7 @@ import Testing
         for stream in [otherServer, formerPoll] { try await world.commit(store, world.changes(1...4), stream: stream) }
         world.now = world.now + .seconds(1)
         try await world.commit(store, world.changes(11...14))
-        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now) == 4)
+        #expect(try await world.evict(store, .fifo, limit: 9) == 4)
         var filter = OutboxFilter()
         filter.states = [.evicted]
         #expect(try await store.outbox.list(filter).allSatisfy { $0.stream == world.stream })
@@ -48,8 +76,8 @@ import Testing
             try await world.commit(store, changes)
             world.now = world.now + .seconds(1)
         }
-        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 11, now: world.now) == 3)
-        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 2, now: world.now) == 3)
+        #expect(try await world.evict(store, .fifo, limit: 11) == 3)
+        #expect(try await world.evict(store, .fifo, limit: 2) == 3)
         var filter = OutboxFilter()
         filter.states = [.evicted]
         #expect(try await store.outbox.list(filter).allSatisfy { $0.change.id.kind == dialect.idKind })
@@ -66,8 +94,10 @@ import Testing
         let generation = try await store.identity.set(World.alice, server: World.server, now: world.now)
             .identity.generation
         let dead = try await store.outbox.list(OutboxFilter()).map(\.id)
-        #expect(try await store.outbox.retry(dead, sinks: ["log"], now: world.now, make: renewed) == 12)
-        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 2, now: world.now) == 0)
+        #expect(
+            try await store.outbox.retry(dead, of: world.account, sinks: ["log"], now: world.now, make: renewed) == 12
+        )
+        #expect(try await world.evict(store, .fifo, limit: 2) == 0)
 
         let top = world.id(20)
         _ = try await store.polls.finishBootstrap(world.stream, generation: generation, top: top, now: world.now)
@@ -85,7 +115,7 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, world.changes(1...5)) { $0.priority = 5 }
         try await world.commit(store, world.changes(6...10))
-        _ = try await store.outbox.evict(.priority, server: World.server, maxUndelivered: 9, now: world.now)
+        _ = try await world.evict(store, .priority, limit: 9)
         var filter = OutboxFilter()
         filter.states = [.evicted]
         #expect(try await store.outbox.list(filter).map(\.change.id) == [world.id(6), world.id(7)])
@@ -94,7 +124,7 @@ import Testing
     @Test func tombstonesHoldCursorAndWatermarkUntilFetchedAgain() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...10))
-        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now) == 2)
+        #expect(try await world.evict(store, .fifo, limit: 9) == 2)
         let cursor = try #require(try await store.polls.state(world.stream, maxUndelivered: 9).fetchCursor)
         #expect(cursor.precedes(world.id(1)) == true)
         try await world.deliverAll(store)
@@ -122,7 +152,7 @@ import Testing
     @Test func tombstonesThatTheServerNoLongerSendsAreSettled() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...10))
-        _ = try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now)
+        _ = try await world.evict(store, .fifo, limit: 9)
         let walkStart = world.now + .seconds(1)
         let counts = try #require(
             try await world.commit(store, world.changes(2...11)) {
@@ -140,7 +170,7 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, world.changes(1...10))
         let walkStart = world.now
-        _ = try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now)
+        _ = try await world.evict(store, .fifo, limit: 9)
         let counts = try await world.commit(store, []) {
             $0.completed = .init(after: nil, through: world.id(11), startedAt: walkStart)
         }
@@ -162,12 +192,13 @@ import Testing
         _ = try await store.retention.apply(RetentionPolicy(), now: world.now)
         _ = try await store.outbox.retry(
             try await store.outbox.list(dead).map(\.id),
+            of: world.account,
             sinks: [],
             now: world.now,
             make: renewed
         )
         try await world.commit(store, world.changes(7...12))
-        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 8, now: world.now) == 2)
+        #expect(try await world.evict(store, .fifo, limit: 8) == 2)
         var evicted = OutboxFilter()
         evicted.states = [.evicted]
         #expect(try await store.outbox.list(evicted).map(\.change.id) == [world.id(7), world.id(8)])

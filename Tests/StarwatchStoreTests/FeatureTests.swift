@@ -115,7 +115,7 @@ import Testing
         _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
         #expect(try await store.notifications.openNotices(of: World.alice) == [notice])
         try await announce(notice, store)
-        #expect(try await store.notifications.find(notice.token)?.state == .open)
+        #expect(try await store.notifications.find(notice.token, of: world.account)?.state == .open)
     }
 
     // MARK: - Opting out

@@ -19,7 +19,7 @@ import Testing
     private func returned() async throws -> Store {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...10))
-        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now) == 2)
+        #expect(try await world.evict(store, .fifo, limit: 9) == 2)
         world.now = world.now + .seconds(1)
         try await world.commit(store, world.changes(1...2))
         return store

@@ -8,6 +8,7 @@ import Testing
 
     private func settle(_ store: Store) async throws {
         try await store.deliveries.settleFutureTimes(
+            of: world.account,
             now: world.now,
             local: world.now,
             lease: .seconds(120),
@@ -68,7 +69,13 @@ import Testing
         try await store.polls.finishCycle(cycle)
         let local = world.now - .days(30)
         // The server's clock says nothing of them.
-        try await store.deliveries.settleFutureTimes(now: world.now, local: local, lease: .zero, longestWait: .zero)
+        try await store.deliveries.settleFutureTimes(
+            of: world.account,
+            now: world.now,
+            local: local,
+            lease: .zero,
+            longestWait: .zero
+        )
         let stream = try await store.status.snapshot([world.stream]).streams[world.stream]
         #expect(stream?.lastSuccess == local)
         #expect(stream?.lastAttempt == local)
@@ -79,7 +86,7 @@ import Testing
     @Test func theNextWalkSettlesAnEvictedRowThatTheServerLacks() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...3))
-        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 2, now: world.now) > 0)
+        #expect(try await world.evict(store, .fifo, limit: 2) > 0)
         world.now = world.now - .days(1)
         try await settle(store)
         world.now = world.now + .seconds(60)

@@ -50,7 +50,7 @@ import Testing
         #expect(try world.schema() == ["CREATETABLEinstallation(x)", "0"])
     }
 
-    @Test(.enabled(if: World.isClear), arguments: [0, 1, 2, 3, 4, 5, 6, 7, 8, 10])
+    @Test(.enabled(if: World.isClear), arguments: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11])
     func anUnknownVersionIsRejectedWithAdviceAndWithoutWriting(
         version: Int
     ) throws {

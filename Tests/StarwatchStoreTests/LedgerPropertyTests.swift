@@ -97,6 +97,7 @@ private struct RandomRun {
             let policy = EvictionPolicy.allCases.randomElement(using: &random)!
             _ = try await store.outbox.evict(
                 policy,
+                of: world.account,
                 server: World.server,
                 maxUndelivered: Int.random(in: 5...Self.cap, using: &random),
                 now: world.now
@@ -109,7 +110,7 @@ private struct RandomRun {
             let dead = try await store.outbox.list(filter).map(\.id).filter { _ in Bool.random(using: &random) }
             if Bool.random(using: &random) {
                 let sinks = [["x"], ["x", "y"]].randomElement(using: &random)!
-                _ = try await store.outbox.retry(dead, sinks: sinks, now: world.now, make: renewed)
+                _ = try await store.outbox.retry(dead, of: world.account, sinks: sinks, now: world.now, make: renewed)
             } else {
                 _ = try await store.outbox.discard(dead, now: world.now, make: renewed)
             }

@@ -33,7 +33,7 @@ import Testing
     }
 
     private func act(_ store: Store, _ action: NotificationAction, on id: String = first) async throws -> ActionResult {
-        try await store.notifications.act(action, on: id, sinks: ["log", "hook"], now: world.now)
+        try await store.notifications.act(action, on: id, of: world.account, sinks: ["log", "hook"], now: world.now)
     }
 
     @Test func actionsAreStoredOnceWithTheirTime() async throws {
@@ -48,10 +48,10 @@ import Testing
         let then = world.now
         world.now = world.now + .seconds(10)
         #expect(try await act(store, .markRead) == .already(record))
-        let stored = try #require(try await store.notifications.find(Self.first))
+        let stored = try #require(try await store.notifications.find(Self.first, of: world.account))
         #expect(stored.actions == [record])
         #expect(stored.actions[0].doneAt == then)
-        #expect(try await store.notifications.jwts(of: stored) == (1...3).map(world.id))
+        #expect(try await store.notifications.jwts(of: stored, world.account) == (1...3).map(world.id))
     }
 
     @Test func onlyOfferedActionsAreAccepted() async throws {
@@ -60,8 +60,11 @@ import Testing
         try await announce(store)
         #expect(try await act(store, .viewProject) == .notOffered)
         #expect(try await act(store, .dismiss, on: "ntf_unknown") == .unknown)
-        #expect(try await store.notifications.act(.snooze, on: Self.first, sinks: [], now: world.now) == .noSinks)
-        #expect(try await store.notifications.find(Self.first)?.actions == [])
+        #expect(
+            try await store.notifications.act(.snooze, on: Self.first, of: world.account, sinks: [], now: world.now)
+                == .noSinks
+        )
+        #expect(try await store.notifications.find(Self.first, of: world.account)?.actions == [])
     }
 
     @Test func aSnoozeRepeatsTheNotificationAnHourLaterWithANewID() async throws {
@@ -96,7 +99,9 @@ import Testing
             return
         }
         #expect(again.repetition == "ntf_0000000000000000000000000000000b")
-        #expect(try await store.notifications.find(#require(again.repetition))?.repeats == Self.first)
+        #expect(
+            try await store.notifications.find(#require(again.repetition), of: world.account)?.repeats == Self.first
+        )
     }
 
     /// Retention can have deleted an earlier repetition, so counting repetitions does not give a free id.
@@ -132,24 +137,24 @@ import Testing
             Issue.record("it was not done")
             return
         }
-        #expect(try await store.deliveries.retainSinks(["new"], now: world.now).isEmpty)
-        #expect(try await store.notifications.find(id)?.state == .open)
-        try await store.deliveries.readdress(to: [], now: world.now)
+        #expect(try await store.deliveries.retainSinks(["new"], of: world.account, now: world.now).isEmpty)
+        #expect(try await store.notifications.find(id, of: world.account)?.state == .open)
+        try await store.deliveries.readdress(of: world.account, to: [], now: world.now)
         #expect(try await store.deliveries.nextAt(of: world.account) == nil)
-        try await store.deliveries.readdress(to: ["new"], now: world.now)
+        try await store.deliveries.readdress(of: world.account, to: ["new"], now: world.now)
         #expect(try await store.deliveries.nextAt(of: world.account) == world.now + .seconds(3600))
         world.now = world.now + .seconds(3600)
         // The new sink asks for a wait. It is asked again after the next start.
         for outcome in [DeliveryOutcome.gone, .ok] {
-            try await store.deliveries.readdress(to: ["new"], now: world.now)
+            try await store.deliveries.readdress(of: world.account, to: ["new"], now: world.now)
             let due = try await world.reclaim(store, until: world.now + .seconds(60))
             #expect(due.map(\.id) == [id])
             let ticket = try #require(due.first?.tickets.first)
             #expect(ticket.sink == "new" && due.first?.tickets.count == 1)
             _ = try await store.deliveries.record(ticket, outcome, now: world.now, maxRetries: 3)
         }
-        #expect(try await store.notifications.find(id)?.state == .delivered)
-        try await store.deliveries.readdress(to: ["other"], now: world.now)
+        #expect(try await store.notifications.find(id, of: world.account)?.state == .delivered)
+        try await store.deliveries.readdress(of: world.account, to: ["other"], now: world.now)
         #expect(try await store.deliveries.nextAt(of: world.account) == nil)
         try await world.expectBalanced(store)
     }
@@ -162,9 +167,11 @@ import Testing
         _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
         #expect(try await store.deliveries.nextAt(of: world.account) == nil)
         #expect(try await act(store, .dismiss) == .unknown)
-        #expect(try await store.notifications.list(limit: 10).isEmpty)
+        #expect(try await store.notifications.list(of: World.bob, limit: 10).isEmpty)
         _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
-        #expect(try await store.notifications.list(limit: 10).map(\.state) == [.cancelled, .cancelled])
+        #expect(
+            try await store.notifications.list(of: world.account, limit: 10).map(\.state) == [.cancelled, .cancelled]
+        )
     }
 
     @Test func aClockSetBackDoesNotExtendASnooze() async throws {
@@ -174,6 +181,7 @@ import Testing
         _ = try await act(store, .snooze)
         let back = world.now - .seconds(86_400)
         try await store.deliveries.settleFutureTimes(
+            of: world.account,
             now: back,
             local: back,
             lease: .seconds(120),
@@ -188,9 +196,13 @@ import Testing
             try await world.commit(store, [world.change(n)])
             try await announce(store, id: "ntf_\(n)")
         }
-        let page = try await store.notifications.list(limit: 2)
+        let page = try await store.notifications.list(of: world.account, limit: 2)
         #expect(page.map(\.id) == ["ntf_5", "ntf_4"])
-        #expect(try await store.notifications.list(limit: 2, before: page[1].row).map(\.id) == ["ntf_3", "ntf_2"])
+        #expect(
+            try await store.notifications.list(of: world.account, limit: 2, before: page[1].row).map(\.id) == [
+                "ntf_3", "ntf_2",
+            ]
+        )
     }
 
     /// For any actions in any order between any deliveries: rows, ledger, batches and watermark equal those of a store
@@ -227,7 +239,7 @@ import Testing
             for (tests, store) in zip([acted, left], stores) {
                 let now = tests.world.now
                 for open in try await world.reclaim(store, at: now, until: now) {
-                    let isRepetition = try await store.notifications.find(open.id)?.repeats != nil
+                    let isRepetition = try await store.notifications.find(open.id, of: world.account)?.repeats != nil
                     for ticket in open.tickets {
                         let outcome: DeliveryOutcome =
                             isRepetition && round % 2 == 0 ? .rejected(nextAttemptAt: now) : .ok

@@ -70,14 +70,22 @@ import Testing
         #expect(try await ids(store, [.dead]) == [])
         let letters = try await ids(store, [.dead], undelivered: true)
         #expect(letters.count == 2)
-        #expect(try await store.outbox.dead(poll: nil, isActiveOnly: true) == letters)
+        #expect(try await store.outbox.dead(poll: nil, of: world.account) == letters)
         #expect(try await store.status.snapshot([world.stream]).undelivered == 1)
         let shown = try #require(try await store.outbox.row(letters[0]))
         #expect(shown.row.undeliveredTo == ["hook"])
         #expect(shown.deliveries.map(\.state) == [.givenUp, .ok])
 
         world.now = world.now + .seconds(3600)
-        #expect(try await store.outbox.retry([letters[0]], sinks: ["log", "hook"], now: world.now, make: renewed) == 1)
+        #expect(
+            try await store.outbox.retry(
+                [letters[0]],
+                of: world.account,
+                sinks: ["log", "hook"],
+                now: world.now,
+                make: renewed
+            ) == 1
+        )
         let again = try await due(store)
         #expect(again.map(\.id) == ["ntf_1"])
         #expect(again.flatMap(\.tickets).map(\.sink) == ["hook"])
@@ -114,7 +122,7 @@ import Testing
         let open = try #require(try await world.claim(store, sinks: ["log"]))
         _ = try await record(store, open, "log", .givenUp(isAttempt: true))
         let dead = try await ids(store, [.dead])
-        #expect(try await store.outbox.retry(dead, sinks: sinks, now: world.now, make: renewed) == 2)
+        #expect(try await store.outbox.retry(dead, of: world.account, sinks: sinks, now: world.now, make: renewed) == 2)
         // A sink that is no longer configured gets nothing, so that the others get a new notification.
         #expect(try await ids(store, [.claimed]).count == (sinks == ["log"] ? 2 : 0))
         #expect(try await ids(store, [.pending]).count == (sinks == ["log"] ? 0 : 2))
@@ -170,7 +178,15 @@ import Testing
 
         // Only the sink that did not get it is retried, and the optional one stays due under the same id.
         let dead = try await ids(store, [.dead])
-        #expect(try await store.outbox.retry(dead, sinks: ["log", "file", "hook"], now: world.now, make: renewed) == 2)
+        #expect(
+            try await store.outbox.retry(
+                dead,
+                of: world.account,
+                sinks: ["log", "file", "hook"],
+                now: world.now,
+                make: renewed
+            ) == 2
+        )
         #expect(try await store.outboxCounts()[.claimed] == 2)
         world.now = world.now + .seconds(61)
         let again = try await due(store)
@@ -187,7 +203,15 @@ import Testing
         let open = try #require(try await world.claim(store, sinks: ["log", "hook"]))
         #expect(try await record(store, open, "log", .givenUp(isAttempt: true)) == .dead([world.id(1)]))
         let dead = try await ids(store, [.dead])
-        #expect(try await store.outbox.retry(dead, sinks: ["log", "hook"], now: world.now, make: renewed) == 1)
+        #expect(
+            try await store.outbox.retry(
+                dead,
+                of: world.account,
+                sinks: ["log", "hook"],
+                now: world.now,
+                make: renewed
+            ) == 1
+        )
         #expect(try await store.outboxCounts()[.pending] == 0)
         world.now = world.now + .seconds(61)
         #expect(try await due(store).map(\.id) == ["ntf_1"])
@@ -210,7 +234,9 @@ import Testing
         await former.close()
         let store = try await self.open()
         let delivered = DeliveryResult.delivered((1...3).map { world.id($0) })
-        #expect(try await store.deliveries.retainSinks(["log", "hook"], now: world.now) == [delivered])
+        #expect(
+            try await store.deliveries.retainSinks(["log", "hook"], of: world.account, now: world.now) == [delivered]
+        )
         #expect(try await store.outboxCounts()[.claimed] == 0)
         // The sink still gets it.
         #expect(try await due(store).flatMap(\.tickets).map(\.sink) == ["hook"])
@@ -271,7 +297,7 @@ import Testing
         _ = try await record(store, open, "log", .unavailable(nextAttemptAt: world.now + .seconds(60)))
         try await world.commit(store, world.changes(9...12))
         // Twelve rows wait, eight of them for the sink. Only pending rows can be evicted.
-        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 10, now: world.now) == 3)
+        #expect(try await world.evict(store, .fifo, limit: 10) == 3)
         #expect(try await store.outboxCounts()[.claimed] == 8)
         try await world.expectBalanced(store)
     }
@@ -284,6 +310,7 @@ import Testing
         _ = try await record(store, open, "log", .unavailable(nextAttemptAt: world.now + .seconds(5)))
         world.now = world.now - .days(1)
         try await store.deliveries.settleFutureTimes(
+            of: world.account,
             now: world.now,
             local: world.now,
             lease: .seconds(120),

@@ -77,7 +77,7 @@ import Testing
     private func ids(_ range: some Sequence<Int>) -> [String] { range.map { world.id($0).rawValue } }
 
     private func letters(_ store: Store) async throws -> [Int64] {
-        try await store.outbox.dead(poll: nil, isActiveOnly: true)
+        try await store.outbox.dead(poll: nil, of: world.account)
     }
 
     // MARK: - Large groups
@@ -159,8 +159,8 @@ import Testing
         let former = try await formerNotification(try await world.open())
         let store = try await world.open()
         _ = try await record(store, former, "a", .ok)
-        #expect(try await store.deliveries.releaseUnlisted(now: world.now, make: renewed) == 150)
-        #expect(try await store.deliveries.releaseUnlisted(now: world.now, make: renewed) == 0)
+        #expect(try await store.deliveries.releaseUnlisted(of: world.account, now: world.now, make: renewed) == 150)
+        #expect(try await store.deliveries.releaseUnlisted(of: world.account, now: world.now, make: renewed) == 0)
 
         let kept = try #require(try await due(store).first)
         #expect(kept.id == "ntf_1_1" && kept.tickets.map(\.sink) == ["b"])
@@ -181,7 +181,13 @@ import Testing
         try await refused(store, former, "b")
         #expect(try await store.outboxCounts()[.dead] == 250)
         #expect(
-            try await store.outbox.retry(try await letters(store), sinks: ["a", "b"], now: world.now, make: renewed)
+            try await store.outbox.retry(
+                try await letters(store),
+                of: world.account,
+                sinks: ["a", "b"],
+                now: world.now,
+                make: renewed
+            )
                 == 250
         )
         let kept = try #require(try await due(store).first)
@@ -200,7 +206,13 @@ import Testing
         try await refused(store, open, "b")
         #expect(try await store.outbox.discard([try await letters(store)[1]], now: world.now, make: renewed) == 1)
         #expect(
-            try await store.outbox.retry(try await letters(store), sinks: ["a", "b"], now: world.now, make: renewed)
+            try await store.outbox.retry(
+                try await letters(store),
+                of: world.account,
+                sinks: ["a", "b"],
+                now: world.now,
+                make: renewed
+            )
                 == 2
         )
         let again = try #require(try await due(store).first)
@@ -229,7 +241,7 @@ import Testing
         let current = try #require(try await store.deliveries.current(open))
         #expect(current.group == .single && current.body == "name 2 has been updated")
         #expect(try await due(store).map(\.outgoing) == [current])
-        #expect(try await store.notifications.find(open.id)?.title == "Project Update")
+        #expect(try await store.notifications.find(open.id, of: world.account)?.title == "Project Update")
         #expect(try await store.outbox.discard([2], now: world.now, make: renewed) == 1)
         #expect(try await store.deliveries.current(open) == nil)
         #expect(try await due(store).isEmpty)
@@ -252,6 +264,7 @@ import Testing
         #expect(
             try await store.outbox.retry(
                 try await letters(store),
+                of: world.account,
                 sinks: ["log", "hook"],
                 now: world.now,
                 make: renewed
@@ -285,7 +298,13 @@ import Testing
         let open = try await announce(store)[0]
         _ = try await record(store, open, "a", .ok)
         try await refused(store, open, "b")
-        _ = try await store.notifications.act(.snooze, on: open.id, sinks: ["a", "b"], now: world.now)
+        _ = try await store.notifications.act(
+            .snooze,
+            on: open.id,
+            of: world.account,
+            sinks: ["a", "b"],
+            now: world.now
+        )
         let dead = try await letters(store)
         _ = try await store.outbox.discard([dead[0]], now: world.now, make: renewed)
         world.now = world.now + NotificationAction.snoozeDuration

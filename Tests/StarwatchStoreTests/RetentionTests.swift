@@ -57,7 +57,7 @@ import Testing
         _ = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
         try await world.commit(store, [world.change(5001), world.change(6000)])
         #expect(try await store.retention.apply(RetentionPolicy(), now: world.now + .days(8)).outbox == 0)
-        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 1, now: world.now) == 2)
+        #expect(try await world.evict(store, .fifo, limit: 1) == 2)
         #expect(try await store.polls.state(world.stream, maxUndelivered: 1000).fetchCursor == world.id(5000))
         let again = try await world.commit(store, world.changes(4970...5001) + [world.change(6000)])
         #expect(again?.inserted == 0 && again?.refetched == 2)
@@ -239,7 +239,7 @@ import Testing
         let store = try await world.open()
         try await world.commit(store, world.changes(1...10))
         try await store.polls.finishCycle(CycleRecord.make(world, .unchanged))
-        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now) == 2)
+        #expect(try await world.evict(store, .fifo, limit: 9) == 2)
         _ = try await store.retention.apply(RetentionPolicy(), now: world.now + .days(366))
         #expect(try await store.status.ledger(world.stream).cancelled == 2)
         let generation = try await store.identity.active().generation

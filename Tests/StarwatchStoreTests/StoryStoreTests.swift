@@ -55,7 +55,7 @@ import Testing
     @Test func aRefetchedChangeHasItsNewPage() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...10)) { $0.origin = origin(1) }
-        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now) == 2)
+        #expect(try await world.evict(store, .fifo, limit: 9) == 2)
         try await world.commit(store, world.changes(1...2)) { $0.origin = origin(2) }
         #expect(try await store.stories.change(1)?.page == origin(2))
         #expect(try await store.stories.change(3)?.page == origin(1))

@@ -99,7 +99,7 @@ import Testing
     @Test func anEvictedRowThatTheOtherPollAnnouncedIsFinishedWhenItComesBack() async throws {
         let store = try await open()
         try await see(world.stream, store)
-        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 0, now: world.now) == 1)
+        #expect(try await world.evict(store, .fifo, limit: 0) == 1)
         try await see(second, store)
         #expect(try await states(store) == [.evicted, .pending])
         // Even without room, because it needs none.
@@ -113,7 +113,7 @@ import Testing
         let store = try await open()
         try await see(world.stream, store)
         try await see(second, store)
-        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 0, now: world.now) == 1)
+        #expect(try await world.evict(store, .fifo, limit: 0) == 1)
         #expect(try await states(store) == [.evicted, .suppressed])
         #expect(try await see(world.stream, store)?.refetched == 1)
         #expect(try await states(store) == [.pending, .suppressed])

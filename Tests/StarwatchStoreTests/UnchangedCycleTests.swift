@@ -38,12 +38,58 @@ import Testing
             _ = try await store.deliveries.record(ticket, .ok, now: world.now, maxRetries: 3)
         case "acknowledgement": _ = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
         case "eviction":
-            _ = try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 1, now: world.now)
+            _ = try await world.evict(store, .fifo, limit: 1)
         default: _ = try await store.identity.set(World.bob, server: World.server, now: world.now)
         }
         #expect(remembered(store) == nil)
         let state = try await store.polls.state(world.stream, maxUndelivered: 1000)
         #expect(remembered(store) == state)
+    }
+
+    /// Otherwise each of many accounts would read its state again whenever another one stores something.
+    @Test(arguments: ["commit", "claim", "delivery", "acknowledgement", "eviction", "stars", "settling", "bootstrap"])
+    func aWriteForAnAccountKeepsTheStateOfOthers(_ kind: String) async throws {
+        let store = try await world.open()
+        try await world.commit(store, world.changes(1...3))
+        let open = kind == "delivery" ? try await world.claim(store) : nil
+        if kind == "acknowledgement" { try await world.deliverAll(store) }
+        let other = StreamKey(account: World.bob, server: World.server, poll: world.stream.poll)
+        let state = try await store.polls.state(other, maxUndelivered: 1000)
+        _ = try await store.polls.state(world.stream, maxUndelivered: 1000)
+        switch kind {
+        case "commit": try await world.commit(store, world.changes(4...4))
+        case "claim": _ = try await world.claim(store)
+        case "delivery":
+            let ticket = try #require(open?.tickets.first)
+            _ = try await store.deliveries.record(ticket, .ok, now: world.now, maxRetries: 3)
+        case "acknowledgement": _ = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
+        case "eviction":
+            let account = world.account
+            _ = try await store.outbox.evict(
+                .fifo,
+                of: account,
+                server: World.server,
+                maxUndelivered: 1,
+                now: world.now
+            )
+        case "stars":
+            _ = try await store.stars.set(["plan"], of: world.account, server: World.server, now: world.now)
+        case "settling":
+            let (account, past) = (world.account, world.now - .days(1))
+            try await store.deliveries.settleFutureTimes(
+                of: account,
+                now: past,
+                local: past,
+                lease: .zero,
+                longestWait: .zero
+            )
+        default:
+            let generation = try await store.identity.active().generation
+            let top = world.id(9)
+            _ = try await store.polls.finishBootstrap(world.stream, generation: generation, top: top, now: world.now)
+        }
+        #expect(remembered(store) == nil)
+        #expect(store.polls.rememberedState(other, maxUndelivered: 1000) == state)
     }
 
     @Test(.enabled(if: World.isClear)) func aHostsDatabaseIsAlwaysRead() async throws {

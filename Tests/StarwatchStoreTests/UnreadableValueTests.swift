@@ -69,7 +69,15 @@ struct UnreadableValueTests {
         #expect(try await store.outbox.list(OutboxFilter()).count == 4)
         #expect(try await store.stories.change(dead[0].id)?.row.reason == .unreadable)
         #expect(try await store.outbox.unreadable(among: dead.map(\.id)) == dead.map(\.id))
-        #expect(try await store.outbox.retry(dead.map(\.id), sinks: ["log"], now: world.now, make: renewed) == 0)
+        #expect(
+            try await store.outbox.retry(
+                dead.map(\.id),
+                of: world.account,
+                sinks: ["log"],
+                now: world.now,
+                make: renewed
+            ) == 0
+        )
         #expect(try await store.outbox.discard(dead.map(\.id), now: world.now, make: renewed) == 1)
         // The overlap brings it again. A discarded row is not one that went with its identity.
         try await world.commit(store, world.changes(1...4))
@@ -103,7 +111,9 @@ struct UnreadableValueTests {
             try db.execute(sql: "UPDATE notification_outbox SET name = ?", arguments: [value])
         }
         let ids = try await store.outbox.list(OutboxFilter()).map(\.id)
-        #expect(try await store.outbox.retry(ids, sinks: ["log"], now: world.now, make: renewed) == 1)
+        #expect(
+            try await store.outbox.retry(ids, of: world.account, sinks: ["log"], now: world.now, make: renewed) == 1
+        )
         #expect(try await store.outbox.list(OutboxFilter()).map(\.reason) == [nil])
         #expect(try await world.deliverAll(store) == 1)
         try await world.expectBalanced(store)
@@ -138,7 +148,7 @@ struct UnreadableValueTests {
     @Test func aTombstoneThatDoesNotOpenIsHealedByTheServersAnswer() async throws {
         let store = try await open()
         try await world.commit(store, world.changes(1...10))
-        #expect(try await store.outbox.evict(.fifo, server: World.server, maxUndelivered: 9, now: world.now) > 0)
+        #expect(try await world.evict(store, .fifo, limit: 9) > 0)
         try await flip(.outboxPlan, where: "state = 'evicted'")
         try await world.commit(store, world.changes(1...10))
         #expect(try await world.deliverAll(store) == 10)
@@ -159,7 +169,7 @@ struct UnreadableValueTests {
         #expect(due.map(\.id) == ["ntf_2"])
         #expect(try await store.outboxCounts()[.pending] == 2)
         #expect(try await world.claim(store, sinks: ["a", "b"], id: "ntf_3")?.outgoing.count == 2)
-        let stored = try await store.notifications.list(limit: 10)
+        let stored = try await store.notifications.list(of: world.account, limit: 10)
         #expect(stored.map(\.state) == [.open, .open, .released])
         #expect(stored.map(\.title).count { $0 == "(unreadable)" } == (column == .notificationTitle ? 1 : 0))
         try await world.expectBalanced(store)
@@ -325,7 +335,10 @@ struct UnreadableValueTests {
         #expect(try await world.deliverAll(store) == 2)
         let rows = try await store.outbox.list(OutboxFilter())
         #expect(rows.map(\.reason) == [.unreadable, nil, nil])
-        #expect(try await store.outbox.retry([rows[0].id], sinks: ["log"], now: world.now, make: renewed) == 0)
+        #expect(
+            try await store.outbox.retry([rows[0].id], of: world.account, sinks: ["log"], now: world.now, make: renewed)
+                == 0
+        )
         #expect(try await store.outbox.discard([rows[0].id], now: world.now, make: renewed) == 1)
         try await world.expectBalanced(store)
     }

@@ -120,6 +120,11 @@ final class World {
         try await store.deliveries.reclaim(of: account, now: time ?? now, leaseUntil: end)
     }
 
+    /// Evicts rows of the account beyond a limit.
+    func evict(_ store: Store, _ policy: EvictionPolicy, limit: Int) async throws -> Int {
+        try await store.outbox.evict(policy, of: account, server: Self.server, maxUndelivered: limit, now: now)
+    }
+
     /// Claims and delivers all pending rows.
     @discardableResult
     func deliverAll(_ store: Store, id: String = "ntf_all") async throws -> Int {

@@ -41,7 +41,7 @@ struct DispatchPass {
     /// Leases the open notifications that a sink is due for.
     mutating func collect() async throws(StoreError) {
         let now = service.now
-        try await store.deliveries.readdress(to: sinkNames, now: now)
+        try await store.deliveries.readdress(of: account, to: sinkNames, now: now)
         open = try await store.deliveries.reclaim(of: account, now: now, leaseUntil: now + DispatchService.lease)
     }
 

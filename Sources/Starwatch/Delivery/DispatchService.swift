@@ -48,8 +48,9 @@ package final class DispatchService: Worker {
     let startedAt: Timestamp
     package let context: WorkerContext
     package let passes = PassRunner()
-    /// Times of the latest pass, by the server's clock and the local one. An earlier one means that it was set back.
-    private let latest = Mutex<(server: Timestamp, local: Timestamp)?>(nil)
+    /// Account and times of the latest pass, by the server's clock and the local one. An earlier time means that it was set
+    /// back.
+    private let latest = Mutex<(account: DID, server: Timestamp, local: Timestamp)?>(nil)
 
     package init(polls: [Poll], sinks: [SinkSlot], options: Options, context: WorkerContext) {
         self.polls = polls
@@ -66,8 +67,8 @@ package final class DispatchService: Worker {
 
     /// Creates the notifications that are due and tries every sink that is due.
     package func work(_ result: inout Pass) async throws(StoreError) {
-        try await settleTimes()
         guard var pass = try await DispatchPass(self) else { return }
+        try await settleTimes(of: pass.account)
         defer { result = pass.result }
         var failure: StoreError?
         do throws(StoreError) {
@@ -84,21 +85,24 @@ package final class DispatchService: Worker {
         try await pass.findNext()
     }
 
-    /// Corrects stored times at the first pass and whenever the clock was set back. The clock of an earlier run can
+    /// Corrects an account's stored times at its first pass and whenever the clock was set back. The clock of an earlier run can
     /// have been ahead.
-    private func settleTimes() async throws(StoreError) {
+    private func settleTimes(of account: DID) async throws(StoreError) {
         let (now, local) = (clock.now, time.now)
-        let mustSettle = latest.withLock { $0.map { now < $0.server || local < $0.local } ?? true }
+        let mustSettle = latest.withLock { latest in
+            latest.map { $0.account != account || now < $0.server || local < $0.local } ?? true
+        }
         // A failed transaction is retried at the next pass.
         if mustSettle {
             try await store.deliveries.settleFutureTimes(
+                of: account,
                 now: now,
                 local: local,
                 lease: Self.lease,
                 longestWait: .seconds(75)
             )
         }
-        latest.withLock { $0 = (server: now, local: local) }
+        latest.withLock { $0 = (account: account, server: now, local: local) }
     }
 
     /// Due time of the oldest row that can be delivered now; `nil` if there is none.

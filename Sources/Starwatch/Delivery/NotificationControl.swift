@@ -19,7 +19,13 @@ struct NotificationControl: Sendable {
         try ControlError.check(limit: query.limit, upTo: NotificationQuery.listLimit)
         let change: JWTID? = if let name = query.change { try await self.change(name) } else { nil }
         if query.change != nil, change == nil { return NotificationListing(notifications: []) }
-        let stored = try await store.notifications.list(limit: query.limit, before: query.before, change: change)
+        guard let account = try await store.identity.active().did else { return NotificationListing(notifications: []) }
+        let stored = try await store.notifications.list(
+            of: account,
+            limit: query.limit,
+            before: query.before,
+            change: change
+        )
         return NotificationListing(
             notifications: stored.map {
                 var entry = NotificationEntry($0)
@@ -30,7 +36,7 @@ struct NotificationControl: Sendable {
     }
 
     func show(_ id: String) async throws -> NotificationEntry {
-        let notification = try await notification(id)
+        let notification = try await notification(id, of: try await account())
         var entry = NotificationEntry(notification)
         let rows = try await store.stories.rows(of: notification)
         entry.changes = rows.map { .init(row: $0.id, jwtID: $0.change.rawValue, state: $0.state) }
@@ -50,19 +56,20 @@ struct NotificationControl: Sendable {
 
     func act(_ chosen: ChosenAction) async throws -> ActionReport {
         let (id, action) = (chosen.notification, chosen.action)
+        let account = try await account()
         let sinks = sinks.filter { !$0.isDisabled }.map(\.name)
         let record: ActionRecord
         var isNew = false
-        switch try await store.notifications.act(action, on: id, sinks: sinks, now: clock.now) {
+        switch try await store.notifications.act(action, on: id, of: account, sinks: sinks, now: clock.now) {
         case .unknown: throw Self.noSuchNotification
         case .notOffered: throw ControlError(.conflict, "The notification does not offer this action.")
         case .noSinks: throw ControlError(.conflict, "No sink takes notifications; see starwatch status.")
         case .already(let earlier): record = earlier
         case .done(let new): (record, isNew) = (new, true)
         }
-        let notification = try await notification(id)
+        let notification = try await notification(id, of: account)
         if action == .refresh { try await refresh(notification.poll) }
-        if isNew { try await handle(action, notification) }
+        if isNew { try await handle(action, notification, of: account) }
         // The dispatcher must learn the new delivery time.
         if isNew, action == .snooze { wakes.dispatch.raise() }
         var report = ActionReport(record, of: id)
@@ -74,12 +81,13 @@ struct NotificationControl: Sendable {
     }
 
     func shortlink(_ shortlink: Shortlink) async throws -> ShortlinkReport {
-        guard let found = try await store.notifications.shortlink(shortlink, now: clock.now) else {
-            throw ControlError(
-                .notFound,
-                "The shortlink is not known, or past its 24 hours; open \(DeepLink.notifications.url) in its place."
-            )
-        }
+        let unknown = ControlError(
+            .notFound,
+            "The shortlink is not known, or past its 24 hours; open \(DeepLink.notifications.url) in its place."
+        )
+        guard let account = try await store.identity.active().did,
+            let found = try await store.notifications.shortlink(shortlink, of: account, now: clock.now)
+        else { throw unknown }
         return ShortlinkReport(
             poll: found.poll.rawValue,
             expiresAt: found.expiresAt.iso8601,
@@ -114,16 +122,28 @@ struct NotificationControl: Sendable {
         "There is no notification of that id; starwatch notifications list shows them."
     )
 
-    private func notification(_ id: String) async throws -> StoredNotification {
-        if let found = try await store.notifications.find(id) { return found }
+    /// The active identity.
+    ///
+    /// - Throws: ``ControlError`` if nobody is signed in, because there is then no notification.
+    private func account() async throws -> DID {
+        if let account = try await store.identity.active().did { return account }
+        throw Self.noSuchNotification
+    }
+
+    private func notification(_ id: String, of account: DID) async throws -> StoredNotification {
+        if let found = try await store.notifications.find(id, of: account) { return found }
         throw Self.noSuchNotification
     }
 
     /// Calls the host's handler of an action.
-    private func handle(_ action: NotificationAction, _ notification: StoredNotification) async throws {
+    private func handle(
+        _ action: NotificationAction,
+        _ notification: StoredNotification,
+        of account: DID
+    ) async throws {
         guard let actions = handler.actions, let message = NotificationMessage(json: notification.payload)
         else { return }
-        let stored = try await store.notifications.jwts(of: notification)
+        let stored = try await store.notifications.jwts(of: notification, account)
         // The message still contains expired rows, up to its limit.
         let ids = stored.isEmpty ? message.changes.map(\.jwtID) : stored.map(\.rawValue)
         switch action {

@@ -37,10 +37,12 @@ struct OutboxControl: Sendable {
 
     func retry(_ rows: RowSelection) async throws -> ChangeCount {
         try rows.check()
-        guard let ids = rows.ids else {
-            return try await makePending(try await deadRows(rows.poll, isActiveOnly: true))
-        }
         let active = try await store.identity.active().did
+        guard let ids = rows.ids else {
+            let poll = try rows.poll.map(name)
+            guard let active else { return ChangeCount(changed: 0) }
+            return try await makePending(try await store.outbox.dead(poll: poll, of: active), of: active)
+        }
         try await check(ids, to: "retried", in: [.dead]) { row in
             guard row.stream.account != active else { return }
             throw ControlError(
@@ -57,7 +59,8 @@ struct OutboxControl: Sendable {
                 """
             )
         }
-        return try await makePending(ids)
+        guard let active else { return ChangeCount(changed: 0) }
+        return try await makePending(ids, of: active)
     }
 
     func discard(_ rows: DiscardSelection) async throws -> ChangeCount {
@@ -78,15 +81,16 @@ struct OutboxControl: Sendable {
     private func discardable(_ rows: DiscardSelection) async throws -> [Int64] {
         if let ids = rows.ids { return ids }
         return switch rows.state ?? .dead {
-        case .dead: try await deadRows(rows.poll, isActiveOnly: false)
+        case .dead: try await store.outbox.dead(poll: try rows.poll.map(name), of: nil)
         case .claimed: try await store.outbox.claimed(poll: try rows.poll.map(name))
         }
     }
 
-    private func makePending(_ ids: [Int64]) async throws -> ChangeCount {
+    private func makePending(_ ids: [Int64], of account: DID) async throws -> ChangeCount {
         let renderer = dispatcher.renderer
         let count = try await store.outbox.retry(
             ids,
+            of: account,
             sinks: dispatcher.sinks.map(\.name),
             now: dispatcher.clock.now,
             make: { renderer.renewed($0) }
@@ -127,10 +131,6 @@ struct OutboxControl: Sendable {
             }
             try check(row)
         }
-    }
-
-    private func deadRows(_ poll: String?, isActiveOnly: Bool) async throws -> [Int64] {
-        try await store.outbox.dead(poll: try poll.map(name), isActiveOnly: isActiveOnly)
     }
 
     private func name(_ poll: String) throws -> PollName {

@@ -62,7 +62,7 @@ struct DigestControl: Sendable {
 
     func show(_ name: String) async throws -> DigestShowReport {
         let (service, digest) = try named(name)
-        _ = try await store.signedIn()
+        let account = try await store.signedIn()
         switch try await service.showNow(digest) {
         case .otherIdentity:
             throw ControlError(.conflict, "The identity changed meanwhile, so nothing was shown; try again.")
@@ -77,7 +77,7 @@ struct DigestControl: Sendable {
                 notificationID: id,
                 text: text.kind.rawValue,
                 contentAt: text.contentAt?.iso8601,
-                state: try await store.notifications.find(id)?.state.rawValue
+                state: try await store.notifications.find(id, of: account)?.state.rawValue
                     ?? StoredNotification.State.cancelled.rawValue
             )
         }

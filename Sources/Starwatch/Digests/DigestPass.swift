@@ -34,7 +34,7 @@ struct DigestPass {
             guard let digest = service.digests.first(where: { $0.name == row.row.occurrence.digest }),
                 DigestChangeMaker.isTooOld(row, ttl: digest.options.longestAge, now: now)
             else { continue }
-            try await service.store.digests.giveUp(row.token, now: service.clock.now)
+            try await service.store.digests.giveUp(row.token, of: account, now: service.clock.now)
             isAny = true
         }
         if isAny { state = try await service.store.digests.state(of: account, since: now - .days(1)) }

@@ -216,6 +216,7 @@ package final class PollCycle: Sendable {
         guard state.openRows > outbox.maxUndelivered else { return state }
         let evicted = try await store.outbox.evict(
             outbox.eviction,
+            of: stream.account,
             server: stream.server,
             maxUndelivered: outbox.maxUndelivered,
             now: clock.now

@@ -139,17 +139,23 @@ package final class AgentProcess: Sendable {
                 _ = try await store.stars.seedIfEmpty(plans, of: did, server: server, now: now)
             }
             let renderer = NotificationRenderer(polls: options.polls, options: options.delivery)
-            // Before `retainSinks`, which can deliver the rows of a notification.
-            _ = try await store.deliveries.releaseUnlisted(now: now, make: { renderer.renewed($0) })
-            _ = try await store.deliveries.retainSinks(Set(options.delivery.sinks.map(\.name) + hostSinks), now: now)
+            let sinks = Set(options.delivery.sinks.map(\.name) + hostSinks)
+            for account in try await store.deliveries.accounts() {
+                // Before `retainSinks`, which can deliver the rows of a notification.
+                _ = try await store.deliveries.releaseUnlisted(of: account, now: now) { renderer.renewed($0) }
+                _ = try await store.deliveries.retainSinks(sinks, of: account, now: now)
+            }
             // Deletes notifications that can no longer be read.
             try await store.feed.trim(keep: options.delivery.feedKeep ?? 0)
-            _ = try await store.outbox.evict(
-                options.outbox.eviction,
-                server: server,
-                maxUndelivered: options.outbox.maxUndelivered,
-                now: now
-            )
+            if let did = active.did {
+                _ = try await store.outbox.evict(
+                    options.outbox.eviction,
+                    of: did,
+                    server: server,
+                    maxUndelivered: options.outbox.maxUndelivered,
+                    now: now
+                )
+            }
             // Before the first scrape, which would take zeros for a reset.
             metrics.publish(totals: try await store.status.ledgerTotals())
             return installation

@@ -134,7 +134,7 @@ package struct StoreAcknowledgements: Sendable {
         isWait: Bool = false,
         newKey: String? = nil
     ) async throws(StoreError) {
-        try await store.direct(.acknowledge) { db in
+        try await store.direct(.acknowledge, of: batch.stream.account) { db in
             try db.run(
                 """
                 UPDATE ack_batches SET attempts = attempts + ?, refusals = refusals + ?, next_attempt_at = ?,
@@ -155,7 +155,7 @@ package struct StoreAcknowledgements: Sendable {
     /// Reduces a batch that the server did not accept to its first half, with a new key and zero attempts. The
     /// other rows go into later batches.
     package func halve(_ batch: AckBatch, until: Timestamp, newKey: String) async throws(StoreError) {
-        try await store.write(.acknowledge) { db in
+        try await store.write(.acknowledge, of: batch.stream.account) { db in
             try db.run(
                 """
                 UPDATE ack_batches SET attempts = 0, refusals = 0, next_attempt_at = ?1, idempotency_key = ?2, row_ids =
@@ -231,7 +231,7 @@ struct AcknowledgementRows {
                 UNION ALL
                 SELECT * FROM (SELECT id, jwt_id FROM notification_outbox o
                     WHERE state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll' AND stream_id = ?1
-                        AND (reason IS NOT '\(RowReason.announced.rawValue)' OR NOT EXISTS (
+                        AND (coalesce(reason, '') <> '\(RowReason.announced.rawValue)' OR NOT EXISTS (
                             SELECT 1 FROM streams s JOIN streams t ON t.account = s.account AND t.server = s.server
                             CROSS JOIN notification_outbox p ON p.stream_id = t.id AND p.jwt_id = o.jwt_id
                             WHERE s.id = ?1 AND p.state IN ('pending', 'claimed', 'evicted', 'dead')))

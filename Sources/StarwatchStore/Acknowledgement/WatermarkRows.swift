@@ -92,7 +92,7 @@ struct WatermarkRows {
             """
             UPDATE watermarks SET watermark = ?1, updated_at = ?2
             WHERE account = ?3 AND server = ?4 AND poll = ?5
-                AND watermark IS ?6 AND (watermark IS NULL OR watermark < ?1)
+                AND coalesce(watermark, '') = coalesce(?6, '') AND (watermark IS NULL OR watermark < ?1)
             """,
             [new.rawValue, now.milliseconds, key[0], key[1], key[2], expected?.rawValue]
         )
@@ -100,8 +100,9 @@ struct WatermarkRows {
         // A host's stream without rows has no story.
         try db.run(
             """
-            INSERT OR REPLACE INTO watermark_moves (stream_id, watermark, moved_at)
+            INSERT INTO watermark_moves (stream_id, watermark, moved_at)
             SELECT id, ?1, ?2 FROM streams WHERE account = ?3 AND server = ?4 AND poll = ?5
+            ON CONFLICT (stream_id, watermark) DO UPDATE SET moved_at = excluded.moved_at
             """,
             [new.rawValue, now.milliseconds, key[0], key[1], key[2]]
         )

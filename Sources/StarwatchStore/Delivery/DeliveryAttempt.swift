@@ -41,9 +41,12 @@ extension DeliveryRows {
     ) throws {
         try db.run(
             """
-            INSERT OR REPLACE INTO delivery_attempts
+            INSERT INTO delivery_attempts
                 (notification_id, sink, number, started_at, finished_at, result, reason, next_attempt_at, cause)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (notification_id, sink, number) DO UPDATE SET started_at = excluded.started_at,
+                finished_at = excluded.finished_at, result = excluded.result, reason = excluded.reason,
+                next_attempt_at = excluded.next_attempt_at, cause = excluded.cause
             """,
             [
                 notification, ticket.sink, ticket.earlierAttempts + 1, attempt.startedAt.milliseconds,

@@ -3,15 +3,22 @@ package import StarwatchCore
 import Synchronization
 
 extension StoreDeliveries {
-    /// Releases the changes that open notifications of an earlier version counted but did not list. They become pending,
+    /// Releases the changes that the account's open notifications of an earlier version counted but did not list. They become pending,
     /// for a notification that lists them. The notification keeps its id and the changes that it lists.
     ///
     /// - Returns: The number of released rows.
-    package func releaseUnlisted(now: Timestamp, make: NotificationRenewal) async throws(StoreError) -> Int {
-        try await store.write(.edit) { db in
+    package func releaseUnlisted(
+        of account: DID,
+        now: Timestamp,
+        make: NotificationRenewal
+    ) async throws(StoreError) -> Int {
+        try await store.write(.edit, of: account) { db in
             let open: [(id: Int64, stream: Int64)] = try db.all(
-                "SELECT id, stream_id FROM notifications WHERE state = 'open' AND row_count > ? ORDER BY id",
-                [NotificationMessage.listedChanges]
+                """
+                SELECT n.id, n.stream_id FROM streams s JOIN notifications n ON n.stream_id = s.id
+                WHERE s.account = ? AND n.state = 'open' AND n.row_count > ? ORDER BY n.id
+                """,
+                [db.key(account), NotificationMessage.listedChanges]
             ) { (try $0["id"], try $0["stream_id"]) }
             var released = 0
             for (id, stream) in open {
@@ -100,7 +107,7 @@ extension NotificationRows {
         var (discarded, offers): (Set<JWTID>, Set<JWTID>) = ([], [])
         let rows = try db.rows(
             """
-            SELECT jwt_id, is_offer, state = 'cancelled' OR reason IS '\(RowReason.discarded.rawValue)' AS is_discarded
+            SELECT jwt_id, is_offer, state = 'cancelled' OR coalesce(reason, '') = '\(RowReason.discarded.rawValue)' AS is_discarded
             FROM notification_outbox
             WHERE stream_id = ? AND jwt_id IN (SELECT value FROM json_each(?)) AND notification_id = ?
             """,

@@ -6,6 +6,7 @@ package import StarwatchCore
 package struct DeliveryTicket: Sendable, Hashable {
     /// The notification's id, `ntf_…`.
     package let notification: String
+    package let stream: StreamKey
     package let sink: String
     let lease: Int
     /// The number of earlier attempts at this sink, whatever their result.

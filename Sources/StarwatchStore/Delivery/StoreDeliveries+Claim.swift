@@ -68,6 +68,7 @@ extension StoreDeliveries {
                     tickets: sinks.map {
                         DeliveryTicket(
                             notification: outgoing.id,
+                            stream: stream,
                             sink: $0,
                             lease: 1,
                             earlierAttempts: 0,
@@ -91,7 +92,7 @@ extension StoreDeliveries {
         limit: Int = 100
     ) async throws(StoreError) -> [OpenNotification] {
         let due = "d.state = 'pending' AND d.next_attempt_at <= ?1 AND (d.leased_until IS NULL OR d.leased_until <= ?1)"
-        return try await store.write(.claim) { db in
+        return try await store.write(.claim, of: account) { db in
             let found: [(id: Int64, stream: Int64, content: (OutgoingNotification, StreamKey)?)] = try db.all(
                 """
                 SELECT \(NotificationRows.outgoingColumns), n.stream_id
@@ -121,6 +122,7 @@ extension StoreDeliveries {
                 ) { sink in
                     DeliveryTicket(
                         notification: outgoing.id,
+                        stream: stream,
                         sink: try sink["sink"],
                         lease: try sink["lease"],
                         earlierAttempts: try sink["attempts"],
@@ -166,7 +168,7 @@ extension StoreDeliveries {
         try await store.direct(.read) { db in
             try db.value(
                 """
-                SELECT min(max(d.next_attempt_at, coalesce(d.leased_until, 0))) FROM streams s
+                SELECT min(\(DeliveryRows.nextAt)) FROM streams s
                 CROSS JOIN notifications n ON n.stream_id = s.id
                 CROSS JOIN deliveries d ON d.notification_id = n.id
                 WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending'
@@ -178,7 +180,7 @@ extension StoreDeliveries {
 
     /// Frees the account's leases, which an earlier process took and did not confirm. Call it before the account is served.
     package func freeLeases(of account: DID) async throws(StoreError) {
-        try await store.write(.edit) { db in try db.deliveries.freeLeases(of: account) }
+        try await store.write(.edit, of: account) { db in try db.deliveries.freeLeases(of: account) }
     }
 }
 
@@ -269,12 +271,15 @@ extension DeliveryRows {
         )
     }
 
+    /// The time when delivery `d` can be tried next: after its wait and its lease.
+    static let nextAt = "CASE WHEN d.leased_until > d.next_attempt_at THEN d.leased_until ELSE d.next_attempt_at END"
+
     /// The open notifications of each sink that has any. `CROSS JOIN` keeps SQLite from reading all deliveries.
     func backlogs() throws -> [String: SinkBacklog] {
         let found: [(sink: String, backlog: SinkBacklog)] = try db.all(
             """
             SELECT d.sink, count(*) AS count, sum(n.row_count) AS rows, min(d.due_since) AS oldest,
-                min(max(d.next_attempt_at, coalesce(d.leased_until, 0))) AS next
+                min(\(Self.nextAt)) AS next
             FROM notifications n CROSS JOIN deliveries d ON d.notification_id = n.id
             WHERE n.state = 'open' AND d.state = 'pending' GROUP BY d.sink
             """

@@ -1,7 +1,7 @@
 package import StarwatchCore
 
 extension StoreDeliveries {
-    /// Limits stored times that lie in the future, after a clock was set back or was wrong. Otherwise work would wait
+    /// Limits stored times of an account that lie in the future, after a clock was set back or was wrong. Otherwise work would wait
     /// until the clock has caught up.
     ///
     /// Server waits are not affected; the gate handles them.
@@ -12,6 +12,7 @@ extension StoreDeliveries {
     ///   - lease: The longest lease.
     ///   - longestWait: The longest backoff of an acknowledgement.
     package func settleFutureTimes(
+        of account: DID,
         now: Timestamp,
         local: Timestamp,
         lease: Duration,
@@ -21,50 +22,64 @@ extension StoreDeliveries {
         let local = local.milliseconds
         let lease = now + lease.wholeMilliseconds
         let wait = now + longestWait.wholeMilliseconds
-        let open = "notification_id IN (SELECT id FROM notifications WHERE state = 'open')"
-        try await store.write(.edit) { db in
-            try db.run("UPDATE streams SET last_notified_at = ?1 WHERE last_notified_at > ?1", [now])
+        let delay = "CASE WHEN next_attempt_at > updated_at THEN next_attempt_at - updated_at ELSE 0 END"
+        let own = "(SELECT id FROM streams WHERE account = ?2)"
+        let open = "notification_id IN (SELECT id FROM notifications WHERE state = 'open' AND stream_id IN \(own))"
+        try await store.write(.edit, of: account) { db in
+            let account = db.key(account)
+            try db.run(
+                "UPDATE streams SET last_notified_at = ?1 WHERE account = ?2 AND last_notified_at > ?1",
+                [now, account]
+            )
             // Otherwise a poll would look fresh until the clock has caught up, however long ago its last success is.
             try db.run(
                 """
-                UPDATE streams SET last_success = min(last_success, ?1), last_attempt = min(last_attempt, ?1)
-                WHERE last_success > ?1 OR last_attempt > ?1
+                UPDATE streams SET last_success = CASE WHEN last_success > ?1 THEN ?1 ELSE last_success END,
+                    last_attempt = CASE WHEN last_attempt > ?1 THEN ?1 ELSE last_attempt END
+                WHERE account = ?2 AND (last_success > ?1 OR last_attempt > ?1)
                 """,
-                [local]
+                [local, account]
             )
             try db.run(
-                "UPDATE history SET finished_at = ?1, started_at = min(started_at, ?1) WHERE finished_at > ?1",
-                [local]
+                """
+                UPDATE history SET finished_at = ?1,
+                    started_at = CASE WHEN started_at > ?1 THEN ?1 ELSE started_at END
+                WHERE finished_at > ?1 AND stream_id IN \(own)
+                """,
+                [local, account]
             )
             try db.run(
                 """
                 UPDATE notification_outbox SET created_at = ?1
-                WHERE state = 'pending' AND created_at > ?1 AND stream_id IN (SELECT id FROM streams)
+                WHERE state = 'pending' AND created_at > ?1 AND stream_id IN \(own)
                 """,
-                [now]
+                [now, account]
             )
             // Otherwise every walk would have begun before the eviction, and the tombstone would hold the cursor for
             // ever.
             try db.run(
                 """
                 UPDATE notification_outbox SET finished_at = ?1
-                WHERE state = 'evicted' AND finished_at > ?1 AND stream_id IN (SELECT id FROM streams)
+                WHERE state = 'evicted' AND finished_at > ?1 AND stream_id IN \(own)
                 """,
-                [now]
+                [now, account]
             )
             try db.run(
                 """
-                UPDATE deliveries SET next_attempt_at = ?1 + max(0, next_attempt_at - updated_at), updated_at = ?1,
-                    due_since = min(due_since, ?1 + max(0, next_attempt_at - updated_at))
+                UPDATE deliveries SET next_attempt_at = ?1 + \(delay), updated_at = ?1,
+                    due_since = CASE WHEN due_since > ?1 + \(delay) THEN ?1 + \(delay) ELSE due_since END
                 WHERE state = 'pending' AND updated_at > ?1 AND \(open)
                 """,
-                [now]
+                [now, account]
             )
             try db.run(
                 "UPDATE deliveries SET leased_until = ?1 WHERE state = 'pending' AND leased_until > ?1 AND \(open)",
-                [lease]
+                [lease, account]
             )
-            try db.run("UPDATE ack_batches SET next_attempt_at = ?1 WHERE next_attempt_at > ?1", [wait])
+            try db.run(
+                "UPDATE ack_batches SET next_attempt_at = ?1 WHERE next_attempt_at > ?1 AND stream_id IN \(own)",
+                [wait, account]
+            )
         }
     }
 }

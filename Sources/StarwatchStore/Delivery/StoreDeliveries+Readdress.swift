@@ -1,14 +1,14 @@
 package import StarwatchCore
 
 extension StoreDeliveries {
-    /// Sends notifications without a due sink and without rows to the current sinks, for example a snoozed notification
+    /// Sends the account's notifications without a due sink and without rows to the current sinks, for example a snoozed notification
     /// whose sinks were renamed. A delivery time in the future stays.
-    package func readdress(to sinks: [String], now: Timestamp) async throws(StoreError) {
+    package func readdress(of account: DID, to sinks: [String], now: Timestamp) async throws(StoreError) {
         guard !sinks.isEmpty else { return }
         try await store.perform { store throws(StoreError) in
-            guard try !store.direct(.read, { db in try db.notifications.stranded() }).isEmpty else { return }
-            try store.write(.claim) { db in
-                for (id, dueAt) in try db.notifications.stranded() {
+            guard try !store.direct(.read, { db in try db.notifications.stranded(of: account) }).isEmpty else { return }
+            try store.write(.claim, of: account) { db in
+                for (id, dueAt) in try db.notifications.stranded(of: account) {
                     // A clock that was set back must not extend a snooze.
                     let next = min(max(dueAt, now), now + NotificationAction.snoozeDuration)
                     for sink in sinks {
@@ -16,7 +16,8 @@ extension StoreDeliveries {
                             """
                             INSERT INTO deliveries (notification_id, sink, state, due_since, next_attempt_at, updated_at)
                             VALUES (?1, ?2, 'pending', ?3, ?3, ?4)
-                            ON CONFLICT DO UPDATE SET state = 'pending', lease = lease + 1, leased_until = NULL,
+                            ON CONFLICT (notification_id, sink) DO UPDATE SET state = 'pending',
+                                lease = deliveries.lease + 1, leased_until = NULL,
                                 due_since = excluded.due_since, next_attempt_at = excluded.next_attempt_at,
                                 updated_at = excluded.updated_at
                             """,
@@ -41,14 +42,16 @@ extension NotificationRows {
         try db.integer("SELECT count(*) FROM notifications n WHERE n.id = ? AND \(Self.isItsOwn)", [notification]) == 1
     }
 
-    /// The open notifications without a due sink, with their delivery times.
-    func stranded() throws -> [(id: Int64, dueAt: Timestamp)] {
+    /// The account's open notifications without a due sink, with their delivery times.
+    func stranded(of account: DID) throws -> [(id: Int64, dueAt: Timestamp)] {
         try db.all(
             """
             SELECT n.id, (SELECT max(next_attempt_at) FROM deliveries d WHERE d.notification_id = n.id) AS due
-            FROM notifications n WHERE n.state = 'open' AND \(Self.isItsOwn)
+            FROM streams s JOIN notifications n ON n.stream_id = s.id
+            WHERE s.account = ? AND n.state = 'open' AND \(Self.isItsOwn)
                 AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.notification_id = n.id AND d.state = 'pending')
-            """
+            """,
+            [db.key(account)]
         ) { (try $0["id"], try $0["due"] ?? Timestamp(milliseconds: 0)) }
     }
 }

@@ -23,7 +23,7 @@ package struct StoreDeliveries: Sendable {
         now: Timestamp,
         maxRetries: Int
     ) async throws(StoreError) -> DeliveryResult {
-        try await store.write(.delivery) { db in
+        try await store.write(.delivery, of: ticket.stream.account) { db in
             guard
                 let open = try db.row(
                     "SELECT id, stream_id FROM notifications WHERE token = ? AND state = 'open'",
@@ -48,7 +48,7 @@ package struct StoreDeliveries: Sendable {
             let recorded = try db.changed(
                 """
                 UPDATE deliveries SET state = ?, leased_until = NULL, attempts = attempts + ?, rejections = ?,
-                    next_attempt_at = ?, updated_at = ?, reason = iif(?, ?, coalesce(?, reason))
+                    next_attempt_at = ?, updated_at = ?, reason = CASE WHEN ? THEN ? ELSE coalesce(?, reason) END
                 WHERE notification_id = ? AND sink = ? AND state = 'pending' AND lease = ?
                 """,
                 [
@@ -63,8 +63,8 @@ package struct StoreDeliveries: Sendable {
             if case .rejected = outcome {
                 try db.run(
                     """
-                    UPDATE notification_outbox SET retry_count = max(retry_count, ?)
-                    WHERE state = 'claimed' AND stream_id = ? AND notification_id = ?
+                    UPDATE notification_outbox SET retry_count = ?1
+                    WHERE state = 'claimed' AND stream_id = ?2 AND notification_id = ?3 AND retry_count < ?1
                     """,
                     [rejections, stream, id]
                 )
@@ -73,18 +73,34 @@ package struct StoreDeliveries: Sendable {
         }
     }
 
-    /// Removes sinks that are no longer configured from all open notifications, at start and after a reload. Also
-    /// releases the rows that wait only for sinks that have become optional.
+    /// The accounts with open notifications.
+    package func accounts() async throws(StoreError) -> [DID] {
+        try await store.direct(.read) { db in
+            try db.all(
+                "SELECT DISTINCT s.account FROM notifications n JOIN streams s ON s.id = n.stream_id WHERE n.state = 'open'"
+            ) { row in try ifReadable { try db.account(row["account"]) } }
+            .compactMap { $0 }
+        }
+    }
+
+    /// Removes sinks that are no longer configured from the account's open notifications, at start and after a reload.
+    /// Also releases the rows that wait only for sinks that have become optional.
     ///
     /// - Returns: The results of the notifications that this settles.
-    package func retainSinks(_ names: Set<String>, now: Timestamp) async throws(StoreError) -> [DeliveryResult] {
-        try await store.write(.delivery) { db in
+    package func retainSinks(
+        _ names: Set<String>,
+        of account: DID,
+        now: Timestamp
+    ) async throws(StoreError) -> [DeliveryResult] {
+        try await store.write(.delivery, of: account) { db in
             var affected: [(Int64, Int64, String)] = []
             let rows = try db.rows(
                 """
-                SELECT n.id, n.stream_id, d.sink FROM notifications n JOIN deliveries d ON d.notification_id = n.id
-                WHERE n.state = 'open' AND d.state = 'pending' ORDER BY n.id
-                """
+                SELECT n.id, n.stream_id, d.sink FROM streams s JOIN notifications n ON n.stream_id = s.id
+                JOIN deliveries d ON d.notification_id = n.id
+                WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' ORDER BY n.id
+                """,
+                [db.key(account)]
             )
             while let row = try rows.next() {
                 let sink: String = try row["sink"]
@@ -142,7 +158,7 @@ struct DeliveryRows {
             (result, closed) = (.delivered(ids), .delivered)
         case .released:
             try db.formerStates.keep(claimedIn: id, of: stream, as: .released, now)
-            let ids = try moved("state = iif(?1 > 0, 'pending', state), notification_id = NULL", [1, stream, id])
+            let ids = try moved("state = ?1, notification_id = NULL", [OutboxState.pending.rawValue, stream, id])
             // The notification has no row to announce again, so it waits for other sinks itself.
             if ids.isEmpty, try db.notifications.isToBeReaddressed(id) { return .waiting }
             (result, closed) = (.released(rows: ids.count), .released)

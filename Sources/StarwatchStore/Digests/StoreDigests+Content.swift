@@ -102,9 +102,12 @@ extension StoreDigests {
                 let place = DigestOccurrence.row(slot: slot, time: now)
                 let content = try db.inserted(
                     """
-                    INSERT OR REPLACE INTO notif_contents
+                    INSERT INTO notif_contents
                         (account, slot_id, payload_json, fetched_at, etag, source, validated_at)
-                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?4) RETURNING id
+                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?4)
+                    ON CONFLICT (account, slot_id, fetched_at) DO UPDATE SET payload_json = excluded.payload_json,
+                        etag = excluded.etag, source = excluded.source, validated_at = excluded.validated_at
+                    RETURNING id
                     """,
                     [
                         db.key(account), slot,

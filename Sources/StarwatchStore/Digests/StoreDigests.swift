@@ -21,7 +21,7 @@ package struct StoreDigests: Sendable {
             let found = try db.all(
                 """
                 SELECT d.digest, d.slot_id, d.fire_at, d.status, d.prefetch, d.text_kind, d.content_at, d.fingerprint,
-                    d.fired_at, d.token, iif(\(isShown), 'delivered', n.state) AS notification,
+                    d.fired_at, d.token, CASE WHEN \(isShown) THEN 'delivered' ELSE n.state END AS notification,
                     coalesce(n.finished_at, (SELECT max(updated_at) FROM deliveries v
                         WHERE v.notification_id = n.id AND v.state = 'ok')) AS finished_at, d.error_code, d.title, d.body,
                     d.payload
@@ -31,7 +31,7 @@ package struct StoreDigests: Sendable {
                 """,
                 [db.key(account), since.milliseconds, jsonArray(store.options.optionalSinks.sorted())]
             ) { row in try DigestState.Row(row, isReadable: db.digests.opens(row)) }
-            return DigestState(rows: found, armedThrough: try db.digests.armedThrough())
+            return DigestState(rows: found, armedThrough: try db.digests.armedThrough(of: account))
         }
     }
 
@@ -57,7 +57,7 @@ package struct StoreDigests: Sendable {
             }
             let firings = fired
             // Counted as a claim, because a fired digest becomes due at sinks.
-            return try store.write(changes.fired.isEmpty ? .digest : .claim) { db in
+            return try store.write(changes.fired.isEmpty ? .digest : .claim, of: account) { db in
                 guard try db.identity.isCurrent(account, generation: generation) else { return nil }
                 for occurrence in changes.dropped {
                     try db.run(
@@ -74,24 +74,22 @@ package struct StoreDigests: Sendable {
                         db.key(account, occurrence)
                     )
                 }
-                for (digest, time) in changes.armedThrough {
-                    try db.digests.configure(
-                        DigestConfigurationKey.armedThrough + digest.rawValue,
-                        String(time.milliseconds)
-                    )
-                }
+                for (digest, time) in changes.armedThrough { try db.digests.setArmedThrough(time, digest, account) }
                 return try db.digests.enqueue(changes.events, now)
             }
         }
     }
 
-    /// Cancels a fired digest at the sinks that have not accepted it, except during a running attempt.
-    package func giveUp(_ token: String, now: Timestamp) async throws(StoreError) {
-        try await store.write(.delivery) { db in
+    /// Cancels a fired digest of the account at the sinks that have not accepted it, except during a running attempt.
+    package func giveUp(_ token: String, of account: DID, now: Timestamp) async throws(StoreError) {
+        try await store.write(.delivery, of: account) { db in
             guard
                 let row = try db.row(
-                    "SELECT id, stream_id FROM notifications WHERE token = ? AND state = 'open'",
-                    [token]
+                    """
+                    SELECT n.id, n.stream_id FROM notifications n JOIN streams s ON s.id = n.stream_id
+                    WHERE n.token = ? AND n.state = 'open' AND s.account = ?
+                    """,
+                    [token, db.key(account)]
                 )
             else { return }
             try db.run(
@@ -108,20 +106,15 @@ package struct StoreDigests: Sendable {
     /// Deletes the state of digests that are no longer configured. The record of shown occurrences stays.
     package func retain(_ names: Set<DigestName>) async throws(StoreError) {
         try await store.write(.digest) { db in
-            let kept = names.map(\.rawValue).sorted().joined(separator: ",")
-            // Names are letters, digits and `_`.
-            let list = ",\(kept),"
+            let list = try jsonArray(names.map(\.rawValue).sorted())
             try db.run(
                 """
                 DELETE FROM notif_deliveries WHERE digest IS NOT NULL AND status = 'scheduled' AND fired_at IS NULL
-                    AND instr(?, ',' || digest || ',') = 0
+                    AND digest NOT IN (SELECT value FROM json_each(?))
                 """,
                 [list]
             )
-            try db.run(
-                "DELETE FROM notif_config WHERE substr(k, 1, ?1) = ?2 AND instr(?3, ',' || substr(k, ?1 + 1) || ',') = 0",
-                [DigestConfigurationKey.armedThrough.count, DigestConfigurationKey.armedThrough, list]
-            )
+            try db.run("DELETE FROM digest_progress WHERE digest NOT IN (SELECT value FROM json_each(?))", [list])
         }
     }
 
@@ -171,17 +164,25 @@ struct DigestRows {
         return opened != nil
     }
 
-    func armedThrough() throws -> [DigestName: Timestamp] {
+    /// The times up to which the account's digests are armed.
+    func armedThrough(of account: DID) throws -> [DigestName: Timestamp] {
         var found: [DigestName: Timestamp] = [:]
-        let prefix = DigestConfigurationKey.armedThrough
-        let rows = try db.rows("SELECT k, v FROM notif_config WHERE substr(k, 1, ?) = ?", [prefix.count, prefix])
+        let rows = try db.rows("SELECT digest, armed_through FROM digest_progress WHERE account = ?", [db.key(account)])
         while let row = try rows.next() {
-            guard let name = DigestName(String((try row["k"] as String).dropFirst(prefix.count))),
-                let time = Int64(try row["v"] as String)
-            else { throw StoreError.damaged }
-            found[name] = Timestamp(milliseconds: time)
+            guard let name = DigestName(try row["digest"] as String) else { throw StoreError.damaged }
+            found[name] = try row["armed_through"]
         }
         return found
+    }
+
+    func setArmedThrough(_ time: Timestamp, _ digest: DigestName, _ account: DID) throws {
+        try db.run(
+            """
+            INSERT INTO digest_progress (account, digest, armed_through) VALUES (?, ?, ?)
+            ON CONFLICT (account, digest) DO UPDATE SET armed_through = excluded.armed_through
+            """,
+            [db.key(account), digest.rawValue, time.milliseconds]
+        )
     }
 
     func arm(_ arming: DigestChanges.Arming, _ owner: DID) throws {

@@ -68,10 +68,10 @@ package struct StoreEvents: Sendable {
             try db.all(
                 """
                 SELECT id, kind, payload_json, created_at, attempts FROM event_queue
-                WHERE (next_attempt_at <= ?1 OR created_at > ?1) AND instr(?2, ',' || kind || ',') > 0
+                WHERE (next_attempt_at <= ?1 OR created_at > ?1) AND kind IN (SELECT value FROM json_each(?2))
                 ORDER BY attempts, id LIMIT ?3
                 """,
-                [now.milliseconds, Self.list(Array(kinds)), limit]
+                [now.milliseconds, try Self.list(Array(kinds)), limit]
             ) { row in
                 QueuedEvent(
                     id: try row["id"],
@@ -90,9 +90,9 @@ package struct StoreEvents: Sendable {
             try db.value(
                 """
                 SELECT min(next_attempt_at) FROM event_queue
-                WHERE next_attempt_at > ? AND instr(?, ',' || kind || ',') > 0
+                WHERE next_attempt_at > ? AND kind IN (SELECT value FROM json_each(?))
                 """,
-                [now.milliseconds, Self.list(Array(kinds))]
+                [now.milliseconds, try Self.list(Array(kinds))]
             )
         }
     }
@@ -123,13 +123,11 @@ package struct StoreEvents: Sendable {
 
     /// Deletes the events of other kinds, which no longer have a receiver.
     package func retain(_ kinds: [CallbackKind]) async throws(StoreError) {
-        let statement = "DELETE FROM event_queue WHERE instr(?, ',' || kind || ',') = 0"
-        try await store.direct(.digest) { db in try db.run(statement, [Self.list(kinds)]) }
+        let statement = "DELETE FROM event_queue WHERE kind NOT IN (SELECT value FROM json_each(?))"
+        try await store.direct(.digest) { db in try db.run(statement, [try Self.list(kinds)]) }
     }
 
-    private static func list(_ kinds: [CallbackKind]) -> String {
-        "," + kinds.map(\.rawValue).sorted().joined(separator: ",") + ","
-    }
+    private static func list(_ kinds: [CallbackKind]) throws -> String { try jsonArray(kinds.map(\.rawValue).sorted()) }
 
     /// The number of queued events.
     package func count() async throws(StoreError) -> Int {
@@ -174,6 +172,5 @@ extension DigestRows {
 /// The keys of `notif_config`.
 enum DigestConfigurationKey {
     static let configuration = "digests"
-    static let armedThrough = "armed_through:"
     static let heartbeat = "heartbeat_at"
 }

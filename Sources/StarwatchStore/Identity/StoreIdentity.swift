@@ -161,7 +161,7 @@ package struct StoreIdentity: Sendable {
         server: String,
         now: Timestamp
     ) async throws(StoreError) {
-        try await store.write(.identity) { db in
+        try await store.write(.identity, of: account) { db in
             try db.identity.ensureSettings(account, server: server, now: now)
             try db.run(
                 "UPDATE settings SET notificationPreferences = ?, updated_at = ? WHERE accountDid = ?",
@@ -214,7 +214,7 @@ struct IdentityRows {
         try db.run("DELETE FROM notif_contents WHERE account = ?", [db.key(account)])
         try db.run("DELETE FROM feed")
         try db.run("DELETE FROM notif_deliveries WHERE account = ?", [db.key(account)])
-        try db.run("DELETE FROM notif_config WHERE k LIKE 'armed_through:%'")
+        try db.run("DELETE FROM digest_progress WHERE account = ?", [db.key(account)])
         try db.run("DELETE FROM plan_snapshots WHERE account = ?", [db.key(account)])
         db.context.record(.cancelled, total)
         return total

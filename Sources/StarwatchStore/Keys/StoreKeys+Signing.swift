@@ -167,8 +167,8 @@ extension KeyRows {
         if !grace.canSign {
             try db.run(
                 """
-                UPDATE signing_keys SET can_sign = 0, ends_at = min(ends_at, ?)
-                WHERE account = ? AND state = 'retiring'
+                UPDATE signing_keys SET can_sign = 0, ends_at = CASE WHEN ends_at > ?1 THEN ?1 ELSE ends_at END
+                WHERE account = ?2 AND state = 'retiring'
                 """,
                 [end, owner]
             )

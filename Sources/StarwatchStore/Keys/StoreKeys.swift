@@ -65,9 +65,13 @@ package struct StoreKeys: Sendable {
         try await store.perform { store throws(StoreError) in
             guard store.context.vault.isSealed else { throw .sealed(.notEncrypted) }
             return try store.write(.edit) { db in
-                let active = db.vault.ring.map { Array($0.active.values) } ?? []
-                for id in active.sorted() { _ = try db.dataKeys.replace(id) }
-                return active.count
+                let active: [Int64] = try db.values(
+                    "SELECT id FROM data_keys WHERE purpose = 'data' AND state = 'active' ORDER BY id"
+                )
+                // A damaged key seals nothing any more.
+                let sound = try active.filter { try db.dataKeys.key($0) != nil }
+                for id in sound { _ = try db.dataKeys.replace(id) }
+                return sound.count
             }
         }
     }
@@ -124,16 +128,15 @@ package struct StoreKeys: Sendable {
             guard store.context.vault.isSealed else { throw .sealed(.notEncrypted) }
             return try store.direct(.read) { db in
                 var report = SealReport()
-                guard let ring = db.vault.ring else { return report }
                 let keys: [Int64] = try db.values("SELECT id FROM data_keys WHERE purpose = 'data'")
-                for id in keys where ring.keys[id] == nil {
+                for id in keys where try db.dataKeys.key(id) == nil {
                     report.add(SealReport.Fault(column: "data_keys.wrapped", row: String(id)))
                 }
                 for (table, column) in SealedTable.accounts {
                     let forms: [String] = try db.values(
                         "SELECT DISTINCT \(column) FROM \(table) WHERE \(column) IS NOT NULL"
                     )
-                    for form in forms where ring.accounts[form].map(db.key) != form {
+                    for form in forms where try db.dataKeys.account(form).map(db.key) != form {
                         report.add(SealReport.Fault(column: "\(table).\(column)", row: form))
                     }
                 }
@@ -173,9 +176,8 @@ struct KeyRows {
     let db: Session
 
     func beginReseal() throws -> ResealPass {
-        let retiring = (db.vault.ring?.keys ?? [:]).filter { !$0.value.isActive }.keys
         let total = try SealedTable.all.reduce(0) { try $0 + db.integer("SELECT count(*) FROM \($1.name)") }
-        return ResealPass(retiring: Set(retiring), total: total)
+        return ResealPass(retiring: db.vault.ring?.retiring ?? [], total: total)
     }
 
     /// Encrypts the values of a row again whose keys are in `retiring`. A damaged value stays as it is.
@@ -208,14 +210,16 @@ struct KeyRows {
     func destroyDataKey(_ id: Int64) throws {
         try db.run("DELETE FROM data_keys WHERE id = ?", [id])
         db.vault.ring?.keys[id] = nil
+        db.vault.ring?.retiring.remove(id)
     }
 
     /// Destroys the keys of an account and forgets its DID. Its values cannot be opened any more.
     ///
     /// - Parameter account: The stored form.
     func forget(_ account: String) throws {
-        guard let ring = db.vault.ring else { return }
-        for (id, key) in ring.keys where key.account == account { try destroyDataKey(id) }
+        guard db.vault.isSealed else { return }
+        let keys: [Int64] = try db.values("SELECT id FROM data_keys WHERE account = ?", [account])
+        for id in keys { try destroyDataKey(id) }
         db.vault.ring?.active[account] = nil
         db.vault.ring?.accounts[account] = nil
         try db.run("DELETE FROM sealed_accounts WHERE account = ?", [account])

@@ -33,7 +33,7 @@ package struct StoreFeed: Sendable {
                 INSERT INTO feed (token, payload, created_at) SELECT ?1, ?2, ?3
                 WHERE NOT EXISTS (SELECT 1 FROM feed WHERE token = ?1) AND NOT EXISTS (
                     SELECT 1 FROM notifications n JOIN streams s ON s.id = n.stream_id
-                    WHERE n.token = ?1 AND s.account IS NOT (SELECT activeDid FROM active_identity))
+                    WHERE n.token = ?1 AND NOT \(Schema.isActive))
                 """,
                 [token, try db.sealed(payload, .feedPayload, of: nil, row: token), now.milliseconds]
             )

@@ -5,51 +5,58 @@ package import StarwatchCore
 package struct StoreNotifications: Sendable {
     let store: Store
 
-    /// The active identity's notifications, the newest first.
+    /// The account's notifications, the newest first.
     ///
     /// - Parameters:
     ///   - before: Only notifications below this row id; `nil` for all.
     ///   - change: Only notifications that announce the change, did before, or repeat one of those; `nil` for all.
     package func list(
+        of account: DID,
         limit: Int,
         before: Int64? = nil,
         change: JWTID? = nil
     ) async throws(StoreError) -> [StoredNotification] {
         try await store.direct(.read) { db in
             guard let change else {
-                return try ActionRows(db: db).list("n.id < ? ORDER BY n.id DESC LIMIT ?", [before ?? .max, limit])
+                return try ActionRows(db: db).list(
+                    of: account,
+                    "n.id < ?2 ORDER BY n.id DESC LIMIT ?3",
+                    [before ?? .max, limit]
+                )
             }
             return try ActionRows(db: db).list(
+                of: account,
                 """
-                n.id < ?1 AND coalesce((SELECT f.id FROM notifications f WHERE f.token = n.repeats), n.id) IN
+                n.id < ?2 AND coalesce((SELECT f.id FROM notifications f WHERE f.token = n.repeats), n.id) IN
                     (SELECT a.notification_id FROM \(Schema.announcements) a
-                        JOIN notification_outbox o ON o.id = a.row_id WHERE o.jwt_id = ?3)
-                ORDER BY n.id DESC LIMIT ?2
+                        JOIN notification_outbox o ON o.id = a.row_id WHERE o.jwt_id = ?4)
+                ORDER BY n.id DESC LIMIT ?3
                 """,
                 [before ?? .max, limit, change.rawValue]
             )
         }
     }
 
-    /// The active identity's notification with this id; `nil` if there is none.
-    package func find(_ id: String) async throws(StoreError) -> StoredNotification? {
-        try await store.direct(.read) { db in try ActionRows(db: db).list("n.token = ?", [id]).first }
+    /// The account's notification with this id; `nil` if there is none.
+    package func find(_ id: String, of account: DID) async throws(StoreError) -> StoredNotification? {
+        try await store.direct(.read) { db in try ActionRows(db: db).list(of: account, "n.token = ?2", [id]).first }
     }
 
     /// The JWT IDs that a notification announced. For a repetition, those of the first notification.
-    package func jwts(of notification: StoredNotification) async throws(StoreError) -> [JWTID] {
+    package func jwts(of notification: StoredNotification, _ account: DID) async throws(StoreError) -> [JWTID] {
         try await store.direct(.read) { db in
             try db.values(
                 """
                 SELECT jwt_id FROM notification_outbox
-                WHERE notification_id = (SELECT id FROM notifications WHERE token = ?) ORDER BY id
+                WHERE notification_id = (SELECT n.id FROM notifications n JOIN streams s ON s.id = n.stream_id
+                    WHERE n.token = ? AND s.account = ?) ORDER BY id
                 """,
-                [notification.repeats ?? notification.id]
+                [notification.repeats ?? notification.id, db.key(account)]
             )
         }
     }
 
-    /// Records a person's action on a notification, once. A snooze also stores the repetition.
+    /// Records a person's action on a notification of the active identity, once. A snooze also stores the repetition.
     ///
     /// Rows, ledger, acknowledgements and watermarks stay unchanged, because a repetition has no rows.
     ///
@@ -57,11 +64,14 @@ package struct StoreNotifications: Sendable {
     package func act(
         _ action: NotificationAction,
         on id: String,
+        of account: DID,
         sinks: [String],
         now: Timestamp
     ) async throws(StoreError) -> ActionResult {
-        try await store.write(.edit) { db in
-            guard let notification = try ActionRows(db: db).list("n.token = ?", [id]).first else { return .unknown }
+        try await store.write(.edit, of: account) { db in
+            guard try db.identity.isActive(account),
+                let notification = try ActionRows(db: db).list(of: account, "n.token = ?2", [id]).first
+            else { return .unknown }
             guard let message = NotificationMessage(json: notification.payload),
                 message.actions.contains(action.rawValue)
             else { return .notOffered }
@@ -130,16 +140,16 @@ struct ActionRows {
         return id
     }
 
-    /// The active identity's notifications that match a condition.
-    func list(_ condition: String, _ arguments: SQLArguments) throws -> [StoredNotification] {
+    /// The account's notifications that match a condition, whose arguments begin with `?2`.
+    func list(of account: DID, _ condition: String, _ arguments: SQLArguments) throws -> [StoredNotification] {
         try db.all(
             """
             SELECT n.id, n.token, s.poll, n.state, n.kind, n.row_count, n.title, n.body, n.payload, n.created_at,
                 n.finished_at, n.repeats
             FROM notifications n JOIN streams s ON s.id = n.stream_id
-            WHERE s.account = (SELECT activeDid FROM active_identity) AND \(condition)
+            WHERE s.account = ?1 AND \(condition)
             """,
-            arguments
+            [db.key(account)] + arguments
         ) { row in
             let (id, token): (Int64, String) = (try row["id"], try row["token"])
             return StoredNotification(

@@ -40,7 +40,7 @@ package enum ActionResult: Sendable, Hashable {
     case done(ActionRecord)
     /// The action was already recorded, so nothing changed.
     case already(ActionRecord)
-    /// The active identity has no such notification.
+    /// The account has no such notification, or is not active.
     case unknown
     case notOffered
     /// There is no sink to deliver the snoozed notification to.

@@ -32,16 +32,20 @@ package struct StoredShortlink: Sendable, Hashable {
 }
 
 extension StoreNotifications {
-    /// The changes behind a shortlink of the active identity; `nil` if it is unknown or expired, or does not open.
-    package func shortlink(_ shortlink: Shortlink, now: Timestamp) async throws(StoreError) -> StoredShortlink? {
+    /// The changes behind a shortlink of the account; `nil` if it is unknown or expired, or does not open.
+    package func shortlink(
+        _ shortlink: Shortlink,
+        of account: DID,
+        now: Timestamp
+    ) async throws(StoreError) -> StoredShortlink? {
         try await store.direct(.read) { db in
             let row = try db.row(
                 """
                 SELECT l.targets, l.expires_at, l.token, s.poll FROM shortlinks l
                 JOIN notifications n ON n.id = l.notification_id JOIN streams s ON s.id = n.stream_id
-                WHERE l.token = ? AND l.expires_at > ? AND s.account = (SELECT activeDid FROM active_identity)
+                WHERE l.token = ? AND l.expires_at > ? AND s.account = ?
                 """,
-                [db.lookup(shortlink.rawValue, as: "shortlink"), now.milliseconds]
+                [db.lookup(shortlink.rawValue, as: "shortlink"), now.milliseconds, db.key(account)]
             )
             guard let row else { return nil }
             let json = try ifReadable {

@@ -75,7 +75,7 @@ private struct DiscardedRows {
         )
         // Finished rows can be retried at an optional sink.
         let isRetriable = """
-            state IN ('delivered', 'acknowledged') AND reason IS NOT '\(RowReason.discarded.rawValue)'
+            state IN ('delivered', 'acknowledged') AND coalesce(reason, '') <> '\(RowReason.discarded.rawValue)'
             """
         try renew(notifications, with: isRetriable, isLost: true)
         let total = streams.values.reduce(0, +)

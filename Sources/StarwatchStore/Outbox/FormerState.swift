@@ -191,9 +191,9 @@ struct FormerStates {
         let deleted = try db.changed(
             """
             DELETE FROM former_states WHERE id > ?1 AND id <= ?2
-                AND (id <= (SELECT max(id) FROM former_states) - ?3 OR iif(row_id IS NULL,
-                    NOT EXISTS (SELECT 1 FROM notifications n WHERE n.id = former_states.notification_id),
-                    NOT EXISTS (SELECT 1 FROM notification_outbox o WHERE o.id = former_states.row_id)))
+                AND (id <= (SELECT max(id) FROM former_states) - ?3 OR CASE WHEN row_id IS NULL
+                    THEN NOT EXISTS (SELECT 1 FROM notifications n WHERE n.id = former_states.notification_id)
+                    ELSE NOT EXISTS (SELECT 1 FROM notification_outbox o WHERE o.id = former_states.row_id) END)
             """,
             [after, last, limit]
         )

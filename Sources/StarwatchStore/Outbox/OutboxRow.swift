@@ -111,19 +111,20 @@ extension OutboxRow {
         o.acknowledged_at, o.finished_at, o.run_id,
         (SELECT group_concat(sink) FROM deliveries d
             WHERE d.notification_id = o.notification_id AND d.\(Schema.isLost)
-                AND o.reason IS NOT '\(RowReason.discarded.rawValue)') AS undelivered_to,
+                AND coalesce(o.reason, '') <> '\(RowReason.discarded.rawValue)') AS undelivered_to,
         o.is_offer, o.stream_id, o.reason,
         CASE o.reason WHEN '\(RowReason.discarded.rawValue)' THEN o.discarded_by END AS discarded_by,
         CASE o.reason WHEN '\(RowReason.announced.rawValue)' THEN
             (SELECT t.poll FROM streams t CROSS JOIN notification_outbox p ON p.stream_id = t.id AND p.jwt_id = o.jwt_id
-            WHERE t.account = s.account AND t.server = s.server AND t.id <> s.id AND p.reason IS NOT '\(RowReason.announced.rawValue)'
+            WHERE t.account = s.account AND t.server = s.server AND t.id <> s.id
+                AND coalesce(p.reason, '') <> '\(RowReason.announced.rawValue)'
             ORDER BY p.origin = 'bootstrap', p.id LIMIT 1) END AS announced_by
         """
 
     /// The condition of finished rows that an optional sink did not get. Of the rows that a required sink did not get,
     /// none is finished.
     static let isUndelivered = """
-        (o.state IN ('delivered', 'acknowledged') AND o.reason IS NOT '\(RowReason.discarded.rawValue)'
+        (o.state IN ('delivered', 'acknowledged') AND coalesce(o.reason, '') <> '\(RowReason.discarded.rawValue)'
             AND o.notification_id IN (SELECT notification_id FROM deliveries WHERE \(Schema.isLost)))
         """
 

@@ -15,7 +15,7 @@ extension StoreOutbox {
         try await store.direct(.read) { db in
             let row = try db.row(
                 """
-                SELECT max(created_at) AS sent, max(iif(state = 'acknowledged', created_at, NULL)) AS arrived,
+                SELECT max(created_at) AS sent, max(CASE WHEN state = 'acknowledged' THEN created_at END) AS arrived,
                     count(*) FILTER (WHERE state IN ('pending', 'claimed', 'delivered')) AS underway
                 FROM notification_outbox
                 WHERE stream_id = (SELECT id FROM streams WHERE account = ? AND server = ? AND poll = ?)

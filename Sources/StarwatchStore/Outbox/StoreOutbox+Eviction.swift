@@ -1,7 +1,7 @@
 package import StarwatchCore
 
 extension StoreOutbox {
-    /// Turns pending rows into tombstones if the outbox exceeds its limit.
+    /// Turns pending rows of an account into tombstones if its part of the outbox exceeds the limit.
     ///
     /// A tombstone holds the watermark and moves its stream's fetch cursor back, so that the server sends the item
     /// again. Some rows are never evicted:
@@ -13,11 +13,12 @@ extension StoreOutbox {
     ///
     /// - Parameters:
     ///   - server: The polled server.
-    ///   - maxUndelivered: The limit on pending and claimed rows over all streams. Up to it nothing happens.
+    ///   - maxUndelivered: The limit on the account's pending and claimed rows. Up to it nothing happens.
     ///   - share: The fraction of the limit to reduce the outbox to.
     /// - Returns: The number of evicted rows.
     package func evict(
         _ policy: EvictionPolicy,
+        of account: DID,
         server: String,
         maxUndelivered: Int,
         downTo share: Double = 0.9,
@@ -30,10 +31,10 @@ extension StoreOutbox {
             case .priority: "o.priority, o.created_at, o.jwt_id"
             }
         return try await store.perform { store throws(StoreError) in
-            let open = try store.direct(.read) { db in try db.outbox.openCount() }
+            let open = try store.direct(.read) { db in try db.outbox.openCount(of: account) }
             guard open > maxUndelivered else { return 0 }
             let excess = open - Int(Double(maxUndelivered) * share)
-            return try store.write(.evict) { db in
+            return try store.write(.evict, of: account) { db in
                 var victims: [Int64: [Int64]] = [:]
                 let rows = try db.rows(
                     """
@@ -43,10 +44,12 @@ extension StoreOutbox {
                     WHERE o.state = 'pending' AND s.bootstrapped_at IS NOT NULL
                         AND (w.watermark IS NULL OR o.jwt_id > w.watermark)
                         AND (v.dialect IS NULL OR (v.dialect = 'canonical') = (substr(o.jwt_id, 11, 1) = '_'))
-                        AND s.server = ? AND instr(?, ',' || s.poll || ',') > 0
+                        AND s.account = ? AND s.server = ? AND s.poll IN (SELECT value FROM json_each(?))
                     ORDER BY \(order) LIMIT ?
                     """,
-                    [server, "," + store.options.polls.map(\.rawValue).sorted().joined(separator: ",") + ",", excess]
+                    [
+                        db.key(account), server, try jsonArray(store.options.polls.map(\.rawValue).sorted()), excess,
+                    ]
                 )
                 while let row = try rows.next() { victims[try row["stream_id"], default: []].append(try row["id"]) }
                 var total = 0
@@ -90,10 +93,17 @@ extension OutboxRows {
         db.context.record(.cancelled, cancelled)
     }
 
-    /// The number of pending and claimed rows of all streams.
-    func openCount() throws -> Int {
-        try db.integer("SELECT count(*) FROM notification_outbox WHERE state = 'pending'")
-            + db.integer("SELECT count(*) FROM notification_outbox WHERE state = 'claimed'")
+    /// The number of pending and claimed rows of an account. One count per state, because the index answers that at once.
+    func openCount(of account: DID) throws -> Int {
+        try db.integer(
+            """
+            SELECT coalesce(sum(
+                (SELECT count(*) FROM notification_outbox WHERE state = 'pending' AND stream_id = s.id)
+                + (SELECT count(*) FROM notification_outbox WHERE state = 'claimed' AND stream_id = s.id)), 0)
+            FROM streams s WHERE s.account = ?
+            """,
+            [db.key(account)]
+        )
     }
 
     /// A cursor from which the server sends the stream's oldest tombstone again; `nil` if there is none.

@@ -48,37 +48,36 @@ package struct StoreOutbox: Sendable {
 
     /// The ids of the dead letters of one poll, or of all polls: dead rows, and rows that an optional sink did not get.
     ///
-    /// - Parameter isActiveOnly: Whether to list only the active identity's rows, which ``retry(_:sinks:now:)``
-    ///   accepts.
-    package func dead(poll: PollName?, isActiveOnly: Bool) async throws(StoreError) -> [Int64] {
-        try await rowIDs("(o.state = 'dead' OR \(OutboxRow.isUndelivered))", poll, isActiveOnly)
+    /// - Parameter account: Only the rows of this account; `nil` for those of every account.
+    package func dead(poll: PollName?, of account: DID?) async throws(StoreError) -> [Int64] {
+        try await rowIDs("(o.state = 'dead' OR \(OutboxRow.isUndelivered))", poll, account)
     }
 
     /// The ids of the claimed rows of one poll, or of all polls. They wait for a sink.
     package func claimed(poll: PollName?) async throws(StoreError) -> [Int64] {
-        try await rowIDs("o.state = 'claimed'", poll, false)
+        try await rowIDs("o.state = 'claimed'", poll, nil)
     }
 
     private func rowIDs(
         _ condition: String,
         _ poll: PollName?,
-        _ isActiveOnly: Bool
+        _ account: DID?
     ) async throws(StoreError) -> [Int64] {
         try await store.direct(.read) { db in
             try db.values(
                 """
                 SELECT o.id FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
                 WHERE \(condition) AND (?1 IS NULL OR s.poll = ?1)
-                    AND (?2 = 0 OR s.account = (SELECT activeDid FROM active_identity))
+                    AND (?2 IS NULL OR s.account = ?2)
                 ORDER BY o.id
                 """,
-                [poll?.rawValue, isActiveOnly]
+                [poll?.rawValue, account.map(db.key)]
             )
         }
     }
 
-    /// Retries dead letters of the active identity, with all their attempts. Ignores other ids, and rows that still do
-    /// not open.
+    /// Retries dead letters of the account, with all their attempts. Ignores other ids, and rows that still do not open.
+    /// Does nothing if another identity is active.
     ///
     /// Dead rows become pending, for a new notification. If some sinks have accepted the rows or are still due, only the
     /// sinks that did not get them are retried, with the same notification and all of its dead rows. So is a sink that was
@@ -91,27 +90,28 @@ package struct StoreOutbox: Sendable {
     /// - Returns: The number of changed rows.
     package func retry(
         _ ids: [Int64],
+        of account: DID,
         sinks: [String],
         now: Timestamp,
         make: NotificationRenewal
     ) async throws(StoreError) -> Int {
-        try await store.write(.edit) { db in
+        try await store.write(.edit, of: account) { db in
+            guard try db.identity.isActive(account) else { return 0 }
             let unreadable = Set(try db.outbox.unreadable(among: ids))
             let (list, names) = (jsonArray(ids.filter { !unreadable.contains($0) }), try jsonArray(sinks))
-            let isActive = """
-                stream_id IN (SELECT id FROM streams WHERE account = (SELECT activeDid FROM active_identity))
-                """
+            let isOwn = "stream_id IN (SELECT id FROM streams WHERE account = ?4)"
+            let key = db.key(account)
             let found: [(notification: Int64, stream: Int64, rows: Int, isDead: Bool)] = try db.all(
                 """
                 SELECT o.notification_id, stream_id, count(*) AS count, state = 'dead' AS is_dead
                 FROM notification_outbox o
-                WHERE id IN (SELECT value FROM json_each(?)) AND \(isActive) AND (\(OutboxRow.isUndelivered)
+                WHERE id IN (SELECT value FROM json_each(?1)) AND \(isOwn) AND (\(OutboxRow.isUndelivered)
                     OR +state = 'dead' AND EXISTS (SELECT 1 FROM deliveries d
                         WHERE d.notification_id = o.notification_id AND (d.state IN ('ok', 'pending')
-                            OR d.state = 'given_up' AND d.sink IN (SELECT value FROM json_each(?)))))
+                            OR d.state = 'given_up' AND d.sink IN (SELECT value FROM json_each(?2)))))
                 GROUP BY 1, 2, 4 ORDER BY 1
                 """,
-                [list, names]
+                [list, names, nil, key]
             ) { row in
                 (try row["notification_id"], try row["stream_id"], try row["count"], try row["is_dead"])
             }
@@ -122,8 +122,8 @@ package struct StoreOutbox: Sendable {
                 streams[stream, default: 0] += rows
             }
             try db.formerStates.keep(
-                rows: "+state = 'dead' AND id IN (SELECT value FROM json_each(?3)) AND \(isActive)",
-                [list],
+                rows: "+state = 'dead' AND id IN (SELECT value FROM json_each(?3)) AND \(isOwn)",
+                [list, key],
                 as: .retried,
                 now
             )
@@ -131,9 +131,9 @@ package struct StoreOutbox: Sendable {
                 """
                 UPDATE notification_outbox
                 SET state = 'pending', finished_at = NULL, retry_count = 0, notification_id = NULL, reason = NULL
-                WHERE +state = 'dead' AND id IN (SELECT value FROM json_each(?)) AND \(isActive) RETURNING stream_id
+                WHERE +state = 'dead' AND id IN (SELECT value FROM json_each(?1)) AND \(isOwn) RETURNING stream_id
                 """,
-                [list]
+                [list, nil, nil, key]
             )
             for stream in retried { streams[stream, default: 0] += 1 }
             let total = try db.outbox.book(streams, as: .retried) { $0.dead = -$1 }
@@ -270,7 +270,7 @@ extension OutboxRows {
         try db.run("UPDATE notifications SET state = 'open', finished_at = NULL WHERE id = ?", [notification])
         try db.run(
             """
-            UPDATE deliveries SET state = iif(sink IN (SELECT value FROM json_each(?1)), 'pending', 'gone'),
+            UPDATE deliveries SET state = CASE WHEN sink IN (SELECT value FROM json_each(?1)) THEN 'pending' ELSE 'gone' END,
                 rejections = 0, lease = lease + 1, leased_until = NULL, due_since = ?2, next_attempt_at = ?2,
                 updated_at = ?2
             WHERE notification_id = ?3 AND \(Schema.isLost)

@@ -6,15 +6,14 @@ package struct StorePolls: Sendable {
 
     /// The state that a cycle needs, in one cheap read.
     ///
-    /// - Parameter maxUndelivered: The limit on pending and claimed rows over all streams.
+    /// - Parameter maxUndelivered: The limit on the account's pending and claimed rows.
     package func state(_ stream: StreamKey, maxUndelivered: Int) async throws(StoreError) -> PollState {
         try await store.direct(.pollState, of: stream) { db, id in
             let row = try db.row(
                 """
-                SELECT i.generation, i.activeDid IS s.account AS is_active, s.fetch_cursor, s.bootstrapped_at, s.walk_top,
+                SELECT i.generation, CASE WHEN i.activeDid = s.account THEN 1 ELSE 0 END AS is_active, s.fetch_cursor, s.bootstrapped_at, s.walk_top,
                     s.walk_before, s.walk_after, s.last_attempt, s.last_success, s.next_run, w.watermark, s.refused_pages,
-                    s.seen_until, (SELECT count(*) FROM notification_outbox WHERE state = 'pending')
-                    + (SELECT count(*) FROM notification_outbox WHERE state = 'claimed') AS open
+                    s.seen_until
                 FROM streams s, active_identity i
                 LEFT JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll
                 WHERE s.id = ?
@@ -26,7 +25,7 @@ package struct StorePolls: Sendable {
             if let top: JWTID = try row["walk_top"], let before: JWTID = try row["walk_before"] {
                 walk = OpenWalk(top: top, before: before, after: try row["walk_after"])
             }
-            let open: Int = try row["open"]
+            let open = try db.outbox.openCount(of: stream.account)
             let cursor: JWTID? = try row["fetch_cursor"]
             let hasTombstones = try db.outbox.tombstoneFloor(id) != nil
             let state = PollState(
@@ -163,7 +162,7 @@ extension Store {
         guard let outcome = cycle.outcome, outcome != .unchanged || cycle.refusedPages != nil else {
             return try direct(.finishCycle, of: cycle.stream) { db, id in try db.streams.finish(cycle, of: id) }
         }
-        defer { if cycle.refusedPages != nil { memory.polls.forget() } }
+        defer { if cycle.refusedPages != nil { memory.polls.forget(cycle.stream.account) } }
         try write(.finishCycle, of: cycle.stream) { db, id in
             try db.streams.finish(cycle, of: id)
             guard outcome != .unchanged else { return }

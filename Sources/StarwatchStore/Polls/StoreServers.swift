@@ -50,7 +50,7 @@ package struct StoreServers: Sendable {
                 """
                 INSERT INTO servers (server, dialect) VALUES (?, ?)
                 ON CONFLICT (server) DO UPDATE SET dialect = excluded.dialect, acknowledges = NULL
-                WHERE dialect IS NOT excluded.dialect
+                WHERE coalesce(servers.dialect, '') <> excluded.dialect
                 """,
                 [server, dialect.rawValue]
             )

@@ -178,7 +178,8 @@ struct ExpiredRows {
     func deleteAccounts(inactiveSince: Timestamp, removedBefore: Timestamp) throws -> Int {
         let idle: [String] = try db.values(
             """
-            SELECT accountDid FROM settings WHERE accountDid IS NOT (SELECT activeDid FROM active_identity) AND (
+            SELECT accountDid FROM settings
+            WHERE NOT EXISTS (SELECT 1 FROM active_identity WHERE activeDid = accountDid) AND (
                 accountDid IN (SELECT account FROM removed_accounts WHERE removed_at < ?2)
                 OR updated_at < ?1 AND notificationPreferences = '{}'
                     AND NOT EXISTS (SELECT 1 FROM streams WHERE account = accountDid AND last_attempt >= ?1))
@@ -208,7 +209,7 @@ struct ExpiredRows {
             try db.run("DELETE FROM \(table) WHERE stream_id IN \(streams)", [account])
         }
         for table in [
-            "plan_snapshots", "starred_archive", "notif_contents", "notif_deliveries", "watermarks",
+            "plan_snapshots", "starred_archive", "notif_contents", "notif_deliveries", "digest_progress", "watermarks",
             "request_windows", "streams", "feature_notices", "removed_accounts", "signing_keys",
         ] {
             try db.run("DELETE FROM \(table) WHERE account = ?", [account])

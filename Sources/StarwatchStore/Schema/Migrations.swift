@@ -3,7 +3,7 @@ enum Migrations {
     /// The migrations, and the version that each leads to.
     static let all: [(version: Int, statements: String)] = [
         (2, version2), (3, version3), (4, version4), (5, version5), (6, version6), (7, version7), (8, version8),
-        (9, version9),
+        (9, version9), (10, version10),
     ]
 
     /// The changes of version 2, one constant for each area.
@@ -60,7 +60,7 @@ enum Migrations {
 
     /// The changes of version 3, one constant for each area.
     static let version3 =
-        sinkResults + Tables.quarantine + storiesOf3 + columnsOf3 + logLevels + Tables.ledgerTotals + sums
+        sinkResults + Tables.quarantine + storiesOf3 + columnsOf3 + logLevels + totalsOf3 + sums
 
     /// Sinks that are given up: their result `given_up`, and the time since which a sink has been due.
     ///
@@ -128,6 +128,31 @@ enum Migrations {
         DROP INDEX idx_log_ordinary;
         ALTER TABLE log_entries DROP COLUMN is_error;
         CREATE INDEX idx_log_level ON log_entries (level, id);
+
+        """
+
+    /// The sums of all ledgers as one row, which a trigger kept.
+    private static let totalsOf3 = """
+        CREATE TABLE ledger_totals (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            fetched INTEGER NOT NULL, new INTEGER NOT NULL,
+            duplicate INTEGER NOT NULL, rejected INTEGER NOT NULL,
+            delivered INTEGER NOT NULL, dead INTEGER NOT NULL,
+            cancelled INTEGER NOT NULL, suppressed INTEGER NOT NULL,
+            evicted INTEGER NOT NULL, acknowledged INTEGER NOT NULL
+        ) STRICT;
+        CREATE TRIGGER ledger_rises AFTER UPDATE ON ledger BEGIN
+            UPDATE ledger_totals SET fetched = fetched + max(0, NEW.fetched - OLD.fetched),
+                new = new + max(0, NEW.new - OLD.new),
+                duplicate = duplicate + max(0, NEW.duplicate - OLD.duplicate),
+                rejected = rejected + max(0, NEW.rejected - OLD.rejected),
+                delivered = delivered + max(0, NEW.delivered - OLD.delivered),
+                dead = dead + max(0, NEW.dead - OLD.dead),
+                cancelled = cancelled + max(0, NEW.cancelled - OLD.cancelled),
+                suppressed = suppressed + max(0, NEW.suppressed - OLD.suppressed),
+                evicted = evicted + max(0, NEW.evicted - OLD.evicted),
+                acknowledged = acknowledged + max(0, NEW.acknowledged - OLD.acknowledged);
+        END;
 
         """
 
@@ -217,4 +242,41 @@ enum Migrations {
             ALTER TABLE streams ADD COLUMN last_new INTEGER;
 
             """
+
+    /// The changes of version 10, one constant for each area.
+    static let version10 = manyKeys + totalsOfStarts + progressOfAccounts
+
+    /// Keys of many accounts: no largest id, and an index by account. The check is removed as those of version 6.
+    private static let manyKeys =
+        """
+        -- In sqlite3 from 3.42: .dbconfig defensive off
+        PRAGMA writable_schema = ON;
+        UPDATE sqlite_schema SET sql = replace(sql, ' CHECK (id BETWEEN 1 AND 16777215)', '')
+            WHERE type = 'table' AND name = 'data_keys';
+        PRAGMA writable_schema = RESET;
+
+        """ + Tables.keysOfAccounts
+
+    /// How far the digests of each account are armed. All of it was that of the active identity.
+    private static let progressOfAccounts =
+        Tables.digestProgress + """
+            INSERT INTO digest_progress (account, digest, armed_through)
+                SELECT activeDid, substr(k, 15), CAST(v AS INTEGER) FROM notif_config, active_identity
+                WHERE substr(k, 1, 14) = 'armed_through:' AND activeDid IS NOT NULL;
+            DELETE FROM notif_config WHERE substr(k, 1, 14) = 'armed_through:';
+
+            """
+
+    /// A row of totals for each start of a process. The trigger would add to the row of no start.
+    private static let totalsOfStarts = """
+        DROP TRIGGER ledger_rises;
+        ALTER TABLE ledger_totals RENAME TO ledger_totals_9;
+        \(Tables.ledgerTotals)
+        INSERT INTO ledger_totals (start, fetched, new, duplicate, rejected, delivered, dead, cancelled, suppressed,
+            evicted, acknowledged)
+        SELECT '', fetched, new, duplicate, rejected, delivered, dead, cancelled, suppressed, evicted, acknowledged
+        FROM ledger_totals_9;
+        DROP TABLE ledger_totals_9;
+
+        """
 }

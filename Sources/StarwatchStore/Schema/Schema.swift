@@ -3,15 +3,17 @@ import GRDB
 /// The schema and its versions. `PRAGMA user_version` is the version (R-STO-13).
 package enum Schema {
     /// The versions that a store works with. The agent migrates older ones.
-    package static let supported = 9...9
+    package static let supported = 10...10
 
     /// The rows of a new database, but for its installation.
     static let firstRows = """
         INSERT INTO active_identity (id) VALUES (1);
-        INSERT INTO ledger_totals VALUES (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
         INSERT INTO ledger_samples VALUES (0, 0, 0, 0, 0);
 
         """
+
+    /// The condition of streams `s` of the active identity.
+    static let isActive = "EXISTS (SELECT 1 FROM active_identity WHERE activeDid = s.account)"
 
     /// The condition of `idx_outbox_open`, for queries that name several states.
     static let isOpen =

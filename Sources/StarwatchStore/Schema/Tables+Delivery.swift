@@ -154,4 +154,15 @@ extension Tables {
         ) STRICT;
 
         """
+
+    /// The time up to which the occurrences of an account's digest are armed.
+    static let digestProgress = """
+        CREATE TABLE digest_progress (
+            account TEXT NOT NULL,
+            digest TEXT NOT NULL,
+            armed_through INTEGER NOT NULL,
+            PRIMARY KEY (account, digest)
+        ) STRICT, WITHOUT ROWID;
+
+        """
 }

@@ -12,7 +12,7 @@
 enum Tables {
     static let all =
         identity + polls + requestWindows + outbox + delivery + actions + stories + history + quarantine + feed
-        + ledgerTotals + ledgerSamples + digests + host + keys + journal + rest
+        + ledgerTotals + ledgerSamples + digests + digestProgress + host + keys + keysOfAccounts + journal + rest
 
     private static let identity = """
         CREATE TABLE settings (
@@ -158,7 +158,7 @@ enum Tables {
             changed_at INTEGER NOT NULL
         ) STRICT;
         CREATE TABLE data_keys (
-            id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id BETWEEN 1 AND 16777215),
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
             purpose TEXT NOT NULL CHECK (purpose IN ('data', 'lookup', 'installation')),
             account TEXT,
             wrapped BLOB NOT NULL,
@@ -184,6 +184,12 @@ enum Tables {
             CHECK ((secret IS NULL) = (state = 'revoked'))
         ) STRICT, WITHOUT ROWID;
         CREATE UNIQUE INDEX idx_signing_keys_active ON signing_keys (account) WHERE state = 'active';
+
+        """
+
+    /// Finds the keys of one among many accounts.
+    static let keysOfAccounts = """
+        CREATE INDEX idx_data_keys_account ON data_keys (account);
 
         """
 

@@ -1,16 +1,25 @@
 import Crypto
 package import FoundationEssentials
 
-/// The stored form of a sealed value: a mark, the id of its data key in three bytes, and then the nonce, the ciphertext
-/// and the tag of AES-256-GCM.
+/// The stored form of a sealed value: a mark, the id of its data key, and then the nonce, the ciphertext and the tag of
+/// AES-256-GCM.
 ///
 /// In a text column the part after the mark is base64, and the whole is a JSON string, because some columns must be JSON.
-/// Three bytes are four digits of base64, so that SQL can compare the ids of keys.
 package struct SealedValue: Sendable, Hashable {
-    static let textMark = "\"sw1."
-    static let blobMark: [UInt8] = [0x53, 0x57, 0x01]
-    /// Id, nonce and tag.
-    private static let overhead = 3 + 12 + 16
+    /// The forms by their marks. All are readable, and the last one is written.
+    private enum Form: UInt8, CaseIterable {
+        /// Until version 9 of the schema, with ids of three bytes.
+        case short = 1
+        /// With ids of eight bytes, because each of many accounts has keys of its own.
+        case long
+
+        var idLength: Int { self == .short ? 3 : 8 }
+        var textMark: String { "\"sw\(rawValue)." }
+        var blobMark: [UInt8] { [0x53, 0x57, rawValue] }
+    }
+
+    /// Nonce and tag.
+    private static let overhead = 12 + 16
 
     let key: Int64
     /// Nonce, ciphertext and tag.
@@ -23,36 +32,31 @@ package struct SealedValue: Sendable, Hashable {
 
     /// Parses the form of text columns.
     package init?(text: String) {
-        guard text.hasPrefix(Self.textMark), text.utf8.last == UInt8(ascii: "\""), text.utf8.count > 6 else {
-            return nil
-        }
-        guard let bytes = Data(base64Encoded: String(text.dropFirst(5).dropLast())) else { return nil }
-        self.init(bytes)
+        guard text.utf8.last == UInt8(ascii: "\""), text.utf8.count > 6,
+            let form = Form.allCases.first(where: { text.hasPrefix($0.textMark) }),
+            let bytes = Data(base64Encoded: String(text.dropFirst(5).dropLast()))
+        else { return nil }
+        self.init(bytes, form)
     }
 
     /// Parses the form of blob columns.
     package init?(blob: Data) {
-        guard blob.starts(with: Self.blobMark) else { return nil }
-        self.init(Data(blob.dropFirst(3)))
+        guard let form = Form.allCases.first(where: { blob.starts(with: $0.blobMark) }) else { return nil }
+        self.init(Data(blob.dropFirst(3)), form)
     }
 
-    private init?(_ bytes: Data) {
-        guard bytes.count >= Self.overhead else { return nil }
-        key = bytes.prefix(3).reduce(0) { $0 << 8 | Int64($1) }
-        box = Data(bytes.dropFirst(3))
+    private init?(_ bytes: Data, _ form: Form) {
+        guard bytes.count >= form.idLength + Self.overhead else { return nil }
+        key = bytes.prefix(form.idLength).reduce(0) { $0 << 8 | Int64($1) }
+        box = Data(bytes.dropFirst(form.idLength))
     }
 
-    package var text: String { Self.textMark + (Self.bytes(of: key) + box).base64EncodedString() + "\"" }
-    package var blob: Data { Self.blobMark + Self.bytes(of: key) + box }
+    package var text: String { Form.long.textMark + body.base64EncodedString() + "\"" }
+    package var blob: Data { Form.long.blobMark + body }
 
-    private static func bytes(of key: Int64) -> Data {
-        Data([
-            UInt8(truncatingIfNeeded: key >> 16), UInt8(truncatingIfNeeded: key >> 8), UInt8(truncatingIfNeeded: key),
-        ])
+    private var body: Data {
+        (0..<8).reversed().reduce(into: Data()) { $0.append(UInt8(truncatingIfNeeded: key >> ($1 * 8))) } + box
     }
-
-    /// The id of a key as it stands after the mark in text columns.
-    static func digits(of key: Int64) -> String { bytes(of: key).base64EncodedString() }
 
     /// The data that a value is bound to, so that it does not open elsewhere.
     private static func context(_ column: SealedColumn, _ row: String, _ key: Int64) -> [UInt8] {

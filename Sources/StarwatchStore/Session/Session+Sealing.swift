@@ -13,11 +13,11 @@ extension Session {
 
     /// The account of a stored form.
     func account(_ key: String) throws -> DID {
-        guard let ring = vault.ring else {
+        guard vault.isSealed else {
             guard let did = DID(key) else { throw StoreError.damaged }
             return did
         }
-        guard let did = ring.accounts[key] else { throw StoreError.sealed(.damaged) }
+        guard let did = try dataKeys.account(key) else { throw StoreError.sealed(.damaged) }
         return did
     }
 

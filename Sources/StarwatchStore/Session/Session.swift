@@ -134,6 +134,8 @@ struct SQLArguments: ExpressibleByArrayLiteral {
 
     init(_ values: [SQLValue]) { self.values = values }
 
+    init(_ values: [Int]) { self.values = StatementArguments(values) }
+
     static func + (left: SQLArguments, right: SQLArguments) -> SQLArguments {
         var sum = left
         sum += right

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import StarwatchCore
 
 /// The state that the accesses of one store share. Only the store's queue uses it.
@@ -14,12 +15,19 @@ final class SessionContext {
     var unreadable = 0
     /// The number of rows that this connection has changed. If a call does not change it, cached reads stay valid.
     var changedRows = 0
+    /// The name of this start of the process, under which it keeps its totals.
+    let start: String
+    /// Whether the totals of former starts are one row.
+    var hasMergedTotals = false
     private var changes: [OutboxChange: Int] = [:]
 
-    init(_ options: StoreOptions, _ vault: Vault) { (self.options, self.vault) = (options, vault) }
+    init(_ options: StoreOptions, _ vault: Vault) {
+        (self.options, self.vault) = (options, vault)
+        start = Data(options.newKey().prefix(12)).base64EncodedString()
+    }
 
     /// Whether a data key is retiring, except those of values that do not open.
-    var mustReseal: Bool { vault.ring?.keys.contains { !$0.value.isActive && !stuckKeys.contains($0.key) } ?? false }
+    var mustReseal: Bool { vault.ring.map { !$0.retiring.isSubset(of: stuckKeys) } ?? false }
 
     /// Counts a change of outbox rows. ``StoreObserver/changed(_:)`` reports it after the commit.
     func record(_ change: OutboxChange, _ count: Int) { if count > 0 { changes[change, default: 0] += count } }
@@ -40,6 +48,7 @@ final class SessionContext {
     func failed() {
         vault.failed()
         resealPass = nil
+        hasMergedTotals = false
         changes.removeAll(keepingCapacity: true)
         unreadable = 0
     }

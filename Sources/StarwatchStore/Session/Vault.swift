@@ -4,6 +4,8 @@ import StarwatchCore
 
 /// The open keys of one database. Without a master key it is empty, and every value stays clear.
 ///
+/// A key is read when it is first needed, so that an account that does nothing costs nothing.
+///
 /// Only the store's queue uses it. The keys of the database are read again after a failed transaction, which can have
 /// created some.
 final class Vault {
@@ -18,14 +20,26 @@ final class Vault {
     }
 
     struct Ring {
-        var lookup: SymmetricKey
-        var installation: SymmetricKey
+        let lookup: SymmetricKey
+        let installation: SymmetricKey
+        /// The keys that were needed, by id; ``DataKeyRows/key(_:)`` reads the others.
         var keys: [Int64: DataKey] = [:]
-        /// The ids of the active keys, by account.
+        /// The ids of the active keys that were needed, by account.
         var active: [String?: Int64] = [:]
-        /// The accounts by their stored form.
+        /// The accounts that were needed, by their stored form.
         var accounts: [String: DID] = [:]
+        /// The ids of all retiring keys that open.
+        var retiring: Set<Int64> = []
+
+        /// Forgets what can be read again, when it has become much.
+        mutating func trim() {
+            if keys.count >= Vault.limit { (keys, active) = ([:], [:]) }
+            if accounts.count >= Vault.limit { accounts = [:] }
+        }
     }
+
+    /// The largest number of keys, and of accounts, that are kept in memory.
+    static let limit = 1000
 
     /// The keys; `nil` if the database is not encrypted.
     var ring: Ring?
@@ -53,7 +67,7 @@ final class Vault {
     func form(of account: DID) -> String {
         guard let ring else { return account.rawValue }
         if let form = forms[account] { return form }
-        if forms.count >= 1000 { forms.removeAll() }
+        if forms.count >= Self.limit { forms.removeAll() }
         let form = Self.form(of: account.rawValue, as: "account", ring.lookup)
         forms[account] = form
         return form
@@ -80,36 +94,33 @@ final class Vault {
         mustLoad = false
     }
 
-    /// Reads the keys of an encrypted database.
+    /// Reads the keys of an encrypted database that belong to no values, and those that are retiring.
     func load(_ db: Session, _ master: MasterKey) throws {
-        var data: [Int64: DataKey] = [:]
-        var active: [String?: Int64] = [:]
         var special: [String: SymmetricKey] = [:]
-        for stored in try storedKeys(db) {
+        var retiring: Set<Int64> = []
+        for stored in try storedKeys(db, "purpose <> '\(Purpose.data)' OR state = 'retiring'") {
             // A damaged key harms only its values, which `keys verify` lists.
             guard let key = try? master.unwrap(stored.wrapped, stored.context) else { continue }
-            guard stored.purpose == Purpose.data else {
-                special[stored.purpose] = key
-                continue
-            }
-            data[stored.id] = DataKey(key: key, account: stored.account, isActive: stored.isActive)
-            if stored.isActive { active[stored.account] = stored.id }
+            if stored.purpose == Purpose.data { retiring.insert(stored.id) } else { special[stored.purpose] = key }
         }
         guard let lookup = special[Purpose.lookup], let installation = special[Purpose.installation] else {
             throw StoreError.sealed(.damaged)
         }
-        var ring = Ring(lookup: lookup, installation: installation, keys: data, active: active)
-        let accounts: [(form: String, did: String)] = try db.all("SELECT account, did FROM sealed_accounts") {
-            (try $0["account"], try $0["did"])
-        }
-        for (account, did) in accounts {
-            guard let sealed = SealedValue(text: did), let key = data[sealed.key],
-                let text = try? sealed.open(with: key.key, .did, row: account)
-            else { continue }
-            ring.accounts[account] = DID(String(decoding: text, as: UTF8.self))
-        }
-        self.ring = ring
+        ring = Ring(lookup: lookup, installation: installation, retiring: retiring)
         adopt(master)
+    }
+
+    /// Reads the data keys of a condition into the ring.
+    ///
+    /// - Returns: The ids of those that open, in their order.
+    func readKeys(_ db: Session, _ condition: String, _ arguments: SQLArguments) throws -> [Int64] {
+        guard let master else { return [] }
+        ring?.trim()
+        return try storedKeys(db, "purpose = '\(Purpose.data)' AND \(condition)", arguments).compactMap { stored in
+            guard let key = try? master.unwrap(stored.wrapped, stored.context) else { return nil }
+            ring?.keys[stored.id] = DataKey(key: key, account: stored.account, isActive: stored.isActive)
+            return stored.id
+        }
     }
 
     private struct StoredKey {
@@ -122,8 +133,15 @@ final class Vault {
         var context: String { Vault.context(id, purpose, account) }
     }
 
-    private func storedKeys(_ db: Session) throws -> [StoredKey] {
-        try db.all("SELECT id, purpose, account, wrapped, state FROM data_keys") { row in
+    private func storedKeys(
+        _ db: Session,
+        _ condition: String,
+        _ arguments: SQLArguments = []
+    ) throws -> [StoredKey] {
+        try db.all(
+            "SELECT id, purpose, account, wrapped, state FROM data_keys WHERE \(condition) ORDER BY id",
+            arguments
+        ) { row in
             StoredKey(
                 id: try row["id"],
                 purpose: try row["purpose"],
@@ -193,7 +211,7 @@ final class Vault {
     /// Wraps every key with another master key, in the caller's transaction.
     func rewrap(with new: MasterKey, _ db: Session) throws {
         guard let master else { throw StoreError.sealed(.notEncrypted) }
-        for stored in try storedKeys(db) {
+        for stored in try storedKeys(db, "id > 0") {
             // A damaged key opens nothing with another master key either.
             guard let key = try? master.unwrap(stored.wrapped, stored.context) else { continue }
             try db.run("UPDATE data_keys SET wrapped = ? WHERE id = ?", [try new.wrap(key, stored.context), stored.id])

@@ -69,7 +69,7 @@ struct PlanSnapshots {
                 """
                 INSERT INTO plan_snapshots (account, server, plan_id, jwt_id, fields, sealed_plan_id)
                 VALUES (?, ?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET jwt_id = excluded.jwt_id, fields = excluded.fields,
+                ON CONFLICT (account, server, plan_id) DO UPDATE SET jwt_id = excluded.jwt_id, fields = excluded.fields,
                     sealed_plan_id = excluded.sealed_plan_id
                 """,
                 [

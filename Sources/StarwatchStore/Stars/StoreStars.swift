@@ -44,7 +44,9 @@ package struct StoreStars: Sendable {
         server: String,
         now: Timestamp
     ) async throws(StoreError) -> [String] {
-        try await store.write(.stars) { db in try db.stars.change(account, server: server, now: now) { _ in plans } }
+        try await store.write(.stars, of: account) { db in
+            try db.stars.change(account, server: server, now: now) { _ in plans }
+        }
     }
 
     /// Adds starred plans at the end. Plans that are already starred keep their position.
@@ -54,7 +56,9 @@ package struct StoreStars: Sendable {
         server: String,
         now: Timestamp
     ) async throws(StoreError) -> [String] {
-        try await store.write(.stars) { db in try db.stars.change(account, server: server, now: now) { $0 + plans } }
+        try await store.write(.stars, of: account) { db in
+            try db.stars.change(account, server: server, now: now) { $0 + plans }
+        }
     }
 
     /// Removes starred plans. Ignores plans that are not starred.
@@ -65,7 +69,7 @@ package struct StoreStars: Sendable {
         now: Timestamp
     ) async throws(StoreError) -> [String] {
         let gone = Set(plans)
-        return try await store.write(.stars) { db in
+        return try await store.write(.stars, of: account) { db in
             try db.stars.change(account, server: server, now: now) { stars in stars.filter { !gone.contains($0) } }
         }
     }
@@ -74,7 +78,7 @@ package struct StoreStars: Sendable {
     ///
     /// - Returns: The starred plans; unchanged if the archive is empty.
     package func restore(of account: DID, server: String, now: Timestamp) async throws(StoreError) -> [String] {
-        try await store.write(.stars) { db in
+        try await store.write(.stars, of: account) { db in
             let archived = try db.stars.archived(of: account, limit: 1).first?.stars ?? []
             return try db.stars.change(account, server: server, now: now) { $0 + archived }
         }
@@ -92,17 +96,20 @@ package struct StoreStars: Sendable {
         server: String,
         now: Timestamp
     ) async throws(StoreError) -> [String] {
-        try await store.write(.stars) { db in
+        try await store.write(.stars, of: account) { db in
             try db.identity.ensureSettings(account, server: server, now: now)
             try db.run(
                 """
                 UPDATE settings SET updated_at = ?1, notificationPreferences = json_set(
                     json_remove(
-                        iif(json_type(notificationPreferences) = 'object', notificationPreferences, '{}'),
+                        CASE WHEN json_type(notificationPreferences) = 'object' THEN notificationPreferences ELSE '{}' END,
                         ?4
-                    ), ?5, json(iif(?2, 'false', 'true'))) WHERE accountDid = ?3
+                    ), ?5, json(?2)) WHERE accountDid = ?3
                 """,
-                [now.milliseconds, isOptedOut, db.key(account), "$.\(kind.rawValue)", "$.\(kind.preference)"]
+                [
+                    now.milliseconds, isOptedOut ? "false" : "true", db.key(account), "$.\(kind.rawValue)",
+                    "$.\(kind.preference)",
+                ]
             )
             if isOptedOut { try db.stars.suppress(plan: nil, of: account, kind: kind, now) }
             return try db.stars.list(of: account)
@@ -118,7 +125,7 @@ package struct StoreStars: Sendable {
         server: String,
         now: Timestamp
     ) async throws(StoreError) -> [String] {
-        try await store.write(.stars) { db in
+        try await store.write(.stars, of: account) { db in
             try db.identity.ensureSettings(account, server: server, now: now)
             let seeded = try db.integer("SELECT starsSeeded FROM settings WHERE accountDid = ?", [db.key(account)])
             let areUnreadable = try db.stars.areUnreadable(of: account)

@@ -18,12 +18,15 @@ extension StoreStatus {
     /// needs.
     package func sampleLedger(now: Timestamp) async throws(StoreError) {
         try await store.write(.log) { db in
-            let sample = "SELECT ?, new, delivered, acknowledged, dead FROM ledger_totals"
             // The clock was set back.
             try db.run("DELETE FROM ledger_samples WHERE taken_at > ?", [now.milliseconds])
             let newest: Timestamp? = try db.value("SELECT max(taken_at) FROM ledger_samples")
             if let newest, now - newest < Self.sampleInterval { return }
-            try db.run("INSERT INTO ledger_samples \(sample)", [now.milliseconds])
+            let totals = try db.ledger.totals()
+            try db.run(
+                "INSERT INTO ledger_samples (taken_at, new, delivered, acknowledged, dead) VALUES (?, ?, ?, ?, ?)",
+                [now.milliseconds, totals.new, totals.delivered, totals.acknowledged, totals.dead]
+            )
             try db.run(
                 """
                 DELETE FROM ledger_samples WHERE taken_at <
@@ -41,18 +44,26 @@ extension StoreStatus {
             var day = Ledger()
             let row = try db.row(
                 """
-                SELECT t.new - s.new AS new, t.delivered - s.delivered AS delivered,
-                    t.acknowledged - s.acknowledged AS acknowledged, t.dead - s.dead AS dead
-                FROM ledger_totals t JOIN ledger_samples s
-                ORDER BY s.taken_at <= ?1 DESC, iif(s.taken_at <= ?1, -s.taken_at, s.taken_at) LIMIT 1
+                SELECT new, delivered, acknowledged, dead FROM ledger_samples
+                ORDER BY CASE WHEN taken_at <= ?1 THEN 0 ELSE 1 END,
+                    CASE WHEN taken_at <= ?1 THEN -taken_at ELSE taken_at END LIMIT 1
                 """,
                 [(now - .days(1)).milliseconds]
             )
             guard let row else { return day }
-            (day.new, day.delivered) = (try row["new"], try row["delivered"])
-            (day.acknowledged, day.dead) = (try row["acknowledged"], try row["dead"])
+            let totals = try db.ledger.totals()
+            (day.new, day.delivered) = (totals.new - (try row["new"]), totals.delivered - (try row["delivered"]))
+            day.acknowledged = totals.acknowledged - (try row["acknowledged"])
+            day.dead = totals.dead - (try row["dead"])
             return day
         }
+    }
+}
+
+extension Ledger {
+    /// The entries in the order of ``LedgerRows/columns``.
+    fileprivate var entries: [Int] {
+        [fetched, new, duplicate, rejected, delivered, dead, cancelled, suppressed, evicted, acknowledged]
     }
 }
 
@@ -89,14 +100,56 @@ struct LedgerRows {
         try add(delta, to: stream)
     }
 
-    /// One row, which a trigger keeps.
+    /// The sums of the rows of all starts.
     func totals() throws -> Ledger {
-        try db.row("SELECT \(Self.columns) FROM ledger_totals").map(Self.ledger) ?? Ledger()
+        let sums = Self.columns.split(separator: ", ").map { "coalesce(sum(\($0)), 0) AS \($0)" }
+        return try db.row("SELECT \(sums.joined(separator: ", ")) FROM ledger_totals").map(Self.ledger) ?? Ledger()
+    }
+
+    /// Adds every rise to the totals of this start of the process.
+    ///
+    /// The ledgers cannot be those totals: their entries can fall, for example when a dead letter is retried, and they are
+    /// deleted with their account.
+    private func addRises(_ delta: Ledger) throws {
+        let rises = delta.entries.map { max(0, $0) }
+        guard rises.contains(where: { $0 > 0 }) else { return }
+        try mergeFormerStarts()
+        try db.run(Self.rise, [db.context.start] + SQLArguments(rises))
+    }
+
+    private static let rise: String = {
+        let names = columns.split(separator: ", ")
+        return """
+            INSERT INTO ledger_totals (start, \(columns)) VALUES (?\(names.map { _ in ", ?" }.joined()))
+            ON CONFLICT (start) DO UPDATE SET
+                \(names.map { "\($0) = ledger_totals.\($0) + excluded.\($0)" }.joined(separator: ", "))
+            """
+    }()
+
+    /// Adds the rows of former starts into one, at the first rise of this one. Their processes have ended, because one at a
+    /// time has the database.
+    private func mergeFormerStarts() throws {
+        guard !db.context.hasMergedTotals else { return }
+        db.context.hasMergedTotals = true
+        let former = "SELECT count(*) FROM ledger_totals WHERE start NOT IN ('', ?)"
+        guard try db.integer(former, [db.context.start]) > 0 else { return }
+        let names = Self.columns.split(separator: ", ")
+        try db.run(
+            """
+            INSERT INTO ledger_totals (start, \(Self.columns))
+            SELECT '', \(names.map { "coalesce(sum(\($0)), 0)" }.joined(separator: ", ")) FROM ledger_totals
+            WHERE start <> ?
+            ON CONFLICT (start) DO UPDATE SET \(names.map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
+            """,
+            [db.context.start]
+        )
+        try db.run("DELETE FROM ledger_totals WHERE start NOT IN ('', ?)", [db.context.start])
     }
 
     /// Adds to a stream's ledger, in the transaction that changes the rows.
     func add(_ delta: Ledger, to stream: Int64) throws {
         guard delta != Ledger() else { return }
+        try addRises(delta)
         try db.run(
             """
             UPDATE ledger SET fetched = fetched + ?, new = new + ?, duplicate = duplicate + ?,
@@ -104,10 +157,7 @@ struct LedgerRows {
                 suppressed = suppressed + ?, evicted = evicted + ?, acknowledged = acknowledged + ?
             WHERE stream_id = ?
             """,
-            [
-                delta.fetched, delta.new, delta.duplicate, delta.rejected, delta.delivered, delta.dead,
-                delta.cancelled, delta.suppressed, delta.evicted, delta.acknowledged, stream,
-            ]
+            SQLArguments(delta.entries) + [stream]
         )
     }
 }

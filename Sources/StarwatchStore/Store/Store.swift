@@ -61,17 +61,25 @@ package actor Store {
     // MARK: - Access
 
     /// Runs one immediate transaction.
+    ///
+    /// - Parameter account: The only account whose poll state it can change; `nil` if it can change that of others.
     func write<T: Sendable>(
         _ operation: StoreOperation,
-        _ body: @Sendable (Session) throws -> T
-    ) throws(StoreError) -> T { try access(operation) { try database.write { db in try context.run(body, on: db) } } }
-
-    /// Runs statements that are each their own transaction: reads, or a single write.
-    func direct<T: Sendable>(
-        _ operation: StoreOperation,
+        of account: DID? = nil,
         _ body: @Sendable (Session) throws -> T
     ) throws(StoreError) -> T {
-        try access(operation) { try database.writeWithoutTransaction { db in try context.run(body, on: db) } }
+        try access(operation, account) { try database.write { db in try context.run(body, on: db) } }
+    }
+
+    /// Runs statements that are each their own transaction: reads, or a single write.
+    ///
+    /// - Parameter account: As in ``write(_:of:_:)``.
+    func direct<T: Sendable>(
+        _ operation: StoreOperation,
+        of account: DID? = nil,
+        _ body: @Sendable (Session) throws -> T
+    ) throws(StoreError) -> T {
+        try access(operation, account) { try database.writeWithoutTransaction { db in try context.run(body, on: db) } }
     }
 
     /// Runs one immediate transaction with the row id of a stream.
@@ -81,7 +89,7 @@ package actor Store {
         _ body: @Sendable (Session, Int64) throws -> T
     ) throws(StoreError) -> T {
         let id = try streamID(stream)
-        return try write(operation) { db in try body(db, id) }
+        return try write(operation, of: stream.account) { db in try body(db, id) }
     }
 
     /// Runs statements that are each their own transaction, with the row id of a stream.
@@ -91,7 +99,7 @@ package actor Store {
         _ body: @Sendable (Session, Int64) throws -> T
     ) throws(StoreError) -> T {
         let id = try streamID(stream)
-        return try direct(operation) { db in try body(db, id) }
+        return try direct(operation, of: stream.account) { db in try body(db, id) }
     }
 
     /// Runs several accesses without other work in between.
@@ -99,7 +107,11 @@ package actor Store {
         try work(self)
     }
 
-    private func access<T>(_ operation: StoreOperation, _ body: () throws -> T) throws(StoreError) -> T {
+    private func access<T>(
+        _ operation: StoreOperation,
+        _ account: DID?,
+        _ body: () throws -> T
+    ) throws(StoreError) -> T {
         if let damage = context.damage { throw damage }
         // First, so that this access sees them, and they need no write of their own later.
         storeUnchanged()
@@ -113,7 +125,7 @@ package actor Store {
             if hasFailed { streamIDs.removeAll() }
             // Also after an error, because a commit can reach the disk before it fails.
             if hasFailed || context.changedRows != before {
-                if operation.changesPollState { memory.polls.forget() }
+                if operation.changesPollState { memory.polls.forget(account) }
                 if operation.changesSnapshot { memory.snapshots.forget() }
             }
         }

@@ -24,7 +24,11 @@ extension StoreStories {
         try await store.write(.log) { db in
             for run in runs {
                 try db.run(
-                    "INSERT OR REPLACE INTO recent_runs (run_id, poll, finished_at, run) VALUES (?, ?, ?, ?)",
+                    """
+                    INSERT INTO recent_runs (run_id, poll, finished_at, run) VALUES (?, ?, ?, ?)
+                    ON CONFLICT (run_id) DO UPDATE SET poll = excluded.poll, finished_at = excluded.finished_at,
+                        run = excluded.run
+                    """,
                     [run.id, run.poll, run.finishedAt.milliseconds, run.json]
                 )
             }

@@ -13,7 +13,7 @@ package struct StoreStories: Sendable {
             try db.values(
                 """
                 SELECT o.id FROM streams s CROSS JOIN notification_outbox o ON o.stream_id = s.id AND o.jwt_id = ?
-                ORDER BY s.account IS (SELECT activeDid FROM active_identity) DESC, o.id DESC
+                ORDER BY \(Schema.isActive) DESC, o.id DESC
                 """,
                 [change.rawValue]
             )
@@ -33,7 +33,7 @@ package struct StoreStories: Sendable {
             let found = try db.row(
                 """
                 SELECT \(OutboxRow.columns), o.notification_id, o.origin, o.fetch_id, o.ack_request_id,
-                    s.last_notified_at, s.account IS (SELECT activeDid FROM active_identity) AS is_active
+                    s.last_notified_at, \(Schema.isActive) AS is_active
                 FROM notification_outbox o JOIN streams s ON s.id = o.stream_id WHERE o.id = ?
                 """,
                 [id]
@@ -174,7 +174,7 @@ struct StoryRows {
         let found = try db.row(
             """
             SELECT n.id, n.token, s.account, s.server, s.poll, n.state, n.run_id, n.created_at, n.finished_at, n.repeats,
-                s.account IS (SELECT activeDid FROM active_identity) AS is_active
+                \(Schema.isActive) AS is_active
             FROM notifications n JOIN streams s ON s.id = n.stream_id WHERE \(condition)
             """,
             arguments

@@ -61,7 +61,11 @@ import Testing
                 Issue.record("the link is no shortlink")
                 return
             }
-            let targets = try await bench.agent.store.notifications.shortlink(link, now: bench.clock.now)?.targets
+            let targets = try await bench.agent.store.notifications.shortlink(
+                link,
+                of: Bench.did,
+                now: bench.clock.now
+            )?.targets
             #expect(targets?.map(\.jwt.rawValue) == Array(ids.dropFirst()))
         }
     }

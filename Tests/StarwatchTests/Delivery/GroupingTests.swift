@@ -102,7 +102,11 @@ import Testing
                     Issue.record("the link is no shortlink")
                     continue
                 }
-                let targets = try await bench.agent.store.notifications.shortlink(link, now: bench.clock.now)?.targets
+                let targets = try await bench.agent.store.notifications.shortlink(
+                    link,
+                    of: Bench.did,
+                    now: bench.clock.now
+                )?.targets
                 #expect(targets?.map(\.jwt.rawValue) == payload.changes.map(\.jwt_id))
             }
         }

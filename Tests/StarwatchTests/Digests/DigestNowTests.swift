@@ -55,7 +55,9 @@ import Testing
             let second = try await bench.agent.perform(ControlAPI.showDigest, "daily")
             #expect(first.text == "cached" && first.contentAt == ManualClock.start.iso8601)
             #expect(first.state == "delivered" && second.notificationID != first.notificationID)
-            let shown = try #require(try await bench.agent.store.notifications.find(first.notificationID))
+            let shown = try #require(
+                try await bench.agent.store.notifications.find(first.notificationID, of: Bench.did)
+            )
             #expect(shown.title == "Daily" && shown.body == "3 new for Ada (as of 2026-01-01 12:00)")
             await bench.arm()
             #expect(bench.count(.shown) == 2)
@@ -84,7 +86,7 @@ import Testing
             _ = try await bench.agent.perform(ControlAPI.fetchDigest, "daily")
             bench.clock.advance(by: .seconds(601))
             let old = try await bench.agent.showNow(DigestBench.name)
-            #expect(try await bench.agent.store.notifications.find(old)?.body == "Open the app")
+            #expect(try await bench.agent.store.notifications.find(old, of: Bench.did)?.body == "Open the app")
         }
     }
 

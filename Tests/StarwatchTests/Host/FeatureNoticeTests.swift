@@ -98,7 +98,7 @@ import Testing
             }
             #expect(bench["one"].seen.count == 4 && bench["two"].seen.count == 3)
             let notice = try #require(bench["one"].seen.first)
-            #expect(try await bench.agent.store.notifications.find(notice.id)?.state == .delivered)
+            #expect(try await bench.agent.store.notifications.find(notice.id, of: Bench.did)?.state == .delivered)
             #expect(
                 try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.dismiss, on: notice.id)).already
                     == false

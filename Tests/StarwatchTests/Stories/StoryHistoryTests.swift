@@ -99,6 +99,7 @@ import Testing
             bench.clock.advance(by: .seconds(1))
             let evicted = try await bench.agent.store.outbox.evict(
                 .fifo,
+                of: Bench.did,
                 server: bench.mock.url,
                 maxUndelivered: 9,
                 now: bench.clock.now

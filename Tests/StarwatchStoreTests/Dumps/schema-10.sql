@@ -291,25 +291,13 @@ CREATE TABLE feed (
 ) STRICT;
 CREATE INDEX idx_feed_created ON feed (created_at);
 CREATE TABLE ledger_totals (
-    id INTEGER PRIMARY KEY CHECK (id = 1),
+    start TEXT PRIMARY KEY,
     fetched INTEGER NOT NULL, new INTEGER NOT NULL,
     duplicate INTEGER NOT NULL, rejected INTEGER NOT NULL,
     delivered INTEGER NOT NULL, dead INTEGER NOT NULL,
     cancelled INTEGER NOT NULL, suppressed INTEGER NOT NULL,
     evicted INTEGER NOT NULL, acknowledged INTEGER NOT NULL
-) STRICT;
-CREATE TRIGGER ledger_rises AFTER UPDATE ON ledger BEGIN
-    UPDATE ledger_totals SET fetched = fetched + max(0, NEW.fetched - OLD.fetched),
-        new = new + max(0, NEW.new - OLD.new),
-        duplicate = duplicate + max(0, NEW.duplicate - OLD.duplicate),
-        rejected = rejected + max(0, NEW.rejected - OLD.rejected),
-        delivered = delivered + max(0, NEW.delivered - OLD.delivered),
-        dead = dead + max(0, NEW.dead - OLD.dead),
-        cancelled = cancelled + max(0, NEW.cancelled - OLD.cancelled),
-        suppressed = suppressed + max(0, NEW.suppressed - OLD.suppressed),
-        evicted = evicted + max(0, NEW.evicted - OLD.evicted),
-        acknowledged = acknowledged + max(0, NEW.acknowledged - OLD.acknowledged);
-END;
+) STRICT, WITHOUT ROWID;
 CREATE TABLE ledger_samples (
     taken_at INTEGER PRIMARY KEY,
     new INTEGER NOT NULL, delivered INTEGER NOT NULL, acknowledged INTEGER NOT NULL, dead INTEGER NOT NULL
@@ -362,6 +350,12 @@ CREATE TABLE event_queue (
     attempts INTEGER NOT NULL DEFAULT 0,
     next_attempt_at INTEGER NOT NULL
 ) STRICT;
+CREATE TABLE digest_progress (
+    account TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    armed_through INTEGER NOT NULL,
+    PRIMARY KEY (account, digest)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE poll_schedules (
     schedule_id TEXT PRIMARY KEY,
     config_json TEXT NOT NULL CHECK (json_valid(config_json)),
@@ -407,7 +401,7 @@ CREATE TABLE sealing (
     changed_at INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE data_keys (
-    id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id BETWEEN 1 AND 16777215),
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     purpose TEXT NOT NULL CHECK (purpose IN ('data', 'lookup', 'installation')),
     account TEXT,
     wrapped BLOB NOT NULL,
@@ -433,6 +427,7 @@ CREATE TABLE signing_keys (
     CHECK ((secret IS NULL) = (state = 'revoked'))
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX idx_signing_keys_active ON signing_keys (account) WHERE state = 'active';
+CREATE INDEX idx_data_keys_account ON data_keys (account);
 CREATE TABLE journal (
     id INTEGER PRIMARY KEY,
     created_at INTEGER NOT NULL,
@@ -459,7 +454,6 @@ CREATE TABLE installation (
     installation_key BLOB NOT NULL CHECK (length(installation_key) = 32)
 ) STRICT;
 INSERT INTO active_identity (id) VALUES (1);
-INSERT INTO ledger_totals VALUES (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 INSERT INTO ledger_samples VALUES (0, 0, 0, 0, 0);
 INSERT INTO installation (id, instance_id, installation_key)
     VALUES (1, lower(hex(randomblob(16))), randomblob(32));
@@ -472,5 +466,6 @@ INSERT INTO grdb_migrations (identifier) VALUES ('v6');
 INSERT INTO grdb_migrations (identifier) VALUES ('v7');
 INSERT INTO grdb_migrations (identifier) VALUES ('v8');
 INSERT INTO grdb_migrations (identifier) VALUES ('v9');
-PRAGMA user_version = 9;
+INSERT INTO grdb_migrations (identifier) VALUES ('v10');
+PRAGMA user_version = 10;
 COMMIT;

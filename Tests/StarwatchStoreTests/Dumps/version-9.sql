@@ -1,0 +1,455 @@
+PRAGMA foreign_keys=OFF;
+BEGIN TRANSACTION;
+CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
+INSERT INTO grdb_migrations VALUES('v1');
+INSERT INTO grdb_migrations VALUES('v2');
+INSERT INTO grdb_migrations VALUES('v3');
+INSERT INTO grdb_migrations VALUES('v4');
+INSERT INTO grdb_migrations VALUES('v5');
+INSERT INTO grdb_migrations VALUES('v6');
+INSERT INTO grdb_migrations VALUES('v7');
+INSERT INTO grdb_migrations VALUES('v8');
+INSERT INTO grdb_migrations VALUES('v9');
+CREATE TABLE settings (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    accountDid TEXT NOT NULL UNIQUE,
+    apiServer TEXT NOT NULL DEFAULT 'https://api.endorser.ch',
+    starredPlanHandleIds TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(starredPlanHandleIds)),
+    starsSeeded INTEGER NOT NULL DEFAULT 0 CHECK (starsSeeded IN (0, 1)),
+    lastAckedStarredPlanChangesJwtId TEXT,
+    lastAckedTimestamp INTEGER,
+    notificationPreferences TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(notificationPreferences)),
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+) STRICT;
+INSERT INTO settings VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','["https:\/\/endorser.ch\/entity\/01JWMCKG0022HDXJ4G4Q61XV37","https:\/\/endorser.ch\/entity\/01JWMG1JER6K8BZY81A0M0CF55","https:\/\/endorser.ch\/entity\/01JWMKFMXGFJAQ5QFAJMD81J1Y"]',1,'01M7YQ4B7501VVN6FAA9EE9BJV',1795253480988,'{}',1795253480950,1795253480988);
+CREATE TABLE active_identity (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    activeDid TEXT REFERENCES settings (accountDid),
+    generation INTEGER NOT NULL DEFAULT 0 CHECK (generation >= 0),
+    lastUpdated INTEGER
+) STRICT;
+INSERT INTO active_identity VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa',1,1795253480950);
+CREATE TABLE starred_archive (
+    id INTEGER PRIMARY KEY,
+    account TEXT NOT NULL,
+    plan_ids TEXT NOT NULL CHECK (json_valid(plan_ids)),
+    archived_at INTEGER NOT NULL
+) STRICT;
+CREATE TABLE streams (
+    id INTEGER PRIMARY KEY,
+    account TEXT NOT NULL,
+    server TEXT NOT NULL,
+    poll TEXT NOT NULL,
+    fetch_cursor TEXT CHECK (length(fetch_cursor) = 26),
+    bootstrapped_at INTEGER,
+    walk_top TEXT,
+    walk_before TEXT,
+    walk_after TEXT,
+    last_attempt INTEGER,
+    last_success INTEGER,
+    last_outcome TEXT,
+    next_run INTEGER,
+    last_notified_at INTEGER, refused_pages INTEGER NOT NULL DEFAULT 0, seen_until INTEGER, last_new INTEGER,
+    UNIQUE (account, server, poll),
+    CHECK ((walk_top IS NULL) = (walk_before IS NULL))
+) STRICT;
+INSERT INTO streams VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','01M7YQ4BJCCGBPWF4WYK4MV3VC',1795253480962,NULL,NULL,NULL,1795253481114,1795253481121,'changed',NULL,1795253480978,0,NULL,NULL);
+CREATE TABLE watermarks (
+    account TEXT NOT NULL,
+    server TEXT NOT NULL,
+    poll TEXT NOT NULL,
+    watermark TEXT CHECK (length(watermark) = 26),
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (account, server, poll)
+) STRICT, WITHOUT ROWID;
+INSERT INTO watermarks VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','01M7YQ4B7501VVN6FAA9EE9BJV',1795253480988);
+CREATE TABLE ledger (
+    stream_id INTEGER PRIMARY KEY REFERENCES streams (id) ON DELETE CASCADE,
+    fetched INTEGER NOT NULL DEFAULT 0, new INTEGER NOT NULL DEFAULT 0,
+    duplicate INTEGER NOT NULL DEFAULT 0, rejected INTEGER NOT NULL DEFAULT 0,
+    delivered INTEGER NOT NULL DEFAULT 0, dead INTEGER NOT NULL DEFAULT 0,
+    cancelled INTEGER NOT NULL DEFAULT 0, suppressed INTEGER NOT NULL DEFAULT 0,
+    evicted INTEGER NOT NULL DEFAULT 0, acknowledged INTEGER NOT NULL DEFAULT 0
+) STRICT;
+INSERT INTO ledger VALUES(1,6,5,1,0,3,0,0,0,0,3);
+CREATE TABLE servers (
+    server TEXT PRIMARY KEY,
+    dialect TEXT CHECK (dialect IN ('canonical', 'endorser')),
+    acknowledges INTEGER CHECK (acknowledges IN (0, 1)),
+    not_before INTEGER
+, not_before_set INTEGER) STRICT, WITHOUT ROWID;
+INSERT INTO servers VALUES('https://api.example','endorser',NULL,NULL,NULL);
+CREATE TABLE history (
+    id INTEGER PRIMARY KEY,
+    stream_id INTEGER NOT NULL REFERENCES streams (id) ON DELETE CASCADE,
+    run_id TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    finished_at INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    new_rows INTEGER NOT NULL,
+    reason TEXT
+) STRICT;
+INSERT INTO history VALUES(1,1,'run_42f705acfdc0f96b',1795253480958,1795253480976,'changed',3,NULL);
+INSERT INTO history VALUES(2,1,'run_b6e082434032758d',1795253481114,1795253481121,'changed',2,NULL);
+CREATE TABLE notification_outbox (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    stream_id INTEGER NOT NULL REFERENCES streams (id),
+    jwt_id TEXT NOT NULL CHECK (length(jwt_id) = 26),
+    plan_id TEXT NOT NULL,
+    name TEXT,
+    origin TEXT NOT NULL DEFAULT 'poll' CHECK (origin IN ('poll', 'bootstrap')),
+    state TEXT NOT NULL CHECK (state = 'pending' OR state = 'claimed' OR state = 'delivered' OR state = 'acknowledged' OR state = 'dead' OR state = 'cancelled' OR state = 'suppressed' OR state = 'evicted'),
+    priority INTEGER NOT NULL DEFAULT 0,
+    retry_count INTEGER NOT NULL DEFAULT 0 CHECK (retry_count >= 0),
+    notification_id INTEGER,
+    run_id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    delivered_at INTEGER,
+    acknowledged_at INTEGER,
+    finished_at INTEGER, changed_fields TEXT
+    CHECK (changed_fields IS NULL OR json_valid(changed_fields)), fetch_id INTEGER, ack_request_id TEXT, is_offer INTEGER NOT NULL DEFAULT 0 CHECK (is_offer IN (0, 1)), reason TEXT, discarded_by TEXT,
+    UNIQUE (stream_id, jwt_id),
+    CHECK (state <> 'claimed' OR notification_id IS NOT NULL),
+    CHECK ((finished_at IS NULL) = (state = 'pending' OR state = 'claimed' OR state = 'delivered')),
+    CHECK (state NOT IN ('delivered', 'acknowledged') OR delivered_at IS NOT NULL),
+    CHECK (state <> 'acknowledged' OR acknowledged_at IS NOT NULL),
+    CHECK (origin = 'poll' OR state = 'suppressed')
+) STRICT;
+INSERT INTO notification_outbox VALUES(1,1,'01M7YQ4B7501VVN6FAA9EE9BJV','https://endorser.ch/entity/01JWMKFMXGFJAQ5QFAJMD81J1Y','Creek Cleanup Saturday','poll','acknowledged',0,0,1,'run_42f705acfdc0f96b',1795253480962,1795253480980,1795253480988,1795253480988,NULL,NULL,NULL,0,NULL,NULL);
+INSERT INTO notification_outbox VALUES(2,1,'01M7YQ4B7501VVN6FAA97J7EAH','https://endorser.ch/entity/01JWMG1JER6K8BZY81A0M0CF55','Tool Library Shelves','poll','acknowledged',0,0,1,'run_42f705acfdc0f96b',1795253480962,1795253480980,1795253480988,1795253480988,NULL,NULL,NULL,0,NULL,NULL);
+INSERT INTO notification_outbox VALUES(3,1,'01M7YQ4B7402HBTRT3T0FRWJM1','https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37','Community Garden Fence','poll','acknowledged',0,0,1,'run_42f705acfdc0f96b',1795253480962,1795253480980,1795253480988,1795253480988,NULL,NULL,NULL,0,NULL,NULL);
+INSERT INTO notification_outbox VALUES(4,1,'01M7YQ4BJCCGBPWF4WYK4MV3VC','https://endorser.ch/entity/01JWMG1JER6K8BZY81A0M0CF55','Tool Library Shelves','poll','pending',0,0,NULL,'run_b6e082434032758d',1795253481117,NULL,NULL,NULL,NULL,NULL,NULL,0,NULL,NULL);
+INSERT INTO notification_outbox VALUES(5,1,'01M7YQ4BJCCGBPWF4WYJS5WB8B','https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37','Community Garden Fence','poll','pending',0,0,NULL,'run_b6e082434032758d',1795253481117,NULL,NULL,NULL,NULL,NULL,NULL,0,NULL,NULL);
+CREATE TABLE ack_batches (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    stream_id INTEGER NOT NULL UNIQUE REFERENCES streams (id) ON DELETE CASCADE,
+    idempotency_key TEXT NOT NULL UNIQUE,
+    row_ids TEXT NOT NULL CHECK (json_valid(row_ids)),
+    attempts INTEGER NOT NULL DEFAULT 0,
+    next_attempt_at INTEGER NOT NULL,
+    created_at INTEGER NOT NULL
+, refusals INTEGER NOT NULL DEFAULT 0) STRICT;
+CREATE TABLE notifications (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    token TEXT NOT NULL UNIQUE,
+    stream_id INTEGER NOT NULL REFERENCES streams (id),
+    state TEXT NOT NULL CHECK (state IN ('open', 'delivered', 'dead', 'cancelled', 'released')),
+    kind TEXT NOT NULL,
+    row_count INTEGER NOT NULL CHECK (row_count > 0),
+    title TEXT NOT NULL,
+    body TEXT NOT NULL,
+    payload BLOB NOT NULL,
+    run_id TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    finished_at INTEGER, repeats TEXT,
+    CHECK ((finished_at IS NULL) = (state = 'open'))
+) STRICT;
+INSERT INTO notifications VALUES(1,'ntf_ec39231d2a702e5ae91c52fe72ce6177',1,'delivered','several',3,'Project Updates','You have 3 new updates in your starred projects',X'7b22616374696f6e73223a5b22766965775f75706461746573222c226469736d697373222c22736e6f6f7a655f3168222c226d61726b5f72656164225d2c22626f6479223a22596f7520686176652033206e6577207570646174657320696e20796f757220737461727265642070726f6a65637473222c226368616e676573223a5b7b226368616e6765645f6174223a22323032362d31312d32315430393a33313a32302e3637365a222c226a77745f6964223a2230314d37595134423734303248425452543354304652574a4d31222c226e616d65223a22436f6d6d756e6974792047617264656e2046656e6365222c22706c616e223a2268747470733a2f2f656e646f727365722e63682f656e746974792f30314a574d434b47303032324844584a34473451363158563337227d2c7b226368616e6765645f6174223a22323032362d31312d32315430393a33313a32302e3637375a222c226a77745f6964223a2230314d37595134423735303156564e3646414139374a37454148222c226e616d65223a22546f6f6c204c696272617279205368656c766573222c22706c616e223a2268747470733a2f2f656e646f727365722e63682f656e746974792f30314a574d47314a4552364b38425a59383141304d3043463535227d2c7b226368616e6765645f6174223a22323032362d31312d32315430393a33313a32302e3637375a222c226a77745f6964223a2230314d37595134423735303156564e3646414139454539424a56222c226e616d65223a22437265656b20436c65616e7570205361747572646179222c22706c616e223a2268747470733a2f2f656e646f727365722e63682f656e746974792f30314a574d4b464d5847464a4151355146414a4d4438314a3159227d5d2c22636f6c6c617073655f6b6579223a22737461727265642d70726f6a65637473222c22636f756e74223a332c22637265617465645f6174223a22323032362d31312d32315430393a33313a32302e3937385a222c22646565705f6c696e6b223a2274696d657361666172693a2f2f70726f6a656374732f757064617465733f6a77744964733d30314d37595134423734303248425452543354304652574a4d312c30314d37595134423735303156564e3646414139374a374541482c30314d37595134423735303156564e3646414139454539424a56222c2267726f7570223a227365766572616c222c226964223a226e74665f6563333932333164326137303265356165393163353266653732636536313737222c226c6f63616c65223a22656e222c22706f6c6c223a22737461727265645f70726f6a65637473222c2272756e5f6964223a2272756e5f31383236616230666661383939663263222c227469746c65223a2250726f6a6563742055706461746573227d','run_1826ab0ffa899f2c',1795253480978,1795253480980,NULL);
+CREATE TABLE notif_contents (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    account TEXT NOT NULL,
+    slot_id TEXT NOT NULL,
+    payload_json TEXT NOT NULL,
+    fetched_at INTEGER NOT NULL,
+    etag TEXT, source TEXT NOT NULL DEFAULT '', validated_at INTEGER,
+    UNIQUE (account, slot_id, fetched_at)
+) STRICT;
+CREATE TABLE log_entries (
+    id INTEGER PRIMARY KEY,
+    created_at INTEGER NOT NULL,
+    line TEXT NOT NULL
+, level INTEGER NOT NULL DEFAULT 1 CHECK (level BETWEEN 0 AND 3), run_id TEXT) STRICT;
+CREATE TABLE installation (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    instance_id TEXT NOT NULL,
+    installation_key BLOB NOT NULL CHECK (length(installation_key) = 32)
+) STRICT;
+INSERT INTO installation VALUES(1,'36edaff0e0c3617aafa63051c239464b',X'cfd3ce6e4afb1938a928329668bace112a434c790c17f38e0a41200c854ae038');
+CREATE TABLE request_windows (
+    account TEXT PRIMARY KEY,
+    window BLOB NOT NULL,
+    spent_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO request_windows VALUES('did:ethr:0x00000000000000000000000000000000000000aa',X'0200000000000000282e72fda10100000100000000000000103272fda10100000100000000000000',1795253481114);
+CREATE TABLE feed (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    token TEXT NOT NULL UNIQUE,
+    payload BLOB NOT NULL,
+    created_at INTEGER NOT NULL
+) STRICT;
+CREATE TABLE notif_deliveries (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    account TEXT NOT NULL,
+    slot_id TEXT NOT NULL,
+    fire_at INTEGER NOT NULL,
+    delivered_at INTEGER,
+    status TEXT NOT NULL CHECK (status IN ('scheduled', 'shown', 'skipped', 'skipped_stale', 'error')),
+    error_code TEXT,
+    error_message TEXT,
+    digest TEXT,
+    token TEXT,
+    prefetch TEXT NOT NULL DEFAULT 'none' CHECK (prefetch IN ('none', 'started', 'succeeded', 'failed')),
+    text_kind TEXT CHECK (text_kind IN ('fresh', 'cached', 'fallback')),
+    content_at INTEGER,
+    fingerprint INTEGER,
+    title TEXT,
+    body TEXT,
+    payload BLOB,
+    fired_at INTEGER,
+    UNIQUE (account, slot_id, fire_at)
+) STRICT;
+CREATE TABLE notif_config (
+    k TEXT PRIMARY KEY,
+    v TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE event_queue (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL CHECK (kind IN ('delivery', 'error', 'heartbeat', 'config_updated')),
+    payload_json TEXT NOT NULL CHECK (json_valid(payload_json)),
+    created_at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    next_attempt_at INTEGER NOT NULL
+) STRICT;
+CREATE TABLE poll_schedules (
+    schedule_id TEXT PRIMARY KEY,
+    config_json TEXT NOT NULL CHECK (json_valid(config_json)),
+    next_run INTEGER,
+    last_attempt INTEGER,
+    last_success INTEGER,
+    failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
+    last_error TEXT,
+    validator_url TEXT,
+    etag TEXT,
+    last_modified TEXT,
+    updated_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE host_watermarks (
+    key TEXT PRIMARY KEY,
+    watermark TEXT NOT NULL,
+    updated_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE removed_accounts (
+    account TEXT PRIMARY KEY,
+    removed_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE feature_introductions (
+    feature TEXT PRIMARY KEY,
+    introduced_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE feature_notices (
+    account TEXT NOT NULL,
+    feature TEXT NOT NULL REFERENCES feature_introductions (feature),
+    token TEXT NOT NULL UNIQUE,
+    created_at INTEGER NOT NULL,
+    finished_at INTEGER,
+    PRIMARY KEY (account, feature)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE shortlinks (
+    token TEXT PRIMARY KEY,
+    notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
+    targets TEXT NOT NULL CHECK (json_valid(targets)),
+    expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE notification_actions (
+    notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
+    action TEXT NOT NULL
+        CHECK (action IN ('view_updates', 'view_project', 'dismiss', 'snooze_1h', 'mark_read')),
+    done_at INTEGER NOT NULL,
+    repetition TEXT CHECK ((repetition IS NOT NULL) = (action = 'snooze_1h')),
+    PRIMARY KEY (notification_id, action)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE plan_snapshots (
+    account TEXT NOT NULL,
+    server TEXT NOT NULL,
+    plan_id TEXT NOT NULL,
+    jwt_id TEXT NOT NULL CHECK (length(jwt_id) = 26),
+    fields TEXT NOT NULL CHECK (json_valid(fields)), sealed_plan_id TEXT,
+    PRIMARY KEY (account, server, plan_id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE staleness_notices (
+    stream_id INTEGER PRIMARY KEY REFERENCES streams (id) ON DELETE CASCADE,
+    notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE
+) STRICT;
+CREATE TABLE deliveries (
+    notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
+    sink TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('pending', 'ok', 'rejected', 'given_up', 'gone', 'cancelled')),
+    lease INTEGER NOT NULL DEFAULT 0,
+    leased_until INTEGER,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    rejections INTEGER NOT NULL DEFAULT 0,
+    due_since INTEGER NOT NULL,
+    next_attempt_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL, reason TEXT,
+    PRIMARY KEY (notification_id, sink)
+) STRICT, WITHOUT ROWID;
+INSERT INTO deliveries VALUES(1,'log','ok',1,NULL,1,0,1795253480978,1795253480980,1795253480980,NULL);
+CREATE TABLE quarantine (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    stream_id INTEGER NOT NULL REFERENCES streams (id) ON DELETE CASCADE,
+    fingerprint INTEGER NOT NULL,
+    jwt_id TEXT CHECK (length(jwt_id) = 26),
+    kind TEXT NOT NULL,
+    issues TEXT NOT NULL CHECK (json_valid(issues)),
+    page INTEGER NOT NULL CHECK (page > 0),
+    run_id TEXT NOT NULL,
+    times INTEGER NOT NULL DEFAULT 1,
+    created_at INTEGER NOT NULL,
+    seen_at INTEGER NOT NULL,
+    discarded_at INTEGER,
+    UNIQUE (stream_id, fingerprint)
+) STRICT;
+CREATE TABLE page_fetches (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_id TEXT NOT NULL,
+    page INTEGER NOT NULL,
+    request_id TEXT NOT NULL,
+    server_request_id TEXT,
+    asked_at INTEGER NOT NULL,
+    answered_at INTEGER NOT NULL,
+    tries INTEGER NOT NULL
+) STRICT;
+CREATE TABLE delivery_attempts (
+    notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
+    sink TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    started_at INTEGER NOT NULL,
+    finished_at INTEGER NOT NULL,
+    result TEXT NOT NULL CHECK (result IN ('ok', 'rejected', 'unavailable', 'timeout', 'gone')),
+    reason TEXT,
+    next_attempt_at INTEGER, cause TEXT,
+    PRIMARY KEY (notification_id, sink, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE watermark_moves (
+    stream_id INTEGER NOT NULL REFERENCES streams (id) ON DELETE CASCADE,
+    watermark TEXT NOT NULL CHECK (length(watermark) = 26),
+    moved_at INTEGER NOT NULL,
+    PRIMARY KEY (stream_id, watermark)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE ledger_totals (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    fetched INTEGER NOT NULL, new INTEGER NOT NULL,
+    duplicate INTEGER NOT NULL, rejected INTEGER NOT NULL,
+    delivered INTEGER NOT NULL, dead INTEGER NOT NULL,
+    cancelled INTEGER NOT NULL, suppressed INTEGER NOT NULL,
+    evicted INTEGER NOT NULL, acknowledged INTEGER NOT NULL
+) STRICT;
+INSERT INTO ledger_totals VALUES(1,6,5,1,0,3,0,0,0,0,3);
+CREATE TABLE ledger_samples (
+    taken_at INTEGER PRIMARY KEY,
+    new INTEGER NOT NULL, delivered INTEGER NOT NULL, acknowledged INTEGER NOT NULL, dead INTEGER NOT NULL
+) STRICT;
+INSERT INTO ledger_samples VALUES(0,5,3,3,0);
+CREATE TABLE sealing (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    master_key TEXT NOT NULL CHECK (length(master_key) = 16),
+    state TEXT NOT NULL CHECK (state IN ('sealed', 'cleaning')),
+    changed_at INTEGER NOT NULL
+) STRICT;
+CREATE TABLE data_keys (
+    id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id BETWEEN 1 AND 16777215),
+    purpose TEXT NOT NULL CHECK (purpose IN ('data', 'lookup', 'installation')),
+    account TEXT,
+    wrapped BLOB NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('active', 'retiring')),
+    uses INTEGER NOT NULL DEFAULT 0,
+    created_at INTEGER NOT NULL
+) STRICT;
+CREATE TABLE sealed_accounts (
+    account TEXT PRIMARY KEY,
+    did TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE signing_keys (
+    kid TEXT PRIMARY KEY,
+    account TEXT NOT NULL,
+    algorithm TEXT NOT NULL CHECK (algorithm IN ('HS256', 'ES256K')),
+    secret BLOB,
+    state TEXT NOT NULL CHECK (state IN ('active', 'retiring', 'revoked')),
+    can_sign INTEGER NOT NULL CHECK (can_sign IN (0, 1)),
+    created_at INTEGER NOT NULL,
+    ends_at INTEGER,
+    CHECK ((ends_at IS NULL) = (state = 'active')),
+    CHECK ((secret IS NULL) = (state = 'revoked'))
+) STRICT, WITHOUT ROWID;
+CREATE TABLE journal (
+    id INTEGER PRIMARY KEY,
+    created_at INTEGER NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('action', 'reload', 'run_end')),
+    actor TEXT NOT NULL,
+    verb TEXT,
+    target TEXT,
+    result TEXT NOT NULL,
+    detail TEXT
+) STRICT;
+CREATE TABLE former_states (
+    id INTEGER PRIMARY KEY,
+    row_id INTEGER,
+    notification_id INTEGER,
+    fetch_id INTEGER,
+    stored_at INTEGER,
+    state TEXT,
+    ended_at INTEGER,
+    sink TEXT,
+    reason TEXT,
+    step TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    CHECK (row_id IS NOT NULL OR notification_id IS NOT NULL)
+) STRICT;
+CREATE TABLE recent_runs (
+    run_id TEXT PRIMARY KEY,
+    poll TEXT NOT NULL,
+    finished_at INTEGER NOT NULL,
+    run TEXT NOT NULL CHECK (json_valid(run))
+) STRICT, WITHOUT ROWID;
+DELETE FROM sqlite_sequence;
+INSERT INTO sqlite_sequence VALUES('settings',4);
+INSERT INTO sqlite_sequence VALUES('notification_outbox',6);
+INSERT INTO sqlite_sequence VALUES('notifications',1);
+INSERT INTO sqlite_sequence VALUES('notif_deliveries',0);
+CREATE INDEX idx_settings_updated ON settings (updated_at);
+CREATE INDEX idx_starred_archive ON starred_archive (account, archived_at);
+CREATE INDEX idx_history_stream ON history (stream_id, finished_at);
+CREATE INDEX idx_history_finished ON history (finished_at);
+CREATE INDEX idx_outbox_priority ON notification_outbox
+    (stream_id, priority DESC, created_at, jwt_id) WHERE state = 'pending';
+CREATE INDEX idx_outbox_open ON notification_outbox (state, stream_id, jwt_id)
+    WHERE state = 'pending' OR state = 'claimed' OR state = 'delivered' OR state = 'dead' OR state = 'evicted';
+CREATE INDEX idx_outbox_age ON notification_outbox (state, stream_id, created_at)
+    WHERE state = 'pending' OR state = 'claimed';
+CREATE INDEX idx_outbox_unacknowledged ON notification_outbox (stream_id, jwt_id)
+    WHERE state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll';
+CREATE INDEX idx_notifications_open ON notifications (stream_id) WHERE state = 'open';
+CREATE INDEX idx_notifications_finished ON notifications (finished_at) WHERE state <> 'open';
+CREATE INDEX idx_feed_created ON feed (created_at);
+CREATE INDEX notif_idx_contents_slot_time ON notif_contents (slot_id, fetched_at DESC);
+CREATE INDEX notif_idx_contents_source ON notif_contents (account, source, fetched_at DESC);
+CREATE INDEX notif_idx_deliveries_open ON notif_deliveries (account) WHERE status = 'scheduled';
+CREATE INDEX idx_shortlinks_notification ON shortlinks (notification_id);
+CREATE INDEX idx_shortlinks_expiry ON shortlinks (expires_at);
+CREATE INDEX idx_notifications_repeats ON notifications (repeats) WHERE repeats IS NOT NULL;
+CREATE INDEX idx_staleness_notification ON staleness_notices (notification_id);
+CREATE INDEX idx_deliveries_finished ON deliveries (updated_at) WHERE state <> 'pending';
+CREATE INDEX idx_deliveries_lost ON deliveries (notification_id) WHERE state IN ('rejected', 'given_up');
+CREATE INDEX idx_quarantine_seen ON quarantine (seen_at);
+CREATE INDEX idx_log_level ON log_entries (level, id);
+CREATE TRIGGER ledger_rises AFTER UPDATE ON ledger BEGIN
+    UPDATE ledger_totals SET fetched = fetched + max(0, NEW.fetched - OLD.fetched),
+        new = new + max(0, NEW.new - OLD.new),
+        duplicate = duplicate + max(0, NEW.duplicate - OLD.duplicate),
+        rejected = rejected + max(0, NEW.rejected - OLD.rejected),
+        delivered = delivered + max(0, NEW.delivered - OLD.delivered),
+        dead = dead + max(0, NEW.dead - OLD.dead),
+        cancelled = cancelled + max(0, NEW.cancelled - OLD.cancelled),
+        suppressed = suppressed + max(0, NEW.suppressed - OLD.suppressed),
+        evicted = evicted + max(0, NEW.evicted - OLD.evicted),
+        acknowledged = acknowledged + max(0, NEW.acknowledged - OLD.acknowledged);
+END;
+CREATE UNIQUE INDEX idx_signing_keys_active ON signing_keys (account) WHERE state = 'active';
+CREATE INDEX idx_journal_created ON journal (created_at);
+CREATE INDEX idx_former_rows ON former_states (row_id) WHERE row_id IS NOT NULL;
+CREATE INDEX idx_former_notifications ON former_states (notification_id) WHERE notification_id IS NOT NULL;
+CREATE INDEX idx_former_age ON former_states (at);
+CREATE INDEX idx_recent_runs_age ON recent_runs (finished_at);
+COMMIT;
+PRAGMA user_version = 9;
