@@ -16,7 +16,7 @@ CREATE TABLE active_identity (
     generation INTEGER NOT NULL DEFAULT 0 CHECK (generation >= 0),
     lastUpdated INTEGER
 ) STRICT;
-INSERT INTO "active_identity" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa',1,1795753663673);
+INSERT INTO "active_identity" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa',1,1795756288308);
 CREATE TABLE data_keys (
     id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id BETWEEN 1 AND 16777215),
     purpose TEXT NOT NULL CHECK (purpose IN ('data', 'lookup', 'installation')),
@@ -40,7 +40,7 @@ CREATE TABLE deliveries (
     reason TEXT,
     PRIMARY KEY (notification_id, sink)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "deliveries" VALUES(1,'file','ok',1,NULL,1,0,1795753663734,1795753663751,1795753663751,NULL);
+INSERT INTO "deliveries" VALUES(1,'file','ok',1,NULL,1,0,1795756288649,1795756288726,1795756288726,NULL);
 CREATE TABLE delivery_attempts (
     notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
     sink TEXT NOT NULL,
@@ -53,7 +53,7 @@ CREATE TABLE delivery_attempts (
     cause TEXT,
     PRIMARY KEY (notification_id, sink, number)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "delivery_attempts" VALUES(1,'file',1,1795753663738,1795753663751,'ok',NULL,NULL,NULL);
+INSERT INTO "delivery_attempts" VALUES(1,'file',1,1795756288690,1795756288726,'ok',NULL,NULL,NULL);
 CREATE TABLE event_queue (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     kind TEXT NOT NULL CHECK (kind IN ('delivery', 'error', 'heartbeat', 'config_updated')),
@@ -66,7 +66,7 @@ CREATE TABLE feature_introductions (
     feature TEXT PRIMARY KEY,
     introduced_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "feature_introductions" VALUES('starred_projects',1795753663673);
+INSERT INTO "feature_introductions" VALUES('starred_projects',1795756288308);
 CREATE TABLE feature_notices (
     account TEXT NOT NULL,
     feature TEXT NOT NULL REFERENCES feature_introductions (feature),
@@ -115,8 +115,8 @@ CREATE TABLE history (
     new_rows INTEGER NOT NULL,
     reason TEXT
 ) STRICT;
-INSERT INTO "history" VALUES(1,1,'run_da9f4f0017c79247',1795753663714,1795753663729,'changed',3,NULL);
-INSERT INTO "history" VALUES(2,1,'run_ad7f14271f9d15d3',1795753664075,1795753664081,'changed',2,NULL);
+INSERT INTO "history" VALUES(1,1,'run_32400dd82c553d2a',1795756288475,1795756288542,'changed',3,NULL);
+INSERT INTO "history" VALUES(2,1,'run_f02c13bbcdeef637',1795756289590,1795756289658,'changed',2,NULL);
 CREATE TABLE host_watermarks (
     key TEXT PRIMARY KEY,
     watermark TEXT NOT NULL,
@@ -127,7 +127,7 @@ CREATE TABLE installation (
     instance_id TEXT NOT NULL,
     installation_key BLOB NOT NULL CHECK (length(installation_key) = 32)
 ) STRICT;
-INSERT INTO "installation" VALUES(1,'4d2ef0c3ec185ff257227a7ad8da01c9',X'8F48CB71B0D04FF5B722A9E812C4F50AB1FEE0630F7F407FDAC3B50A57E9A8D1');
+INSERT INTO "installation" VALUES(1,'bd94fc2b008caf00a68d64b32a0845ee',X'3F179EB4D0723835CA6C9DAEAB71204817A3EDE8EEF53AA5864F6B46CDB531C3');
 CREATE TABLE journal (
     id INTEGER PRIMARY KEY,
     created_at INTEGER NOT NULL,
@@ -138,8 +138,8 @@ CREATE TABLE journal (
     result TEXT NOT NULL,
     detail TEXT
 ) STRICT;
-INSERT INTO "journal" VALUES(1,1795753663762,'action','command:root','polls.run','starred_projects','ok',NULL);
-INSERT INTO "journal" VALUES(2,1795753664085,'action','command:root','polls.run','starred_projects','ok',NULL);
+INSERT INTO "journal" VALUES(1,1795756288799,'action','command:root','polls.run','starred_projects','ok',NULL);
+INSERT INTO "journal" VALUES(2,1795756289675,'action','command:root','polls.run','starred_projects','ok',NULL);
 CREATE TABLE ledger (
     stream_id INTEGER PRIMARY KEY REFERENCES streams (id) ON DELETE CASCADE,
     fetched INTEGER NOT NULL DEFAULT 0, new INTEGER NOT NULL DEFAULT 0,
@@ -170,12 +170,12 @@ CREATE TABLE log_entries (
     level INTEGER NOT NULL DEFAULT 1 CHECK (level BETWEEN 0 AND 3),
     run_id TEXT
 ) STRICT;
-INSERT INTO "log_entries" VALUES(1,1795753663726,'{"timestamp":"2026-11-27T04:27:43.726Z","level":"INFO","event":"server.dialect","request_id":"fb918f4d-3759-41e7-8173-0a1d8a0682ce","run_id":"run_da9f4f0017c79247","metadata":{"dialect":"canonical","poll":"starred_projects"}}',1,'run_da9f4f0017c79247');
-INSERT INTO "log_entries" VALUES(2,1795753663729,'{"timestamp":"2026-11-27T04:27:43.729Z","level":"INFO","event":"poll.changed","request_id":"fb918f4d-3759-41e7-8173-0a1d8a0682ce","run_id":"run_da9f4f0017c79247","identity":"did:hash:020efe432a99da0b","change_count":3,"project_count":5,"duration_ms":18,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_da9f4f0017c79247');
-INSERT INTO "log_entries" VALUES(3,1795753663752,'{"timestamp":"2026-11-27T04:27:43.752Z","level":"INFO","event":"notification.delivered","run_id":"run_da9f4f0017c79247","change_count":3,"metadata":{"notification_id":"ntf_5cd78c12d86d0e5bb9c6f2773de7140b","poll":"starred_projects"}}',1,'run_da9f4f0017c79247');
-INSERT INTO "log_entries" VALUES(4,1795753663761,'{"timestamp":"2026-11-27T04:27:43.761Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
-INSERT INTO "log_entries" VALUES(5,1795753664081,'{"timestamp":"2026-11-27T04:27:44.081Z","level":"INFO","event":"poll.changed","request_id":"d861d506-16d7-4fa6-9fe8-1a6c04343fcf","run_id":"run_ad7f14271f9d15d3","identity":"did:hash:020efe432a99da0b","change_count":2,"project_count":5,"duration_ms":7,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_ad7f14271f9d15d3');
-INSERT INTO "log_entries" VALUES(6,1795753664085,'{"timestamp":"2026-11-27T04:27:44.085Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
+INSERT INTO "log_entries" VALUES(1,1795756288493,'{"timestamp":"2026-11-27T05:11:28.493Z","level":"INFO","event":"server.dialect","request_id":"336207e2-a672-4aea-ac81-9bcd70aff084","run_id":"run_32400dd82c553d2a","metadata":{"dialect":"canonical","poll":"starred_projects"}}',1,'run_32400dd82c553d2a');
+INSERT INTO "log_entries" VALUES(2,1795756288542,'{"timestamp":"2026-11-27T05:11:28.542Z","level":"INFO","event":"poll.changed","request_id":"336207e2-a672-4aea-ac81-9bcd70aff084","run_id":"run_32400dd82c553d2a","identity":"did:hash:9367571793d39683","change_count":3,"project_count":5,"duration_ms":88,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_32400dd82c553d2a');
+INSERT INTO "log_entries" VALUES(3,1795756288734,'{"timestamp":"2026-11-27T05:11:28.734Z","level":"INFO","event":"notification.delivered","run_id":"run_32400dd82c553d2a","change_count":3,"metadata":{"notification_id":"ntf_be45d887f0374d4da91ff84da5494693","poll":"starred_projects"}}',1,'run_32400dd82c553d2a');
+INSERT INTO "log_entries" VALUES(4,1795756288799,'{"timestamp":"2026-11-27T05:11:28.799Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
+INSERT INTO "log_entries" VALUES(5,1795756289659,'{"timestamp":"2026-11-27T05:11:29.659Z","level":"INFO","event":"poll.changed","request_id":"5420606c-4e33-46a9-9b80-ab308b2f12fd","run_id":"run_f02c13bbcdeef637","identity":"did:hash:9367571793d39683","change_count":2,"project_count":5,"duration_ms":75,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_f02c13bbcdeef637');
+INSERT INTO "log_entries" VALUES(6,1795756289674,'{"timestamp":"2026-11-27T05:11:29.674Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
 CREATE TABLE notif_config (
     k TEXT PRIMARY KEY,
     v TEXT NOT NULL
@@ -252,11 +252,11 @@ CREATE TABLE notification_outbox (
     CHECK (state <> 'acknowledged' OR acknowledged_at IS NOT NULL),
     CHECK (origin = 'poll' OR state = 'suppressed')
 ) STRICT;
-INSERT INTO "notification_outbox" VALUES(1,1,'1795753663_UERE8m_c39ff0e3','community_garden_fence','Community Garden Fence','poll','acknowledged',0,0,1,'run_da9f4f0017c79247',1795753663727,1795753663751,1795753663760,1795753663760,NULL,1,'3e9ef24a-2d5e-4cf2-b270-4afd108da44b',0,NULL,NULL);
-INSERT INTO "notification_outbox" VALUES(2,1,'1795753663_UEREIx_5b4de700','tool_library_shelves','Tool Library Shelves','poll','acknowledged',0,0,1,'run_da9f4f0017c79247',1795753663727,1795753663751,1795753663760,1795753663760,NULL,1,'3e9ef24a-2d5e-4cf2-b270-4afd108da44b',0,NULL,NULL);
-INSERT INTO "notification_outbox" VALUES(3,1,'1795753663_UEREVE_007f1c46','creek_cleanup_saturday','Creek Cleanup Saturday','poll','acknowledged',0,0,1,'run_da9f4f0017c79247',1795753663727,1795753663751,1795753663760,1795753663760,NULL,1,'3e9ef24a-2d5e-4cf2-b270-4afd108da44b',0,NULL,NULL);
-INSERT INTO "notification_outbox" VALUES(7,1,'1795753663_UEREbT_3413a2fd','repair_cafe_winter_season','Repair Café Winter Season','poll','pending',0,0,NULL,'run_ad7f14271f9d15d3',1795753664079,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL);
-INSERT INTO "notification_outbox" VALUES(8,1,'1795753663_UEREey_6bf32fa5','neighborhood_solar_co_op','Neighborhood Solar Co-op','poll','pending',0,0,NULL,'run_ad7f14271f9d15d3',1795753664079,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(1,1,'1795756287_UERE8m_0460bd4a','community_garden_fence','Community Garden Fence','poll','acknowledged',0,0,1,'run_32400dd82c553d2a',1795756288510,1795756288726,1795756288768,1795756288768,NULL,1,'c7ca8185-e2b6-45d5-b2a5-0764f279fd44',0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(2,1,'1795756287_UEREIx_4b4e257a','tool_library_shelves','Tool Library Shelves','poll','acknowledged',0,0,1,'run_32400dd82c553d2a',1795756288510,1795756288726,1795756288768,1795756288768,NULL,1,'c7ca8185-e2b6-45d5-b2a5-0764f279fd44',0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(3,1,'1795756287_UEREVE_9e73114d','creek_cleanup_saturday','Creek Cleanup Saturday','poll','acknowledged',0,0,1,'run_32400dd82c553d2a',1795756288510,1795756288726,1795756288768,1795756288768,NULL,1,'c7ca8185-e2b6-45d5-b2a5-0764f279fd44',0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(7,1,'1795756288_1PeIME_b5d1a836','repair_cafe_winter_season','Repair Café Winter Season','poll','pending',0,0,NULL,'run_f02c13bbcdeef637',1795756289610,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(8,1,'1795756288_1PeIPj_e3105813','neighborhood_solar_co_op','Neighborhood Solar Co-op','poll','pending',0,0,NULL,'run_f02c13bbcdeef637',1795756289610,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL);
 CREATE TABLE notifications (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     token TEXT NOT NULL UNIQUE,
@@ -273,7 +273,7 @@ CREATE TABLE notifications (
     repeats TEXT,
     CHECK ((finished_at IS NULL) = (state = 'open'))
 ) STRICT;
-INSERT INTO "notifications" VALUES(1,'ntf_5cd78c12d86d0e5bb9c6f2773de7140b',1,'delivered','several',3,'Project Updates','You have 3 new updates in your starred projects',X'7B22616374696F6E5F6C6162656C73223A7B226469736D697373223A224469736D697373222C226D61726B5F72656164223A224D61726B2061732052656164222C22736E6F6F7A655F3168223A22536E6F6F7A65203120486F7572222C22766965775F75706461746573223A22566965772055706461746573227D2C22616374696F6E73223A5B22766965775F75706461746573222C226469736D697373222C22736E6F6F7A655F3168222C226D61726B5F72656164225D2C22626F6479223A22596F7520686176652033206E6577207570646174657320696E20796F757220737461727265642070726F6A65637473222C226368616E676573223A5B7B226368616E6765645F6174223A22323032362D31312D32375430343A32373A34332E3030305A222C226A77745F6964223A22313739353735333636335F55455245386D5F6333396666306533222C226E616D65223A22436F6D6D756E6974792047617264656E2046656E6365222C22706C616E223A22636F6D6D756E6974795F67617264656E5F66656E6365227D2C7B226368616E6765645F6174223A22323032362D31312D32375430343A32373A34332E3030305A222C226A77745F6964223A22313739353735333636335F5545524549785F3562346465373030222C226E616D65223A22546F6F6C204C696272617279205368656C766573222C22706C616E223A22746F6F6C5F6C6962726172795F7368656C766573227D2C7B226368616E6765645F6174223A22323032362D31312D32375430343A32373A34332E3030305A222C226A77745F6964223A22313739353735333636335F5545524556455F3030376631633436222C226E616D65223A22437265656B20436C65616E7570205361747572646179222C22706C616E223A22637265656B5F636C65616E75705F7361747572646179227D5D2C22636F6C6C617073655F6B6579223A22737461727265642D70726F6A65637473222C22636F756E74223A332C22637265617465645F6174223A22323032362D31312D32375430343A32373A34332E3733345A222C22646565705F6C696E6B223A2274696D657361666172693A2F2F70726F6A656374732F757064617465733F6A77744964733D313739353735333636335F55455245386D5F63333966663065332C313739353735333636335F5545524549785F35623464653730302C313739353735333636335F5545524556455F3030376631633436222C2267726F7570223A227365766572616C222C226964223A226E74665F3563643738633132643836643065356262396336663237373364653731343062222C226C6F63616C65223A22656E222C22706F6C6C223A22737461727265645F70726F6A65637473222C2272756E5F6964223A2272756E5F64613966346630303137633739323437222C227469746C65223A2250726F6A6563742055706461746573227D','run_da9f4f0017c79247',1795753663734,1795753663751,NULL);
+INSERT INTO "notifications" VALUES(1,'ntf_be45d887f0374d4da91ff84da5494693',1,'delivered','several',3,'Project Updates','You have 3 new updates in your starred projects',X'7B22616374696F6E5F6C6162656C73223A7B226469736D697373223A224469736D697373222C226D61726B5F72656164223A224D61726B2061732052656164222C22736E6F6F7A655F3168223A22536E6F6F7A65203120486F7572222C22766965775F75706461746573223A22566965772055706461746573227D2C22616374696F6E73223A5B22766965775F75706461746573222C226469736D697373222C22736E6F6F7A655F3168222C226D61726B5F72656164225D2C22626F6479223A22596F7520686176652033206E6577207570646174657320696E20796F757220737461727265642070726F6A65637473222C226368616E676573223A5B7B226368616E6765645F6174223A22323032362D31312D32375430353A31313A32372E3030305A222C226A77745F6964223A22313739353735363238375F55455245386D5F3034363062643461222C226E616D65223A22436F6D6D756E6974792047617264656E2046656E6365222C22706C616E223A22636F6D6D756E6974795F67617264656E5F66656E6365227D2C7B226368616E6765645F6174223A22323032362D31312D32375430353A31313A32372E3030305A222C226A77745F6964223A22313739353735363238375F5545524549785F3462346532353761222C226E616D65223A22546F6F6C204C696272617279205368656C766573222C22706C616E223A22746F6F6C5F6C6962726172795F7368656C766573227D2C7B226368616E6765645F6174223A22323032362D31312D32375430353A31313A32372E3030305A222C226A77745F6964223A22313739353735363238375F5545524556455F3965373331313464222C226E616D65223A22437265656B20436C65616E7570205361747572646179222C22706C616E223A22637265656B5F636C65616E75705F7361747572646179227D5D2C22636F6C6C617073655F6B6579223A22737461727265642D70726F6A65637473222C22636F756E74223A332C22637265617465645F6174223A22323032362D31312D32375430353A31313A32382E3634395A222C22646565705F6C696E6B223A2274696D657361666172693A2F2F70726F6A656374732F757064617465733F6A77744964733D313739353735363238375F55455245386D5F30343630626434612C313739353735363238375F5545524549785F34623465323537612C313739353735363238375F5545524556455F3965373331313464222C2267726F7570223A227365766572616C222C226964223A226E74665F6265343564383837663033373464346461393166663834646135343934363933222C226C6F63616C65223A22656E222C22706F6C6C223A22737461727265645F70726F6A65637473222C2272756E5F6964223A2272756E5F33323430306464383263353533643261222C227469746C65223A2250726F6A6563742055706461746573227D','run_32400dd82c553d2a',1795756288649,1795756288726,NULL);
 CREATE TABLE page_fetches (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     run_id TEXT NOT NULL,
@@ -284,8 +284,8 @@ CREATE TABLE page_fetches (
     answered_at INTEGER NOT NULL,
     tries INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "page_fetches" VALUES(1,'run_da9f4f0017c79247',1,'fb918f4d-3759-41e7-8173-0a1d8a0682ce','fb918f4d-3759-41e7-8173-0a1d8a0682ce',1795753663719,1795753663720,1);
-INSERT INTO "page_fetches" VALUES(2,'run_ad7f14271f9d15d3',1,'d861d506-16d7-4fa6-9fe8-1a6c04343fcf','d861d506-16d7-4fa6-9fe8-1a6c04343fcf',1795753664077,1795753664078,1);
+INSERT INTO "page_fetches" VALUES(1,'run_32400dd82c553d2a',1,'336207e2-a672-4aea-ac81-9bcd70aff084','336207e2-a672-4aea-ac81-9bcd70aff084',1795756288477,1795756288479,1);
+INSERT INTO "page_fetches" VALUES(2,'run_f02c13bbcdeef637',1,'5420606c-4e33-46a9-9b80-ab308b2f12fd','5420606c-4e33-46a9-9b80-ab308b2f12fd',1795756289604,1795756289609,1);
 CREATE TABLE plan_snapshots (
     account TEXT NOT NULL,
     server TEXT NOT NULL,
@@ -295,11 +295,11 @@ CREATE TABLE plan_snapshots (
     sealed_plan_id TEXT,
     PRIMARY KEY (account, server, plan_id)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','community_garden_fence','1795753663_UERE8m_c39ff0e3','{"name":"Community Garden Fence","description":"The meeting point changed to the north gate.","location":"-14.810000000000002,165.89999999999998","url":"https://example.org/projects/1","start_time":"2025-06-01T00:00:00Z","end_time":"2025-11-28T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','creek_cleanup_saturday','1795753663_UEREVE_007f1c46','{"name":"Creek Cleanup Saturday","description":"The materials arrived and are stored in the shed.","location":"-38.32,-142.55","start_time":"2025-06-03T00:00:00Z","end_time":"2025-11-30T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','neighborhood_solar_co_op','1795753663_UEREey_6bf32fa5','{"name":"Neighborhood Solar Co-op","description":"New photos are up, and the next session has a date.","start_time":"2025-06-05T00:00:00Z","end_time":"2025-12-02T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','repair_cafe_winter_season','1795753663_UEREbT_3413a2fd','{"name":"Repair Café Winter Season","description":"Sign-up is open for the last three places.","location":"49.370000000000005,96.07","url":"https://example.org/projects/4","start_time":"2025-06-04T00:00:00Z","end_time":"2025-12-01T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','tool_library_shelves','1795753663_UEREIx_5b4de700','{"name":"Tool Library Shelves","description":"Half of the budget is covered. Thank you!","location":"-35.34,87.63","start_time":"2025-06-02T00:00:00Z","end_time":"2025-11-29T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','community_garden_fence','1795756287_UERE8m_0460bd4a','{"name":"Community Garden Fence","description":"The meeting point changed to the north gate.","location":"-14.810000000000002,165.89999999999998","url":"https://example.org/projects/1","start_time":"2025-06-01T00:00:00Z","end_time":"2025-11-28T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','creek_cleanup_saturday','1795756287_UEREVE_9e73114d','{"name":"Creek Cleanup Saturday","description":"The materials arrived and are stored in the shed.","location":"-38.32,-142.55","start_time":"2025-06-03T00:00:00Z","end_time":"2025-11-30T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','neighborhood_solar_co_op','1795756288_1PeIPj_e3105813','{"name":"Neighborhood Solar Co-op","description":"New photos are up, and the next session has a date.","start_time":"2025-06-05T00:00:00Z","end_time":"2025-12-02T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','repair_cafe_winter_season','1795756288_1PeIME_b5d1a836','{"name":"Repair Café Winter Season","description":"Sign-up is open for the last three places.","location":"49.370000000000005,96.07","url":"https://example.org/projects/4","start_time":"2025-06-04T00:00:00Z","end_time":"2025-12-01T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','tool_library_shelves','1795756287_UEREIx_4b4e257a','{"name":"Tool Library Shelves","description":"Half of the budget is covered. Thank you!","location":"-35.34,87.63","start_time":"2025-06-02T00:00:00Z","end_time":"2025-11-29T00:00:00Z"}',NULL);
 CREATE TABLE poll_schedules (
     schedule_id TEXT PRIMARY KEY,
     config_json TEXT NOT NULL CHECK (json_valid(config_json)),
@@ -334,8 +334,8 @@ CREATE TABLE recent_runs (
     finished_at INTEGER NOT NULL,
     run TEXT NOT NULL CHECK (json_valid(run))
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "recent_runs" VALUES('run_ad7f14271f9d15d3','starred_projects',1795753664081,'{"outcome":"changed","new":2,"runID":"run_ad7f14271f9d15d3","poll":"starred_projects","startedAt":1795753664075,"finishedAt":1795753664081,"requests":1,"answer":{"status":200,"tookMilliseconds":1,"serverRequestID":"d861d506-16d7-4fa6-9fe8-1a6c04343fcf","requestID":"d861d506-16d7-4fa6-9fe8-1a6c04343fcf"}}');
-INSERT INTO "recent_runs" VALUES('run_da9f4f0017c79247','starred_projects',1795753663729,'{"outcome":"changed","poll":"starred_projects","startedAt":1795753663714,"answer":{"requestID":"fb918f4d-3759-41e7-8173-0a1d8a0682ce","tookMilliseconds":1,"serverRequestID":"fb918f4d-3759-41e7-8173-0a1d8a0682ce","status":200},"runID":"run_da9f4f0017c79247","requests":1,"new":3,"finishedAt":1795753663729}');
+INSERT INTO "recent_runs" VALUES('run_32400dd82c553d2a','starred_projects',1795756288542,'{"startedAt":1795756288475,"poll":"starred_projects","answer":{"serverRequestID":"336207e2-a672-4aea-ac81-9bcd70aff084","status":200,"tookMilliseconds":2,"requestID":"336207e2-a672-4aea-ac81-9bcd70aff084"},"finishedAt":1795756288542,"requests":1,"outcome":"changed","new":3,"runID":"run_32400dd82c553d2a"}');
+INSERT INTO "recent_runs" VALUES('run_f02c13bbcdeef637','starred_projects',1795756289658,'{"answer":{"requestID":"5420606c-4e33-46a9-9b80-ab308b2f12fd","serverRequestID":"5420606c-4e33-46a9-9b80-ab308b2f12fd","status":200,"tookMilliseconds":5},"runID":"run_f02c13bbcdeef637","outcome":"changed","finishedAt":1795756289658,"new":2,"startedAt":1795756289590,"poll":"starred_projects","requests":1}');
 CREATE TABLE removed_accounts (
     account TEXT PRIMARY KEY,
     removed_at INTEGER NOT NULL
@@ -345,7 +345,7 @@ CREATE TABLE request_windows (
     window BLOB NOT NULL,
     spent_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "request_windows" VALUES('did:ethr:0x00000000000000000000000000000000000000aa',X'0200000000000000005E421BA20100000200000000000000E861421BA20100000100000000000000005E421BA20100000300000000000000',1795753664094);
+INSERT INTO "request_windows" VALUES('did:ethr:0x00000000000000000000000000000000000000aa',X'0200000000000000E86B6A1BA20100000200000000000000D06F6A1BA20100000100000000000000E86B6A1BA20100000300000000000000',1795756289686);
 CREATE TABLE sealed_accounts (
     account TEXT PRIMARY KEY,
     did TEXT NOT NULL
@@ -376,7 +376,7 @@ CREATE TABLE settings (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "settings" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','["community_garden_fence","tool_library_shelves","creek_cleanup_saturday","repair_cafe_winter_season","neighborhood_solar_co_op"]',1,'1795753663_UEREVE_007f1c46',1795753663760,'{}',1795753663673,1795753663760);
+INSERT INTO "settings" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','["community_garden_fence","tool_library_shelves","creek_cleanup_saturday","repair_cafe_winter_season","neighborhood_solar_co_op"]',1,'1795756287_UEREVE_9e73114d',1795756288768,'{}',1795756288308,1795756288768);
 CREATE TABLE shortlinks (
     token TEXT PRIMARY KEY,
     notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
@@ -426,14 +426,14 @@ CREATE TABLE streams (
     UNIQUE (account, server, poll),
     CHECK ((walk_top IS NULL) = (walk_before IS NULL))
 ) STRICT;
-INSERT INTO "streams" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795753663_UEREey_6bf32fa5',1795753663727,NULL,NULL,NULL,1795753664075,1795753664081,'changed',NULL,1795753663734,0,1795753663997,1795753664081);
+INSERT INTO "streams" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795756288_1PeIPj_e3105813',1795756288510,NULL,NULL,NULL,1795756289590,1795756289658,'changed',NULL,1795756288649,0,1795756288980,1795756289658);
 CREATE TABLE watermark_moves (
     stream_id INTEGER NOT NULL REFERENCES streams (id) ON DELETE CASCADE,
     watermark TEXT NOT NULL CHECK (length(watermark) = 26),
     moved_at INTEGER NOT NULL,
     PRIMARY KEY (stream_id, watermark)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "watermark_moves" VALUES(1,'1795753663_UEREVE_007f1c46',1795753663760);
+INSERT INTO "watermark_moves" VALUES(1,'1795756287_UEREVE_9e73114d',1795756288768);
 CREATE TABLE watermarks (
     account TEXT NOT NULL,
     server TEXT NOT NULL,
@@ -442,7 +442,7 @@ CREATE TABLE watermarks (
     updated_at INTEGER NOT NULL,
     PRIMARY KEY (account, server, poll)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "watermarks" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795753663_UEREVE_007f1c46',1795753663760);
+INSERT INTO "watermarks" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795756287_UEREVE_9e73114d',1795756288768);
 CREATE INDEX idx_settings_updated ON settings (updated_at);
 CREATE INDEX idx_starred_archive ON starred_archive (account, archived_at);
 CREATE INDEX idx_history_stream ON history (stream_id, finished_at);
