@@ -53,10 +53,9 @@ extension FieldChange {
         let read = JSONValue.read(Array(text.utf8), keys: keys) { object -> [String: FieldChange]? in
             guard object.isObject else { return nil }
             var changes: [String: FieldChange] = [:]
-            for (number, name) in names.enumerated() {
-                guard let value = object[UInt8(number)] else { continue }
+            for value in object.elements where Int(value.key) < names.count {
                 guard let change = FieldChange(value) else { return nil }
-                changes[name] = change
+                changes[names[Int(value.key)]] = change
             }
             return changes
         }
