@@ -13,7 +13,7 @@ import Testing
         "StarwatchCore": [],
         "StarwatchTelemetry": ["CoreMetrics", "Logging"],
         "StarwatchTransport": ["CCurl", "CSecp256k1", "Crypto", "StarwatchCore"],
-        "StarwatchStore": ["Crypto", "GRDB", "StarwatchCore"],
+        "StarwatchStore": ["Crypto", "GRDB", "GRDBSQLite", "StarwatchCore"],
         "StarwatchPolling": [
             "CoreMetrics", "ServiceLifecycle", "StarwatchCore", "StarwatchStore", "StarwatchTransport",
         ],

@@ -53,10 +53,9 @@ extension FieldChange {
         let read = JSONValue.read(Array(text.utf8), keys: keys) { object -> [String: FieldChange]? in
             guard object.isObject else { return nil }
             var changes: [String: FieldChange] = [:]
-            for (number, name) in names.enumerated() {
-                guard let value = object[UInt8(number)] else { continue }
+            for value in object.elements where Int(value.key) < names.count {
                 guard let change = FieldChange(value) else { return nil }
-                changes[name] = change
+                changes[names[Int(value.key)]] = change
             }
             return changes
         }
@@ -64,10 +63,15 @@ extension FieldChange {
     }
 
     private init?(_ value: JSONValue) {
-        let (before, after) = (value[UInt8(Self.names.count)], value[UInt8(Self.names.count + 1)])
-        guard value.isObject, [before, after].allSatisfy({ $0.map { $0.isNull || $0.text != nil } ?? true }) else {
-            return nil
-        }
-        self.init(before: before?.text, after: after?.text)
+        guard value.isObject, let before = Self.text(value[UInt8(Self.names.count)]),
+            let after = Self.text(value[UInt8(Self.names.count + 1)])
+        else { return nil }
+        self.init(before: before, after: after)
+    }
+
+    /// The text of a member, which can be missing or null; `nil` if it is of another type.
+    private static func text(_ value: JSONValue?) -> String?? {
+        guard let value, !value.isNull else { return .some(nil) }
+        return value.text.map { .some($0) }
     }
 }

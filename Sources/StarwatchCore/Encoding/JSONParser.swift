@@ -252,20 +252,27 @@ struct JSONParser {
     /// first of these.
     @inline(__always)
     private mutating func skipPlainBytes(_ isASCII: inout Bool) {
-        let (ones, tops) = (0x0101_0101_0101_0101 as UInt64, 0x8080_8080_8080_8080 as UInt64)
         while at + 8 <= bytes.count {
             let word = UnsafeRawPointer(bytes.baseAddress! + at).loadUnaligned(as: UInt64.self).littleEndian
-            let quotes = word ^ (ones &* 0x22)
-            let slashes = word ^ (ones &* 0x5c)
-            // The lowest of these bits is exact; those above it can be wrong.
-            let found =
-                ((quotes &- ones) & ~quotes | (slashes &- ones) & ~slashes | (word &- ones &* 0x20) & ~word) & tops
-            if word & tops != 0 { isASCII = false }
+            if word & Self.tops != 0 { isASCII = false }
+            let found = Self.specialBytes(of: word)
             if found != 0 {
                 at += found.trailingZeroBitCount / 8
                 return
             }
             at += 8
         }
+    }
+
+    private static let ones: UInt64 = 0x0101_0101_0101_0101
+    private static let tops: UInt64 = 0x8080_8080_8080_8080
+
+    /// The top bits of the bytes that are a quote, a backslash or a control character. The lowest of these bits is exact;
+    /// those above it can be wrong.
+    @inline(__always)
+    static func specialBytes(of word: UInt64) -> UInt64 {
+        let quotes = word ^ (ones &* 0x22)
+        let slashes = word ^ (ones &* 0x5c)
+        return ((quotes &- ones) & ~quotes | (slashes &- ones) & ~slashes | (word &- ones &* 0x20) & ~word) & tops
     }
 }

@@ -63,13 +63,24 @@ package enum JSONQuotes {
         var text = text
         bytes.append(UInt8(ascii: "\""))
         text.withUTF8 { content in
-            if content.contains(where: isEscaped) {
-                for byte in content { append(byte, to: &bytes) }
-            } else {
+            if isPlain(content) {
                 bytes.append(contentsOf: content)
+            } else {
+                for byte in content { append(byte, to: &bytes) }
             }
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Whether no byte is escaped. Reads eight bytes at a time, as the parser does.
+    private static func isPlain(_ content: UnsafeBufferPointer<UInt8>) -> Bool {
+        var index = 0
+        while index + 8 <= content.count {
+            let word = UnsafeRawBufferPointer(content).loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            guard JSONParser.specialBytes(of: word) == 0 else { return false }
+            index += 8
+        }
+        return !content[index...].contains(where: isEscaped)
     }
 
     @inline(__always)

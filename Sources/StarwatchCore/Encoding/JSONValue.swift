@@ -53,7 +53,9 @@ struct JSONValue {
     var text: String? {
         switch node.kind {
         // The parser has checked the bytes. To check them again takes 5 % of a decoded page (`Benchmarks/instructions`).
-        case .text, .plainText: String(copying: UTF8Span(unchecked: content.span))
+        // A text that does not know that it is ASCII is normalised to be compared.
+        case .plainText: String(copying: UTF8Span(unchecked: content.span, isKnownASCII: true))
+        case .text: String(copying: UTF8Span(unchecked: content.span))
         case .escapedText: JSONString.decode(content)
         default: nil
         }
@@ -97,7 +99,10 @@ struct JSONValue {
     /// The number of elements, 0 for a skipped array; `nil` if the value is not an array.
     var count: Int? { node.kind == .array ? Int(node.end) : nil }
 
-    /// The elements of an array.
+    /// The number of the member's name among ``JSONKeys``.
+    var key: UInt8 { node.key }
+
+    /// The elements of an array, or the values of an object's members.
     var elements: some Sequence<JSONValue> {
         sequence(state: UInt32(index + 1)) { [self] child in
             guard child < node.next else { return nil }
