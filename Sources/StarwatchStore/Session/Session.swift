@@ -133,9 +133,7 @@ struct SQLArguments: ExpressibleByArrayLiteral {
 
     init(arrayLiteral elements: (any SQLArgument)?...) { values = elements }
 
-    init(_ values: [SQLValue]) { self.values = values }
-
-    init(_ values: [Int]) { self.values = StatementArguments(values) }
+    init(_ values: [some SQLArgument]) { self.values = values }
 
     static func + (left: SQLArguments, right: SQLArguments) -> SQLArguments {
         var sum = left
@@ -185,7 +183,9 @@ extension String: SQLArgument {
         let copying = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         var text = self
         return text.withUTF8 { bytes in
-            bytes.withMemoryRebound(to: CChar.self) {
+            // Without an address SQLite would bind null.
+            guard !bytes.isEmpty else { return sqlite3_bind_text(statement, index, "", 0, copying) }
+            return bytes.withMemoryRebound(to: CChar.self) {
                 sqlite3_bind_text(statement, index, $0.baseAddress, CInt($0.count), copying)
             }
         }
