@@ -48,7 +48,7 @@ extension FieldChange {
 
     /// Reads ``stored(_:)``; `nil` if the text is of another form. Fields that this version does not know are left out.
     ///
-    /// With Foundation's decoder a backlog takes 5 % more CPU time (`Benchmarks/poll backlog`).
+    /// Foundation's decoder takes 59,000 instructions instead of 10,000 for a change of a backlog (`Benchmarks/poll backlog`).
     package static func changes(stored text: String) -> [String: FieldChange]? {
         let read = JSONValue.read(Array(text.utf8), keys: keys) { object -> [String: FieldChange]? in
             guard object.isObject else { return nil }

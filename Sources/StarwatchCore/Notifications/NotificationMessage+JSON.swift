@@ -3,7 +3,7 @@ import FoundationEssentials
 extension NotificationMessage {
     /// JSON with sorted keys, so that every attempt sends the same bytes: those of ``StableJSON``.
     ///
-    /// With Foundation's encoder a backlog takes 6 % more CPU time (`Benchmarks/poll backlog`).
+    /// Foundation's encoder takes 71,000 instructions instead of 9,000 for a change of a backlog (`Benchmarks/poll backlog`).
     public func json() -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(1024 + changes.count * 512)
