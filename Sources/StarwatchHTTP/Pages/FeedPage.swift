@@ -13,7 +13,14 @@ struct FeedPage: Sendable {
     private static let listedNames = 5
 
     var frame: PageFrame {
-        PageFrame(title: "Notifications", refreshSeconds: 30, isLive: entries != nil, aside: times.asOf, main: main)
+        PageFrame(
+            title: "Notifications",
+            refreshSeconds: 30,
+            isLive: entries != nil,
+            hasFeeds: entries != nil,
+            aside: times.asOf,
+            main: main
+        )
     }
 
     private var main: HTML {
@@ -45,7 +52,7 @@ struct FeedPage: Sendable {
             <p class="caption"><span class="pill">\(message.poll)</span>\(times.ageAndTime(message.createdAt))</p>
             <h2>\(message.title)</h2>
             <p>\(message.body)</p>
-            \(names(message))
+            \(Self.names(message))
             <p><a href="\(message.deepLink)">Open</a> <a href="explain?id=\(message.id)">Explain</a></p>
             </article></li>
 
@@ -53,13 +60,13 @@ struct FeedPage: Sendable {
     }
 
     /// The names of the changes. The body already names a single one.
-    private func names(_ message: NotificationMessage) -> HTML {
+    static func names(_ message: NotificationMessage) -> HTML {
         guard message.count > 1 else {
-            return message.changes.first.flatMap(Self.fields).map { "<p class=\"none\">\($0)</p>" } ?? ""
+            return message.changes.first.flatMap(fields).map { "<p class=\"none\">\($0)</p>" } ?? ""
         }
-        let named = message.changes.prefix(Self.listedNames)
+        let named = message.changes.prefix(listedNames)
         let items: [HTML] = named.map { change in
-            let fields: HTML = Self.fields(change).map { " <small>\($0)</small>" } ?? ""
+            let fields: HTML = fields(change).map { " <small>\($0)</small>" } ?? ""
             return "<li>\(change.name.map { BidiText.isolated($0) } ?? "A project without a name")\(fields)</li>"
         }
         let rest = message.count - named.count

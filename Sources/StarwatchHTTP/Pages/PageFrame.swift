@@ -13,6 +13,8 @@ struct PageFrame: Sendable {
     var refreshSeconds: Int?
     /// Whether a script updates the page. ``refreshSeconds`` then applies only without JavaScript.
     var isLive = false
+    /// Whether feed readers find the notifications from here.
+    var hasFeeds = false
     /// The content beside the brand.
     var aside: HTML = ""
     var main: HTML
@@ -35,7 +37,7 @@ struct PageFrame: Sendable {
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="color-scheme" content="light dark">
             \(refresh)<title>\(title) – Starwatch</title>
-            <link rel="icon" href="\(icon)">
+            <link rel="icon" href="\(icon)">\(feeds)
             <style nonce="\(nonce)">\(Self.style)</style>
             </head>
             <body>
@@ -55,6 +57,15 @@ struct PageFrame: Sendable {
             </body>
             </html>
 
+            """
+    }
+
+    private var feeds: HTML {
+        guard hasFeeds else { return "" }
+        return """
+
+            <link rel="alternate" type="application/atom+xml" title="Notifications" href="\(root)feed.atom">
+            <link rel="alternate" type="application/feed+json" title="Notifications" href="\(root)feed.json">
             """
     }
 

@@ -13,8 +13,16 @@ struct Call: Sendable {
     var headers: HTTPFields
     /// The `Host` header, or the host of an absolute target.
     var host: String?
+    /// Whether the server's connection has TLS.
+    var isEncrypted = false
     /// The sender, for the journal.
     var caller = Operator.program
+
+    /// The server's address as the client wrote it. A proxy with TLS names the scheme.
+    var origin: String {
+        let isSecure = isEncrypted || headers[.forwardedProtocol]?.lowercased() == "https"
+        return "\(isSecure ? "https" : "http")://\(host ?? "localhost")"
+    }
 
     /// `nil` if a percent escape is malformed or is not UTF-8.
     init?(method: String, target: String, headers: HTTPFields = [:], host: String? = nil) {
@@ -43,6 +51,7 @@ extension HTTPFields.Element.Name {
     static let host = Self("Host")!
     static let fetchMode = Self("Sec-Fetch-Mode")!
     static let fetchSite = Self("Sec-Fetch-Site")!
+    static let forwardedProtocol = Self("X-Forwarded-Proto")!
     static let lastEventID = Self("Last-Event-ID")!
     static let scrapeTimeout = Self("X-Prometheus-Scrape-Timeout-Seconds")!
 }

@@ -20,6 +20,8 @@ struct ControlRoutes: Sendable {
             },
             Route("GET", "/api/v1/notifications/events", events),
             Route("GET", "/feed") { _ in try await feedPage() },
+            feedDocument(.atom),
+            feedDocument(.json),
             Route("GET", "/explain", storyPage),
         ] + ControlAPI.controls.map { route($0) }
     }
@@ -75,6 +77,21 @@ struct ControlRoutes: Sendable {
             guard error.kind == .conflict else { throw error }
         }
         return .page(FeedPage(entries: entries, times: times).frame, canControl: true, dashboards: dashboards)
+    }
+
+    private func feedDocument(_ format: FeedDocument.Format) -> Route {
+        Route("GET", format.path) { call in
+            var query = NotificationQuery()
+            query.before = try Parameters(call.request.query, allowing: ["before"]).number("before")
+            query.limit = FeedDocument.pageLength + 1
+            let document = FeedDocument(
+                format: format,
+                entries: try await agent.perform(ControlAPI.feed, query).notifications,
+                before: query.before,
+                origin: call.origin
+            )
+            return .feed(document, for: call)
+        }
     }
 
     private func storyPage(_ call: Call) async throws -> Answer {

@@ -149,7 +149,7 @@ import struct StarwatchStore.FeedRow
     @Test func theReadOnlyServerHasNoneOfIt() async throws {
         let agent = FakeAgent()
         try await withAdmin(agent) { probe in
-            for path in ["/feed", "/api/v1/notifications", "/api/v1/notifications/events"] {
+            for path in ["/feed", "/feed.atom", "/feed.json", "/api/v1/notifications", "/api/v1/notifications/events"] {
                 let reply = try await probe.get(path)
                 #expect(reply.status == 404)
             }

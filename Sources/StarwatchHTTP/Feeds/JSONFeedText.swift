@@ -1,0 +1,53 @@
+import Starwatch
+import StarwatchCore
+
+/// A feed as JSON Feed 1.1 (jsonfeed.org).
+struct JSONFeedText {
+    let document: FeedDocument
+
+    var text: String {
+        StableJSON.text(
+            of: Feed(
+                version: "https://jsonfeed.org/version/1.1",
+                title: "Starwatch",
+                home_page_url: document.page,
+                feed_url: document.address,
+                next_url: document.next,
+                items: document.shown.map { entry in
+                    let message = entry.notification
+                    return Item(
+                        id: FeedDocument.id(of: entry),
+                        url: document.link(to: entry),
+                        title: message.title,
+                        content_html: FeedDocument.content(of: entry).text,
+                        summary: message.body,
+                        date_published: message.createdAt,
+                        language: message.locale,
+                        tags: [message.poll]
+                    )
+                }
+            )
+        )
+    }
+
+    // The names of the format.
+    private struct Feed: Encodable {
+        var version: String
+        var title: String
+        var home_page_url: String
+        var feed_url: String
+        var next_url: String?
+        var items: [Item]
+    }
+
+    private struct Item: Encodable {
+        var id: String
+        var url: String
+        var title: String
+        var content_html: String
+        var summary: String
+        var date_published: String
+        var language: String
+        var tags: [String]
+    }
+}
