@@ -58,7 +58,7 @@ import Testing
     @Test func onlyWhatOpensAFileNamesItsEngine() throws {
         let folder = LayeringTests.sources.appending(path: "StarwatchStore")
         let files = try LayeringTests.swiftFiles(below: folder).filter {
-            try String(contentsOf: $0, encoding: .utf8).contains(/(?m)^(?:package )?import GRDB$/)
+            try String(contentsOf: $0, encoding: .utf8).contains(/(?m)^(?:package )?import GRDB(?:SQLite)?$/)
         }
         let names = files.map { $0.path.dropFirst(folder.path.count + 1) }.sorted()
         #expect(

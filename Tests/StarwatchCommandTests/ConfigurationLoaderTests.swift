@@ -202,7 +202,7 @@ import Testing
         (chat.address, chat.timeout) = (.file(folder.path + "/url"), .seconds(3))
         #expect(try load("https://hooks.slack.com/services/T/B/x\n") == [SinkOptions(name: "room", kind: .chat(chat))])
         for (wrong, says) in [
-            ("nothing", "has a wrong content: it must be a URL"), ("https://a.test/x", "with /services/ in it."),
+            ("nothing", "contains a bad address: it must be a URL"), ("https://a.test/x", "with /services/ in it."),
             ("http://a.test/services/x", "must start with https://"),
         ] {
             let failure = #expect(throws: ConfigurationFailure.self) { try load(wrong) }

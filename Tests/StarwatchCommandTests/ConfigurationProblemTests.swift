@@ -269,13 +269,13 @@ struct BadInput: Sendable, CustomTestStringConvertible {
             "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: apprise, url: https://a.test/notify/k, room: r}",
             line: 3,
             "delivery.sinks[0].room",
-            "is of no use to the format apprise; remove it."
+            "has no effect with the format apprise; remove it."
         ),
         BadInput(
             "delivery:\n  sinks:\n    - {name: a, kind: webhook, url: https://a.test, room: r}",
             line: 3,
             "delivery.sinks[0].room",
-            "is for the format of a chat only"
+            "needs format; add format or remove this setting."
         ),
         BadInput(
             "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: teams, url: https://a.test, canary: true}",

@@ -106,10 +106,10 @@ import Testing
           # Standard Webhooks, signed with secret_file:
           # - name: hook
           #   kind: webhook
-          #   url: https://example.org/hook  # needed; with a format, url_file can replace it
+          #   url: https://example.org/hook  # or url_file; telegram and pushover need none
           #   format: null               # a chat's service; null: Standard Webhooks
           #   url_file: null             # a file with the URL
-          #   room: null                 # matrix, telegram, pushover: who gets it
+          #   room: null                 # receiver, for matrix, telegram and pushover
           #   token_file: null           # matrix, telegram, gotify, pushover
           #   secret_file: hook.secret   # whsec_ and base64, or bytes; two whsec_ lines to rotate
           #   proxy: null                # as server.proxy
@@ -119,10 +119,10 @@ import Testing
           # A room of a chat, or push messages, in the format of the service:
           # - name: room
           #   kind: webhook
-          #   url: null                  # needed; with a format, url_file can replace it
+          #   url: null                  # or url_file; telegram and pushover need none
           #   format: slack              # a chat's service; null: Standard Webhooks
           #   url_file: slack.url        # a file with the URL
-          #   room: null                 # matrix, telegram, pushover: who gets it
+          #   room: null                 # receiver, for matrix, telegram and pushover
           #   token_file: null           # matrix, telegram, gotify, pushover
           #   secret_file: null          # whsec_ and base64, or bytes; two whsec_ lines to rotate
           #   proxy: null                # as server.proxy

@@ -54,15 +54,23 @@ struct SinkFactory {
 
     private func chat(_ chat: ChatOptions, of sink: SinkOptions) throws(AgentError) -> ChatSink {
         let setting = "delivery.sinks.\(sink.name)"
+        let service = chat.service
+        func need(_ name: String, _ isThere: Bool) throws(AgentError) {
+            guard !isThere else { return }
+            throw AgentError(.configuration, "\(setting) of \(service.rawValue) needs its \(name); add it.")
+        }
+        try need("address", chat.address != .standard || service.standardURL != nil)
+        try need("room", chat.room != nil || !service.needsRoom)
+        try need("token file", chat.tokenFile != nil || !service.needsToken)
         let address: ChatSink.Address =
             switch chat.address {
             case .url(let url): .url(url)
             case .file(let path): .file(try secrets.file(path, "\(setting).url_file"))
-            case .standard: .url(chat.service.standardURL ?? "")
+            case .standard: .url(service.standardURL ?? "")
             }
         return ChatSink(
             name: sink.name,
-            service: chat.service,
+            service: service,
             receiver: (
                 chat.room ?? "",
                 try chat.tokenFile.map { path throws(AgentError) in try secrets.file(path, "\(setting).token_file") }

@@ -46,7 +46,7 @@ extension ChatService {
         }
     }
 
-    /// What the path of the URL contains, from the service's documentation; `nil` if it can be any.
+    /// Required part of the URL's path, from the service's documentation; `nil` for any path.
     package var path: String? {
         switch self {
         case .slack: "/services/"

@@ -56,10 +56,12 @@ package enum SinkReach: Sendable, Hashable {
         case .url(let url): return await answer(of: url, sink)
         case .standard: return await answer(of: chat.service.standardURL ?? "", sink)
         case .file(let path):
-            guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-                return .failed(SinkFailure("The sink's url_file cannot be read.", .tokenFile))
-            }
-            return await answer(of: text.trimmingCharacters(in: .whitespacesAndNewlines), sink)
+            let url: String
+            do throws(SinkFailure) {
+                let file = SecretFile(path: path, setting: "delivery.sinks.\(sink.name).url_file")
+                url = try ChatAddress.read(file, for: chat.service)
+            } catch { return .failed(error) }
+            return await answer(of: url, sink)
         }
     }
 

@@ -7,7 +7,8 @@ struct SchemaCommand: ParsableCommand {
         "Print the SQL schema, for a host that owns the database.",
         """
         With storage.owner host the agent never migrates. Run this SQL yourself or with sqlite3. Without -bail, \
-        sqlite3 continues after an error.
+        sqlite3 continues after an error. From a version before 10, sqlite3 3.42 and later also need \
+        .dbconfig defensive off.
         """,
         examples: "starwatch schema | sqlite3 -bail starwatch.db",
         "starwatch schema --from 3"

@@ -10,26 +10,29 @@ enum WebhookRules {
             guard !has("format") else { return }
             if !has("url") { section.report("a sink of kind webhook needs url; add it.") }
             for key in ["url_file", "room", "token_file"] where has(key) {
-                section.report("is for the format of a chat only; add format, or remove this.", at: key)
+                section.report("needs format; add format or remove this setting.", at: key)
             }
             return
         }
         let format = "the format \(service.rawValue)"
         if has("url"), has("url_file") {
-            section.report("stands beside url_file; keep the one that has the address.", at: "url")
+            section.report("and url_file are both set; remove one.", at: "url")
         }
-        if let url = draft.hook, let problem = problem(of: url, service) { section.report(problem, at: "url") }
-        if let file = draft.urlFile, let text = try? String(contentsOfFile: file, encoding: .utf8) {
-            let url = text.trimmingCharacters(in: .whitespacesAndNewlines)
-            if let problem = ValueRules.url(url, allowsQuery: true) ?? problem(of: url, service) {
-                section.report("has a wrong content: it \(problem)", at: "url_file")
-            }
+        if let url = draft.hook, let problem = ChatAddress.problem(of: url, for: service) {
+            section.report(problem, at: "url")
+        }
+        // Commands that need no secret read none.
+        if section.journal.files.checksSecrets, let file = draft.urlFile,
+            let text = try? String(contentsOfFile: file, encoding: .utf8),
+            let problem = ChatAddress.problem(of: ChatAddress.text(text), for: service)
+        {
+            section.report("contains a bad address: it \(problem)", at: "url_file")
         }
         var missing: [String] = []
         if !has("url"), !has("url_file"), service.standardURL == nil { missing.append("url or url_file") }
         for (key, isNeeded) in [("room", service.needsRoom), ("token_file", service.needsToken)] {
             if isNeeded, !has(key) { missing.append(key) }
-            if !isNeeded, has(key) { section.report("is of no use to \(format); remove it.", at: key) }
+            if !isNeeded, has(key) { section.report("has no effect with \(format); remove it.", at: key) }
         }
         if !missing.isEmpty {
             section.report("\(format) needs \(missing.joined(separator: ", and ")); add what is missing.")
@@ -37,12 +40,5 @@ enum WebhookRules {
         for key in ["secret_file", "canary"] where has(key) && section.field(key).text != "false" {
             section.report("is for programs that read a webhook, not for \(format); remove it.", at: key)
         }
-    }
-    /// What is wrong with the address of an incoming webhook; `nil` for a good one.
-    private static func problem(of url: String, _ service: ChatService) -> String? {
-        guard let path = service.path, let parts = URLComponents(string: url), !parts.path.contains(path) else {
-            return nil
-        }
-        return "must be the address that \(service.rawValue) gave, with \(path) in it."
     }
 }

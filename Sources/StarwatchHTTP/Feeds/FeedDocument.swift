@@ -66,7 +66,7 @@ struct FeedDocument: Sendable {
         return "urn:uuid:" + parts.joined(separator: "-").lowercased()
     }
 
-    /// What an entry says, as on the page.
+    /// Content of an entry, as on the page.
     static func content(of entry: FeedEntry) -> HTML {
         "<p>\(entry.notification.body)</p>\(FeedPage.names(entry.notification))"
     }

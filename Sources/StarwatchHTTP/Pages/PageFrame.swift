@@ -13,7 +13,7 @@ struct PageFrame: Sendable {
     var refreshSeconds: Int?
     /// Whether a script updates the page. ``refreshSeconds`` then applies only without JavaScript.
     var isLive = false
-    /// Whether feed readers find the notifications from here.
+    /// Adds links to the feeds.
     var hasFeeds = false
     /// The content beside the brand.
     var aside: HTML = ""

@@ -55,6 +55,8 @@ private final class Service: HTTPTransport {
             "actions": [String](), "changes": changes,
         ]
         if isLow { payload["priority"] = "low" }
+        // No service gets what only programs may read.
+        payload["account"] = "did:ethr:0x00000000000000000000000000000000000000aa"
         return OutgoingNotification(
             id: "ntf_1",
             runID: "run_1",
@@ -148,6 +150,7 @@ private final class Service: HTTPTransport {
             let (_, json) = try await sent(service, notification(body: name))
             let html = json[service == .matrix ? "formatted_body" : "text"].text ?? ""
             #expect(html.contains("&lt;b&gt;&amp;amp;") && !html.contains("<!channel>"), "\(html)")
+            #expect(!html.contains("@all"), "\(html)")
         }
     }
 
@@ -165,6 +168,8 @@ private final class Service: HTTPTransport {
             #expect(shown.utf16.count <= limit && shown.utf16.count > limit - 20 && shown.hasSuffix("…"), "\(service)")
             #expect(shown.dropLast().last == "👩‍👩‍👧‍👦" || shown.dropLast().last == "*", "\(service)")
         }
+        let (matrix, _) = try await sent(.matrix, notification(body: String(repeating: "界<", count: 9000)))
+        #expect(try #require(matrix.body).count < 60_000)
         let (_, telegram) = try await sent(.telegram, notification(body: String(repeating: "&", count: 5000)))
         let text = try #require(telegram["text"].text)
         #expect(text.utf16.count <= 4096)
@@ -207,6 +212,10 @@ private final class Service: HTTPTransport {
                 .seconds(7)
             ),
             (.pushover, Service(429, headers: [("X-Limit-App-Reset", String(now + 90))]), .seconds(90)),
+            (
+                .pushover, Service(429, headers: [("X-Limit-App-Reset", String(now + 20 * 86_400))]),
+                .seconds(7 * 86_400)
+            ),
             // The header counts before the body, and nonsense is none.
             (.discord, Service(429, headers: [("Retry-After", "3")], body: #"{"retry_after":9}"#), .seconds(3)),
             (.telegram, Service(429, body: #"{"retry_after":-1}"#), nil),
@@ -225,7 +234,7 @@ private final class Service: HTTPTransport {
 
     @Test func aChangedFileOfTheAddressIsUsedAtOnce() async throws {
         let http = Service()
-        let path = try folder.write("https://chat.test/services/one\n", to: "url")
+        let path = try folder.write(" https://chat.test/services/one \n\n", to: "url")
         let sink = ChatSink(
             name: "room",
             service: .slack,
@@ -239,6 +248,13 @@ private final class Service: HTTPTransport {
         _ = try folder.write("https://chat.test/services/another", to: "url")
         #expect(await sink.deliver(try notification()) == .ok)
         #expect(http.requests.withLock { $0.map(\.url) }.map { $0.split(separator: "/").last } == ["one", "another"])
+        // What check would refuse gets nothing.
+        for wrong in ["http://10.0.0.1/services/x", "https://chat.test/other", "no address"] {
+            _ = try folder.write(wrong, to: "url")
+            let failure = await sink.deliver(try notification()).failure
+            #expect(failure?.sentence == "The sink's url_file has no good address; run starwatch check.", "\(wrong)")
+        }
+        #expect(http.requests.withLock { $0.count } == 2)
         try FileManager.default.removeItem(atPath: path)
         #expect(await sink.deliver(try notification()).failure?.sentence == "The sink's url_file cannot be read.")
     }

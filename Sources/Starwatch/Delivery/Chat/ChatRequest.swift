@@ -7,7 +7,7 @@ import StarwatchTransport
 /// it is: names of projects are others' text, and must not become markup, links or mentions.
 struct ChatRequest {
     var method = HTTPRequest.Method.post
-    /// What follows the address, from its last slash.
+    /// Path that is appended to the address.
     var path = ""
     /// The header with the token, unless the token is in the path or the body.
     var headers: [(name: String, value: String)] = []
@@ -85,8 +85,9 @@ struct ChatRequest {
     }
 
     private static func matrix(_ message: ChatMessage) -> ChatJSON {
-        let (title, body) = (ChatText.plain(message.title, limit: 500), ChatText.plain(message.body, limit: 12_000))
-        var html = "<strong>\(ChatText.html(title, limit: 4000))</strong><br>\(ChatText.html(body, limit: 14_000))"
+        let (title, body) = (ChatText.plain(message.title, limit: 500), ChatText.plain(message.body, limit: 6000))
+        // An event has 65,536 bytes at most, and a unit has three.
+        var html = "<strong>\(ChatText.html(title, limit: 2000))</strong><br>\(ChatText.html(body, limit: 8000))"
         if let link = message.webLink { html += "<br><a href=\"\(ChatText.html(link, limit: 4000))\">Open</a>" }
         return [
             "msgtype": "m.notice", "body": .text("\(title)\n\(body)"), "format": "org.matrix.custom.html",
@@ -151,7 +152,7 @@ struct ChatRequest {
     }
 }
 
-/// What a service is told of a notification.
+/// Text and links of a notification.
 private struct ChatMessage {
     let title: String
     let body: String

@@ -19,9 +19,8 @@ package struct ChatSink: NotificationSink {
     }
 
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
-        guard let url = try? self.url() else {
-            return .unavailable(SinkFailure("The sink's url_file cannot be read.", .tokenFile))
-        }
+        let url: String
+        do throws(SinkFailure) { url = try self.url() } catch { return .unavailable(error) }
         var secret: [UInt8] = []
         if var token = receiver.token {
             guard let read = try? token.read() else {
@@ -51,10 +50,10 @@ package struct ChatSink: NotificationSink {
         return SinkResult(exchange, at: time.now) { ChatWait.read($0, now: time.now) }
     }
 
-    private func url() throws -> String {
+    private func url() throws(SinkFailure) -> String {
         switch address {
-        case .url(let url): return url
-        case .file(var file): return String(decoding: try file.read(), as: UTF8.self)
+        case .url(let url): url
+        case .file(let file): try ChatAddress.read(file, for: service)
         }
     }
 }
@@ -86,7 +85,8 @@ enum ChatWait {
     static func read(_ response: HTTPResponse, now: Timestamp) -> Duration? {
         // Pushover: the time at which a new month begins.
         if let reset = response.headers["x-limit-app-reset"].flatMap({ Int64($0) }), response.status == 429 {
-            return .seconds(max(0, min(reset, 1 << 40) - now.wholeSeconds))
+            // A week later it asks again.
+            return .seconds(min(max(0, min(reset, 1 << 40) - now.wholeSeconds), 7 * 86_400))
         }
         guard let body = try? JSONDecoder().decode(Body.self, from: Data(response.body)) else { return nil }
         let seconds = body.retryAfter ?? body.milliseconds.map { $0 / 1000 } ?? body.parameters?.retryAfter

@@ -8,13 +8,15 @@ struct ChatText: Sendable {
     /// Text without markup.
     static let plain = ChatText { String($0) }
 
-    /// HTML, as Matrix and Telegram read it. Slack reads the same three entities.
+    /// HTML, as Matrix and Telegram read it. Slack reads the same three entities. A zero-width space keeps `@name` and `#tag` from
+    /// being a mention.
     static let html = ChatText { character in
         switch character {
         case "&": "&amp;"
         case "<": "&lt;"
         case ">": "&gt;"
         case "\"": "&quot;"
+        case "@", "#": "\(character)\u{200B}"
         default: String(character)
         }
     }

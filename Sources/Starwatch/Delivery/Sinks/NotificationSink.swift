@@ -17,7 +17,7 @@ extension NotificationSink {
 }
 
 /// Cause of a failed attempt, as a fixed sentence without personal data and as a reason from a closed set.
-package struct SinkFailure: Sendable, Hashable {
+package struct SinkFailure: Error, Sendable, Hashable {
     package let sentence: String
     package let reason: FailureReason
 

@@ -1,0 +1,51 @@
+import Foundation
+import GRDB
+import StarwatchCore
+import Testing
+
+@testable import StarwatchStore
+
+/// The migration of a database of version 9, whose state was that of one account.
+@Suite(.enabled(if: World.isClear)) struct VersionTenTests {
+    let world = World()
+
+    /// Opens a database of version 9 after `change`, and returns rows of the migrated one.
+    private func rows(_ query: String, after change: String) async throws -> [Row] {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        let dump = try String(contentsOf: folder.appending(path: "Dumps/version-9.sql"), encoding: .utf8)
+        let former = try DatabaseQueue(path: world.path)
+        try await former.writeWithoutTransaction { try $0.execute(sql: dump + change) }
+        try former.close()
+        #expect(chmod(world.path, 0o600) == 0)
+        let store = try await world.open()
+        await store.close()
+        return try DatabaseQueue(path: world.path).read { try Row.fetchAll($0, sql: query) }
+    }
+
+    private static let progress = """
+        INSERT INTO notif_config (k, v) VALUES ('armed_through:daily', '1795253480950');
+        INSERT INTO notif_config (k, v) VALUES ('armed_through:a:b', '7');
+
+        """
+
+    @Test func theProgressOfDigestsBecomesThatOfTheActiveAccount() async throws {
+        let found = try await rows("SELECT * FROM digest_progress ORDER BY digest", after: Self.progress)
+        #expect(found.map { $0["digest"] } == ["a:b", "daily"])
+        #expect(found.map { $0["armed_through"] } == [7, 1_795_253_480_950])
+        #expect(Set(found.map { $0["account"] as String }) == ["did:ethr:0x00000000000000000000000000000000000000aa"])
+    }
+
+    @Test func nothingOfItStaysWithTheFormerNames() async throws {
+        let left = "SELECT k FROM notif_config WHERE k LIKE 'armed%' UNION SELECT digest FROM digest_progress"
+        #expect(try await rows(left, after: Self.progress + "UPDATE active_identity SET activeDid = NULL;").isEmpty)
+    }
+
+    @Test func theTableOfKeysTakesIdsBeyondThreeBytes() async throws {
+        _ = try await rows("SELECT 1", after: "")
+        let database = try DatabaseQueue(path: world.path)
+        let insert =
+            "INSERT INTO data_keys (id, purpose, wrapped, state, created_at) VALUES (16777216, 'data', x'00', 'active', 0)"
+        try await database.write { try $0.execute(sql: insert + " RETURNING id") }
+        #expect(try await database.read { try Int.fetchOne($0, sql: "SELECT max(id) FROM data_keys") } == 16_777_216)
+    }
+}
