@@ -50,13 +50,7 @@ struct ServedPorts: Sendable {
 
     /// Reads the control token, for every request.
     private static func read(_ file: SecretFile) throws(AgentError) -> String {
-        var file = file
-        let bytes: [UInt8]
-        do throws(TokenError) {
-            bytes = try file.read()
-        } catch {
-            throw AgentError(.configuration, error.description)
-        }
+        let bytes = try file.bytes()
         let shortest = AgentServers.shortestControlToken
         guard bytes.count >= shortest else {
             let text = "The token of control.token_file has less than \(shortest) bytes; write a longer one."

@@ -16,7 +16,26 @@ import Testing
 
     @Test func theTablesOfEventsAreTheCatalogue() throws {
         let tables = try Pages.generated("events", in: "docs/logs.md")
-        #expect(tables == AgentEvent.markdown(), "put this into docs/logs.md:\n\(AgentEvent.markdown())")
+        #expect(tables == Self.catalogue, "put this into docs/logs.md:\n\(Self.catalogue)")
+    }
+
+    /// A table of events and a table of fields.
+    private static var catalogue: String {
+        let events = AgentEvent.allCases.map { event in
+            let fields = event.fields.map { "`\($0.rawValue)`" } + event.optionalFields.map { "[`\($0.rawValue)`]" }
+            return [
+                "`\(event.name)`", "\(event.level)", fields.joined(separator: " "),
+                event.meaning() + (event.mayFold ? "" : " Never folded.")
+                    + (event.isBoxed ? "" : " Not in the black box."),
+            ]
+        }
+        let fields = LogField.allCases.map { ["`\($0.rawValue)`", $0.kind.rawValue, $0.meaning] }
+        return table(["event", "level", "fields", "meaning and advice"], events) + "\n"
+            + table(["field", "kind", "meaning"], fields)
+    }
+
+    private static func table(_ head: [String], _ rows: [[String]]) -> String {
+        ([head, head.map { _ in "---" }] + rows).map { "| " + $0.joined(separator: " | ") + " |\n" }.joined()
     }
 
     @Test func everyEventIsListedOnceInTheOrderOfNames() throws {

@@ -27,7 +27,7 @@ struct SigningKeyTests {
         try await store.keys.addSigningKey(key, of: World.alice, grace: grace)
     }
 
-    private func states(_ store: Store) async throws -> [String: KeyReport.SigningKey.State] {
+    private func states(_ store: Store) async throws -> [String: SigningKeyState] {
         Dictionary(uniqueKeysWithValues: try await store.keys.report().signingKeys.map { ($0.kid, $0.state) })
     }
 

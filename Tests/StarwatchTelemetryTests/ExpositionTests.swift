@@ -27,7 +27,7 @@ func makeRepresentativeRegistry() throws -> MetricRegistry {
         [InfoLabel("version", "1.0"), InfoLabel("swift", "6.3")]
     )
     registry.gauge(.gauge("starwatch_clock_skew_seconds", unit: .seconds, "Server minus local.")).set(-0.125)
-    registry.gauge(.gauge("starwatch_rate_limit_remaining", unit: .requests, "Left.")).set(99)
+    registry.gauge(.gauge("starwatch_rate_limit_remaining", unit: .ratio, "Left.")).set(99)
     registry.counterView(
         .counter("starred_projects_poll_attempts_total", "Attempts.", stability: .contract),
         sumOf: [

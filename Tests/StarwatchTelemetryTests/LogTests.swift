@@ -347,15 +347,13 @@ final class LineCollector: LogSink, Sendable {
         #expect(!log.collector.lines[0].contains("fold"))
     }
 
-    @Test func reloadChangesExistingLoggers() {
-        let log = CollectedLog()
+    @Test func aLoggersOwnLevelHidesEntriesThatThePipelineTakes() {
+        let log = CollectedLog(format: .text, level: .debug)
         let logger = log.logger()
         var own = logger
         own.logLevel = .error
-        logger.debug("one")
-        log.pipeline.configure(format: .text, level: .debug)
+        own.warning("one")
         logger.debug("two")
-        own.warning("three")
         #expect(log.collector.lines == ["1970-01-01T00:00:00.000Z DEBUG two\n"])
     }
 

@@ -26,7 +26,7 @@ import Testing
         descriptor("starwatch_poll_last_success_timestamp_seconds", .gauge, .seconds),
         descriptor("starwatch_api_latency_seconds", .histogram, .seconds, exemplars: true),
         descriptor("starwatch_build_info", .info),
-        descriptor("starred_projects_api_throughput_rps", .gauge, .requests),
+        descriptor("starred_projects_api_throughput_rps", .gauge),
         descriptor("starwatch_metrics_series", .gauge),
     ])
     func catalogueNamesFollowTheRules(descriptor: MetricDescriptor) {

@@ -112,9 +112,33 @@ extension CompactJWT {
     /// The parts of a token. None of them is verified.
     struct Parsed {
         var algorithm: String
-        var payload: Payload
+        var payload: Claims
         var signingInput: String
         var signature: [UInt8]
+    }
+
+    /// The claims that a server reads.
+    struct Claims: Decodable {
+        var iss: String?
+        var aud: Audience?
+        var exp: Double?
+        var iat: Double?
+        var scope: String?
+        var jti: String?
+    }
+
+    /// The `aud` claim: a string or a list of strings (RFC 7519, 4.1.3).
+    struct Audience: Decodable {
+        var values: [String]
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let one = try? container.decode(String.self) {
+                values = [one]
+            } else {
+                values = try container.decode([String].self)
+            }
+        }
     }
 
     private struct Header: Decodable {
@@ -127,7 +151,7 @@ extension CompactJWT {
         guard parts.count == 3, let header = Base64.decodeURL(parts[0]), let payload = Base64.decodeURL(parts[1]),
             let signature = Base64.decodeURL(parts[2]),
             let head = try? JSONDecoder().decode(Header.self, from: Data(header)),
-            let claims = try? JSONDecoder().decode(Payload.self, from: Data(payload))
+            let claims = try? JSONDecoder().decode(Claims.self, from: Data(payload))
         else { return nil }
         return Parsed(
             algorithm: head.alg,

@@ -1,3 +1,4 @@
+import Crypto
 import StarwatchCore
 import Testing
 
@@ -25,7 +26,7 @@ import Testing
     }
 
     private func sign(_ claims: TokenClaims) -> String {
-        CompactJWT.sign(claims, secret: secret)
+        CompactJWT.sign(claims, secret: SymmetricKey(data: secret))
     }
 
     private func outcome(_ token: String, after seconds: Int64 = 0) -> Failure? {

@@ -61,7 +61,6 @@ package final class IdentityContext: Sendable {
     }
 
     private let store: Store
-    private let server: String
     private let isShared: Bool
     private let now: @Sendable () -> Timestamp
     private let logger: Logger
@@ -75,13 +74,11 @@ package final class IdentityContext: Sendable {
     ///   - now: The local time.
     package init(
         store: Store,
-        server: String,
         isShared: Bool,
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
-        self.server = server
         self.isShared = isShared
         self.logger = logger
         self.now = now

@@ -97,8 +97,8 @@ struct IdentityControl: Sendable {
             pseudonym: identity.did.map(pseudonym.hash)
         )
         if let did = identity.did {
-            let off = IdentityContext.optedOut(try await store.stars.interests(of: did).preferences)
-            report.optedOut = off.isEmpty ? nil : PollKind.allCases.filter(off.contains)
+            let off = try await store.optedOut(of: did)
+            report.optedOut = off.isEmpty ? nil : off
         }
         return report
     }
@@ -111,5 +111,11 @@ extension Store {
     nonisolated func signedIn() async throws -> DID {
         if let did = try await identity.active().did { return did }
         throw ControlError(.conflict, "No identity is active; set one with starwatch identity set DID.")
+    }
+
+    /// Returns the kinds of poll that an account's preferences switch off.
+    nonisolated func optedOut(of did: DID) async throws(StoreError) -> [PollKind] {
+        let off = IdentityContext.optedOut(try await stars.interests(of: did).preferences)
+        return PollKind.allCases.filter(off.contains)
     }
 }

@@ -63,8 +63,7 @@ struct StarsControl: Sendable {
             now: clock.now
         )
         wakes.acknowledge.raise()
-        let off = IdentityContext.optedOut(try await store.stars.interests(of: did).preferences)
-        return KindListing(optedOut: PollKind.allCases.filter(off.contains))
+        return KindListing(optedOut: try await store.optedOut(of: did))
     }
 
     func archived() async throws -> StarsArchive {

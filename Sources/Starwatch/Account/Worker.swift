@@ -37,6 +37,9 @@ package protocol WorkerPass: Sendable {
 
 extension WorkerPass {
     package var hasFailed: Bool { false }
+
+    /// Makes work due at `time`, or earlier if other work is.
+    mutating func tryAgain(at time: Timestamp) { next = min(next ?? time, time) }
 }
 
 /// A service of an account that works in passes: when its signal is raised, when work is due, and at each ``ClockLook``.

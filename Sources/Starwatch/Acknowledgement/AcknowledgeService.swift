@@ -18,8 +18,6 @@ package final class AcknowledgeService: Worker {
         fileprivate var leavesBatch = false
 
         package init() {}
-
-        fileprivate mutating func tryAgain(at time: Timestamp) { next = min(next ?? time, time) }
     }
 
     package static let finishes = true
@@ -63,7 +61,7 @@ package final class AcknowledgeService: Worker {
         // Acknowledged changes cannot be fetched again, so damage must be found before.
         guard store.status.pageCheckPhase != .running else { return pass.tryAgain(at: now + .seconds(1)) }
         guard let did = try await account.identity.current().identity.did else { return countFailure(of: pass) }
-        let configured = polls.map { StreamKey(account: did, server: account.server, poll: $0.name) }
+        let configured = polls.map { account.stream($0.name, of: did) }
         for (poll, stream) in zip(polls, configured) {
             try await acknowledge(stream, of: poll, &pass)
             // Dead and discarded rows let the watermark move too.

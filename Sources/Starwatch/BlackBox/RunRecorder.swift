@@ -1,5 +1,5 @@
-import Glibc
 package import StarwatchCore
+import StarwatchTransport
 import Synchronization
 
 /// The runs of the agent in the black box: it marks starts and ends, and knows how the former ones ended.
@@ -108,11 +108,6 @@ extension RunStart {
     }
 
     private static func text(of path: String) -> String {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return "" }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 65_536)
-        let count = read(descriptor, &bytes, bytes.count)
-        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        String(decoding: FileBytes.read(path, limit: 65_536) ?? [], as: UTF8.self)
     }
 }

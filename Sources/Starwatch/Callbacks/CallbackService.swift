@@ -12,8 +12,6 @@ package final class CallbackService: Worker {
         package var next: Timestamp?
 
         package init() {}
-
-        fileprivate mutating func tryAgain(at time: Timestamp) { next = min(next ?? time, time) }
     }
 
     package static let finishes = false

@@ -44,7 +44,7 @@ final class CanaryService: Worker {
     func work(_ pass: inout Pass) async throws(StoreError) {
         let identity = try await account.identity.current().identity
         guard let did = identity.did else { return }
-        let stream = StreamKey(account: did, server: account.server, poll: .canary)
+        let stream = account.stream(.canary, of: did)
         let state = try await store.outbox.canary(of: stream)
         note(state.lastArrival)
         guard !state.isUnderway else { return }

@@ -1,3 +1,5 @@
+import StarwatchCore
+
 /// The failure of a control request. The message is one sentence that says what to do.
 package struct ControlError: Error, Sendable, Hashable {
     package enum Kind: String, Sendable, CaseIterable {
@@ -39,6 +41,15 @@ package struct ControlError: Error, Sendable, Hashable {
     /// - Throws: ``ControlError`` unless `limit` is 1 to `most`.
     static func check(limit: Int, upTo most: Int) throws {
         if !(1...most).contains(limit) { throw ControlError(.invalid, "The limit must be between 1 and \(most).") }
+    }
+
+    /// Returns the time of a query's `since`; `nil` for none.
+    ///
+    /// - Throws: ``ControlError`` for a text that is no time.
+    static func time(since text: String?) throws -> Timestamp? {
+        guard let text else { return nil }
+        if let time = Timestamp(iso8601: text) { return time }
+        throw ControlError(.invalid, "since must be a time such as 2026-01-01T12:00:00Z.")
     }
 
     /// The error of a control request, for any error.

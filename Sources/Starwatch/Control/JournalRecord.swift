@@ -1,3 +1,5 @@
+package import StarwatchCore
+
 /// A selection of the journal.
 package struct JournalQuery: Sendable, Hashable {
     /// The maximum number of entries.
@@ -13,15 +15,10 @@ package struct JournalQuery: Sendable, Hashable {
 
 /// An entry of the journal.
 package struct JournalRecord: Sendable, Codable, Hashable {
-    package enum Kind: String, Sendable, Codable, CaseIterable {
-        case action, reload
-        case runEnd = "run_end"
-    }
-
     /// The position, which rises with every entry.
     package var id: Int64?
     package var at: String
-    package var kind: Kind
+    package var kind: JournalKind
     /// The actor: `socket:anna`, `port:token`, `command:root`, `signal`, `program`; `agent` for the end of a run and
     /// for an upgrade of the database.
     package var actor: String

@@ -31,19 +31,10 @@ package struct KeysReport: Sendable, Codable, Hashable {
 
     /// A key that signs tokens.
     package struct SigningKey: Sendable, Codable, Hashable {
-        package enum State: String, Sendable, Codable, CaseIterable {
-            /// It signs.
-            case active
-            /// A newer key replaced it.
-            case retiring
-            /// Its secret is destroyed.
-            case revoked
-        }
-
         /// The name of the key, which does not reveal it.
         package var kid: String
         package var algorithm: SigningAlgorithm
-        package var state: State
+        package var state: SigningKeyState
         /// The pseudonym of the identity that it signs for, `did:hash:…`.
         package var account: String
         package var createdAt: String

@@ -14,13 +14,13 @@ extension DispatchPass {
             let message = NotificationMessage(
                 feature: feature,
                 id: notice.token,
-                runID: "run_" + notice.token.dropFirst("ntf_".count).prefix(16),
+                runID: RandomID.runID(of: notice.token),
                 messages: service.renderer.messages,
                 createdAt: notice.createdAt
             )
             try await store.notifications.announce(
                 notice,
-                on: StreamKey(account: account, server: service.account.server, poll: poll),
+                on: service.account.stream(poll, of: account),
                 OutgoingNotification(message),
                 sinks: sinkNames,
                 now: service.now

@@ -29,7 +29,7 @@ struct DispatchPass {
     var sinkNames: [String] { sinks.map(\.name) }
 
     func stream(of poll: Poll) -> StreamKey {
-        StreamKey(account: account, server: service.account.server, poll: poll.name)
+        service.account.stream(poll.name, of: account)
     }
 
     /// Creates the notifications that no row waits for: about stale polls and new features.
@@ -72,7 +72,7 @@ struct DispatchPass {
         )
         {
         case .idle: return
-        case .wait(let until): return result.next = min(result.next ?? until, until)
+        case .wait(let until): return result.tryAgain(at: until)
         case .notify: break
         }
         let renderer = service.renderer
@@ -161,7 +161,6 @@ struct DispatchPass {
 
     /// Finds the next due delivery.
     mutating func findNext() async throws(StoreError) {
-        guard let next = try await store.deliveries.nextAt(of: account) else { return }
-        result.next = min(result.next ?? next, next)
+        if let next = try await store.deliveries.nextAt(of: account) { result.tryAgain(at: next) }
     }
 }

@@ -76,7 +76,7 @@ struct DigestChangeMaker {
             arm(firing)
             guard let token = tokens[firing.occurrence] else { continue }
             changes.fired.append(
-                DigestChanges.Firing(occurrence: firing.occurrence, sinks: names, runID: Self.runID(of: token))
+                DigestChanges.Firing(occurrence: firing.occurrence, sinks: names, runID: RandomID.runID(of: token))
             )
         }
         changes.fetching += decision.prefetches
@@ -127,7 +127,8 @@ struct DigestChangeMaker {
             unknown += rendering.unknown.map { (digest.name, $0) }
             let message = DigestMessage(
                 id: token,
-                runID: Self.runID(of: token),
+                // Known before the pass that fires it, because sinks get it with the armed text.
+                runID: RandomID.runID(of: token),
                 occurrence: occurrence,
                 text: text,
                 title: rendering.title,
@@ -144,9 +145,6 @@ struct DigestChangeMaker {
         }
         changes.armed.append(DigestChanges.Arming(occurrence: occurrence, token: token, text: armed))
     }
-
-    /// The id is known before the pass that fires it, because sinks get it with the armed text.
-    private static func runID(of token: String) -> String { "run_" + token.dropFirst(4).prefix(16) }
 
     private mutating func content(of digest: Digest) -> DigestContent? {
         if let known = parsed[digest.name] { return known }

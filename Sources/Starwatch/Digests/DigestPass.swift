@@ -84,7 +84,6 @@ struct DigestPass {
             return false
         }
         result.scheduled = decision.scheduled.count
-        result.armed = decision.armed.count
         service.metrics.digests.deliveries[.scheduled].increment(by: UInt64(result.scheduled))
         count(maker.changes)
         service.logUnknown(of: maker)

@@ -21,8 +21,6 @@ package final class DigestService: Worker {
         }
 
         package var scheduled = 0
-        /// The number of replaced texts.
-        package var armed = 0
         package var fired = 0
         package var shown = 0
         /// Occurrences not shown, for any reason.

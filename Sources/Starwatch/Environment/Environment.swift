@@ -19,6 +19,9 @@ extension RandomID {
     /// Returns the id of one pass of a service, used in logs, stored rows, exemplars and sink headers.
     static func runID() -> String { "run_" + Hex.encode(bytes(8)) }
 
+    /// Returns the id of the run that delivers a notification. It is known as soon as the notification's id is.
+    static func runID(of notification: String) -> String { "run_" + notification.dropFirst("ntf_".count).prefix(16) }
+
     /// Returns the id of a notification, which is the same for every retry.
     static func notificationID() -> String { "ntf_" + Hex.encode(bytes(16)) }
 

@@ -1,5 +1,5 @@
 import Foundation
-import StarwatchTransport
+package import StarwatchTransport
 
 /// The files with secrets that the configuration names.
 struct SecretFiles: Sendable {
@@ -24,10 +24,17 @@ struct SecretFiles: Sendable {
     ) throws(AgentError) -> SecretFile {
         guard let path else { throw AgentError(.configuration, "\(setting) is missing.") }
         let file = SecretFile(path: path, setting: setting, credentialsDirectory: credentialsDirectory)
-        var probe = file
-        let bytes: [UInt8]
-        do { bytes = try probe.read() } catch { throw AgentError(.configuration, error.description) }
-        try check(bytes)
+        try check(file.bytes())
         return file
+    }
+}
+
+extension SecretFile {
+    /// The content of the file.
+    ///
+    /// - Throws: ``AgentError`` of kind `configuration`.
+    package func bytes() throws(AgentError) -> [UInt8] {
+        var file = self
+        do { return try file.read() } catch { throw AgentError(.configuration, error.description) }
     }
 }

@@ -81,8 +81,7 @@ package final class ServerClock: ServerTime {
     /// `true` if the skew exceeds the limit beyond the uncertainty.
     package var isSkewed: Bool {
         guard let estimate else { return false }
-        let size = estimate.offset < .zero ? .zero - estimate.offset : estimate.offset
-        return size - estimate.uncertainty > maxSkew
+        return estimate.offset.magnitude - estimate.uncertainty > maxSkew
     }
 
     /// Reads the server's time from the headers of a response, unless NTP is the configured source.
@@ -160,7 +159,11 @@ package final class ServerClock: ServerTime {
 
     private func correct(_ state: inout State, at now: Timestamp) {
         guard source != .system, let estimate = state.estimator.estimate(at: now) else { return }
-        let size = estimate.offset < .zero ? .zero - estimate.offset : estimate.offset
-        state.correction = size > max(estimate.uncertainty, .seconds(1)) ? estimate.offset : .zero
+        state.correction = estimate.offset.magnitude > max(estimate.uncertainty, .seconds(1)) ? estimate.offset : .zero
     }
+}
+
+extension Duration {
+    /// The duration without its sign.
+    fileprivate var magnitude: Duration { self < .zero ? .zero - self : self }
 }

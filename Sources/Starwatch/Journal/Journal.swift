@@ -141,11 +141,7 @@ extension JournalQuery {
     /// The time of ``since``, after a check of the whole query.
     fileprivate func time() throws -> Timestamp? {
         try ControlError.check(limit: limit, upTo: Self.listLimit)
-        guard let since else { return nil }
-        guard let time = Timestamp(iso8601: since) else {
-            throw ControlError(.invalid, "since must be a time such as 2026-01-01T12:00:00Z.")
-        }
-        return time
+        return try ControlError.time(since: since)
     }
 }
 
@@ -154,23 +150,12 @@ extension JournalRecord {
         self.init(
             id: id,
             at: entry.at.iso8601,
-            kind: Kind(entry.kind),
+            kind: entry.kind,
             actor: entry.actor,
             verb: entry.verb,
             target: entry.target,
             result: entry.result,
             detail: entry.detail
         )
-    }
-}
-
-extension JournalRecord.Kind {
-    fileprivate init(_ kind: JournalEntry.Kind) {
-        self =
-            switch kind {
-            case .action: .action
-            case .reload: .reload
-            case .runEnd: .runEnd
-            }
     }
 }

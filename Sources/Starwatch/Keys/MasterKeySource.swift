@@ -72,8 +72,7 @@ struct MasterKeySource: Sendable {
 
     /// The user whose files are accepted. Root also reads the key of a service that it manages.
     private static func reader(of path: String) -> UInt32 {
-        var status = stat()
-        return geteuid() == 0 && stat(path, &status) == 0 ? status.st_uid : geteuid()
+        geteuid() == 0 ? FileAccess(path: path)?.owner ?? 0 : geteuid()
     }
 
     /// The key that opens a database: the configured one, or the pending one of a rotation that was interrupted after the
@@ -89,16 +88,14 @@ struct MasterKeySource: Sendable {
     /// Reads the key in a file.
     static func read(_ path: String, _ credentialsDirectory: String?) throws(AgentError) -> MasterKey {
         let setting = "security.master_key_file"
-        var file = SecretFile(
+        let file = SecretFile(
             path: path,
             setting: setting,
             credentialsDirectory: credentialsDirectory,
             limitBytes: 4096,
             user: reader(of: path)
         )
-        let bytes: [UInt8]
-        do { bytes = try file.read() } catch { throw AgentError(.configuration, error.description) }
-        guard let key = MasterKey(text: bytes) else {
+        guard let key = MasterKey(text: try file.bytes()) else {
             throw AgentError(
                 .configuration,
                 "\(setting) must hold 32 bytes in base64 on one line; 'starwatch keys init' makes such a file."

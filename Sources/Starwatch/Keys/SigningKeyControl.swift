@@ -158,16 +158,10 @@ struct SigningKeyAge: Sendable {
 
 extension KeysReport.SigningKey {
     init(_ key: KeyReport.SigningKey, _ pseudonym: IdentityHash) {
-        let state: State =
-            switch key.state {
-            case .active: .active
-            case .retiring: .retiring
-            case .revoked: .revoked
-            }
         self.init(
             kid: key.kid,
             algorithm: key.algorithm,
-            state: state,
+            state: key.state,
             account: pseudonym.hash(key.account),
             createdAt: key.createdAt.iso8601,
             endsAt: key.endsAt?.iso8601

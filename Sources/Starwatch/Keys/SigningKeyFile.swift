@@ -10,8 +10,7 @@ package enum SigningKeyFile {
     ///
     /// - Throws: ``AgentError`` if others can read or own the file, or if it is empty or too large.
     package static func read(_ path: String) throws(AgentError) -> [UInt8] {
-        var file = SecretFile(path: path, setting: "--file", limitBytes: limitBytes)
-        do throws(TokenError) { return try file.read() } catch { throw AgentError(.configuration, error.description) }
+        try SecretFile(path: path, setting: "--file", limitBytes: limitBytes).bytes()
     }
 
     /// A new secret that is written to a file before an agent has it.

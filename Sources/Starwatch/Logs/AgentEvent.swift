@@ -75,24 +75,3 @@ extension FailureReason {
         return fields
     }
 }
-
-extension AgentEvent {
-    /// The catalogue for docs/logs.md: a table of events and a table of fields, in Markdown.
-    package static func markdown() -> String {
-        let events = allCases.map { event in
-            let fields = event.fields.map { "`\($0.rawValue)`" } + event.optionalFields.map { "[`\($0.rawValue)`]" }
-            return [
-                "`\(event.name)`", event.level.rawValue, fields.joined(separator: " "),
-                event.meaning() + (event.mayFold ? "" : " Never folded.")
-                    + (event.isBoxed ? "" : " Not in the black box."),
-            ]
-        }
-        let fields = LogField.allCases.map { ["`\($0.rawValue)`", $0.kind.rawValue, $0.meaning] }
-        return table(["event", "level", "fields", "meaning and advice"], events) + "\n"
-            + table(["field", "kind", "meaning"], fields)
-    }
-
-    private static func table(_ head: [String], _ rows: [[String]]) -> String {
-        ([head, head.map { _ in "---" }] + rows).map { "| " + $0.joined(separator: " | ") + " |\n" }.joined()
-    }
-}

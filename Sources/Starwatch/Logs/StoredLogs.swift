@@ -15,12 +15,7 @@ struct StoredLogs: Sendable {
         if let level = query.level, let stored = LogLevel.allCases.first(where: { LogLine.Level($0) == level }) {
             filter.level = stored
         }
-        if let since = query.since {
-            guard let time = Timestamp(iso8601: since) else {
-                throw ControlError(.invalid, "since must be a time such as 2026-01-01T12:00:00Z.")
-            }
-            filter.since = time
-        }
+        filter.since = try ControlError.time(since: query.since)
         // The last seconds are still in memory.
         await recorder.flush(to: store)
         return LogListing(lines: try await store.logs.list(filter).map(LogLine.init))

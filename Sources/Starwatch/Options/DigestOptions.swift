@@ -139,7 +139,4 @@ public struct CallbackOptions: Sendable, Hashable {
         case .heartbeat, .configUpdated: heartbeat
         }
     }
-
-    /// `true` if no callback is configured.
-    var isEmpty: Bool { ackDelivery == nil && reportError == nil && heartbeat == nil }
 }

@@ -68,7 +68,7 @@ extension PollService {
         let account = shared.account
         guard let did = try await account.identity.current().identity.did else { return nil }
         return try await shared.store.polls.state(
-            StreamKey(account: did, server: account.server, poll: poll.name),
+            account.stream(poll.name, of: did),
             maxUndelivered: shared.outbox.maxUndelivered
         )
     }

@@ -45,11 +45,29 @@ package final class AccountRuntime: Sendable {
         let active = try await maker.activate(account)
         polls = maker.polls()
         pollService = maker.pollService(account, polls)
-        dispatcher = maker.dispatcher(polls, context)
-        acknowledger = maker.acknowledger(polls, context)
+        dispatcher = DispatchService(
+            polls: polls,
+            sinks: process.sinks,
+            options: .init(delivery: options.delivery, maxRetries: options.outbox.maxRetries),
+            context: context
+        )
+        acknowledger = AcknowledgeService(
+            polls: polls,
+            options: options.acknowledge,
+            limit: options.limits.acknowledgementsPerMinute,
+            context: context
+        )
         let writer = CallbackWriter(options: options.callbacks, pseudonym: process.pseudonym)
         try await process.storeDigests(parts.digests, options, account: active, writer: writer)
-        digests = maker.digests(writer, maker.content(account, polls, pollService), context)
+        let content = PollContent(
+            polls: polls,
+            service: pollService,
+            store: process.store,
+            server: account.server,
+            environment: process.environment,
+            names: options.delivery.projectNames
+        )
+        digests = maker.digests(writer, content, context)
         callbacks = maker.callbacks(writer, context)
         canary = options.canary.map { CanaryService(every: $0.every, context: context) }
     }
@@ -91,7 +109,7 @@ package final class AccountRuntime: Sendable {
 
     func streams() async throws(StoreError) -> [StreamKey] {
         guard let did = try await account.identity.current().identity.did else { return [] }
-        return polls.map { StreamKey(account: did, server: account.server, poll: $0.name) }
+        return polls.map { account.stream($0.name, of: did) }
     }
 }
 
@@ -109,7 +127,6 @@ private struct AccountRuntimeMaker {
         let server = parts.url.origin
         let identity = IdentityContext(
             store: store,
-            server: server,
             isShared: options.storage.owner == .host,
             logger: environment.logger,
             now: { [time = environment.time] in time.now }
@@ -203,36 +220,6 @@ private struct AccountRuntimeMaker {
             wakes: wakes,
             progress: process.progress,
             news: process.news
-        )
-    }
-
-    func dispatcher(_ polls: [Poll], _ context: WorkerContext) -> DispatchService {
-        DispatchService(
-            polls: polls,
-            sinks: process.sinks,
-            options: .init(delivery: options.delivery, maxRetries: options.outbox.maxRetries),
-            context: context
-        )
-    }
-
-    func acknowledger(_ polls: [Poll], _ context: WorkerContext) -> AcknowledgeService {
-        AcknowledgeService(
-            polls: polls,
-            options: options.acknowledge,
-            limit: options.limits.acknowledgementsPerMinute,
-            context: context
-        )
-    }
-
-    /// The content of digests of polls.
-    func content(_ account: Account, _ polls: [Poll], _ service: PollService) -> PollContent {
-        PollContent(
-            polls: polls,
-            service: service,
-            store: store,
-            server: account.server,
-            environment: environment,
-            names: options.delivery.projectNames
         )
     }
 

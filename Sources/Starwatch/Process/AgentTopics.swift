@@ -33,18 +33,7 @@ package struct AgentTopics: Sendable {
         let (environment, store) = (process.environment, process.store)
         sinks = SinkControl(sinks: process.sinks, environment: environment)
         quarantine = QuarantineControl(polls: runtime.polls, store: store, clock: environment.clock)
-        notifications = NotificationControl(
-            store: store,
-            sinks: process.sinks,
-            clock: environment.clock,
-            wakes: runtime.wakes,
-            feed: options.delivery.feedKeep == nil ? nil : process.feed,
-            handler: ActionHandler(),
-            refresh: { name throws(ControlError) in
-                let poll = try runtime.polls.named(name.rawValue)
-                _ = await runtime.pollService.refresh(poll)
-            }
-        )
+        notifications = Self.notifications(runtime)
         let age = SigningKeyAge(auth: options.auth, store: store, metrics: environment.metrics.clock)
         identity = Self.identity(runtime, age)
         stars = StarsControl(
@@ -70,17 +59,7 @@ package struct AgentTopics: Sendable {
             time: environment.time,
             dispatcher: runtime.dispatcher
         )
-        stories = StoryFinder(
-            account: account,
-            store: store,
-            sinks: process.sinks,
-            options: options,
-            environment: environment,
-            pseudonym: process.pseudonym,
-            changeHash: process.changeHash,
-            polls: runtime.polls,
-            runs: RunFinder(polls: runtime.pollService, store: store)
-        )
+        stories = Self.stories(runtime)
         journal = process.journal
         logs = StoredLogs(recorder: process.logs.recorder, store: store)
         status = StatusReporter(runtime: runtime, digests: digests)
@@ -104,6 +83,35 @@ package struct AgentTopics: Sendable {
             if let operation { counters.controlRequests[operation, .failed].increment() }
             throw ControlError(error)
         }
+    }
+
+    private static func notifications(_ runtime: AccountRuntime) -> NotificationControl {
+        NotificationControl(
+            store: runtime.process.store,
+            sinks: runtime.process.sinks,
+            clock: runtime.process.environment.clock,
+            wakes: runtime.wakes,
+            feed: runtime.options.delivery.feedKeep == nil ? nil : runtime.process.feed,
+            handler: ActionHandler(),
+            refresh: { name throws(ControlError) in
+                let poll = try runtime.polls.named(name.rawValue)
+                _ = await runtime.pollService.refresh(poll)
+            }
+        )
+    }
+
+    private static func stories(_ runtime: AccountRuntime) -> StoryFinder {
+        StoryFinder(
+            account: runtime.account,
+            store: runtime.process.store,
+            sinks: runtime.process.sinks,
+            options: runtime.options,
+            environment: runtime.process.environment,
+            pseudonym: runtime.process.pseudonym,
+            changeHash: runtime.process.changeHash,
+            polls: runtime.polls,
+            runs: RunFinder(polls: runtime.pollService, store: runtime.process.store)
+        )
     }
 
     private static func identity(_ runtime: AccountRuntime, _ age: SigningKeyAge) -> IdentityControl {

@@ -84,15 +84,9 @@ extension Store {
         guard !health.isBusy(longerThan: Self.patience) else { return false }
         let answer = Promise<Bool>()
         status.whenIdle { answer.fulfil(true) }
-        return await withTaskGroup(of: Bool.self) { group in
-            group.addTask { await answer.value() ?? false }
-            // Uses the real clock, because nothing advances a simulated one here.
-            group.addTask {
-                try? await SystemClock().sleep(for: Self.longestPatience)
-                return false
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? false
-        }
+        // Uses the real clock, because nothing advances a simulated one here.
+        return await TimeLimit.run(within: Self.longestPatience, on: SystemClock(), late: false) {
+            await answer.value() ?? false
+        } ?? false
     }
 }

@@ -44,7 +44,7 @@ struct PollControl: Sendable {
     private func hasSucceeded(_ poll: Poll, within time: Duration) async throws -> Bool {
         let process = runtime.process
         guard let did = try await process.store.identity.active().did else { return false }
-        let stream = StreamKey(account: did, server: runtime.account.server, poll: poll.name)
+        let stream = runtime.account.stream(poll.name, of: did)
         let limit = runtime.options.outbox.maxUndelivered
         guard let success = try await process.store.polls.state(stream, maxUndelivered: limit).lastSuccess else {
             return false

@@ -57,7 +57,7 @@ extension StoryFinder {
         }
         let local = facts.time - (environment.clock.now - environment.time.now)
         for poll in polls {
-            let stream = StreamKey(account: did, server: account.server, poll: poll.name)
+            let stream = account.stream(poll.name, of: did)
             var entry = CoverageFacts.Poll(name: poll.name.rawValue)
             let state = try await store.polls.state(stream, maxUndelivered: options.outbox.maxUndelivered)
             (entry.cursor, entry.seenUntil) = (state.fetchCursor, runs.polls.seenUntil(of: stream) ?? state.seenUntil)

@@ -16,7 +16,9 @@ struct LogsCommand: AsyncParsableCommand {
         "starwatch logs --follow"
     )
 
-    @Option(help: "Only lines since this time, such as 2026-01-01T12:00:00Z, or of this last period, such as 2h.")
+    @Option(
+        help: "Only lines since this time, such as 2026-01-01T12:00:00Z or 02:00, or of this last period, such as 2h."
+    )
     var since: String?
 
     @Option(
@@ -37,13 +39,13 @@ struct LogsCommand: AsyncParsableCommand {
     private var word: String? { level == "warning" ? LogLine.Level.warn.rawValue : level }
 
     func validate() throws {
-        _ = try sinceTime(now: .init(seconds: 0))
+        _ = try PastTime.parse(since, now: Timestamp(seconds: 0))
         try LogLine.Level.check(word, "--level")
     }
 
     func run() async throws {
         var query = LogQuery()
-        query.since = try sinceTime(now: SystemClock().now)?.iso8601
+        query.since = try PastTime.parse(since, now: SystemClock().now)?.iso8601
         query.level = word.flatMap(LogLine.Level.init)
         query.run = run
         let found = try await arguments.ask(ControlAPI.logs, query)
@@ -71,13 +73,5 @@ struct LogsCommand: AsyncParsableCommand {
             FileHandle.standardOutput.write(Data(((text ?? TerminalText.printable(line.line)) + "\n").utf8))
         }
         return lines.last?.id
-    }
-
-    /// The time that `--since` means.
-    private func sinceTime(now: Timestamp) throws -> Timestamp? {
-        guard let since else { return nil }
-        if let time = Timestamp(iso8601: since) { return time }
-        if let period = try? DurationText.parse(since) { return now - period }
-        throw ValidationError("--since must be a time such as 2026-01-01T12:00:00Z, or a period such as 2h")
     }
 }

@@ -34,9 +34,7 @@ struct NotificationsCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func validate() throws {
-            guard (1...NotificationQuery.listLimit).contains(limit) else {
-                throw ValidationError("--limit must be between 1 and \(NotificationQuery.listLimit)")
-            }
+            try OptionValue.check(limit: limit, upTo: NotificationQuery.listLimit)
         }
 
         func run() async throws {

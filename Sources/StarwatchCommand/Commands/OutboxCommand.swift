@@ -132,9 +132,7 @@ struct ListArguments: ParsableArguments {
     var limit = OutboxEntry.listLimit
 
     func validate() throws {
-        guard (1...OutboxEntry.listLimit).contains(limit) else {
-            throw ValidationError("--limit must be between 1 and \(OutboxEntry.listLimit)")
-        }
+        try OptionValue.check(limit: limit, upTo: OutboxEntry.listLimit)
     }
 
     /// Tells on standard error whether there can be more.

@@ -33,11 +33,8 @@ struct PollCommand: AsyncParsableCommand {
     }
 
     private func recent() throws -> Duration? {
-        guard let unlessWithin else { return nil }
         let possible = Duration.seconds(1)...Duration.seconds(365 * 86_400)
-        guard let time = try? DurationText.parse(unlessWithin), possible.contains(time) else {
-            throw ValidationError("--unless-within must be a time from 1s to 8760h, such as 1h.")
-        }
-        return time
+        let rule = "--unless-within must be a time from 1s to 8760h, such as 1h."
+        return try unlessWithin.map { try OptionValue.duration($0, in: possible, rule) }
     }
 }

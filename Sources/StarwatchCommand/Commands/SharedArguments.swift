@@ -31,16 +31,16 @@ struct AgentArguments: ParsableArguments {
     @OptionGroup var format: FormatArguments
 
     func validate() throws {
-        guard timeout != nil, limit == nil else { return }
-        throw ValidationError("--timeout must be a time from 100ms to 24h, such as 30s.")
+        _ = try limit()
     }
 
-    private var limit: Duration? {
+    private func limit() throws -> Duration? {
         let possible = Duration.milliseconds(100)...Duration.seconds(86_400)
-        return timeout.flatMap { try? DurationText.parse($0) }.flatMap { possible.contains($0) ? $0 : nil }
+        let rule = "--timeout must be a time from 100ms to 24h, such as 30s."
+        return try timeout.map { try OptionValue.duration($0, in: possible, rule) }
     }
 
-    var access: AgentAccess { AgentAccess(config: configuration.config, socket: socket, timeout: limit) }
+    var access: AgentAccess { AgentAccess(config: configuration.config, socket: socket, timeout: try? limit()) }
 
     /// Performs a verb with the running agent, or with one in the foreground.
     func ask<Input, Answer>(_ verb: Verb<Input, Answer>, _ input: Input) async throws -> Answer {
@@ -104,6 +104,20 @@ extension CommandConfiguration {
         let text = [discussion, wait ?? ""].filter { !$0.isEmpty }.joined(separator: "\n\n")
         let lines = (text.isEmpty ? [] : [text, ""]) + ["Examples:"] + examples.map { "  " + $0 }
         self.init(commandName: name, abstract: abstract, discussion: lines.joined(separator: "\n"))
+    }
+}
+
+/// The checks of options' values.
+enum OptionValue {
+    /// - Throws: A usage error, which is the rule, unless the text is a duration in the range.
+    static func duration(_ text: String, in possible: ClosedRange<Duration>, _ rule: String) throws -> Duration {
+        guard let time = try? DurationText.parse(text), possible.contains(time) else { throw ValidationError(rule) }
+        return time
+    }
+
+    /// - Throws: A usage error unless the value of `--limit` is from 1 to `most`.
+    static func check(limit: Int, upTo most: Int) throws {
+        if !(1...most).contains(limit) { throw ValidationError("--limit must be between 1 and \(most)") }
     }
 }
 

@@ -25,18 +25,19 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var arguments: AgentArguments
 
     func validate() throws {
-        guard period == nil else { return }
-        throw ValidationError("--interval must be a time from 100ms to 1h, such as 2s.")
+        _ = try period()
     }
 
-    private var period: Duration? {
+    private func period() throws -> Duration {
         let possible = Duration.milliseconds(100)...Duration.seconds(3600)
-        return (try? DurationText.parse(interval)).flatMap { possible.contains($0) ? $0 : nil }
+        let rule = "--interval must be a time from 100ms to 1h, such as 2s."
+        return try OptionValue.duration(interval, in: possible, rule)
     }
 
     func run() async throws {
         let agent = try arguments.access.running()
-        if watch, let period {
+        if watch {
+            let period = try period()
             let clears = isatty(STDOUT_FILENO) == 1 && !arguments.format.json
             let watch = StatusWatch(agent: agent, isJSON: arguments.format.json, clears: clears) {
                 // Not `print`, which buffers output into a pipe.

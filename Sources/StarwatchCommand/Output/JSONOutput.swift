@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Starwatch
+import StarwatchCore
 
 /// JSON for people and programs: indented, keys in order.
 enum JSONOutput {
@@ -17,15 +18,10 @@ enum JSONOutput {
             if scalar.value < 0x7F || TerminalText.isPrintable(scalar) {
                 result.unicodeScalars.append(scalar)
             } else {
-                for unit in UTF16.encode(scalar)! { result += "\\u" + Self.hex(unit) }
+                for unit in UTF16.encode(scalar)! { result += "\\u" + String(unit, width: 4, radix: 16) }
             }
         }
         return result
-    }
-
-    private static func hex(_ unit: UInt16) -> String {
-        let digits = String(unit, radix: 16)
-        return String(repeating: "0", count: 4 - digits.count) + digits
     }
 }
 

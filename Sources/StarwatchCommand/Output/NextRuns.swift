@@ -63,8 +63,8 @@ struct NextRuns: Sendable, Encodable {
     private static func local(_ time: Timestamp, offsetSeconds: Int) -> String {
         let shifted = Timestamp(milliseconds: time.milliseconds + Int64(offsetSeconds) * 1000).iso8601
         let minutes = abs(offsetSeconds) / 60
-        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return withoutFraction(shifted) + (offsetSeconds < 0 ? "-" : "+") + "\(two(minutes / 60)):\(two(minutes % 60))"
+        return withoutFraction(shifted) + (offsetSeconds < 0 ? "-" : "+")
+            + "\(String(minutes / 60, width: 2)):\(String(minutes % 60, width: 2))"
     }
 
     private static func withoutFraction(_ text: String) -> String { String(text.prefix(19)) }

@@ -228,8 +228,7 @@ enum StatusText {
     private static func thousandths(_ seconds: Double) -> String {
         guard abs(seconds) < 1e12 else { return "\(seconds)" }
         let value = Int((seconds * 1000).rounded())
-        let rest = "\(value % 1000)"
-        return "\(value / 1000)." + String(repeating: "0", count: 3 - rest.count) + rest
+        return "\(value / 1000).\(String(value % 1000, width: 3))"
     }
 }
 

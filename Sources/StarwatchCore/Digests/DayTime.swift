@@ -16,10 +16,10 @@ public struct DayTime: Sendable, Hashable, Comparable, CustomStringConvertible {
         guard hour < 24, minute < 60 else { return nil }
     }
 
-    public var description: String { "\(Self.padded(hour)):\(Self.padded(minute))" }
+    public var description: String { "\(String(hour, width: 2)):\(String(minute, width: 2))" }
 
     /// The slot's name in the requirements: `slot-08-00`.
-    public var slot: String { "slot-\(Self.padded(hour))-\(Self.padded(minute))" }
+    public var slot: String { "slot-\(String(hour, width: 2))-\(String(minute, width: 2))" }
 
     public static func < (a: DayTime, b: DayTime) -> Bool { (a.hour, a.minute) < (b.hour, b.minute) }
 
@@ -28,6 +28,4 @@ public struct DayTime: Sendable, Hashable, Comparable, CustomStringConvertible {
     public func schedule(in zone: any TimeZoneRules) -> Schedule? {
         (try? CronExpression("\(minute) \(hour) * * *")).map { .cron($0, zone: zone) }
     }
-
-    static func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

@@ -60,9 +60,8 @@ public struct JWTID: Sendable, Hashable, Codable {
     public static func floor(_ kind: IDKind, at time: Timestamp) -> JWTID {
         switch kind {
         case .timestamped:
-            let digits = String(min(max(time.wholeSeconds, 0), 9_999_999_999))
-            let padding = String(repeating: "0", count: 10 - digits.utf8.count)
-            return JWTID(unchecked: padding + digits + "_000000_00000000", kind: kind)
+            let digits = String(min(max(time.wholeSeconds, 0), 9_999_999_999), width: 10)
+            return JWTID(unchecked: digits + "_000000_00000000", kind: kind)
         case .ulid:
             var rest = min(max(time.milliseconds, 0), (1 << 48) - 1)
             var bytes = [UInt8](repeating: UInt8(ascii: "0"), count: 26)

@@ -67,9 +67,8 @@ public enum HTTPDate {
     /// Formats a time as `Sun, 06 Nov 1994 08:49:37 GMT`. Fractions of a second are dropped.
     public static func format(_ time: Timestamp) -> String {
         let t = CivilTime(time)
-        func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
-        let year = String(repeating: "0", count: max(0, 4 - "\(t.year)".utf8.count)) + "\(t.year)"
-        return "\(days[t.weekday]), \(two(t.day)) \(months[t.month - 1]) \(year) "
+        func two(_ value: Int) -> String { String(value, width: 2) }
+        return "\(days[t.weekday]), \(two(t.day)) \(months[t.month - 1]) \(String(t.year, width: 4)) "
             + "\(two(t.hour)):\(two(t.minute)):\(two(t.second)) GMT"
     }
 

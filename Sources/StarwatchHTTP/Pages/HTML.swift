@@ -14,10 +14,12 @@ struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
     init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
 
     /// A text in which commands and settings stand between backticks.
-    init(codeIn text: String) {
+    ///
+    /// - Parameter words: The form of the text between them.
+    init(codeIn text: String, words: (String) -> HTML = { "\($0)" }) {
         let parts = text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
         self =
-            "\(parts.map { index, part in index % 2 == 1 ? "<code>\(String(part))</code>" : "\(String(part))" as HTML })"
+            "\(parts.map { index, part in index % 2 == 1 ? "<code>\(String(part))</code>" : words(String(part)) })"
     }
 
     struct StringInterpolation: StringInterpolationProtocol {

@@ -73,13 +73,7 @@ struct Markdown {
 
     // MARK: - Spans
 
-    private func spans(_ text: String) -> HTML {
-        var html: HTML = ""
-        for (index, span) in text.split(separator: "`", omittingEmptySubsequences: false).enumerated() {
-            html = index.isMultiple(of: 2) ? "\(html)\(words(String(span)))" : "\(html)<code>\(String(span))</code>"
-        }
-        return html
-    }
+    private func spans(_ text: String) -> HTML { HTML(codeIn: text, words: words) }
 
     private func words(_ text: String) -> HTML {
         var html: HTML = ""

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Starwatch
 import StarwatchCore
 
@@ -32,28 +31,10 @@ extension StatusPage {
 
     /// The event with the fields that say what it is about; the line itself if it is not JSON.
     private static func text(of line: LogLine) -> HTML {
-        guard let event = try? JSONDecoder().decode(LoggedEvent.self, from: Data(line.line.utf8)) else {
-            return "\(line.line)"
-        }
-        let details = ["problem", "poll", "sink", "kind", "verb", "actor", "outcome", "error"].compactMap {
-            event.metadata?[$0]?.text
-        }
+        guard line.line.hasPrefix("{") else { return "\(line.line)" }
+        let event = LoggedLine(line.line)
+        let details = ["problem", "poll", "sink", "kind", "verb", "actor", "outcome"].compactMap { event[$0] }
         let about: HTML = details.isEmpty ? "" : " <small>\(details.joined(separator: " · "))</small>"
         return "<code>\(event.event)</code>\(about)"
     }
-}
-
-/// The parts of a line of the log that the page shows.
-private struct LoggedEvent: Decodable {
-    /// A field, if it is text.
-    struct Field: Decodable {
-        let text: String?
-
-        init(from decoder: any Decoder) throws {
-            text = try? decoder.singleValueContainer().decode(String.self)
-        }
-    }
-
-    let event: String
-    let metadata: [String: Field]?
 }

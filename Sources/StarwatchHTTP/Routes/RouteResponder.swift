@@ -81,9 +81,10 @@ struct RouteResponder: Sendable {
             return answer
         }
         call.request.arguments = arguments
-        if call.method != "GET", call.method != "HEAD" { call.caller = await caller(of: call, on: channel) }
+        let isReading = call.method == "GET" || call.method == "HEAD"
+        if !isReading { call.caller = await caller(of: call, on: channel) }
         // Reading takes no body, so one that a client sends is dropped.
-        if call.method != "GET", call.method != "HEAD" {
+        if !isReading {
             do {
                 let body = try await request.body.collect(upTo: Self.bodyLimitBytes)
                 call.request.body = Array(body.readableBytesView)

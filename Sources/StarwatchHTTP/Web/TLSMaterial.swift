@@ -96,9 +96,8 @@ final class TLSMaterial: Sendable {
     }
 
     private static func key(_ path: String, _ credentialsDirectory: String?) throws(AgentError) -> NIOSSLPrivateKey {
-        var file = SecretFile(path: path, setting: "key_file", credentialsDirectory: credentialsDirectory)
-        let bytes: [UInt8]
-        do throws(TokenError) { bytes = try file.read() } catch { throw AgentError(.configuration, error.description) }
+        let file = SecretFile(path: path, setting: "key_file", credentialsDirectory: credentialsDirectory)
+        let bytes = try file.bytes()
         guard let key = try? NIOSSLPrivateKey(bytes: bytes, format: .pem) else {
             throw AgentError(
                 .configuration,

@@ -144,7 +144,7 @@ public actor PollManager: Service {
             throw Self.notScheduled(error.description)
         }
         if let problem = Self.problem(with: poll.request) { throw problem }
-        var stored = StoredSchedule(configuration: poll.timing.json)
+        var stored = StoredSchedule()
         do throws(StoreError) {
             try await store?.host.addSchedule(id.rawValue, configuration: poll.timing.json, now: time.now)
             stored = try await store?.host.schedule(id.rawValue) ?? stored

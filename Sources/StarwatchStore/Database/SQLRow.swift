@@ -91,12 +91,14 @@ extension ContractViolation: SQLReadable {}
 extension DeliveryState: SQLReadable {}
 extension Dialect: SQLReadable {}
 extension DigestRow.Prefetch: SQLReadable {}
+extension JournalKind: SQLReadable {}
 extension NotificationAction: SQLReadable {}
 extension NotificationGroup: SQLReadable {}
 extension OutboxState: SQLReadable {}
 extension SinkAnswer: SQLReadable {}
 extension PollOutcome: SQLReadable {}
 extension SigningAlgorithm: SQLReadable {}
+extension SigningKeyState: SQLReadable {}
 extension SlotStatus: SQLReadable {}
 
 extension Timestamp: SQLReadable {

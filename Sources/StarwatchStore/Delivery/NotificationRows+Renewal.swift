@@ -111,7 +111,7 @@ extension NotificationRows {
             FROM notification_outbox
             WHERE stream_id = ? AND jwt_id IN (SELECT value FROM json_each(?)) AND notification_id = ?
             """,
-            [stream, try jsonArray(message.changes.map(\.jwtID)), notification]
+            [stream, jsonArray(message.changes.map(\.jwtID)), notification]
         )
         while let row = try rows.next() {
             let id: JWTID = try row["jwt_id"]
@@ -139,7 +139,7 @@ extension NotificationRows {
             [notification, NotificationMessage.listedChanges]
         )
         guard let row, let message = message(row) else { return nil }
-        return try jsonArray(message.changes.map(\.jwtID))
+        return jsonArray(message.changes.map(\.jwtID))
     }
 
     /// The message in a row of ``outgoingColumns``; `nil` if it cannot be read.

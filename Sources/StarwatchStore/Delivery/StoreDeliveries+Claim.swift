@@ -202,7 +202,7 @@ extension DeliveryRows {
             var unreadable: [Int64] = []
             let rows = try db.rows(
                 """
-                SELECT reason, jwt_id, plan_id, name, is_offer, id, priority, retry_count, created_at, run_id,
+                SELECT reason, jwt_id, plan_id, name, is_offer, id, retry_count, created_at, run_id,
                     changed_fields
                 FROM notification_outbox
                 WHERE state = 'pending' AND stream_id = ? ORDER BY priority DESC, created_at, jwt_id LIMIT ?
@@ -234,7 +234,6 @@ extension DeliveryRows {
             stream: stream,
             change: change,
             state: .pending,
-            priority: try row["priority"],
             retryCount: try row["retry_count"],
             notificationID: nil,
             createdAt: try row["created_at"],

@@ -99,11 +99,10 @@ package struct DigestState: Sendable, Hashable {
     package let armedThrough: [DigestName: Timestamp]
 }
 
-/// Fetched content and its time.
+/// Fetched content.
 package struct StoredContent: Sendable, Hashable {
     package let payload: String
-    package let fetchedAt: Timestamp
-    /// The last time when the server confirmed the content; at first ``fetchedAt``.
+    /// The last time when the server confirmed the content; at first the time of the fetch.
     package let validatedAt: Timestamp
     package let etag: String?
 }

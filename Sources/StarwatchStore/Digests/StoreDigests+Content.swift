@@ -38,7 +38,6 @@ extension StoreDigests {
                 }
                 return StoredContent(
                     payload: payload,
-                    fetchedAt: try row["fetched_at"],
                     validatedAt: try row["validated_at"],
                     etag: etag ?? nil
                 )

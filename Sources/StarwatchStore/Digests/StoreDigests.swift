@@ -106,7 +106,7 @@ package struct StoreDigests: Sendable {
     /// Deletes the state of digests that are no longer configured. The record of shown occurrences stays.
     package func retain(_ names: Set<DigestName>) async throws(StoreError) {
         try await store.write(.digest) { db in
-            let list = try jsonArray(names.map(\.rawValue).sorted())
+            let list = jsonArray(names.map(\.rawValue).sorted())
             try db.run(
                 """
                 DELETE FROM notif_deliveries WHERE digest IS NOT NULL AND status = 'scheduled' AND fired_at IS NULL

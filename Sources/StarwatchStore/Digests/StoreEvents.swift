@@ -17,7 +17,6 @@ package struct QueuedEvent: Sendable, Hashable, Identifiable {
     package let id: Int64
     package let kind: CallbackKind
     package let payload: String
-    package let createdAt: Timestamp
     /// The number of failed attempts.
     package let attempts: Int
 }
@@ -67,17 +66,16 @@ package struct StoreEvents: Sendable {
         try await store.direct(.read) { db in
             try db.all(
                 """
-                SELECT id, kind, payload_json, created_at, attempts FROM event_queue
+                SELECT id, kind, payload_json, attempts FROM event_queue
                 WHERE (next_attempt_at <= ?1 OR created_at > ?1) AND kind IN (SELECT value FROM json_each(?2))
                 ORDER BY attempts, id LIMIT ?3
                 """,
-                [now.milliseconds, try Self.list(Array(kinds)), limit]
+                [now.milliseconds, Self.list(Array(kinds)), limit]
             ) { row in
                 QueuedEvent(
                     id: try row["id"],
                     kind: try row["kind"],
                     payload: try row["payload_json"],
-                    createdAt: try row["created_at"],
                     attempts: try row["attempts"]
                 )
             }
@@ -92,7 +90,7 @@ package struct StoreEvents: Sendable {
                 SELECT min(next_attempt_at) FROM event_queue
                 WHERE next_attempt_at > ? AND kind IN (SELECT value FROM json_each(?))
                 """,
-                [now.milliseconds, try Self.list(Array(kinds))]
+                [now.milliseconds, Self.list(Array(kinds))]
             )
         }
     }
@@ -124,10 +122,10 @@ package struct StoreEvents: Sendable {
     /// Deletes the events of other kinds, which no longer have a receiver.
     package func retain(_ kinds: [CallbackKind]) async throws(StoreError) {
         let statement = "DELETE FROM event_queue WHERE kind NOT IN (SELECT value FROM json_each(?))"
-        try await store.direct(.digest) { db in try db.run(statement, [try Self.list(kinds)]) }
+        try await store.direct(.digest) { db in try db.run(statement, [Self.list(kinds)]) }
     }
 
-    private static func list(_ kinds: [CallbackKind]) throws -> String { try jsonArray(kinds.map(\.rawValue).sorted()) }
+    private static func list(_ kinds: [CallbackKind]) -> String { jsonArray(kinds.map(\.rawValue).sorted()) }
 
     /// The number of queued events.
     package func count() async throws(StoreError) -> Int {

@@ -2,18 +2,8 @@ package import StarwatchCore
 
 /// An entry of the journal.
 package struct JournalEntry: Sendable, Hashable {
-    /// The raw values are stored.
-    package enum Kind: String, Sendable, CaseIterable, SQLReadable {
-        /// An operator changed something.
-        case action
-        /// A configuration was reloaded or refused.
-        case reload
-        /// A run of the agent ended.
-        case runEnd = "run_end"
-    }
-
     package let at: Timestamp
-    package let kind: Kind
+    package let kind: JournalKind
     /// The actor: `socket:anna`, `port:token`, `signal`. Never an account of the server.
     package let actor: String
     /// The word of the verb: `outbox.discard`.
@@ -27,7 +17,7 @@ package struct JournalEntry: Sendable, Hashable {
 
     package init(
         at: Timestamp,
-        _ kind: Kind,
+        _ kind: JournalKind,
         by actor: String,
         verb: String? = nil,
         target: String? = nil,
@@ -67,7 +57,7 @@ package struct StoreJournal: Sendable {
         try await store.write(.log) { db in
             let known: Int? = try db.value(
                 "SELECT 1 FROM journal WHERE kind = ? AND target = ?",
-                [JournalEntry.Kind.runEnd.rawValue, entry.target]
+                [JournalKind.runEnd.rawValue, entry.target]
             )
             if known == nil { try db.append(entry) }
             return known == nil

@@ -55,7 +55,7 @@ package enum StoredRecord {
             arguments: arguments
         ).reversed() {
             guard let at = row["created_at"] as Int64?, let actor = row["actor"] as String?,
-                let kind = (row["kind"] as String?).flatMap(JournalEntry.Kind.init(rawValue:)),
+                let kind = (row["kind"] as String?).flatMap(JournalKind.init(rawValue:)),
                 let result = row["result"] as String?
             else { throw StoreError.damaged }
             content.journal.append(

@@ -16,14 +16,10 @@ package struct KeyReport: Sendable, Hashable {
 
     /// A key that signs tokens.
     package struct SigningKey: Sendable, Hashable {
-        package enum State: String, Sendable, CaseIterable, SQLReadable {
-            case active, retiring, revoked
-        }
-
         package let kid: String
         package let account: DID
         package let algorithm: SigningAlgorithm
-        package let state: State
+        package let state: SigningKeyState
         package let createdAt: Timestamp
         /// The time at which a retiring key is destroyed or a revoked one was; `nil` for an active key.
         package let endsAt: Timestamp?

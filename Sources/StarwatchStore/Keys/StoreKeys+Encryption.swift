@@ -78,7 +78,7 @@ extension StoreKeys {
                 // Nobody can be signed in with an identity that is lost.
                 try db.run(
                     "UPDATE active_identity SET activeDid = NULL, generation = generation + 1 WHERE activeDid IN (SELECT value FROM json_each(?))",
-                    [try jsonArray(nobodys.map(Unreadable.account))]
+                    [jsonArray(nobodys.map(Unreadable.account))]
                 )
                 try db.vault.destroy(db)
                 return result

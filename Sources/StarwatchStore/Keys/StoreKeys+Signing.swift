@@ -75,7 +75,7 @@ extension StoreKeys {
                 let owner = db.key(account)
                 let known = try db.row("SELECT account, state, secret FROM signing_keys WHERE kid = ?", [key.kid])
                 if let known {
-                    guard try known["account"] == owner, try known["state"] == KeyReport.SigningKey.State.active,
+                    guard try known["account"] == owner, try known["state"] == SigningKeyState.active,
                         try ifReadable({ try db.opened(known["secret"], .signingKey, row: key.kid) }) == key.secret
                     else { return .kidUsed }
                 }
@@ -106,7 +106,7 @@ extension StoreKeys {
     ) async throws(StoreError) -> SigningKeyEnding {
         try await store.perform { store throws(StoreError) in
             let result: SigningKeyEnding = try store.write(.edit) { db in
-                let found: KeyReport.SigningKey.State? = try db.value(
+                let found: SigningKeyState? = try db.value(
                     "SELECT state FROM signing_keys WHERE kid = ?",
                     [kid]
                 )

@@ -13,7 +13,6 @@ package struct ActiveIdentity: Sendable, Hashable {
 package struct StreamSnapshot: Sendable, Hashable {
     package let watermark: JWTID?
     package let fetchCursor: JWTID?
-    package let bootstrapped: Bool
     package let lastAttempt: Timestamp?
     package let lastSuccess: Timestamp?
     package let lastOutcome: PollOutcome?

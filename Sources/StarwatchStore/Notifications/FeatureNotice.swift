@@ -2,7 +2,6 @@ package import StarwatchCore
 
 /// A pending notice of a new feature for one account.
 package struct FeatureNotice: Sendable, Hashable {
-    package let account: DID
     package let feature: String
     /// The notification's id, `ntf_…`, created with the notice.
     package let token: String
@@ -71,7 +70,6 @@ extension StoreNotifications {
                 [db.key(account)]
             ) { row in
                 FeatureNotice(
-                    account: account,
                     feature: try row["feature"],
                     token: try row["token"],
                     createdAt: try row["created_at"]

@@ -145,7 +145,7 @@ struct ActionRows {
         try db.all(
             """
             SELECT n.id, n.token, s.poll, n.state, n.kind, n.row_count, n.title, n.body, n.payload, n.created_at,
-                n.finished_at, n.repeats
+                n.repeats
             FROM notifications n JOIN streams s ON s.id = n.stream_id
             WHERE s.account = ?1 AND \(condition)
             """,
@@ -165,7 +165,6 @@ struct ActionRows {
                 payload: try ifReadable { try db.opened(row["payload"] as Data, .notificationPayload, row: token) }
                     ?? [],
                 createdAt: try row["created_at"],
-                finishedAt: try row["finished_at"],
                 repeats: try row["repeats"],
                 actions: try actions(of: id),
                 deliveries: try db.deliveries.list(of: id)

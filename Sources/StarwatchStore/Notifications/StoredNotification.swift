@@ -20,7 +20,6 @@ package struct StoredNotification: Sendable, Hashable, Identifiable {
     /// Empty if it does not open.
     package let payload: [UInt8]
     package let createdAt: Timestamp
-    package let finishedAt: Timestamp?
     /// Id of the original notification if this one repeats it; `nil` otherwise.
     package let repeats: String?
     package let actions: [ActionRecord]
@@ -58,11 +57,8 @@ package enum RepetitionID {
             let low = UInt64(String(decoding: digits[16...], as: UTF8.self), radix: 16)
         else { return "\(first)_\(number)" }
         let (sum, carries) = low.addingReportingOverflow(UInt64(number))
-        func hex(_ word: UInt64) -> String {
-            let text = String(word, radix: 16)
-            return String(repeating: "0", count: 16 - text.utf8.count) + text
-        }
-        return String(first.dropLast(32)) + hex(carries ? high &+ 1 : high) + hex(sum)
+        return String(first.dropLast(32)) + String(carries ? high &+ 1 : high, width: 16, radix: 16)
+            + String(sum, width: 16, radix: 16)
     }
 }
 

@@ -12,8 +12,6 @@ package struct OutboxRow: Sendable, Hashable, Identifiable {
     package var reason: RowReason?
     /// The operator who discarded it, as the journal has it; `nil` for another reason.
     package var discardedBy: String?
-    /// Higher priorities are delivered first.
-    package let priority: Int
     /// The number of rejections since the row last became pending.
     package let retryCount: Int
     /// The id of its notification, `ntf_…`; `nil` before it is claimed.
@@ -106,7 +104,7 @@ package struct OutboxFilter: Sendable, Hashable {
 
 extension OutboxRow {
     static let columns = """
-        o.id, s.account, s.server, s.poll, o.jwt_id, o.plan_id, o.name, o.state, o.priority, o.retry_count,
+        o.id, s.account, s.server, s.poll, o.jwt_id, o.plan_id, o.name, o.state, o.retry_count,
         (SELECT token FROM notifications n WHERE n.id = o.notification_id) AS token, o.created_at, o.delivered_at,
         o.acknowledged_at, o.finished_at, o.run_id,
         (SELECT group_concat(sink) FROM deliveries d
@@ -147,7 +145,6 @@ extension OutboxRow {
         state = try row["state"]
         reason = (try row["reason"] as String?).flatMap(RowReason.init(rawValue:))
         discardedBy = try row["discarded_by"]
-        priority = try row["priority"]
         retryCount = try row["retry_count"]
         notificationID = try row["token"]
         createdAt = try row["created_at"]

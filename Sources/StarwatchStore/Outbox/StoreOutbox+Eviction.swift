@@ -48,7 +48,7 @@ extension StoreOutbox {
                     ORDER BY \(order) LIMIT ?
                     """,
                     [
-                        db.key(account), server, try jsonArray(store.options.polls.map(\.rawValue).sorted()), excess,
+                        db.key(account), server, jsonArray(store.options.polls.map(\.rawValue).sorted()), excess,
                     ]
                 )
                 while let row = try rows.next() { victims[try row["stream_id"], default: []].append(try row["id"]) }

@@ -98,7 +98,7 @@ package struct StoreOutbox: Sendable {
         try await store.write(.edit, of: account) { db in
             guard try db.identity.isActive(account) else { return 0 }
             let unreadable = Set(try db.outbox.unreadable(among: ids))
-            let (list, names) = (jsonArray(ids.filter { !unreadable.contains($0) }), try jsonArray(sinks))
+            let (list, names) = (jsonArray(ids.filter { !unreadable.contains($0) }), jsonArray(sinks))
             let isOwn = "stream_id IN (SELECT id FROM streams WHERE account = ?4)"
             let key = db.key(account)
             let found: [(notification: Int64, stream: Int64, rows: Int, isDead: Bool)] = try db.all(

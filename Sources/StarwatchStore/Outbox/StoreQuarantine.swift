@@ -110,7 +110,7 @@ struct QuarantineRows {
                 """,
                 [
                     stream, item.fingerprint, item.id?.rawValue, item.violation.rawValue,
-                    String(decoding: try JSONEncoder().encode(issues), as: UTF8.self), page.number, page.runID,
+                    StableJSON.text(of: issues), page.number, page.runID,
                     page.now.milliseconds,
                 ]
             )

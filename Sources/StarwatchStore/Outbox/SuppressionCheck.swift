@@ -23,13 +23,8 @@ struct SuppressionCheck {
 
     private mutating func streams(_ db: Session) throws -> [Int64] {
         if let others { return others }
-        var found: [Int64] = []
-        for poll in overlapping where poll != stream.poll {
-            let other: Int64? = try db.value(
-                "SELECT id FROM streams WHERE account = ? AND server = ? AND poll = ?",
-                [db.key(stream.account), stream.server, poll.rawValue]
-            )
-            if let other { found.append(other) }
+        let found = try overlapping.filter { $0 != stream.poll }.compactMap { poll in
+            try db.streams.knownID(of: StreamKey(account: stream.account, server: stream.server, poll: poll))
         }
         others = found
         return found

@@ -2,8 +2,6 @@ package import StarwatchCore
 
 /// The stored state of a host application's schedule: only data, never code.
 package struct StoredSchedule: Sendable, Hashable {
-    /// The timing as a JSON object, for people who inspect the database.
-    package var configuration: String
     package var nextRun: Timestamp?
     package var lastAttempt: Timestamp?
     package var lastSuccess: Timestamp?
@@ -13,7 +11,7 @@ package struct StoredSchedule: Sendable, Hashable {
     package var lastError: String?
     package var validator: StoredValidator?
 
-    package init(configuration: String) { self.configuration = configuration }
+    package init() {}
 }
 
 /// The validators of an answer, for the next conditional request: `ETag` and `Last-Modified`.
@@ -39,14 +37,14 @@ package struct StoreHost: Sendable {
         try await store.direct(.read) { db in
             let row = try db.row(
                 """
-                SELECT config_json, next_run, last_attempt, last_success, failures, last_error, validator_url, etag,
+                SELECT next_run, last_attempt, last_success, failures, last_error, validator_url, etag,
                     last_modified
                 FROM poll_schedules WHERE schedule_id = ?
                 """,
                 [id]
             )
             guard let row else { return nil }
-            var schedule = StoredSchedule(configuration: try row["config_json"])
+            var schedule = StoredSchedule()
             schedule.nextRun = try row["next_run"]
             schedule.lastAttempt = try row["last_attempt"]
             schedule.lastSuccess = try row["last_success"]
@@ -61,6 +59,8 @@ package struct StoreHost: Sendable {
     }
 
     /// Stores a schedule with its timing. The state of its runs stays.
+    ///
+    /// - Parameter configuration: The timing as a JSON object, for people who inspect the database.
     package func addSchedule(_ id: String, configuration: String, now: Timestamp) async throws(StoreError) {
         try await store.direct(.pollState) { db in
             try db.run(

@@ -208,13 +208,22 @@ struct StreamRows {
 
     /// The row id of a stream. Creates the stream and its ledger at first use.
     func id(of stream: StreamKey) throws -> Int64 {
-        let key: SQLArguments = [db.key(stream.account), stream.server, stream.poll.rawValue]
-        let known: Int64? = try db.value("SELECT id FROM streams WHERE account = ? AND server = ? AND poll = ?", key)
-        if let known { return known }
+        if let known = try knownID(of: stream) { return known }
         try db.dataKeys.enrol(stream.account)
-        let id = try db.inserted("INSERT INTO streams (account, server, poll) VALUES (?, ?, ?) RETURNING id", key)
+        let id = try db.inserted(
+            "INSERT INTO streams (account, server, poll) VALUES (?, ?, ?) RETURNING id",
+            [db.key(stream.account), stream.server, stream.poll.rawValue]
+        )
         try db.run("INSERT INTO ledger (stream_id) VALUES (?)", [id])
         return id
+    }
+
+    /// The row id of a stream; `nil` if it is not stored.
+    func knownID(of stream: StreamKey) throws -> Int64? {
+        try db.value(
+            "SELECT id FROM streams WHERE account = ? AND server = ? AND poll = ?",
+            [db.key(stream.account), stream.server, stream.poll.rawValue]
+        )
     }
 
     /// The stored form of a stream's account.

@@ -196,6 +196,4 @@ extension String: SQLArgument {
 func jsonArray(_ ids: [Int64]) -> String { "[" + ids.map(String.init).joined(separator: ",") + "]" }
 
 /// A JSON array of texts.
-func jsonArray(_ texts: [String]) throws -> String {
-    String(decoding: try JSONEncoder().encode(texts), as: UTF8.self)
-}
+func jsonArray(_ texts: [String]) -> String { StableJSON.text(of: texts) }

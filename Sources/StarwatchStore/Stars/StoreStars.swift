@@ -152,7 +152,7 @@ struct StarRows {
         try db.run(
             "INSERT INTO starred_archive (account, plan_ids, archived_at) VALUES (?, ?, ?)",
             [
-                key, try db.sealed(try jsonArray(stars), .archivedStars, of: key, row: "\(key)/\(now.milliseconds)"),
+                key, try db.sealed(jsonArray(stars), .archivedStars, of: key, row: "\(key)/\(now.milliseconds)"),
                 now.milliseconds,
             ]
         )
@@ -231,7 +231,7 @@ struct StarRows {
         let key = db.key(account)
         try db.run(
             "UPDATE settings SET starredPlanHandleIds = ? WHERE accountDid = ?",
-            [try db.sealed(try jsonArray(plans), .stars, of: key, row: key), key]
+            [try db.sealed(jsonArray(plans), .stars, of: key, row: key), key]
         )
     }
 

@@ -143,7 +143,7 @@ struct SnapshotRows {
 
     private static let streams = """
         SELECT \(LedgerRows.columns), s.account, s.server, s.poll, s.id, s.fetch_cursor,
-            s.bootstrapped_at, s.last_attempt, s.last_success, s.last_new, s.last_outcome, s.next_run,
+            s.last_attempt, s.last_success, s.last_new, s.last_outcome, s.next_run,
             s.seen_until,
             s.last_notified_at, w.watermark,
             (SELECT min(created_at) FROM notification_outbox WHERE state = 'pending' AND stream_id = s.id)
@@ -183,7 +183,6 @@ extension StreamSnapshot {
     fileprivate init(_ row: SQLRow, _ ledger: Ledger, rows: [OutboxState: Int]) throws {
         watermark = try row["watermark"]
         fetchCursor = try row["fetch_cursor"]
-        bootstrapped = try row["bootstrapped_at"] as Timestamp? != nil
         lastAttempt = try row["last_attempt"]
         lastSuccess = try row["last_success"]
         lastNew = try row["last_new"]

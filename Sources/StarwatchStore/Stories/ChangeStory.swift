@@ -67,7 +67,6 @@ package struct ArmedDigest: Sendable {
     package let fireAt: Timestamp
     package let contentAt: Timestamp?
     package let status: String
-    package let code: String?
 }
 
 /// The stored life of one run.

@@ -84,7 +84,7 @@ package struct StoreStories: Sendable {
         try await store.direct(.read) { db in
             let row = try db.row(
                 """
-                SELECT coalesce(digest, slot_id) AS digest, account, fire_at, content_at, status, error_code
+                SELECT coalesce(digest, slot_id) AS digest, account, fire_at, content_at, status
                 FROM notif_deliveries WHERE token = ?
                 """,
                 [token]
@@ -95,8 +95,7 @@ package struct StoreStories: Sendable {
                 account: try db.account(row["account"]),
                 fireAt: try row["fire_at"],
                 contentAt: try row["content_at"],
-                status: try row["status"],
-                code: try row["error_code"]
+                status: try row["status"]
             )
         }
     }

@@ -192,8 +192,6 @@ package enum LogSeverity: String, MetricLabel {
         }
     }
 
-    package var isError: Bool { self == .error }
-
     /// The level in a line: `DEBUG`, `INFO`, `WARN` or `ERROR`.
     package var text: String { rawValue.uppercased() }
 }

@@ -10,12 +10,13 @@ package enum LogFormat: String, Sendable, CaseIterable {
 /// The stages of a log entry: formatting, redaction, folding, sinks. All loggers of the program share one pipeline.
 package final class LogPipeline: Sendable {
     private struct Settings {
-        var format: LogFormat
-        var level: Logger.Level
         var sinks: [any LogSink]
         var pseudonym: (@Sendable (String) -> String)?
     }
 
+    private let format: LogFormat
+    /// The minimum level of all loggers that have none of their own.
+    package let level: Logger.Level
     private let settings: Mutex<Settings>
     private let folder = Mutex(LogFolder())
     private let redactor = Redactor()
@@ -35,20 +36,10 @@ package final class LogPipeline: Sendable {
         metrics: LogMetrics?,
         nowMilliseconds: @escaping @Sendable () -> Int64
     ) {
-        settings = Mutex(Settings(format: format, level: level, sinks: sinks, pseudonym: nil))
+        (self.format, self.level) = (format, level)
+        settings = Mutex(Settings(sinks: sinks))
         self.metrics = metrics
         self.nowMilliseconds = nowMilliseconds
-    }
-
-    /// The minimum level of all loggers that have none of their own.
-    package var level: Logger.Level { settings.withLock { $0.level } }
-
-    /// Changes level and format, after a reload.
-    package func configure(format: LogFormat, level: Logger.Level) {
-        settings.withLock {
-            $0.format = format
-            $0.level = level
-        }
     }
 
     /// Adds a sink, such as the store's ring once the store is open.
@@ -111,23 +102,22 @@ package final class LogPipeline: Sendable {
         for entry in entries { deliver(entry, line(of: entry)) }
     }
 
-    private func line(of entry: LogEntry) -> (format: LogFormat, bytes: [UInt8]) {
-        let format = settings.withLock { $0.format }
+    private func line(of entry: LogEntry) -> [UInt8] {
         var bytes = format == .json ? entry.jsonLine() : entry.textLine()
         let counts = redactor.redact(&bytes)
         for (kind, count) in counts { metrics?.redactions[kind].increment(by: UInt64(count)) }
-        return (format, bytes)
+        return bytes
     }
 
-    private func deliver(_ entry: LogEntry, _ line: (format: LogFormat, bytes: [UInt8])) {
+    private func deliver(_ entry: LogEntry, _ line: [UInt8]) {
         let record = LogRecord(
             timestampMilliseconds: entry.timestampMilliseconds,
             severity: entry.severity,
             event: entry.event,
             runID: entry.runID,
-            format: line.format,
+            format: format,
             isNotable: entry.isNotable,
-            line: line.bytes
+            line: line
         )
         for sink in settings.withLock({ $0.sinks }) { sink.take(record) }
     }

@@ -5,7 +5,6 @@ package enum MetricUnit: String, Sendable, CaseIterable {
     case bytes
     case rows
     case ratio
-    case requests
 
     /// Whether the page can declare the unit: OpenMetrics requires the family's name to end in it.
     func isSuffix(of familyName: String) -> Bool {
@@ -50,14 +49,7 @@ package struct MetricDescriptor: Sendable, Hashable {
         stability: MetricStability = .stable,
         carriesExemplars: Bool = false
     ) -> Self {
-        Self(
-            name: "\(name)",
-            kind: .counter,
-            unit: unit,
-            help: "\(help)",
-            stability: stability,
-            carriesExemplars: carriesExemplars
-        )
+        Self(.counter, name, unit, help, stability, carriesExemplars)
     }
 
     /// A gauge.
@@ -67,7 +59,7 @@ package struct MetricDescriptor: Sendable, Hashable {
         _ help: StaticString,
         stability: MetricStability = .stable
     ) -> Self {
-        Self(name: "\(name)", kind: .gauge, unit: unit, help: "\(help)", stability: stability, carriesExemplars: false)
+        Self(.gauge, name, unit, help, stability)
     }
 
     /// A histogram; in seconds by default.
@@ -78,14 +70,7 @@ package struct MetricDescriptor: Sendable, Hashable {
         stability: MetricStability = .stable,
         carriesExemplars: Bool = false
     ) -> Self {
-        Self(
-            name: "\(name)",
-            kind: .histogram,
-            unit: unit,
-            help: "\(help)",
-            stability: stability,
-            carriesExemplars: carriesExemplars
-        )
+        Self(.histogram, name, unit, help, stability, carriesExemplars)
     }
 
     /// A constant 1 whose labels describe the program; the name must end in `_info`.
@@ -94,7 +79,7 @@ package struct MetricDescriptor: Sendable, Hashable {
         _ help: StaticString,
         stability: MetricStability = .stable
     ) -> Self {
-        Self(name: "\(name)", kind: .info, unit: .none, help: "\(help)", stability: stability, carriesExemplars: false)
+        Self(.info, name, .none, help, stability)
     }
 
     /// The family's name in OpenMetrics, without `_total` and `_info`.
@@ -109,5 +94,25 @@ package struct MetricDescriptor: Sendable, Hashable {
     /// The names of the family's samples.
     var sampleNames: [String] {
         kind == .histogram ? [name + "_bucket", name + "_sum", name + "_count"] : [name]
+    }
+}
+
+extension MetricDescriptor {
+    fileprivate init(
+        _ kind: MetricKind,
+        _ name: StaticString,
+        _ unit: MetricUnit,
+        _ help: StaticString,
+        _ stability: MetricStability,
+        _ exemplars: Bool = false
+    ) {
+        self.init(
+            name: "\(name)",
+            kind: kind,
+            unit: unit,
+            help: "\(help)",
+            stability: stability,
+            carriesExemplars: exemplars
+        )
     }
 }

@@ -12,9 +12,6 @@ package struct MetricVector1<A: Sendable, Handle: Sendable>: Sendable {
     /// The handle for a label value. It never changes, so frequent users can keep it.
     // Without inlining, each lookup fetches generic metadata at run time, which costs more than the increment.
     @inlinable package subscript(_ a: A) -> Handle { handles[index(a)] }
-
-    /// Every handle of the family.
-    package var all: [Handle] { handles }
 }
 
 /// The handles of a family with two labels.
@@ -31,9 +28,6 @@ package struct MetricVector2<A: Sendable, B: Sendable, Handle: Sendable>: Sendab
 
     /// The handle for a pair of label values. It never changes, so frequent users can keep it.
     @inlinable package subscript(_ a: A, _ b: B) -> Handle { handles[index(a) * width + secondIndex(b)] }
-
-    /// Every handle of the family.
-    package var all: [Handle] { handles }
 
     /// The handles of all values of the second label, for a view that sums them.
     package func all(_ a: A) -> [Handle] {

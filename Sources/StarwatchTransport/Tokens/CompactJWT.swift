@@ -13,11 +13,6 @@ enum CompactJWT {
         return input + "." + Base64.encodeURL(Array(code))
     }
 
-    /// An HS256 token, signed with the bytes of the shared secret.
-    static func sign(_ claims: TokenClaims, secret: [UInt8]) -> String {
-        sign(claims, secret: SymmetricKey(data: secret))
-    }
-
     /// An ES256K token, signed with a secp256k1 key (RFC 8812); `nil` when libsecp256k1 rejects the key, which no
     /// valid key causes.
     static func sign(_ claims: TokenClaims, key: Secp256k1PrivateKey, kid: String? = nil) -> String? {
@@ -35,28 +30,10 @@ enum CompactJWT {
         return Base64.encodeURL(Array(header.utf8)) + "." + Base64.encodeURL(claims.json)
     }
 
+    /// The claims that the agent reads.
     struct Payload: Decodable {
         var iss: String?
-        var sub: String?
-        var aud: Audience?
         var exp: Double?
-        var iat: Double?
-        var scope: String?
-        var jti: String?
-    }
-
-    /// The `aud` claim: a string or a list of strings (RFC 7519, 4.1.3).
-    struct Audience: Decodable {
-        var values: [String]
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if let one = try? container.decode(String.self) {
-                values = [one]
-            } else {
-                values = try container.decode([String].self)
-            }
-        }
     }
 
     /// The name of the key in a token's header; `nil` if there is none.

@@ -20,9 +20,7 @@ import Testing
     }
 
     @Test func whatIsCachedStaysUntilItIsInvalidated() async throws {
-        let context = IdentityContext(store: store, server: server, isShared: false, logger: quiet) {
-            ManualClock.start
-        }
+        let context = IdentityContext(store: store, isShared: false, logger: quiet) { ManualClock.start }
         #expect(try await context.current().stars == ["a"])
         _ = try await store.stars.add(["b"], of: World.key, server: server, now: now)
         #expect(try await context.current().stars == ["a"])
@@ -32,7 +30,7 @@ import Testing
     }
 
     @Test func aSharedDatabaseIsReadEveryTime() async throws {
-        let context = IdentityContext(store: store, server: server, isShared: true, logger: quiet) { ManualClock.start }
+        let context = IdentityContext(store: store, isShared: true, logger: quiet) { ManualClock.start }
         #expect(try await context.current().stars == ["a"])
         _ = try await store.stars.add(["b"], of: World.key, server: server, now: now)
         #expect(try await context.current().stars.sorted() == ["a", "b"])
@@ -43,9 +41,7 @@ import Testing
     }
 
     @Test func requestBodiesAreMadeOnceAndNotKeptForOtherStars() async throws {
-        let context = IdentityContext(store: store, server: server, isShared: false, logger: quiet) {
-            ManualClock.start
-        }
+        let context = IdentityContext(store: store, isShared: false, logger: quiet) { ManualClock.start }
         let old = try await context.current()
         #expect(context.chunks(of: old, dialect: .endorser).map(\.count) == [1])
         #expect(try await context.current().chunks[.endorser]?.count == 1)

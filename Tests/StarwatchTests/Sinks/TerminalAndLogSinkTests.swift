@@ -77,10 +77,9 @@ import Testing
     @Test(arguments: [Logger.Level.warning, .error, .critical])
     func aNotificationIsWrittenWhateverTheLogLevel(level: Logger.Level) async {
         let lines = Lines()
-        let pipeline = LogPipeline(format: .json, level: .notice, sinks: [lines], metrics: nil, nowMilliseconds: { 0 })
+        let pipeline = LogPipeline(format: .json, level: level, sinks: [lines], metrics: nil, nowMilliseconds: { 0 })
         let logger = Logger(label: "test", factory: { _ in pipeline.handler(label: "test") })
         let sink = LogEntrySink(name: "log", logger: logger)
-        pipeline.configure(format: .json, level: level)
         #expect(await sink.deliver(.sample()) == .ok)
         #expect(lines.all.count == 1)
     }
