@@ -1,5 +1,6 @@
 import ArgumentParser
 import Starwatch
+import StarwatchCore
 
 /// The program's end: its exit code and the rest of its output.
 struct CommandEnding: Sendable, Hashable {

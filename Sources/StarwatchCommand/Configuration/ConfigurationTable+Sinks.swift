@@ -75,7 +75,7 @@ extension ConfigurationTable {
             Entry("path", \.path, as: .newFile.needed(needs("path")))
             canary
         case .webhook:
-            Entry("url", \.hook, as: .secretURL, "or url_file; telegram and pushover need none")
+            Entry("url", \.url, as: .secretURL, "or url_file; telegram and pushover need none")
             Entry("format", \.format, as: .choice(isListed: false), "a chat's service; null: Standard Webhooks")
             Entry("url_file", \.urlFile, as: .secretFile, "a file with the URL")
             Entry("room", \.room, as: .text(ValueRules.room).secret, "receiver, for matrix, telegram and pushover")

@@ -9,10 +9,9 @@ struct SinkDraft {
     var name = ""
     var kind: Kind?
     var keep = 100
-    var (path, url, topic) = ("", "", "")
+    var (path, topic) = ("", "")
+    var url: String?
     var argv: [String] = []
-    /// The URL of a webhook.
-    var hook: String?
     var format: ChatService?
     var room: String?
     var secretFile: String?
@@ -36,13 +35,13 @@ struct SinkDraft {
         case .feed(let keep): (kind, self.keep) = (.feed, keep)
         case .file(let path): (kind, self.path) = (.file, path)
         case .webhook(let url, let secretFile, let timeout):
-            (kind, hook, self.secretFile, self.timeout) = (.webhook, url, secretFile, timeout)
+            (kind, self.url, self.secretFile, self.timeout) = (.webhook, url, secretFile, timeout)
         case .chat(let chat):
             (kind, format, room, tokenFile, timeout) = (.webhook, chat.service, chat.room, chat.tokenFile, chat.timeout)
             switch chat.address {
-            case .url(let url): hook = url
+            case .url(let url): self.url = url
             case .file(let path): urlFile = path
-            case .standard: hook = chat.service.standardURL
+            case .standard: url = chat.service.standardURL
             }
         case .ntfy(let url, let topic, let tokenFile):
             (kind, self.url, self.topic, self.tokenFile) = (.ntfy, url, topic, tokenFile)
@@ -60,8 +59,8 @@ struct SinkDraft {
         case .feed: kind = .feed(keep: keep)
         case .file: kind = .file(path: path)
         case .webhook:
-            kind = chat.map { .chat($0) } ?? .webhook(url: hook ?? "", secretFile: secretFile, timeout: timeout)
-        case .ntfy: kind = .ntfy(url: url, topic: topic, tokenFile: tokenFile)
+            kind = chat.map { .chat($0) } ?? .webhook(url: url ?? "", secretFile: secretFile, timeout: timeout)
+        case .ntfy: kind = .ntfy(url: url ?? "", topic: topic, tokenFile: tokenFile)
         case .command: kind = .command(argv: argv, timeout: timeout)
         }
         var options = SinkOptions(name: name, kind: kind)
@@ -77,17 +76,17 @@ struct SinkDraft {
         (chat.room, chat.tokenFile, chat.timeout) = (room, tokenFile, timeout)
         if let urlFile {
             chat.address = .file(urlFile)
-        } else if let hook, hook != format.standardURL {
-            chat.address = .url(hook)
+        } else if let url, url != format.standardURL {
+            chat.address = .url(url)
         }
         return chat
     }
 
     /// The examples of `config default`, each below a comment.
     static var examples: [(comment: String, sink: SinkDraft)] {
-        func draft(_ name: String, _ kind: Kind, url: String = "") -> SinkDraft {
+        func draft(_ name: String, _ kind: Kind, url: String? = nil) -> SinkDraft {
             var draft = SinkDraft()
-            (draft.name, draft.kind, draft.url, draft.hook) = (name, kind, url, url)
+            (draft.name, draft.kind, draft.url) = (name, kind, url)
             (draft.path, draft.topic, draft.argv) = (
                 "./notifications.jsonl", "my-topic", ["/usr/local/bin/notify", "--quiet"]
             )
@@ -95,7 +94,7 @@ struct SinkDraft {
             return draft
         }
         var room = draft("room", .webhook)
-        (room.format, room.hook, room.urlFile) = (.slack, nil, "slack.url")
+        (room.format, room.url, room.urlFile) = (.slack, nil, "slack.url")
         room.secretFile = nil
         return [
             ("Title and body on standard output, for a person:", draft("terminal", .stdout)),

@@ -1,5 +1,6 @@
 import Foundation
 import Starwatch
+import StarwatchCore
 
 /// The rules between the settings of a webhook: each service of a chat needs its own.
 enum WebhookRules {
@@ -18,13 +19,11 @@ enum WebhookRules {
         if has("url"), has("url_file") {
             section.report("and url_file are both set; remove one.", at: "url")
         }
-        if let url = draft.hook, let problem = ChatAddress.problem(of: url, for: service) {
-            section.report(problem, at: "url")
-        }
+        if let url = draft.url, let problem = problem(of: url, service) { section.report(problem, at: "url") }
         // Commands that need no secret read none.
         if section.journal.files.checksSecrets, let file = draft.urlFile,
-            let text = try? String(contentsOfFile: file, encoding: .utf8),
-            let problem = ChatAddress.problem(of: ChatAddress.text(text), for: service)
+            let url = (try? String(contentsOfFile: file, encoding: .utf8))?.trimmingSpaces,
+            let problem = ValueRules.url(url, allowsQuery: true) ?? problem(of: url, service)
         {
             section.report("contains a bad address: it \(problem)", at: "url_file")
         }
@@ -40,5 +39,10 @@ enum WebhookRules {
         for key in ["secret_file", "canary"] where has(key) && section.field(key).text != "false" {
             section.report("is for programs that read a webhook, not for \(format); remove it.", at: key)
         }
+    }
+
+    private static func problem(of url: String, _ service: ChatService) -> String? {
+        guard let path = service.path, !ChatAddress.hasPath(url, of: service) else { return nil }
+        return "must be the address that \(service.rawValue) gave, with \(path) in it."
     }
 }

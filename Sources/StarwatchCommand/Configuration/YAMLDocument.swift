@@ -1,3 +1,4 @@
+import StarwatchCore
 import Yams
 
 /// The YAML parser, which turns each error into a problem with its line.
@@ -55,14 +56,5 @@ enum YAMLDocument {
         return lines.indices.dropFirst(mark.line)
             .first { index in starts.contains { lines[index].hasPrefix($0) } }
             .map { $0 + 1 }
-    }
-}
-
-extension String {
-    var trimmingSpaces: String {
-        var part = self[...]
-        while part.first?.isWhitespace == true { part.removeFirst() }
-        while part.last?.isWhitespace == true { part.removeLast() }
-        return String(part)
     }
 }

@@ -215,7 +215,7 @@ package enum SinkCondition: String, Sendable, CaseIterable {
 
 /// The refusal of a changed configuration.
 package struct RefusedReload: Sendable, Hashable {
-    /// What ends the refusal. The raw value is the reason of the problem.
+    /// End of the refusal. The raw value is the reason of the problem.
     package enum Remedy: String, Sendable {
         /// A correction of the configuration.
         case correction

@@ -151,7 +151,7 @@ struct SQLArguments: ExpressibleByArrayLiteral {
         assert((try? statement.validateArguments(StatementArguments(values))) != nil, "wrong arguments: \(statement)")
         statement.setUncheckedArguments([])
         for index in values.indices {
-            // What is not bound is null.
+            // A parameter without a value is null.
             guard let value = values[index] else { continue }
             guard value.give(to: statement.sqliteStatement, at: CInt(index + 1)) == SQLITE_OK else {
                 throw StoreError.damaged

@@ -35,7 +35,7 @@ package actor CommandTokenProvider: MintingTokenProvider {
         } catch {
             throw .commandFailed
         }
-        let text = output.trimmedOfBlanks
+        let text = output.trimmingSpaces
         guard text.isTokenText else { throw .commandOutput }
         let claims = CompactJWT.peek(text)
         // The command does not know the active account: after an identity change it can still print the former one's.

@@ -104,7 +104,7 @@ package actor TokenPoolProvider: TokenProvider {
             texts = list
         } else {
             texts = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map {
-                String($0).trimmedOfBlanks
+                String($0).trimmingSpaces
             }.filter { !$0.isEmpty }
         }
         guard !texts.isEmpty, texts.allSatisfy(\.isTokenText) else { throw wrongForm }
@@ -125,14 +125,6 @@ extension DID {
 }
 
 extension String {
-    /// The text without leading and trailing whitespace.
-    var trimmedOfBlanks: String {
-        var text = self[...]
-        while text.first?.isWhitespace == true { text.removeFirst() }
-        while text.last?.isWhitespace == true { text.removeLast() }
-        return String(text)
-    }
-
     /// Whether this is valid after `Bearer ` in a header (RFC 6750, 2.1).
     var isTokenText: Bool {
         !isEmpty

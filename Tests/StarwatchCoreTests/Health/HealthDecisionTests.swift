@@ -133,6 +133,10 @@ import Testing
         facts.refusedReload = RefusedReload("storage cannot change while running.", .restart)
         let good = HealthDecision.problems(facts, now: Timestamp(seconds: 0)).first
         #expect(good?.command == "systemctl restart starwatch" && good?.reason == "needs_restart")
+        // No command of the agent restarts another program.
+        facts.refusedReload = RefusedReload("This agent is part of another program.", .restartOfHost)
+        let hosted = HealthDecision.problems(facts, now: Timestamp(seconds: 0)).first
+        #expect(hosted?.command == nil && hosted?.reason == "needs_restart_of_host")
         expect(["reload_refused:http"], "The changed web configuration of port http was refused") {
             $0.refusedPorts = ["http"]
         }

@@ -30,19 +30,8 @@ struct ChatText: Sendable {
         }
     }
 
-    /// Escapes `text`. A text that is too long ends with an ellipsis, and never within a character or its escape.
+    /// Escapes and cuts `text`.
     func callAsFunction(_ text: String, limit: Int) -> String {
-        var result = ""
-        var count = 0
-        // The length before which the ellipsis still fits.
-        var end = result.endIndex
-        for character in text {
-            let piece = escape(character)
-            count += piece.utf16.count
-            if count > limit { return result[..<end] + "…" }
-            result += piece
-            if count < limit { end = result.endIndex }
-        }
-        return result
+        text.cut(to: limit, by: { $0.utf16.count }, escape: escape)
     }
 }

@@ -98,18 +98,7 @@ struct NtfyMessage: Encodable {
         }
     }
 
-    /// Returns the beginning of `text`, with an ellipsis if it was cut. Characters are never split.
-    static func cut(_ text: String, to bytes: Int) -> String {
-        guard text.utf8.count > bytes else { return text }
-        var short = ""
-        var count = "…".utf8.count
-        for character in text {
-            count += character.utf8.count
-            guard count <= bytes else { break }
-            short.append(character)
-        }
-        return short + "…"
-    }
+    private static func cut(_ text: String, to bytes: Int) -> String { text.cut(to: bytes, by: { $0.utf8.count }) }
 
     /// Returns `true` for an id that ntfy accepts: up to 64 letters, digits, `-` and `_`.
     private static func isSequenceID(_ text: String) -> Bool {
