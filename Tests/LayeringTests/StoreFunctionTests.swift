@@ -18,8 +18,9 @@ import Testing
             "StoreIdentity.active", "StoreIdentity.seedIfEmpty", "StoreIdentity.set",
         ],
         "It finds the accounts whose work is then done one by one.": [
-            "StoreDeliveries.accounts", "StoreNotifications.introduce",
+            "StoreAccounts.claim", "StoreAccounts.list", "StoreDeliveries.accounts", "StoreNotifications.introduce",
         ],
+        "It changes a batch of accounts, each of which it is given.": ["StoreAccounts.add", "StoreAccounts.renew"],
         "Rows expire by their age, whatever their account; each of its transactions is short.": [
             "StoreRetention.apply"
         ],
@@ -28,7 +29,7 @@ import Testing
             "StoreServers.setNotBefore", "StoreServers.state",
         ],
         "Status and metrics show the sums over all accounts.": [
-            "StoreStatus.rememberedSnapshot", "StoreStatus.snapshot",
+            "StoreAccounts.counts", "StoreStatus.rememberedSnapshot", "StoreStatus.snapshot",
         ],
         "Counters and samples are those of the process.": [
             "StoreDeliveries.takeUnreadable", "StoreStatus.ledgerOfLastDay", "StoreStatus.ledgerTotals",

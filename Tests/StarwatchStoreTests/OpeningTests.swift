@@ -241,7 +241,7 @@ import Testing
     func everyErrorHasAKindAndADescription(_ kind: StoreErrorKind) {
         let errors: [StoreError] = [
             .busy, .alreadyOpen, .full, .corrupt(detail: "d"), .io(detail: "d"),
-            .version(found: 0, supported: Schema.supported), .foreign,
+            .version(found: 0, supported: Schema.supported), .foreign, .leaseLost,
         ]
         #expect(errors.contains { $0.kind == kind && !$0.description.isEmpty })
     }

@@ -11,9 +11,10 @@ import Testing
 @Suite struct StatementPlanTests {
     let world = World()
 
-    /// Tables with a few rows, by the names that the statements give them; and `history`, which is read from its end.
+    /// Tables with a few rows, by the names that the statements give them; `q`, the limited quarantine, which is counted;
+    /// and `history`, which is read from its end.
     static let small: Set<String> = [
-        "s", "t", "streams", "i", "active_identity", "json_each", "servers", "ledger_totals", "sealing", "history",
+        "s", "t", "streams", "i", "active_identity", "q", "json_each", "servers", "ledger_totals", "sealing", "history",
         "CONSTANT",
     ]
 
@@ -27,20 +28,6 @@ import Testing
         guard words[0] == "SCAN" || words[0] == "SEARCH" && !step.contains("(") else { return false }
         return !words[1].hasPrefix("(subquery") && !Self.small.contains(words[1])
             && !Self.partial.contains { step.contains("USING INDEX \($0)") }
-    }
-
-    /// The statements that `work` runs, without their arguments.
-    private func statements(
-        of store: Store,
-        during work: () async throws -> Void
-    ) async throws -> [String] {
-        let statements = Recorded()
-        try await store.database.writeWithoutTransaction { db in
-            db.trace { event in if case .statement(let statement) = event { statements.add(statement.sql) } }
-        }
-        try await work()
-        try await store.database.writeWithoutTransaction { db in db.trace(nil) }
-        return statements.texts.withLock { $0 }
     }
 
     /// The plans of statements, without those that only begin or end a transaction.
@@ -85,8 +72,9 @@ import Testing
 
     @Test func noStatementOfAChangeReadsAGrowingTableFromEndToEnd() async throws {
         let store = try await world.open()
-        let plans = try await plans(of: statements(of: store) { try await wayOfAChange(store) })
+        let plans = try await plans(of: Recorded.statements(of: store) { try await wayOfAChange(store) })
         #expect(plans.count > 40)
+        #expect(plans.contains { $0.sql.contains("identities") })
         // A new stream is rare. Its foreign keys are searched for only after an earlier violation in the same transaction.
         for (sql, steps) in plans where !sql.hasPrefix("INSERT INTO streams") {
             for step in steps where readsAll(step) { Issue.record("\(step) in \(sql)") }
@@ -100,13 +88,44 @@ import Testing
         ("SELECT id, jwt_id FROM (", "idx_outbox_unacknowledged"),
         ("SELECT n.id, n.token, s.account", "idx_notifications_open"),
         ("SELECT count(DISTINCT n.id)", "idx_deliveries_lost"),
+        ("SELECT generation FROM identities", "accounts USING PRIMARY KEY (account=?)"),
+        ("SELECT generation FROM identities", "active_identity USING INTEGER PRIMARY KEY"),
+        ("SELECT (SELECT i.generation FROM identities", "accounts USING PRIMARY KEY (account=?)"),
     ])
     func anIndexIsUsedByItsStatement(beginning: String, index: String) async throws {
         let store = try await world.open()
-        let plans = try await plans(of: statements(of: store) { try await wayOfAChange(store) })
+        let plans = try await plans(of: Recorded.statements(of: store) { try await wayOfAChange(store) })
         let found = plans.filter { $0.sql.hasPrefix(beginning) }
         #expect(!found.isEmpty)
         for (sql, steps) in found { #expect(steps.contains { $0.contains(index) }, "\(steps) in \(sql)") }
+    }
+}
+
+extension StatementPlanTests {
+    /// Otherwise each visit would cost the more, the more accounts there are.
+    @Test func noStatementOfAVisitReadsAllAccounts() async throws {
+        let store = try await world.open()
+        let (now, later) = (world.now, world.now + .seconds(30))
+        let plans = try await plans(
+            of: Recorded.statements(of: store) {
+                let draft = AccountDraft(did: World.alice)
+                _ = try await store.accounts.add([draft], server: World.server, now: now) { _ in now }
+                let lease = try #require(
+                    try await store.accounts.claim(limit: 9, owner: "owner", now: now, until: later).first
+                )
+                try await world.commit(store, world.changes(1...3))
+                _ = try await store.accounts.renew([lease], until: later)
+                try await store.accounts.makeDue(World.alice, now: now)
+                _ = try await store.accounts.release(lease, next: later, attempted: now, succeeded: now)
+                _ = try await store.accounts.list(after: World.bob, limit: 9)
+            }
+        )
+        #expect(plans.contains { $0.steps.contains { $0.contains("idx_leases_due") } })
+        for (sql, steps) in plans {
+            for step in steps where step.contains(/SCAN (?:a|l|i|accounts|leases|identities)\b/) {
+                Issue.record("\(step) in \(sql)")
+            }
+        }
     }
 }
 
@@ -114,4 +133,18 @@ final class Recorded: Sendable {
     let texts = Mutex<[String]>([])
 
     func add(_ text: String) { texts.withLock { $0.append(text) } }
+
+    /// The statements that `work` runs, without their arguments.
+    static func statements(
+        of store: Store,
+        during work: () async throws -> Void
+    ) async throws -> [String] {
+        let statements = Recorded()
+        try await store.database.writeWithoutTransaction { db in
+            db.trace { event in if case .statement(let statement) = event { statements.add(statement.sql) } }
+        }
+        try await work()
+        try await store.database.writeWithoutTransaction { db in db.trace(nil) }
+        return statements.texts.withLock { $0 }
+    }
 }

@@ -14,15 +14,30 @@ import Testing
         case retainSinks, releaseUnlisted, readdress, settleFutureTimes, freeLeases, reclaim, evict, retry, act, giveUp
     }
 
-    /// A store in which both accounts have rows of every kind; `bob` is the active identity.
-    private func store() async throws -> Store {
+    /// How the accounts are worked for.
+    enum Service: CaseIterable {
+        /// Both are served.
+        case accounts
+        /// Both were the active identity, and `bob` is it now.
+        case activeIdentity
+    }
+
+    /// A store in which both accounts have rows of every kind.
+    private func store(_ service: Service) async throws -> Store {
         let store = try await world.open()
+        if service == .accounts { try await serveBoth(store) }
         for (stream, name) in [(world.stream, "a"), (bob, "b")] {
             _ = try await store.polls.state(stream, maxUndelivered: 1000)
-            try await store.makeActive(stream.account, now: world.now)
+            if service == .activeIdentity { try await store.makeActive(stream.account, now: world.now) }
             try await fill(store, stream, name)
         }
         return store
+    }
+
+    private func serveBoth(_ store: Store) async throws {
+        let drafts = [World.alice, World.bob].map { AccountDraft(did: $0) }
+        let now = world.now
+        _ = try await store.accounts.add(drafts, server: World.server, now: now) { _ in now }
     }
 
     /// An acknowledgement, a dead row, two notifications of which one lists too many rows, a snooze, and pending rows.
@@ -107,9 +122,9 @@ import Testing
         }
     }
 
-    @Test(arguments: Work.allCases)
-    func workForAnAccountLeavesTheRowsOfTheOther(_ work: Work) async throws {
-        let store = try await store()
+    @Test(arguments: Work.allCases, Service.allCases)
+    func workForAnAccountLeavesTheRowsOfTheOther(_ work: Work, _ service: Service) async throws {
+        let store = try await store(service)
         let (own, other) = (try await store.rows(of: World.bob), try await store.rows(of: World.alice))
         #expect(own.count == other.count && own.count > 20)
         try await perform(work, store, of: World.bob, "b")
@@ -118,14 +133,16 @@ import Testing
     }
 
     /// Otherwise the digests of one account would wait for the times of the other.
-    @Test func eachAccountHasTheProgressOfItsDigests() async throws {
+    @Test(arguments: Service.allCases)
+    func eachAccountHasTheProgressOfItsDigests(_ service: Service) async throws {
         let store = try await world.open()
+        if service == .accounts { try await serveBoth(store) }
         let daily = try #require(DigestName("daily"))
         for (account, days) in [(World.alice, 1), (World.bob, 2)] {
-            try await store.makeActive(account, now: world.now)
+            if service == .activeIdentity { try await store.makeActive(account, now: world.now) }
             var changes = DigestChanges()
             changes.armedThrough = [daily: world.now + .days(days)]
-            let generation = try await store.identity.active().generation
+            let generation = try await store.identity.active(of: account).generation
             _ = try await store.digests.apply(
                 changes,
                 of: account,
@@ -138,13 +155,17 @@ import Testing
             let state = try await store.digests.state(of: account, since: world.now)
             #expect(state.armedThrough == [daily: world.now + .days(days)])
         }
-        _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
+        switch service {
+        case .accounts: _ = try await store.accounts.remove(World.bob, now: world.now)
+        case .activeIdentity: _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
+        }
         #expect(try await store.digests.state(of: World.bob, since: world.now).armedThrough == [:])
         #expect(try await store.digests.state(of: World.alice, since: world.now).armedThrough.count == 1)
     }
 
-    @Test func bothAccountsHaveOpenNotifications() async throws {
-        let store = try await store()
+    @Test(arguments: Service.allCases)
+    func bothAccountsHaveOpenNotifications(_ service: Service) async throws {
+        let store = try await store(service)
         #expect(try await Set(store.deliveries.accounts()) == [World.alice, World.bob])
     }
 }

@@ -40,6 +40,15 @@ import Testing
         #expect(try await rows(left, after: Self.progress + "UPDATE active_identity SET activeDid = NULL;").isEmpty)
     }
 
+    @Test func theActiveIdentityIsTheOnlyAccount() async throws {
+        let found = try await rows(
+            "SELECT i.account, i.generation = a.generation AS is_same FROM identities i, active_identity a",
+            after: ""
+        )
+        #expect(found.map { $0["account"] } == ["did:ethr:0x00000000000000000000000000000000000000aa"])
+        #expect(found.map { $0["is_same"] } == [true])
+    }
+
     @Test func theTableOfKeysTakesIdsBeyondThreeBytes() async throws {
         _ = try await rows("SELECT 1", after: "")
         let database = try DatabaseQueue(path: world.path)

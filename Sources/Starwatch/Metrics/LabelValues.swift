@@ -146,7 +146,7 @@ package enum TransactionGroup: String, MetricLabel {
             switch operation {
             case .pollState, .read, .snapshot: .read
             case .open, .commit, .bootstrap, .finishCycle, .identity, .server, .stars, .claim, .delivery, .acknowledge,
-                .watermark, .evict, .edit, .digest, .log, .retention, .checkpoint:
+                .watermark, .evict, .edit, .digest, .log, .retention, .checkpoint, .lease:
                 .write
             }
     }

@@ -32,13 +32,15 @@ package enum StoreError: Error, Sendable, Hashable {
     case absent
     /// The encryption of the database does not fit the master key.
     case sealed(SealFault)
+    /// Another owner has claimed the account since. The database works, so neither its health nor its metrics change.
+    case leaseLost
 
     static let damaged = StoreError.corrupt(detail: "a stored value is invalid")
 
     /// The kind, for metrics.
     package var kind: StoreErrorKind {
         switch self {
-        case .busy, .alreadyOpen: .busy
+        case .busy, .alreadyOpen, .leaseLost: .busy
         case .full, .noRoomForCopy: .full
         case .corrupt: .corrupt
         case .io, .copyRemains: .io
@@ -89,6 +91,8 @@ extension StoreError: CustomStringConvertible {
             check the folder, then delete that file
             """
         case .sealed(let fault): fault.description
+        case .leaseLost:
+            "another worker serves the account now: repeat the command there, or wait until it is released; nothing was written"
         case .foreign:
             "the file is the database of another program: choose another storage.path; nothing was written"
         }

@@ -94,7 +94,7 @@ extension StoreDigests {
         now: Timestamp,
         events: [EventDraft] = []
     ) async throws(StoreError) -> Int? {
-        try await store.write(.digest) { db in
+        try await store.write(.digest, of: account) { db in
             guard try db.identity.isCurrent(account, generation: generation) else { return nil }
             switch result {
             case .fetched(let payload, let etag):

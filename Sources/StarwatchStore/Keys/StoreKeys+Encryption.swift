@@ -75,9 +75,13 @@ extension StoreKeys {
                     return Unreadable.account(form)
                 }
                 if !nobodys.isEmpty { result.lost[SealedColumn.did.rawValue] = nobodys.count }
-                // Nobody can be signed in with an identity that is lost.
+                // Nobody can be signed in with an identity that is lost, and it cannot be served.
                 try db.run(
                     "UPDATE active_identity SET activeDid = NULL, generation = generation + 1 WHERE activeDid IN (SELECT value FROM json_each(?))",
+                    [jsonArray(nobodys.map(Unreadable.account))]
+                )
+                try db.run(
+                    "DELETE FROM accounts WHERE account IN (SELECT value FROM json_each(?))",
                     [jsonArray(nobodys.map(Unreadable.account))]
                 )
                 try db.vault.destroy(db)
@@ -96,7 +100,7 @@ struct CipherRows {
 
     /// Replaces the accounts in every table.
     func replaceAccounts(_ form: (String) throws -> String) throws {
-        // `active_identity` refers to `settings`.
+        // `active_identity` and `accounts` refer to `settings`.
         try db.execute("PRAGMA defer_foreign_keys = ON")
         for (table, column) in SealedTable.accounts { try replace(column, in: table, form) }
     }

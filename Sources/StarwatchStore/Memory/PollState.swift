@@ -3,9 +3,9 @@ import Synchronization
 
 /// The stored state that a cycle needs before its first request.
 package struct PollState: Sendable, Hashable {
-    /// The identity's generation, which every commit must pass back.
+    /// The account's generation, which every commit must pass back; 0 for an account that is not active.
     package let generation: Int
-    /// Whether the stream's account is the active identity.
+    /// Whether the stream's account is the active identity or served.
     package let isActive: Bool
     /// The end of the completely fetched range; `nil` before the first complete walk.
     package let fetchCursor: JWTID?
@@ -65,6 +65,9 @@ final class PollMemory: Sendable {
             entries[stream.account]?.first { $0.stream == stream && $0.maxUndelivered == maxUndelivered }?.state
         }
     }
+
+    /// Forgets an account, with the room for its states.
+    func remove(_ account: DID) { entries.withLock { $0[account] = nil } }
 
     /// Forgets the states of an account; `nil` for those of all accounts.
     func forget(_ account: DID?) {

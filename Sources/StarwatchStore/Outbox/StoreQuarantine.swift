@@ -137,12 +137,12 @@ struct QuarantineRows {
         }
     }
 
-    /// The number of quarantined items of the active identity that nobody discarded.
+    /// The number of quarantined items of active accounts that nobody discarded.
     func count() throws -> Int {
         try db.integer(
             """
             SELECT count(*) FROM quarantine q JOIN streams s ON s.id = q.stream_id
-            WHERE q.discarded_at IS NULL AND s.account = (SELECT activeDid FROM active_identity)
+            WHERE q.discarded_at IS NULL AND \(Schema.isActive)
             """
         )
     }

@@ -11,10 +11,10 @@ package struct StorePolls: Sendable {
         try await store.direct(.pollState, of: stream) { db, id in
             let row = try db.row(
                 """
-                SELECT i.generation, CASE WHEN i.activeDid = s.account THEN 1 ELSE 0 END AS is_active, s.fetch_cursor, s.bootstrapped_at, s.walk_top,
-                    s.walk_before, s.walk_after, s.last_attempt, s.last_success, s.next_run, w.watermark, s.refused_pages,
-                    s.seen_until
-                FROM streams s, active_identity i
+                SELECT (SELECT i.generation FROM identities i WHERE i.account = s.account) AS generation, s.fetch_cursor,
+                    s.bootstrapped_at, s.walk_top, s.walk_before, s.walk_after, s.last_attempt, s.last_success, s.next_run,
+                    w.watermark, s.refused_pages, s.seen_until
+                FROM streams s
                 LEFT JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll
                 WHERE s.id = ?
                 """,
@@ -28,9 +28,10 @@ package struct StorePolls: Sendable {
             let open = try db.outbox.openCount(of: stream.account)
             let cursor: JWTID? = try row["fetch_cursor"]
             let hasTombstones = try db.outbox.tombstoneFloor(id) != nil
+            let generation: Int? = try row["generation"]
             let state = PollState(
-                generation: try row["generation"],
-                isActive: try row["is_active"],
+                generation: generation ?? 0,
+                isActive: generation != nil,
                 fetchCursor: cursor,
                 bootstrapped: try row["bootstrapped_at"] as Timestamp? != nil,
                 walk: walk,
@@ -139,7 +140,7 @@ package struct StorePolls: Sendable {
         spentAt: Timestamp,
         isKnown: Bool = false
     ) async throws(StoreError) {
-        try await store.direct(.finishCycle) { db in
+        try await store.direct(.finishCycle, of: account) { db in
             guard !isKnown else {
                 return try db.run(
                     "UPDATE request_windows SET window = ?, spent_at = ? WHERE account = ?",
@@ -187,12 +188,13 @@ extension Store {
         let cycles = memory.unchanged.take()
         guard !cycles.isEmpty else { return }
         do throws(StoreError) {
-            if cycles.count == 1 { return try finish(cycles[0]) }
-            var ids: [Int64] = []
-            for cycle in cycles { ids.append(try streamID(cycle.stream)) }
-            let ends = zip(cycles, ids).map { ($0, $1) }
+            if cycles.count == 1, context.leases.isEmpty { return try finish(cycles[0]) }
+            let ids = streamIDs
             try write(.finishCycle) { db in
-                for (cycle, id) in ends { try db.streams.finish(cycle, of: id) }
+                // Another owner continues with an account whose lease is lost, so its cycle is of no use.
+                for cycle in cycles where try db.hasLease(of: cycle.stream.account) {
+                    try db.streams.finish(cycle, of: ids[cycle.stream] ?? db.streams.id(of: cycle.stream))
+                }
             }
         } catch {
             // The next access tries again.

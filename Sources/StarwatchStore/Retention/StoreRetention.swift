@@ -179,7 +179,8 @@ struct ExpiredRows {
         let idle: [String] = try db.values(
             """
             SELECT accountDid FROM settings
-            WHERE NOT EXISTS (SELECT 1 FROM active_identity WHERE activeDid = accountDid) AND (
+            WHERE NOT EXISTS (SELECT 1 FROM active_identity WHERE activeDid = accountDid)
+                AND NOT EXISTS (SELECT 1 FROM accounts WHERE account = accountDid) AND (
                 accountDid IN (SELECT account FROM removed_accounts WHERE removed_at < ?2)
                 OR updated_at < ?1 AND notificationPreferences = '{}'
                     AND NOT EXISTS (SELECT 1 FROM streams WHERE account = accountDid AND last_attempt >= ?1))
@@ -192,6 +193,7 @@ struct ExpiredRows {
         try db.run(
             """
             DELETE FROM removed_accounts WHERE account = (SELECT activeDid FROM active_identity)
+                OR account IN (SELECT account FROM accounts)
                 OR account NOT IN (SELECT accountDid FROM settings)
             """
         )
@@ -214,6 +216,8 @@ struct ExpiredRows {
         ] {
             try db.run("DELETE FROM \(table) WHERE account = ?", [account])
         }
+        // The settings last, because the account refers to them. Its lease goes with it.
+        try db.run("DELETE FROM accounts WHERE account = ?", [account])
         try db.run("DELETE FROM settings WHERE accountDid = ?", [account])
     }
 }

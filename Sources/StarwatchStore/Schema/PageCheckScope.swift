@@ -11,8 +11,8 @@ enum PageCheckScope {
 
     /// Tables whose rows decide, and whose size does not grow with the changes.
     static let deciding = [
-        "ack_batches", "active_identity", "data_keys", "host_watermarks", "installation", "ledger", "ledger_totals",
-        "poll_schedules",
+        "accounts", "ack_batches", "active_identity", "data_keys", "host_watermarks", "installation", "leases",
+        "ledger", "ledger_totals", "poll_schedules",
         "removed_accounts", "request_windows", "sealed_accounts", "sealing", "servers", "settings", "signing_keys",
         "streams", "watermarks",
     ]

@@ -12,8 +12,10 @@ package enum Schema {
 
         """
 
-    /// The condition of streams `s` of the active identity.
-    static let isActive = "EXISTS (SELECT 1 FROM active_identity WHERE activeDid = s.account)"
+    /// The condition of streams `s` of an account that work is done for.
+    ///
+    /// A subquery, because SQLite would read all accounts for a join with the view.
+    static let isActive = "EXISTS (SELECT 1 FROM identities i WHERE i.account = s.account)"
 
     /// The condition of `idx_outbox_open`, for queries that name several states.
     static let isOpen =

@@ -13,6 +13,7 @@ enum Tables {
     static let all =
         identity + polls + requestWindows + outbox + delivery + actions + stories + history + quarantine + feed
         + ledgerTotals + ledgerSamples + digests + digestProgress + host + keys + keysOfAccounts + journal + rest
+        + accounts
 
     private static let identity = """
         CREATE TABLE settings (

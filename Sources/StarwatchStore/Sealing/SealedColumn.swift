@@ -112,7 +112,7 @@ struct SealedTable {
         ("streams", "account"), ("watermarks", "account"), ("notif_contents", "account"),
         ("notif_deliveries", "account"), ("request_windows", "account"), ("removed_accounts", "account"),
         ("feature_notices", "account"), ("plan_snapshots", "account"), ("signing_keys", "account"),
-        ("digest_progress", "account"),
+        ("digest_progress", "account"), ("accounts", "account"), ("leases", "account"),
     ]
 
     private static let ofStream = "(SELECT account FROM streams WHERE streams.id = stream_id)"

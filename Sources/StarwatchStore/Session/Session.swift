@@ -100,9 +100,12 @@ struct Session {
 
 extension SessionContext {
     /// Runs the work of one access.
-    func run<T>(_ body: (Session) throws -> T, on db: Database) throws -> T {
+    ///
+    /// - Parameter account: The account whose lease must not be lost.
+    func run<T>(_ body: (Session) throws -> T, on db: Database, lease account: DID? = nil) throws -> T {
         let session = Session(database: db, context: self)
         try vault.refresh(session)
+        try session.checkLease(of: account)
         let result = try body(session)
         // Not in a `defer`: after an error the connection can be closed, and SQLite must not be asked.
         changedRows = db.totalChangesCount

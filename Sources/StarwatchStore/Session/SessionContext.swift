@@ -17,6 +17,8 @@ final class SessionContext {
     var changedRows = 0
     /// The name of this start of the process, under which it keeps its totals.
     let start: String
+    /// The leases that this store has claimed and not released.
+    var leases: [DID: AccountLease] = [:]
     /// Whether the totals of former starts are one row.
     var hasMergedTotals = false
     private var changes: [OutboxChange: Int] = [:]

@@ -62,24 +62,37 @@ package actor Store {
 
     /// Runs one immediate transaction.
     ///
-    /// - Parameter account: The only account whose poll state it can change; `nil` if it can change that of others.
+    /// - Parameters:
+    ///   - account: The only account whose poll state it can change; `nil` if it can change that of others.
+    ///   - hasLease: Whether it is refused if the account's lease was claimed here and then lost.
     func write<T: Sendable>(
         _ operation: StoreOperation,
         of account: DID? = nil,
+        hasLease: Bool = true,
         _ body: @Sendable (Session) throws -> T
     ) throws(StoreError) -> T {
-        try access(operation, account) { try database.write { db in try context.run(body, on: db) } }
+        let leased = hasLease ? account : nil
+        return try access(operation, account) {
+            try database.write { db in try context.run(body, on: db, lease: leased) }
+        }
     }
 
     /// Runs statements that are each their own transaction: reads, or a single write.
     ///
-    /// - Parameter account: As in ``write(_:of:_:)``.
+    /// A write for an account with a lease is one transaction, so that it can be refused.
+    ///
+    /// - Parameter account: As in ``write(_:of:hasLease:_:)``.
     func direct<T: Sendable>(
         _ operation: StoreOperation,
         of account: DID? = nil,
         _ body: @Sendable (Session) throws -> T
     ) throws(StoreError) -> T {
-        try access(operation, account) { try database.writeWithoutTransaction { db in try context.run(body, on: db) } }
+        if let account, operation.writes, context.leases[account] != nil {
+            return try write(operation, of: account, body)
+        }
+        return try access(operation, account) {
+            try database.writeWithoutTransaction { db in try context.run(body, on: db) }
+        }
     }
 
     /// Runs one immediate transaction with the row id of a stream.
@@ -139,8 +152,8 @@ package actor Store {
             context.failed()
             let error = StoreError(error)
             // The damage of one value is not the database's. A part that fails by it says so itself.
-            if !error.isOfOneValue { health.failed(error.kind) }
-            options.observer?.failed(error.kind)
+            if !error.isOfOneValue, error != .leaseLost { health.failed(error.kind) }
+            if error != .leaseLost { options.observer?.failed(error.kind) }
             throw error
         }
         options.observer?.ended(operation, after: ContinuousClock.now - start)
@@ -152,9 +165,15 @@ package actor Store {
     /// The row id of a stream. Creates the stream and its ledger at first use.
     func streamID(_ stream: StreamKey) throws(StoreError) -> Int64 {
         if let id = streamIDs[stream] { return id }
-        let id = try write(.read) { db in try db.streams.id(of: stream) }
+        let id = try write(.read, of: stream.account) { db in try db.streams.id(of: stream) }
         streamIDs[stream] = id
         return id
+    }
+
+    /// Forgets what the memory has of an account.
+    func forget(_ account: DID) {
+        memory.polls.remove(account)
+        if !streamIDs.isEmpty { streamIDs = streamIDs.filter { $0.key.account != account } }
     }
 }
 

@@ -2,6 +2,7 @@ import StarwatchCore
 
 /// The rows that one access reads and writes, by topic.
 extension Session {
+    var accounts: AccountRows { AccountRows(db: self) }
     var dataKeys: DataKeyRows { DataKeyRows(db: self) }
     var deliveries: DeliveryRows { DeliveryRows(db: self) }
     var digests: DigestRows { DigestRows(db: self) }

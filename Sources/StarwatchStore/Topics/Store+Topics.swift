@@ -1,6 +1,7 @@
 /// The topics of a store. Each method of a topic is one transaction unless it says otherwise. It throws
 /// ``StoreError``, and a call that throws has changed nothing.
 extension Store {
+    package nonisolated var accounts: StoreAccounts { StoreAccounts(store: self) }
     package nonisolated var acknowledgements: StoreAcknowledgements { StoreAcknowledgements(store: self) }
     package nonisolated var deliveries: StoreDeliveries { StoreDeliveries(store: self) }
     package nonisolated var digests: StoreDigests { StoreDigests(store: self) }

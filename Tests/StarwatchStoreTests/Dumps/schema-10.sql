@@ -453,6 +453,27 @@ CREATE TABLE installation (
     instance_id TEXT NOT NULL,
     installation_key BLOB NOT NULL CHECK (length(installation_key) = 32)
 ) STRICT;
+CREATE TABLE accounts (
+    account TEXT PRIMARY KEY REFERENCES settings (accountDid),
+    status TEXT NOT NULL CHECK (status IN ('active', 'paused')),
+    generation INTEGER NOT NULL CHECK (generation >= 0),
+    added_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE leases (
+    account TEXT PRIMARY KEY REFERENCES accounts (account) ON DELETE CASCADE,
+    due_at INTEGER NOT NULL,
+    owner TEXT CHECK (owner <> ''),
+    epoch INTEGER NOT NULL DEFAULT 0 CHECK (epoch >= 0),
+    last_attempt INTEGER,
+    last_success INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX idx_leases_due ON leases (due_at);
+
+CREATE VIEW identities (account, generation) AS
+    SELECT activeDid, generation FROM active_identity WHERE id = 1 AND activeDid IS NOT NULL
+    UNION ALL SELECT account, generation FROM accounts WHERE status = 'active';
 INSERT INTO active_identity (id) VALUES (1);
 INSERT INTO ledger_samples VALUES (0, 0, 0, 0, 0);
 INSERT INTO installation (id, instance_id, installation_key)

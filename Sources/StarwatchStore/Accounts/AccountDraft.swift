@@ -1,0 +1,18 @@
+package import StarwatchCore
+
+/// What to store of an account.
+package struct AccountDraft: Sendable, Hashable {
+    package var did: DID
+    /// The starred plans; `nil` leaves those of a known account, and a new one has none.
+    package var stars: [String]?
+
+    package init(did: DID, stars: [String]? = nil) { (self.did, self.stars) = (did, stars) }
+}
+
+/// The result of adding an account.
+package enum AccountAddition: Sendable, Hashable {
+    case added
+    /// The account was served before, with other stars or another server.
+    case changed
+    case unchanged
+}

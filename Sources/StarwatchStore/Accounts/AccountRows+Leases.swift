@@ -1,0 +1,70 @@
+import StarwatchCore
+
+extension AccountRows {
+    func claim(limit: Int, owner: String, now: Timestamp, until: Timestamp) throws -> [AccountLease] {
+        let due: [(key: String, lease: AccountLease?)] = try db.all(
+            """
+            SELECT l.account, a.generation, l.epoch, l.due_at, CASE WHEN l.owner IS NULL THEN 1 ELSE 0 END AS is_free
+            FROM leases l JOIN accounts a ON a.account = l.account
+            WHERE l.due_at <= ? AND a.status = 'active' ORDER BY l.due_at, l.account LIMIT ?
+            """,
+            [now.milliseconds, limit]
+        ) { row in
+            let key: String = try row["account"]
+            let lease = try ifReadable { try db.account(key) }.map { account in
+                AccountLease(
+                    account: account,
+                    generation: try row["generation"],
+                    epoch: try row["epoch"] + 1,
+                    owner: owner,
+                    dueAt: try row["due_at"],
+                    wasReleased: try row["is_free"]
+                )
+            }
+            return (key, lease)
+        }
+        for (key, lease) in due {
+            // Also of an account that does not open, which would otherwise be in the way of the others.
+            try db.run(
+                "UPDATE leases SET due_at = ?, owner = ?, epoch = epoch + 1 WHERE account = ?",
+                [until.milliseconds, owner, key]
+            )
+            if let lease, !lease.wasReleased { try db.deliveries.freeLeases(of: lease.account) }
+        }
+        return due.compactMap(\.lease)
+    }
+
+    /// - Returns: Whether the lease is still held.
+    func renew(_ lease: AccountLease, until: Timestamp) throws -> Bool {
+        try db.changed(
+            "UPDATE leases SET due_at = ? WHERE account = ? AND owner = ? AND epoch = ?",
+            [until.milliseconds, db.key(lease.account), lease.owner, lease.epoch]
+        ) == 1
+    }
+
+    /// - Returns: Whether the lease was still held.
+    func release(
+        _ lease: AccountLease,
+        next: Timestamp,
+        attempted: Timestamp?,
+        succeeded: Timestamp?
+    ) throws -> Bool {
+        // The lease can end with a change that the visit has not seen.
+        let changed: Timestamp? = try db.value(
+            "SELECT updated_at FROM accounts WHERE account = ? AND generation <> ?",
+            [db.key(lease.account), lease.generation]
+        )
+        let due = min(next, changed ?? next)
+        return try db.changed(
+            """
+            UPDATE leases SET due_at = ?, owner = NULL, last_attempt = coalesce(?, last_attempt),
+                last_success = coalesce(?, last_success)
+            WHERE account = ? AND owner = ? AND epoch = ?
+            """,
+            [
+                due.milliseconds, attempted?.milliseconds, succeeded?.milliseconds, db.key(lease.account), lease.owner,
+                lease.epoch,
+            ]
+        ) == 1
+    }
+}

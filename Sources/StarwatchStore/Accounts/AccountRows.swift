@@ -1,0 +1,181 @@
+import StarwatchCore
+
+/// The accounts that are served, in one access.
+struct AccountRows {
+    let db: Session
+
+    // MARK: - Reading
+
+    /// The status of an account; `nil` if it is not served.
+    func status(of account: DID) throws -> AccountStatus? {
+        try db.value("SELECT status FROM accounts WHERE account = ?", [db.key(account)])
+    }
+
+    func account(_ did: DID) throws -> StoredAccount? {
+        try db.row("\(Self.all) WHERE a.account = ?", [db.key(did)]).map { try stored($0, did) }
+    }
+
+    func list(after last: DID?, limit: Int) throws -> [StoredAccount] {
+        var found: [StoredAccount] = []
+        var key = last.map(db.key) ?? ""
+        while found.count < limit {
+            let missing = limit - found.count
+            let page: [(key: String, account: StoredAccount?)] = try db.all(
+                "\(Self.all) WHERE a.account > ? ORDER BY a.account LIMIT ?",
+                [key, missing]
+            ) { row in
+                let key: String = try row["account"]
+                return (key, try ifReadable { try db.account(key) }.map { try stored(row, $0) })
+            }
+            found += page.compactMap(\.account)
+            guard page.count == missing, let last = page.last else { break }
+            key = last.key
+        }
+        return found
+    }
+
+    private static let all = """
+        SELECT a.account, a.status, a.generation, a.added_at, s.starredPlanHandleIds, l.due_at, l.last_attempt,
+            l.last_success, l.owner
+        FROM accounts a JOIN leases l ON l.account = a.account JOIN settings s ON s.accountDid = a.account
+        """
+
+    private func stored(_ row: SQLRow, _ did: DID) throws -> StoredAccount {
+        StoredAccount(
+            did: did,
+            status: try row["status"],
+            generation: try row["generation"],
+            addedAt: try row["added_at"],
+            stars: try db.stars.decoded(row["starredPlanHandleIds"], of: did)?.count ?? 0,
+            dueAt: try row["due_at"],
+            lastAttempt: try row["last_attempt"],
+            lastSuccess: try row["last_success"],
+            isLeased: try row["owner"] as String? != nil
+        )
+    }
+
+    func counts(now: Timestamp) throws -> AccountCounts {
+        let isDue = "a.status = 'active' AND l.due_at <= ?1"
+        let row = try db.row(
+            """
+            SELECT count(CASE WHEN a.status = 'active' THEN 1 END) AS active,
+                count(CASE WHEN a.status = 'paused' THEN 1 END) AS paused,
+                count(CASE WHEN l.owner IS NOT NULL AND l.due_at > ?1 THEN 1 END) AS leased,
+                count(CASE WHEN \(isDue) THEN 1 END) AS due, min(CASE WHEN \(isDue) THEN l.due_at END) AS oldest
+            FROM accounts a JOIN leases l ON l.account = a.account
+            """,
+            [now.milliseconds]
+        )
+        guard let row else { throw StoreError.damaged }
+        return AccountCounts(
+            active: try row["active"],
+            paused: try row["paused"],
+            leased: try row["leased"],
+            due: try row["due"],
+            oldestDue: try row["oldest"]
+        )
+    }
+
+    // MARK: - Changes
+
+    func add(
+        _ draft: AccountDraft,
+        server: String,
+        now: Timestamp,
+        dueAt: Timestamp
+    ) throws -> AccountAddition {
+        // Stores the DID again if the stored one does not open.
+        try db.dataKeys.enrol(draft.did)
+        let known = try db.row(
+            """
+            SELECT a.generation FROM settings s LEFT JOIN accounts a ON a.account = s.accountDid
+            WHERE s.accountDid = ?
+            """,
+            [db.key(draft.did)]
+        )
+        if try known?["generation"] as Int? != nil {
+            let hasMoved = try db.identity.move(draft.did, to: server, now: now)
+            guard try setStars(of: draft, server: server, now: now) || hasMoved else { return .unchanged }
+            try changed(draft.did, dueAt: dueAt, now: now)
+            return .changed
+        }
+        if known == nil {
+            try db.identity.ensureSettings(draft.did, server: server, stars: draft.stars?.firstOfEach, now: now)
+        } else {
+            if try db.identity.isSignedIn(draft.did) {
+                try db.identity.handOver(now: now)
+                _ = try db.identity.move(draft.did, to: server, now: now)
+            } else {
+                try db.identity.restart(draft.did, server: server, now: now)
+            }
+            try db.run("DELETE FROM removed_accounts WHERE account = ?", [db.key(draft.did)])
+            _ = try setStars(of: draft, server: server, now: now)
+        }
+        try enter(draft.did, now: now, dueAt: dueAt)
+        return .added
+    }
+
+    private func enter(_ account: DID, now: Timestamp, dueAt: Timestamp) throws {
+        // Above every former one, so that work and leases from before the account left are not taken for later ones.
+        let number = try db.identity.lastGeneration() + 1
+        try db.run(
+            "INSERT INTO accounts (account, status, generation, added_at, updated_at) VALUES (?1, 'active', ?2, ?3, ?3)",
+            [db.key(account), number, now.milliseconds]
+        )
+        try db.run(
+            "INSERT INTO leases (account, due_at, epoch) VALUES (?, ?, ?)",
+            [db.key(account), dueAt.milliseconds, number]
+        )
+    }
+
+    /// - Returns: Whether the draft has stars, and they differ from the stored ones.
+    private func setStars(of draft: AccountDraft, server: String, now: Timestamp) throws -> Bool {
+        guard let stars = draft.stars else { return false }
+        let areSound = try !db.stars.areUnreadable(of: draft.did)
+        let before = try db.stars.list(of: draft.did)
+        let after = stars.firstOfEach
+        guard !areSound || after != before else { return false }
+        _ = try db.stars.change(draft.did, server: server, now: now) { _ in after }
+        return true
+    }
+
+    /// Raises the generation of an account, which ends what began before.
+    ///
+    /// - Parameter dueAt: When it is due, if it is not leased; `nil` leaves the time. A leased one is due when it is released.
+    func changed(_ account: DID, dueAt: Timestamp?, now: Timestamp) throws {
+        try db.run(
+            "UPDATE accounts SET generation = generation + 1, updated_at = ? WHERE account = ?",
+            [now.milliseconds, db.key(account)]
+        )
+        guard let dueAt else { return }
+        try db.run(
+            "UPDATE leases SET due_at = ? WHERE account = ? AND owner IS NULL",
+            [dueAt.milliseconds, db.key(account)]
+        )
+    }
+
+    /// Ends the service of an account.
+    ///
+    /// - Returns: Whether it was served.
+    @discardableResult
+    func leave(_ account: DID) throws -> Bool {
+        let row = try db.row(
+            "SELECT a.generation, l.epoch FROM accounts a JOIN leases l ON l.account = a.account WHERE a.account = ?",
+            [db.key(account)]
+        )
+        guard let row else { return false }
+        try db.identity.raiseGeneration(to: max(row["generation"], row["epoch"]))
+        try db.run("DELETE FROM accounts WHERE account = ?", [db.key(account)])
+        return true
+    }
+}
+
+extension AccountStatus: SQLReadable {}
+
+extension [String] {
+    /// The texts without those that came before.
+    fileprivate var firstOfEach: [String] {
+        var seen = Set<String>()
+        return filter { seen.insert($0).inserted }
+    }
+}

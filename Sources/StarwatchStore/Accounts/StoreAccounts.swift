@@ -1,0 +1,148 @@
+package import StarwatchCore
+
+/// The accounts that the agent serves beside the active identity.
+///
+/// An operator's change needs no lease. It raises the account's generation, so that a cycle in flight writes nothing.
+package struct StoreAccounts: Sendable {
+    let store: Store
+
+    /// Serves accounts, in one transaction. Repeating it changes nothing.
+    ///
+    /// An account that was served or signed in before begins anew, as when its identity signs in, with its stars. The
+    /// active identity keeps its polls and signs out. A mark of removal is lost.
+    ///
+    /// - Parameters:
+    ///   - server: The server of all of them, in the form of ``StreamKey/server``.
+    ///   - dueAt: Returns the time of the first visit, of a new account and of a changed one.
+    /// - Returns: The result of each draft, in their order.
+    package func add(
+        _ drafts: [AccountDraft],
+        server: String,
+        now: Timestamp,
+        dueAt: @Sendable (DID) -> Timestamp
+    ) async throws(StoreError) -> [AccountAddition] {
+        try await store.write(.identity) { db in
+            try drafts.map { try db.accounts.add($0, server: server, now: now, dueAt: dueAt($0.did)) }
+        }
+    }
+
+    /// The next accounts in a stable order, which is not that of the DIDs in an encrypted database.
+    ///
+    /// Leaves out accounts whose DID does not open.
+    ///
+    /// - Parameter last: The last account of the former page; `nil` for the first page.
+    /// - Returns: Fewer than `limit` only at the end.
+    package func list(after last: DID?, limit: Int) async throws(StoreError) -> [StoredAccount] {
+        try await store.direct(.read) { db in try db.accounts.list(after: last, limit: limit) }
+    }
+
+    /// An account; `nil` if it is not served.
+    package func account(_ did: DID) async throws(StoreError) -> StoredAccount? {
+        try await store.direct(.read) { db in try db.accounts.account(did) }
+    }
+
+    /// Pauses or resumes an account. A resumed one is due now.
+    ///
+    /// - Returns: The account; `nil` if it is not served.
+    package func set(
+        _ status: AccountStatus,
+        of did: DID,
+        now: Timestamp
+    ) async throws(StoreError) -> StoredAccount? {
+        try await store.write(.identity, of: did, hasLease: false) { db in
+            if let former = try db.accounts.status(of: did), former != status {
+                try db.run("UPDATE accounts SET status = ? WHERE account = ?", [status.rawValue, db.key(did)])
+                try db.accounts.changed(did, dueAt: status == .active ? now : nil, now: now)
+            }
+            return try db.accounts.account(did)
+        }
+    }
+
+    /// Ends the service of an account as when an identity signs out, and marks it for deletion after
+    /// ``RetentionPolicy/removed``.
+    ///
+    /// - Returns: The date of the mark; `nil` if the account is neither served nor marked.
+    package func remove(_ did: DID, now: Timestamp) async throws(StoreError) -> Timestamp? {
+        try await store.write(.identity, of: did, hasLease: false) { db in
+            if try db.accounts.status(of: did) != nil {
+                _ = try db.identity.close(account: did, now: now)
+                try db.accounts.leave(did)
+                return try db.identity.markRemoved(did, now: now)
+            }
+            return try db.identity.removedAt(did)
+        }
+    }
+
+    /// Makes an active account due now, after an operator's change. One that is leased is due when it is released.
+    package func makeDue(_ did: DID, now: Timestamp) async throws(StoreError) {
+        try await store.write(.identity, of: did, hasLease: false) { db in
+            guard try db.accounts.status(of: did) == .active else { return }
+            try db.accounts.changed(did, dueAt: now, now: now)
+        }
+    }
+
+    package func counts(now: Timestamp) async throws(StoreError) -> AccountCounts {
+        try await store.direct(.read) { db in try db.accounts.counts(now: now) }
+    }
+}
+
+/// The leases of accounts.
+extension StoreAccounts {
+    /// Claims active accounts that are due and not leased, or whose lease has ended, the oldest due first.
+    ///
+    /// Frees the deliveries that the owner of an ended lease had taken. Until ``release(_:next:attempted:succeeded:)``,
+    /// writes for these accounts through this store are refused with ``StoreError/leaseLost`` if another owner has claimed them.
+    ///
+    /// - Parameters:
+    ///   - owner: A name that no other process has, nor an earlier start of this one.
+    ///   - until: The end of the leases, which ``renew(_:until:)`` moves.
+    package func claim(
+        limit: Int,
+        owner: String,
+        now: Timestamp,
+        until: Timestamp
+    ) async throws(StoreError) -> [AccountLease] {
+        try await store.perform { store throws(StoreError) in
+            let leases = try store.write(.lease) { db in
+                try db.accounts.claim(limit: limit, owner: owner, now: now, until: until)
+            }
+            for lease in leases {
+                // Another owner can have changed the account meanwhile.
+                store.forget(lease.account)
+                store.context.leases[lease.account] = lease
+            }
+            if leases.contains(where: { !$0.wasReleased }) { store.memory.snapshots.forget() }
+            return leases
+        }
+    }
+
+    /// Moves the ends of leases.
+    ///
+    /// - Returns: The leases that are still held, unchanged.
+    package func renew(_ leases: [AccountLease], until: Timestamp) async throws(StoreError) -> [AccountLease] {
+        try await store.write(.lease) { db in try leases.filter { try db.accounts.renew($0, until: until) } }
+    }
+
+    /// Ends a lease after a visit, and the account's share of the store's memory.
+    ///
+    /// - Parameters:
+    ///   - next: The time of the next visit. A change since the claim makes the account due at the change, if that is earlier.
+    ///   - attempted: The time of the visit's last request; `nil` keeps the stored one.
+    ///   - succeeded: The time of its last success.
+    /// - Returns: `false` if the lease was lost. Nothing was written then.
+    package func release(
+        _ lease: AccountLease,
+        next: Timestamp,
+        attempted: Timestamp?,
+        succeeded: Timestamp?
+    ) async throws(StoreError) -> Bool {
+        try await store.perform { store throws(StoreError) in
+            let isReleased = try store.write(.lease, of: lease.account, hasLease: false) { db in
+                try db.accounts.release(lease, next: next, attempted: attempted, succeeded: succeeded)
+            }
+            if store.context.leases[lease.account] == lease { store.context.leases[lease.account] = nil }
+            store.forget(lease.account)
+            return isReleased
+        }
+    }
+}

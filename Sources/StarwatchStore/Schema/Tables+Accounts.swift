@@ -1,0 +1,31 @@
+extension Tables {
+    /// The accounts that the agent serves beside the active identity, and their leases.
+    ///
+    /// `accounts` changes seldom, `leases` with each visit. `due_at` of a leased account is the end of its lease. `owner` is
+    /// `NULL` when the account is released. An account is in `accounts` or the active identity, never both; the view has
+    /// the ones that work can be done for.
+    static let accounts = """
+        CREATE TABLE accounts (
+            account TEXT PRIMARY KEY REFERENCES settings (accountDid),
+            status TEXT NOT NULL CHECK (status IN ('active', 'paused')),
+            generation INTEGER NOT NULL CHECK (generation >= 0),
+            added_at INTEGER NOT NULL,
+            updated_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE leases (
+            account TEXT PRIMARY KEY REFERENCES accounts (account) ON DELETE CASCADE,
+            due_at INTEGER NOT NULL,
+            owner TEXT CHECK (owner <> ''),
+            epoch INTEGER NOT NULL DEFAULT 0 CHECK (epoch >= 0),
+            last_attempt INTEGER,
+            last_success INTEGER
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX idx_leases_due ON leases (due_at);
+
+        CREATE VIEW identities (account, generation) AS
+            SELECT activeDid, generation FROM active_identity WHERE id = 1 AND activeDid IS NOT NULL
+            UNION ALL SELECT account, generation FROM accounts WHERE status = 'active';
+
+        """
+}

@@ -1,0 +1,33 @@
+package import StarwatchCore
+
+/// The right of an owner to work for an account until a time. Another owner can then take it over.
+package struct AccountLease: Sendable, Hashable {
+    package let account: DID
+    /// The account's generation at the claim, which every commit must pass back.
+    package let generation: Int
+    /// Counts the claims of the account, so that two leases of one owner differ.
+    package let epoch: Int
+    package let owner: String
+    /// The time when the account was due.
+    package let dueAt: Timestamp
+    /// Whether the former owner had released the account. Otherwise its work was interrupted.
+    package let wasReleased: Bool
+}
+
+extension Session {
+    /// Refuses an access for an account whose lease was claimed here and then lost to another owner.
+    ///
+    /// - Throws: ``StoreError/leaseLost``.
+    func checkLease(of account: DID?) throws {
+        if let account, try !hasLease(of: account) { throw StoreError.leaseLost }
+    }
+
+    /// Whether the lease of an account is still the one that was claimed here; true if none was.
+    func hasLease(of account: DID) throws -> Bool {
+        guard let lease = context.leases[account] else { return true }
+        return try integer(
+            "SELECT count(*) FROM leases WHERE account = ? AND owner = ? AND epoch = ?",
+            [key(account), lease.owner, lease.epoch]
+        ) == 1
+    }
+}

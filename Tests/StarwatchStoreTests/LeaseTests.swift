@@ -1,0 +1,281 @@
+import GRDB
+import StarwatchCore
+import Testing
+
+@testable import StarwatchStore
+
+/// An account is worked for by one owner at a time, and what another one does too late is not stored.
+@Suite struct LeaseTests {
+    let world = World()
+    private let witness = Witness()
+    private var until: Timestamp { world.now + .seconds(30) }
+
+    /// A store with accounts that became due one after the other, and now.
+    private func store(_ dids: [DID] = [World.alice]) async throws -> Store {
+        var options = world.options()
+        options.observer = witness
+        let store = try Store(options)
+        let (now, drafts) = (world.now, dids.map { AccountDraft(did: $0) })
+        _ = try await store.accounts.add(drafts, server: World.server, now: now) { did in
+            now - .seconds(dids.count - 1 - dids.firstIndex(of: did)!)
+        }
+        return store
+    }
+
+    private func claim(_ store: Store, limit: Int = 9, owner: String = "first") async throws -> [AccountLease] {
+        try await store.accounts.claim(limit: limit, owner: owner, now: world.now, until: until)
+    }
+
+    private func claimOne(_ store: Store) async throws -> AccountLease { try #require(try await claim(store).first) }
+
+    /// Every row that work for an account can write.
+    private func dump() async throws -> [String] {
+        try await DatabaseQueue(path: world.path).read { db in
+            try [
+                "settings", "accounts", "leases", "streams", "watermarks", "ledger", "notification_outbox",
+                "notifications", "deliveries", "ack_batches", "request_windows", "history",
+            ].flatMap { table in
+                try Row.fetchAll(db, sql: "SELECT * FROM \(table) ORDER BY 1, 2").map { "\(table) \($0)" }
+            }
+        }
+    }
+
+    // MARK: - Claims
+
+    @Test func aClaimTakesEachAccountOnceTheOldestDueFirst() async throws {
+        let dids = (0..<5).map { DID("did:ethr:0x\($0)")! }
+        let store = try await store(dids)
+        let first = try await claim(store, limit: 2)
+        let second = try await claim(store, limit: 2, owner: "second")
+        let third = try await claim(store, owner: "first")
+        #expect((first + second + third).map(\.account) == dids)
+        #expect(first.map(\.dueAt) == [world.now - .seconds(4), world.now - .seconds(3)])
+        #expect(first.allSatisfy { $0.wasReleased && $0.owner == "first" })
+        #expect(try await claim(store, owner: "second") == [])
+        let counts = try await store.accounts.counts(now: world.now)
+        #expect(counts.leased == 5 && counts.due == 0 && counts.oldestDue == nil)
+    }
+
+    @Test func anAccountThatIsPausedOrNotDueIsNotClaimed() async throws {
+        let store = try await store([World.alice, World.bob])
+        _ = try await store.accounts.set(.paused, of: World.alice, now: world.now)
+        #expect(try await store.accounts.claim(limit: 9, owner: "o", now: world.now - .seconds(1), until: until) == [])
+        #expect(try await claim(store).map(\.account) == [World.bob])
+    }
+
+    @Test func aReleasedAccountIsDueAtItsNextTime() async throws {
+        let store = try await store()
+        let lease = try await claimOne(store)
+        let (next, at) = (world.now + .seconds(900), world.now + .seconds(1))
+        #expect(try await store.accounts.release(lease, next: next, attempted: at, succeeded: nil))
+        let account = try #require(try await store.accounts.account(World.alice))
+        #expect(account.dueAt == next && account.lastAttempt == at && account.lastSuccess == nil && !account.isLeased)
+        #expect(try await !store.accounts.release(lease, next: world.now, attempted: nil, succeeded: nil))
+        world.now = next
+        let again = try await claimOne(store)
+        #expect(again.wasReleased && again.epoch == lease.epoch + 1 && again.dueAt == next)
+        #expect(try await store.accounts.release(again, next: next, attempted: nil, succeeded: at))
+        let later = try #require(try await store.accounts.account(World.alice))
+        #expect(later.lastAttempt == at && later.lastSuccess == at)
+    }
+
+    @Test func aRenewedLeaseEndsLater() async throws {
+        let store = try await store()
+        let lease = try await claimOne(store)
+        world.now = until - .seconds(1)
+        #expect(try await store.accounts.renew([lease], until: until) == [lease])
+        world.now = world.now + .seconds(10)
+        #expect(try await claim(store, owner: "second") == [])
+        world.now = until
+        #expect(try await claim(store, owner: "second").map(\.wasReleased) == [false])
+        #expect(try await store.accounts.renew([lease], until: until) == [])
+    }
+
+    @Test func aReleaseForgetsWhatTheMemoryHasOfTheAccount() async throws {
+        let store = try await store()
+        let lease = try await claimOne(store)
+        _ = try await store.polls.state(world.stream, maxUndelivered: 1000)
+        #expect(store.polls.rememberedState(world.stream, maxUndelivered: 1000) != nil)
+        _ = try await store.accounts.release(lease, next: until, attempted: nil, succeeded: nil)
+        #expect(store.polls.rememberedState(world.stream, maxUndelivered: 1000) == nil)
+        #expect(await store.streamIDs.isEmpty)
+    }
+
+    // MARK: - Changes by an operator
+
+    @Test func aChangeDuringAVisitMakesTheAccountDueAtItsRelease() async throws {
+        let store = try await store()
+        let lease = try await claimOne(store)
+        let changed = world.now + .seconds(5)
+        try await store.accounts.makeDue(World.alice, now: changed)
+        // It stays with its owner until the end of the visit.
+        #expect(try await store.accounts.claim(limit: 9, owner: "second", now: changed, until: until) == [])
+        #expect(try await store.accounts.renew([lease], until: until) == [lease])
+        _ = try await store.accounts.release(lease, next: until, attempted: nil, succeeded: nil)
+        #expect(try await store.accounts.account(World.alice)?.dueAt == changed)
+    }
+
+    @Test func aChangeMakesAnAccountDueThatIsNotLeasedOrPaused() async throws {
+        let store = try await store()
+        _ = try await store.accounts.release(claimOne(store), next: until, attempted: nil, succeeded: nil)
+        try await store.accounts.makeDue(World.alice, now: world.now)
+        #expect(try await store.accounts.account(World.alice)?.dueAt == world.now)
+        let paused = try await store.accounts.set(.paused, of: World.alice, now: world.now)
+        try await store.accounts.makeDue(World.alice, now: world.now)
+        #expect(try await store.accounts.account(World.alice) == paused)
+    }
+
+    @Test func aCycleWritesNothingAfterAPauseDuringItsVisit() async throws {
+        let store = try await store()
+        let lease = try await claimOne(store)
+        _ = try await store.polls.state(world.stream, maxUndelivered: 1000)
+        _ = try await store.accounts.set(.paused, of: World.alice, now: world.now)
+        let before = try await dump()
+        let counts = try await world.commit(store, world.changes(1...3)) { $0.expectedGeneration = lease.generation }
+        #expect(counts == nil)
+        #expect(try await dump() == before)
+    }
+
+    @Test func aLeaseFromBeforeARemovalIsNotTakenForALaterOne() async throws {
+        let store = try await store()
+        let lease = try await claimOne(store)
+        _ = try await store.accounts.remove(World.alice, now: world.now)
+        #expect(try await store.accounts.renew([lease], until: until) == [])
+        let now = world.now
+        _ = try await store.accounts.add([AccountDraft(did: World.alice)], server: World.server, now: now) { _ in now }
+        let later = try await claimOne(store)
+        #expect(later.epoch > lease.epoch && later.generation > lease.generation && later.wasReleased)
+        #expect(try await !store.accounts.release(lease, next: now, attempted: nil, succeeded: nil))
+        #expect(try await store.accounts.renew([later], until: until) == [later])
+    }
+
+    // MARK: - Writes
+
+    /// The writes of a visit.
+    enum Write: CaseIterable {
+        case commit, claim, record, window, cycle, unchanged, stars, newStream, postpone
+    }
+
+    /// Prepares a store for the write, and returns the write.
+    private func prepare(_ write: Write, _ store: Store) async throws -> () async throws -> Void {
+        let (world, now) = (world, world.now)
+        _ = try await world.commit(store, world.changes(1...3))
+        switch write {
+        case .commit: return { _ = try await world.commit(store, world.changes(4...5)) }
+        case .claim: return { _ = try await world.claim(store) }
+        case .record:
+            let ticket = try #require(try await world.claim(store)?.tickets.first)
+            return { _ = try await store.deliveries.record(ticket, .ok, now: now, maxRetries: 3) }
+        case .window: return { try await store.polls.setRequestWindow([1], of: World.alice, spentAt: now) }
+        case .cycle: return { try await store.polls.finishCycle(CycleRecord.make(world, .changed)) }
+        case .unchanged:
+            return {
+                store.polls.recordUnchanged(CycleRecord.make(world, .unchanged))
+                _ = try await store.status.snapshot([])
+                try await store.polls.finishCycle(CycleRecord.make(world, .unchanged))
+            }
+        case .stars:
+            return { _ = try await store.stars.set(["p"], of: World.alice, server: World.server, now: now) }
+        case .newStream:
+            let stream = StreamKey(account: World.alice, server: World.server, poll: PollName("other")!)
+            return { _ = try await store.polls.state(stream, maxUndelivered: 1000) }
+        case .postpone:
+            try await world.deliverAll(store)
+            let batch = try #require(
+                try await store.acknowledgements.nextBatch(world.stream, limit: 9, now: now) { "key" }
+            )
+            return { try await store.acknowledgements.postpone(batch, until: now + .seconds(9), newKey: nil) }
+        }
+    }
+
+    @Test(arguments: Write.allCases)
+    func aWriteAfterATakeoverIsRefusedAndWritesNothing(_ write: Write) async throws {
+        let store = try await store()
+        let lease = try await claimOne(store)
+        let work = try await prepare(write, store)
+        let taken = try await store.claimElsewhere(owner: "second", now: until, until: until + .seconds(30))
+        #expect(taken.map(\.account) == [World.alice])
+        let before = try await dump()
+        await #expect(throws: StoreError.leaseLost) { try await work() }
+        #expect(try await dump() == before)
+        // The database works.
+        #expect(store.health.failure == nil)
+        #expect(StoreErrorKind.allCases.allSatisfy { witness[$0.rawValue] == 0 } && witness["missed"] == 0)
+        // The refusal lasts until the release, which finds that the lease is lost.
+        await #expect(throws: StoreError.leaseLost) { try await work() }
+        #expect(try await !store.accounts.release(lease, next: until, attempted: nil, succeeded: nil))
+        #expect(try await dump() == before)
+    }
+
+    @Test(arguments: Write.allCases)
+    func theSameWriteUnderALeaseWritesSomething(_ write: Write) async throws {
+        let store = try await store()
+        _ = try await claimOne(store)
+        let work = try await prepare(write, store)
+        let before = try await dump()
+        try await work()
+        #expect(try await dump() != before)
+    }
+
+    /// An operator's change goes to the owner, wherever the operator is.
+    @Test func anOperatorChangesAnAccountWhoseLeaseIsLost() async throws {
+        let store = try await store()
+        _ = try await claimOne(store)
+        _ = try await store.claimElsewhere(owner: "second", now: until, until: until + .seconds(30))
+        try await store.accounts.makeDue(World.alice, now: world.now)
+        #expect(try await store.accounts.set(.paused, of: World.alice, now: world.now)?.status == .paused)
+        #expect(try await store.accounts.remove(World.alice, now: world.now) == world.now)
+        #expect(try await store.identity.eraseAccount(World.alice) == .erased(isPurged: true))
+    }
+
+    @Test func aTakeoverFreesTheDeliveriesOfTheFormerOwner() async throws {
+        let store = try await store()
+        _ = try await claimOne(store)
+        try await world.commit(store, world.changes(1...3))
+        _ = try await world.claim(store, lease: .seconds(3600))
+        world.now = until
+        #expect(try await world.reclaim(store, until: until).isEmpty)
+        let lease = try await claimOne(store)
+        #expect(!lease.wasReleased)
+        #expect(try await world.reclaim(store, until: until).count == 1)
+    }
+
+    // MARK: - Statements
+
+    /// Otherwise another owner could claim the account between the check and the write.
+    @Test func theLeaseIsCheckedFirstInTheTransaction() async throws {
+        let store = try await store()
+        _ = try await claimOne(store)
+        try await world.commit(store, world.changes(1...3))
+        let found = try await Recorded.statements(of: store) { _ = try await world.claim(store) }
+        let begin = try #require(found.firstIndex { $0.hasPrefix("BEGIN IMMEDIATE") })
+        #expect(found[begin + 1].contains("FROM leases"))
+        let alone = try await Recorded.statements(of: store) {
+            try await store.polls.setRequestWindow([1], of: World.alice, spentAt: world.now)
+        }
+        let first = try #require(alone.first)
+        #expect(first.hasPrefix("BEGIN IMMEDIATE") && alone[1].contains("FROM leases"))
+    }
+
+    @Test func withoutALeaseNoStatementNamesThem() async throws {
+        let store = try await world.open()
+        let found = try await Recorded.statements(of: store) {
+            try await world.commit(store, world.changes(1...3))
+            try await world.deliverAll(store)
+            try await store.polls.setRequestWindow([1], of: World.alice, spentAt: world.now)
+        }
+        #expect(found.count > 10 && !found.contains { $0.contains("leases") })
+    }
+}
+
+extension Store {
+    /// Claims accounts as another process does, on a connection of its own.
+    fileprivate func claimElsewhere(owner: String, now: Timestamp, until: Timestamp) throws -> [AccountLease] {
+        let other = try DatabaseQueue(path: options.path)
+        let before = context.changedRows
+        defer { context.changedRows = before }
+        return try other.write { db in
+            try context.run({ try $0.accounts.claim(limit: 9, owner: owner, now: now, until: until) }, on: db)
+        }
+    }
+}
