@@ -29,7 +29,7 @@ import Testing
             "StoreServers.setNotBefore", "StoreServers.state",
         ],
         "Status and metrics show the sums over all accounts.": [
-            "StoreAccounts.counts", "StoreStatus.rememberedSnapshot", "StoreStatus.snapshot",
+            "StoreAccounts.counts", "StoreAccounts.nextDue", "StoreStatus.rememberedSnapshot", "StoreStatus.snapshot",
         ],
         "Counters and samples are those of the process.": [
             "StoreDeliveries.takeUnreadable", "StoreStatus.ledgerOfLastDay", "StoreStatus.ledgerTotals",

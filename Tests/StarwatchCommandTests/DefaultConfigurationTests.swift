@@ -31,6 +31,11 @@ import Testing
         identity:
           did: null                      # only seeds an empty database; later: starwatch identity set
 
+        accounts: one                    # one | many; one: identity.did; many: those of starwatch accounts add
+
+        fleet:
+          requests_per_second: 10        # of all accounts: many (1 to 10000)
+
         auth:
           kind: none                     # none | shared_secret | did_key | token_pool | command
           secret_file: null              # shared_secret: the secret's bytes (HS256), at least 32

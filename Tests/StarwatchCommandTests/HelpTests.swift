@@ -82,107 +82,107 @@ import Testing
         ("config reference", "USAGE: starwatch config reference [--man] [--json]"),
         (
             "poll",
-            "USAGE: starwatch poll <name> [--unless-within <time>] [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch poll <name> [--unless-within <time>] [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         ("next-runs", "USAGE: starwatch next-runs <name> [--count <count>] [--config <file>] [--json]"),
         (
             "status",
-            "USAGE: starwatch status [--watch] [--interval <time>] [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch status [--watch] [--interval <time>] [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         (
             "outbox list",
-            "USAGE: starwatch outbox list [--state <state>] [--twice] [--poll <poll>] [--before <before>] [--limit <limit>] [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch outbox list [--state <state>] [--twice] [--poll <poll>] [--before <before>] [--limit <limit>] [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
-        ("explain", "USAGE: starwatch explain <id> [--config <file>] [--socket <path>] [--timeout <time>] [--json]"),
+        ("explain", "USAGE: starwatch explain <id> [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"),
         (
             "logs",
-            "USAGE: starwatch logs [--since <since>] [--level <level>] [--run <run>] [--follow] [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch logs [--since <since>] [--level <level>] [--run <run>] [--follow] [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         (
             "outbox show",
-            "USAGE: starwatch outbox show <id> [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch outbox show <id> [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         (
             "outbox retry",
-            "USAGE: starwatch outbox retry [<ids> ...] [--all] [--poll <poll>] [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch outbox retry [<ids> ...] [--all] [--poll <poll>] [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         (
             "outbox discard",
-            "USAGE: starwatch outbox discard [--claimed] [<ids> ...] [--all] [--poll <poll>] [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch outbox discard [--claimed] [<ids> ...] [--all] [--poll <poll>] [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         (
             "quarantine list",
-            "USAGE: starwatch quarantine list [--poll <poll>] [--before <before>] [--limit <limit>] [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch quarantine list [--poll <poll>] [--before <before>] [--limit <limit>] [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         (
             "quarantine discard",
-            "USAGE: starwatch quarantine discard [<ids> ...] [--all] [--poll <poll>] [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch quarantine discard [<ids> ...] [--all] [--poll <poll>] [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         (
             "notifications follow",
-            "USAGE: starwatch notifications follow [--after <after>] [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch notifications follow [--after <after>] [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         (
             "notifications list",
-            "USAGE: starwatch notifications list [--before <before>] [--change <change>] [--limit <limit>] [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch notifications list [--before <before>] [--change <change>] [--limit <limit>] [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         (
             "notifications show",
-            "USAGE: starwatch notifications show <id> [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch notifications show <id> [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         (
             "notifications act",
-            "USAGE: starwatch notifications act <id> <action> [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch notifications act <id> <action> [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
-        ("deeplink", "USAGE: starwatch deeplink <url> [--config <file>] [--socket <path>] [--timeout <time>] [--json]"),
+        ("deeplink", "USAGE: starwatch deeplink <url> [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"),
         ("digests", "USAGE: starwatch digests <subcommand>"),
         (
             "digests list",
-            "USAGE: starwatch digests list [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch digests list [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         (
             "digests fetch",
-            "USAGE: starwatch digests fetch <name> [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch digests fetch <name> [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         (
             "digests show",
-            "USAGE: starwatch digests show <name> [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch digests show <name> [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         (
             "identity show",
-            "USAGE: starwatch identity show [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch identity show [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         (
             "identity set",
-            "USAGE: starwatch identity set [<did>] [--sign-out] [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch identity set [<did>] [--sign-out] [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         (
             "stars list",
-            "USAGE: starwatch stars list [--archived] [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch stars list [--archived] [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         (
             "stars restore",
-            "USAGE: starwatch stars restore [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch stars restore [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         (
             "stars set",
-            "USAGE: starwatch stars set <ids> ... [--force] [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch stars set <ids> ... [--force] [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         (
             "stars add",
-            "USAGE: starwatch stars add <ids> ... [--force] [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch stars add <ids> ... [--force] [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         (
             "stars remove",
-            "USAGE: starwatch stars remove <ids> ... [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch stars remove <ids> ... [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         (
             "stars opt-out",
-            "USAGE: starwatch stars opt-out [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch stars opt-out [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         (
             "stars opt-in",
-            "USAGE: starwatch stars opt-in [--config <file>] [--socket <path>] [--timeout <time>] [--json]"
+            "USAGE: starwatch stars opt-in [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
         ("schema", "USAGE: starwatch schema [--from <version>]"),
         ("metrics catalogue", "USAGE: starwatch metrics catalogue [--markdown] [--config <file>] [--json]"),

@@ -61,6 +61,8 @@ package final class IdentityContext: Sendable {
     }
 
     private let store: Store
+    /// The account whose identity it is; `nil`: the active identity.
+    private let served: DID?
     private let isShared: Bool
     private let now: @Sendable () -> Timestamp
     private let logger: Logger
@@ -70,15 +72,18 @@ package final class IdentityContext: Sendable {
     private let epoch = Atomic<UInt64>(0)
 
     /// - Parameters:
+    ///   - served: One of many accounts; `nil`: the active identity.
     ///   - isShared: `true` if another program can change the database.
     ///   - now: The local time.
     package init(
         store: Store,
+        served: DID? = nil,
         isShared: Bool,
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
+        self.served = served
         self.isShared = isShared
         self.logger = logger
         self.now = now
@@ -88,7 +93,7 @@ package final class IdentityContext: Sendable {
     package func current() async throws(StoreError) -> Snapshot {
         if !isShared, let snapshot = cached.withLock({ $0 }) { return snapshot }
         let epoch = epoch.load(ordering: .acquiring)
-        var snapshot = Snapshot(identity: try await store.identity.active())
+        var snapshot = Snapshot(identity: try await stored())
         if let did = snapshot.identity.did {
             let interests = try await store.stars.interests(of: did)
             snapshot.interests = interests
@@ -105,6 +110,25 @@ package final class IdentityContext: Sendable {
             if self.epoch.load(ordering: .acquiring) == epoch { cached = snapshot }
         }
         return snapshot
+    }
+
+    /// Returns the identity as the database has it now.
+    package func stored() async throws(StoreError) -> ActiveIdentity {
+        if let served { return try await store.identity.active(of: served) }
+        return try await store.identity.active()
+    }
+
+    /// Returns the identity's DID as the database has it now.
+    ///
+    /// - Throws: ``ControlError`` if there is none.
+    func signedIn() async throws -> DID {
+        if let did = try await stored().did { return did }
+        throw ControlError(
+            .conflict,
+            served == nil
+                ? "No identity is active; set one with starwatch identity set DID, or name one of many accounts with --account."
+                : "That account is paused or not known; see starwatch accounts list."
+        )
     }
 
     /// Returns the stars of `snapshot` as request bodies.

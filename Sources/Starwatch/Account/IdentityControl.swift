@@ -17,7 +17,7 @@ struct IdentityControl: Sendable {
     /// Starts the work for a new identity.
     let startWork: @Sendable () async -> Void
 
-    func current() async throws -> IdentityReport { try await report(try await store.identity.active()) }
+    func current() async throws -> IdentityReport { try await report(try await account.identity.stored()) }
 
     /// Changes the identity. Cycles of the previous one are cancelled and cannot store anything.
     func set(_ choice: IdentityChoice) async throws -> IdentityReport {
@@ -105,14 +105,6 @@ struct IdentityControl: Sendable {
 }
 
 extension Store {
-    /// Returns the active identity.
-    ///
-    /// - Throws: ``ControlError`` if there is none.
-    nonisolated func signedIn() async throws -> DID {
-        if let did = try await identity.active().did { return did }
-        throw ControlError(.conflict, "No identity is active; set one with starwatch identity set DID.")
-    }
-
     /// Returns the kinds of poll that an account's preferences switch off.
     nonisolated func optedOut(of did: DID) async throws(StoreError) -> [PollKind] {
         let off = IdentityContext.optedOut(try await stars.interests(of: did).preferences)

@@ -13,7 +13,7 @@ struct StarsControl: Sendable {
     let startPolls: @Sendable () -> Void
 
     func listing() async throws -> StarsListing {
-        let did = try await store.signedIn()
+        let did = try await account.identity.signedIn()
         let stars = try await store.stars.list(of: did)
         let starred = Set(stars)
         let names = try await store.stars.planNames(of: did, server: account.server)
@@ -23,7 +23,7 @@ struct StarsControl: Sendable {
     }
 
     func change(_ change: StarsChange) async throws -> StarsListing {
-        let did = try await store.signedIn()
+        let did = try await account.identity.signedIn()
         guard change.planIDs.allSatisfy({ (1...2048).contains($0.unicodeScalars.count) }) else {
             throw ControlError(.invalid, "A plan identifier is empty or longer than 2,048 characters.")
         }
@@ -49,7 +49,7 @@ struct StarsControl: Sendable {
 
     /// Switches a kind of poll off or on. The stars stay.
     func choose(_ choice: KindChoice) async throws -> KindListing {
-        let did = try await store.signedIn()
+        let did = try await account.identity.signedIn()
         // Needed after a failure too, because the change can be stored despite it.
         defer {
             account.identity.invalidate()
@@ -67,7 +67,7 @@ struct StarsControl: Sendable {
     }
 
     func archived() async throws -> StarsArchive {
-        let archived = try await store.stars.archived(of: try await store.signedIn())
+        let archived = try await store.stars.archived(of: try await account.identity.signedIn())
         return StarsArchive(
             archived: archived.map { ArchivedStarsReport(archivedAt: $0.archivedAt.iso8601, planIDs: $0.stars) }
         )

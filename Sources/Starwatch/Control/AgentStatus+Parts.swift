@@ -1,4 +1,5 @@
 public import StarwatchCore
+package import StarwatchStore
 
 extension AgentStatus {
     /// The clock, measured against the server's.
@@ -78,6 +79,27 @@ extension AgentStatus {
 
         package init(_ canary: HealthFacts.Canary) {
             (everySeconds, lastArrival) = (canary.every.inSeconds, canary.lastArrival?.iso8601)
+        }
+    }
+
+    /// The accounts of a process that serves many, in numbers.
+    public struct Accounts: Sendable, Codable, Hashable {
+        public var active: Int
+        public var paused: Int
+        /// Those that are due and wait for their visit.
+        public var due: Int
+        /// The time since which the one that waits longest is due; `nil` if none waits.
+        public var oldestDue: String?
+        /// Seconds that one round of all accounts takes at least, by the limit of requests.
+        public var roundSeconds: Double
+
+        enum CodingKeys: String, SnakeKey {
+            case active, paused, due, oldestDue, roundSeconds
+        }
+
+        package init(_ counts: AccountCounts, round: Duration) {
+            (active, paused, due) = (counts.active, counts.paused, counts.due)
+            (oldestDue, roundSeconds) = (counts.oldestDue?.iso8601, round.inSeconds)
         }
     }
 

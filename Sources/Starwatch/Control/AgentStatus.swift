@@ -203,6 +203,8 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public var memory: Memory?
     /// `nil` from an older agent, and without canaries.
     public var canary: Canary?
+    /// `nil` for an agent that works for the active identity.
+    public var accounts: Accounts?
     /// Time of the last scrape by Prometheus or a compatible scraper, which name their time limit in a header; `nil`
     /// without one since the start.
     public var lastScrape: String?
@@ -214,7 +216,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     enum CodingKeys: String, SnakeKey {
         case status, reasons, problems, headline, version, pid, startedAt, now, identity, polls, digests, outbox,
             clock, server
-        case storage, disk, memory, canary, lastScrape, restarts, pollingMetrics
+        case storage, disk, memory, canary, accounts, lastScrape, restarts, pollingMetrics
     }
 
     /// Takes what is wrong; a status without problems is healthy.

@@ -21,7 +21,7 @@ extension DispatchPass {
             try await store.notifications.announce(
                 notice,
                 on: service.account.stream(poll, of: account),
-                OutgoingNotification(message),
+                service.renderer.outgoing(message),
                 sinks: sinkNames,
                 now: service.now
             )
@@ -63,7 +63,7 @@ extension DispatchPass {
                 let problems = service.metrics.problems.all
                 message.problem = Problem.cause(ofStale: poll.name, among: problems)?.kind.rawValue
             }
-            let outgoing = OutgoingNotification(message)
+            let outgoing = service.renderer.outgoing(message)
             if let notice {
                 let takers = sinks.filter { notice.takenBy.contains($0.name) && $0.sink.takesBack }.map(\.name)
                 try await store.notifications.clearStalenessNotice(stream, outgoing, sinks: takers, now: now)

@@ -28,6 +28,8 @@ package final class DispatchService: Worker {
     package struct Options: Sendable {
         package let delivery: DeliveryOptions
         package let maxRetries: Int
+        /// The pseudonym of one of many accounts.
+        package var account: String?
     }
 
     package static let finishes = true
@@ -57,7 +59,11 @@ package final class DispatchService: Worker {
         self.sinks = sinks
         self.options = options.delivery
         maxRetries = options.maxRetries
-        renderer = NotificationRenderer(polls: polls.map(\.options), options: options.delivery)
+        renderer = NotificationRenderer(
+            polls: polls.map(\.options),
+            options: options.delivery,
+            account: options.account
+        )
         startedAt = context.environment.time.now
         self.context = context
     }

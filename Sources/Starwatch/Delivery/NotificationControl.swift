@@ -3,6 +3,7 @@ import StarwatchStore
 
 /// The notifications of the active identity, what people do with them, and the feed of their latest.
 struct NotificationControl: Sendable {
+    let identity: IdentityContext
     let store: Store
     let sinks: [SinkSlot]
     let clock: ServerClock
@@ -19,7 +20,7 @@ struct NotificationControl: Sendable {
         try ControlError.check(limit: query.limit, upTo: NotificationQuery.listLimit)
         let change: JWTID? = if let name = query.change { try await self.change(name) } else { nil }
         if query.change != nil, change == nil { return NotificationListing(notifications: []) }
-        guard let account = try await store.identity.active().did else { return NotificationListing(notifications: []) }
+        guard let account = try await identity.stored().did else { return NotificationListing(notifications: []) }
         let stored = try await store.notifications.list(
             of: account,
             limit: query.limit,
@@ -85,7 +86,7 @@ struct NotificationControl: Sendable {
             .notFound,
             "The shortlink is not known, or past its 24 hours; open \(DeepLink.notifications.url) in its place."
         )
-        guard let account = try await store.identity.active().did,
+        guard let account = try await identity.stored().did,
             let found = try await store.notifications.shortlink(shortlink, of: account, now: clock.now)
         else { throw unknown }
         return ShortlinkReport(
@@ -126,7 +127,7 @@ struct NotificationControl: Sendable {
     ///
     /// - Throws: ``ControlError`` if nobody is signed in, because there is then no notification.
     private func account() async throws -> DID {
-        if let account = try await store.identity.active().did { return account }
+        if let account = try await identity.stored().did { return account }
         throw Self.noSuchNotification
     }
 

@@ -7,10 +7,13 @@ struct NotificationRenderer: Sendable {
     let messages: Messages
     private let polls: [PollName: PollOptions]
     private let options: DeliveryOptions
+    /// The pseudonym of one of many accounts; `nil`: the active identity, which notifications do not name.
+    private let account: String?
 
-    init(polls: [PollOptions], options: DeliveryOptions) {
+    init(polls: [PollOptions], options: DeliveryOptions, account: String? = nil) {
         self.polls = Dictionary(polls.map { ($0.name, $0) }) { $1 }
         self.options = options
+        self.account = account
         messages = options.catalogues.messages(for: LocaleTag(options.locale) ?? .english)
     }
 
@@ -38,7 +41,14 @@ struct NotificationRenderer: Sendable {
             context: context,
             createdAt: now
         )
-        return (OutgoingNotification(message), context.shortlink)
+        return (outgoing(message), context.shortlink)
+    }
+
+    /// The notification for the sinks, with its account.
+    func outgoing(_ message: NotificationMessage) -> OutgoingNotification {
+        var message = message
+        message.account = account
+        return OutgoingNotification(message)
     }
 
     /// Renders synthetic changes.

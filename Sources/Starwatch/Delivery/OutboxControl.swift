@@ -37,7 +37,7 @@ struct OutboxControl: Sendable {
 
     func retry(_ rows: RowSelection) async throws -> ChangeCount {
         try rows.check()
-        let active = try await store.identity.active().did
+        let active = try await dispatcher.account.identity.stored().did
         guard let ids = rows.ids else {
             let poll = try rows.poll.map(name)
             guard let active else { return ChangeCount(changed: 0) }

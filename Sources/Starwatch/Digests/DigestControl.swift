@@ -5,13 +5,14 @@ import StarwatchStore
 struct DigestControl: Sendable {
     /// `nil` if no digests are configured.
     let service: DigestService?
+    let identity: IdentityContext
     let store: Store
     let time: any TimeSource
     let dispatcher: DispatchService
 
     func list() async throws -> DigestListing {
         let now = time.now
-        let account = try await store.identity.active().did
+        let account = try await identity.stored().did
         let rows = try await rows(of: account, since: now - .days(1)) ?? []
         var reports: [DigestReport] = []
         for digest in service?.digests ?? [] {
@@ -51,7 +52,7 @@ struct DigestControl: Sendable {
 
     func fetch(_ name: String) async throws -> DigestFetchReport {
         let (service, digest) = try named(name)
-        let account = try await store.signedIn()
+        let account = try await identity.signedIn()
         let outcome = try await service.fetchNow(digest)
         let content = try await store.digests.content(source: digest.source, account: account)
         guard let outcome else {
@@ -62,7 +63,7 @@ struct DigestControl: Sendable {
 
     func show(_ name: String) async throws -> DigestShowReport {
         let (service, digest) = try named(name)
-        let account = try await store.signedIn()
+        let account = try await identity.signedIn()
         switch try await service.showNow(digest) {
         case .otherIdentity:
             throw ControlError(.conflict, "The identity changed meanwhile, so nothing was shown; try again.")

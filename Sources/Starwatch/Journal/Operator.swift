@@ -1,4 +1,5 @@
 import Glibc
+package import StarwatchCore
 
 /// The person or program that asked for a change.
 package struct Operator: Sendable, Hashable {
@@ -17,6 +18,8 @@ package struct Operator: Sendable, Hashable {
 
     package let way: Way
     package let name: String?
+    /// The one of many accounts that the request is about; `nil`: none, or the active identity.
+    package var account: DID?
 
     /// - Parameter name: A name of other characters than letters, digits, `.`, `-` and `_` could be that of a person
     ///   elsewhere, such as an address, so it becomes `user`.

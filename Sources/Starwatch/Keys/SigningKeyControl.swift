@@ -8,6 +8,7 @@ import StarwatchTransport
 /// The keys of the database that sign tokens.
 struct SigningKeyControl: Sendable {
     let auth: AuthOptions
+    let identity: IdentityContext
     let store: Store
     /// Gives the keys to the token provider.
     let keys: StoredSigningKeys
@@ -68,7 +69,7 @@ struct SigningKeyControl: Sendable {
         _ grace: SigningGrace
     ) async throws -> SigningKeyReport {
         guard let content = Base64.decode(text) else { throw ControlError(.invalid, "The key must be in base64.") }
-        let did = try await store.signedIn()
+        let did = try await identity.signedIn()
         let secret = try Self.secret(content, algorithm, of: did)
         let name = kid ?? SigningKeyContent.kid(of: secret)
         guard SigningKey.isKid(name) else {

@@ -8,6 +8,9 @@ extension AgentEvent: CaseIterable {
     ]
     private static let attempt: [LogField] = [.runID, .notificationID, .sink, .error, .reason]
 
+    static let accountsChanged = AgentEvent("accounts.changed", .notice, [.kind, .count]) {
+        "An operator added, paused, resumed, removed or erased accounts."
+    }
     static let acknowledgeFailed = AgentEvent(
         "acknowledge.failed",
         .warning,
@@ -122,6 +125,9 @@ extension AgentEvent: CaseIterable {
     }
     static let dispatchStoreFailed = AgentEvent("dispatch.store_failed", .error, [.error]) {
         "The database failed during delivery. Check the disk; a notification can arrive twice, with the same id."
+    }
+    static let fleetStoreFailed = AgentEvent("fleet.store_failed", .error, [.error]) {
+        "The database failed while accounts were claimed or released. Check the disk; they are visited again within 30 s."
     }
     static let httpClearText = AgentEvent("http.clear_text", .warning, [.port]) {
         "The port listens beyond this machine without TLS, and a password or the control token passes over the network "
@@ -366,11 +372,13 @@ extension AgentEvent: CaseIterable {
 
     /// Every event above. `ReadmeTests` finds one that is missing.
     package static let allCases: [AgentEvent] = [
-        acknowledgeFailed, acknowledgeLocal, acknowledgeNoToken, acknowledgeStoreFailed, agentFailed, agentRunEnded,
+        accountsChanged, acknowledgeFailed, acknowledgeLocal, acknowledgeNoToken, acknowledgeStoreFailed, agentFailed,
+        agentRunEnded,
         agentStarted, agentStopped, apiFailure, callbackDropped, callbackRefused, callbackStoreFailed,
         callbackUnavailable, canaryStoreFailed, clockJump, clockNoAnswer, clockSkewed, configRefused, configReloaded,
         controlRefused, digestEmpty, digestFetchFailed, digestFired, digestNotShown, digestShown, digestStoreFailed,
-        digestVariable, dispatchStoreFailed, httpClearText, httpListening, httpRefused, identityChanged, identityErased,
+        digestVariable, dispatchStoreFailed, fleetStoreFailed, httpClearText, httpListening, httpRefused,
+        identityChanged, identityErased,
         keysRevoked, keysRotated, keysRotationEnded, keysStoreFailed, notification, notificationDelivered,
         operatorAction, outboxEvicted, outboxUnreadable, pollBootstrapped, pollCancelled, pollChanged,
         pollContractViolation, pollCursorAhead, pollDeferred, pollFailed, pollItemQuarantined, pollOutOfRoom,

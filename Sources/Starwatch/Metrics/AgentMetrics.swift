@@ -24,6 +24,7 @@ package final class AgentMetrics: Sendable {
     package let clock = ClockMetrics()
     package let digests = CatalogueScope.registered(if: \.hasDigests) { DigestMetrics() }
     package let callbacks = CatalogueScope.registered(if: \.hasCallbacks) { CallbackMetrics() }
+    package let fleet = CatalogueScope.registered(if: \.hasFleet) { FleetMetrics() }
     package let canary = CatalogueScope.registered(if: \.hasCanary) { CanaryMetrics() }
     package let log = LogMetrics()
     package let problems = ProblemMetrics()

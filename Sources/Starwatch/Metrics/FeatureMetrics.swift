@@ -1,5 +1,6 @@
 package import StarwatchCore
 package import StarwatchPolling
+package import StarwatchStore
 package import StarwatchTelemetry
 package import StarwatchTransport
 
@@ -66,6 +67,77 @@ package struct CanaryMetrics: Sendable {
             "starwatch_canary_last_arrival_timestamp_seconds",
             unit: .seconds,
             "Creation of the last synthetic change that has arrived at its sinks; 0 if none has.",
+            stability: .detail
+        )
+    )
+}
+
+/// The former end of a claimed lease.
+package enum LeaseClaim: String, Sendable, CaseIterable, MetricLabel {
+    /// It was released, or there was none.
+    case released
+    /// It was not released: its process was killed, or a visit lasted too long.
+    case expired
+}
+
+extension AccountStatus: MetricLabel {}
+
+/// Metrics of a process that serves many accounts. None has a label for the account.
+package struct FleetMetrics: Sendable {
+    package let accounts = MetricRegistry.current.gauges(
+        .gauge("starwatch_fleet_accounts", "Accounts, by state.", stability: .detail),
+        by: LabelDimension<AccountStatus>("state")
+    )
+    package let leases = MetricRegistry.current.gauge(
+        .gauge(
+            "starwatch_fleet_leases",
+            "Accounts that the process works for now, and those that it has claimed to.",
+            stability: .detail
+        )
+    )
+    package let claims = MetricRegistry.current.counters(
+        .counter(
+            "starwatch_fleet_lease_claims_total",
+            "Accounts claimed, by how their last lease ended.",
+            stability: .detail
+        ),
+        by: LabelDimension<LeaseClaim>("result")
+    )
+    package let lost = MetricRegistry.current.counter(
+        .counter("starwatch_fleet_leases_lost_total", "Leases that ended before the work did.", stability: .detail)
+    )
+    package let due = MetricRegistry.current.gauge(
+        .gauge("starwatch_fleet_due_accounts", "Accounts that are due and wait for their visit.", stability: .detail)
+    )
+    package let oldestDue = MetricRegistry.current.gauge(
+        .gauge(
+            "starwatch_fleet_oldest_due_timestamp_seconds",
+            unit: .seconds,
+            "Time since which the account that waits longest is due; 0 if none waits.",
+            stability: .detail
+        )
+    )
+    package let lag = MetricRegistry.current.histogram(
+        .histogram(
+            "starwatch_fleet_visit_delay_seconds",
+            "Delay between the time an account is due and its visit.",
+            stability: .detail
+        ),
+        bounds: Buckets.lateness
+    )
+    package let visits = MetricRegistry.current.histogram(
+        .histogram(
+            "starwatch_fleet_visit_seconds",
+            "Duration of a visit: polls, delivery and acknowledgement.",
+            stability: .detail
+        ),
+        bounds: Buckets.cycle
+    )
+    package let reachableInterval = MetricRegistry.current.gauge(
+        .gauge(
+            "starwatch_fleet_reachable_interval_seconds",
+            unit: .seconds,
+            "Shortest time between two polls of an account that the limit of requests allows for all accounts.",
             stability: .detail
         )
     )

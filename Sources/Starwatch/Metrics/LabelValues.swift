@@ -132,6 +132,8 @@ package enum ControlOperation: String, MetricLabel {
     case digestsShow = "digests_show"
     case sinkTest = "sink_test"
     case serverClearWait = "server_clear_wait"
+    /// Any change of the accounts of a process that serves many.
+    case accountsChange = "accounts_change"
     /// Any change of keys.
     case keysRotate = "keys_rotate"
     case reload

@@ -23,6 +23,7 @@ package struct MetricFeatures: Sendable, Hashable {
     package var hasDigests = true
     package var hasCallbacks = true
     package var hasCanary = true
+    package var hasFleet = true
     package var hasHostPolls = true
 
     /// All features, as the catalogue lists them.
@@ -66,12 +67,14 @@ extension MetricFeatures {
         if options.control.tokenFile != nil || !webPorts.contains(.control) { controlRefusals.remove(.password) }
         // Few agents ever use these.
         controlOperations.subtract([.sinkTest, .serverClearWait, .identityErase, .keysRotate, .quarantineDiscard])
+        if options.accounts == .one { controlOperations.remove(.accountsChange) }
         if !hasDigests { controlOperations.subtract([.digestsFetch, .digestsShow]) }
         if !options.delivery.sinks.contains(where: { if case .feed = $0.kind { true } else { false } }) {
             controlOperations.remove(.notificationsFollow)
         }
         hasCallbacks = CallbackKind.allCases.contains { options.callbacks.receiver(of: $0) != nil }
         hasCanary = options.canary != nil
+        hasFleet = options.accounts == .many
         hasHostPolls = false
     }
 }

@@ -10,6 +10,9 @@ public struct AgentOptions: Sendable, Hashable {
     /// The active identity of a new database. It only seeds the database; later edits are ignored. `nil`, the default:
     /// signed out, and every poll is skipped.
     public var initialIdentity: DID?
+    /// The accounts that the agent works for.
+    public var accounts = AccountMode.one
+    public var fleet = FleetOptions()
     public var auth = AuthOptions()
     public var storage = StorageOptions()
     public var security = SecurityOptions()
@@ -361,6 +364,22 @@ public struct AcknowledgeOptions: Sendable, Hashable {
     public var mode = Mode.auto
     /// Maximum number of changes in one request, 1 to 100. By default 100.
     public var batchSize = 100
+
+    public init() {}
+}
+
+/// The accounts that an agent works for.
+public enum AccountMode: String, Sendable, CaseIterable {
+    /// The active identity.
+    case one
+    /// Those that `starwatch accounts add` stored, each with its own stars, outbox and watermarks.
+    case many
+}
+
+/// Settings of an agent for ``AccountMode/many`` accounts.
+public struct FleetOptions: Sendable, Hashable {
+    /// Requests to the server in any second, of all accounts together. By default 10.
+    public var requestsPerSecond = 10
 
     public init() {}
 }

@@ -30,7 +30,8 @@ package struct OptionWarning: Sendable, Hashable {
 
     /// The warnings about `options`, in the order of the configuration file.
     package static func all(in options: AgentOptions, _ facts: Facts) -> [OptionWarning] {
-        identity(options, facts) + storage(facts) + stars(options) + options.polls.flatMap { poll($0, options, facts) }
+        (options.accounts == .one ? identity(options, facts) + stars(options) : []) + storage(facts)
+            + options.polls.flatMap { poll($0, options, facts) }
             + locale(options.delivery) + listeners(options) + clearText(options, facts)
     }
 

@@ -10,8 +10,8 @@ package struct Poll: Sendable {
     package let schedule: Schedule
     /// Maximum time without a success.
     package let staleAfter: Duration
-    /// This instance's fixed delay after the scheduled time.
-    package let splay: Duration
+    /// The fixed delay after the scheduled time, of this installation or of one of many accounts.
+    package var splay: Duration
     /// The polls that can have the same claims; the poll itself is among them.
     package let overlapping: [PollName]
 

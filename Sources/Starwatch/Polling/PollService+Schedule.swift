@@ -56,7 +56,7 @@ extension PollService {
     }
 
     /// Counts the outcomes of runs, and logs those that nothing started.
-    fileprivate func count(_ outcomes: [ScheduleOutcome: Int], of poll: Poll) {
+    func count(_ outcomes: [ScheduleOutcome: Int], of poll: Poll) {
         for (outcome, count) in outcomes {
             environment.metrics.polls.scheduleRuns[poll.label, outcome].increment(by: UInt64(count))
         }
@@ -64,7 +64,7 @@ extension PollService {
         environment.logger.log(.pollRunsMissed, [.poll: "\(poll.name.rawValue)", .count: .number(missed)])
     }
 
-    private func storedState(of poll: Poll) async throws(StoreError) -> PollState? {
+    func storedState(of poll: Poll) async throws(StoreError) -> PollState? {
         let account = shared.account
         guard let did = try await account.identity.current().identity.did else { return nil }
         return try await shared.store.polls.state(
@@ -75,7 +75,7 @@ extension PollService {
 
     /// Returns whether the poll has to find its starting point, and can. Until then it would take every change for one that
     /// was there before, or announce none, so it does not wait for its schedule.
-    fileprivate func isNew(_ poll: Poll) async throws(StoreError) -> Bool {
+    func isNew(_ poll: Poll) async throws(StoreError) -> Bool {
         guard poll.options.bootstrap != .beginning else { return false }
         guard try await shared.account.identity.current().expects(poll.options) else { return false }
         guard let state = try await storedState(of: poll) else { return false }
@@ -83,7 +83,7 @@ extension PollService {
     }
 
     /// Returns the time of an extra run outside the schedule, after a cycle with `result`.
-    fileprivate func again(_ poll: Poll, after result: PollCycle.Result) async -> Timestamp? {
+    func again(_ poll: Poll, after result: PollCycle.Result) async -> Timestamp? {
         let now = environment.time.now
         let gate = shared.account.gate
         let (storeFailures, tokenFailures) = state.withLock { $0.countFailures(of: poll.name, after: result) }

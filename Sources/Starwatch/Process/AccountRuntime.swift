@@ -26,29 +26,45 @@ package final class AccountRuntime: Sendable {
     /// The synthetic changes; `nil` if none are configured.
     let canary: CanaryService?
 
-    /// Makes the parts; nothing runs yet.
+    private let maker: AccountRuntimeMaker
+
+    /// Makes the parts of the active identity; nothing runs yet. With ``AccountMode/many`` accounts, nobody is active, and
+    /// ``init(of:like:)`` makes those of each account.
     ///
     /// - Throws: ``AgentError`` of kind `failed` if the database fails, of kind `configuration` if there can be no
     ///   token for the active identity.
-    init(process: AgentProcess, parts: AgentParts, options: AgentOptions) async throws(AgentError) {
-        (self.process, self.options) = (process, options)
-        let maker = AccountRuntimeMaker(process: process, parts: parts, options: options, wakes: wakes)
-        let account = maker.account()
-        self.account = account
-        let context = WorkerContext(
+    convenience init(process: AgentProcess, parts: AgentParts, options: AgentOptions) async throws(AgentError) {
+        let maker = AccountRuntimeMaker(process: process, parts: parts, options: options)
+        let writer = CallbackWriter(options: options.callbacks, pseudonym: process.pseudonym)
+        self.init(maker, of: nil, writer)
+        let active = try await maker.activate(account)
+        try await process.storeDigests(parts.digests, options, account: active, writer: writer)
+    }
+
+    /// Makes the parts of one of many accounts, which share with `base` what does not depend on the account.
+    convenience init(of did: DID, like base: AccountRuntime) { self.init(base.maker, of: did, nil) }
+
+    /// - Parameter writer: Of the digests and callbacks; `nil`: there are none.
+    private init(_ maker: AccountRuntimeMaker, of served: DID?, _ writer: CallbackWriter?) {
+        self.maker = maker
+        (process, options) = (maker.process, maker.options)
+        account = maker.account(served)
+        context = WorkerContext(
             store: process.store,
             account: account,
             environment: process.environment,
             wakes: wakes
         )
-        self.context = context
-        let active = try await maker.activate(account)
-        polls = maker.polls()
-        pollService = maker.pollService(account, polls)
+        polls = served.map(maker.polls) ?? maker.polls
+        pollService = maker.pollService(account, polls, wakes)
         dispatcher = DispatchService(
             polls: polls,
             sinks: process.sinks,
-            options: .init(delivery: options.delivery, maxRetries: options.outbox.maxRetries),
+            options: .init(
+                delivery: options.delivery,
+                maxRetries: options.outbox.maxRetries,
+                account: served.map(process.pseudonym.hash)
+            ),
             context: context
         )
         acknowledger = AcknowledgeService(
@@ -57,8 +73,6 @@ package final class AccountRuntime: Sendable {
             limit: options.limits.acknowledgementsPerMinute,
             context: context
         )
-        let writer = CallbackWriter(options: options.callbacks, pseudonym: process.pseudonym)
-        try await process.storeDigests(parts.digests, options, account: active, writer: writer)
         let content = PollContent(
             polls: polls,
             service: pollService,
@@ -67,9 +81,10 @@ package final class AccountRuntime: Sendable {
             environment: process.environment,
             names: options.delivery.projectNames
         )
-        digests = maker.digests(writer, content, context)
-        callbacks = maker.callbacks(writer, context)
-        canary = options.canary.map { CanaryService(every: $0.every, context: context) }
+        digests = writer.flatMap { [context] in maker.digests($0, content, context) }
+        callbacks = writer.flatMap { [context] in maker.callbacks($0, context) }
+        canary =
+            served == nil ? options.canary.map { [context] in CanaryService(every: $0.every, context: context) } : nil
     }
 
     /// The background services in their start order. They stop in reverse: polling first, then delivery, then
@@ -91,7 +106,8 @@ package final class AccountRuntime: Sendable {
 
     /// Cancels the work for a previous identity, and returns when it has ended.
     func abort() async {
-        process.pollManager.abort()
+        // The host's requests are not of one of many accounts.
+        if options.accounts == .one { process.pollManager.abort() }
         async let cycles: Void = pollService.abort()
         async let deliveries: Void = dispatcher.abort()
         async let acknowledgements: Void = acknowledger.abort()
@@ -113,40 +129,56 @@ package final class AccountRuntime: Sendable {
     }
 }
 
-/// Makes the parts of a runtime.
+/// Makes the parts of runtimes, and has what all accounts share.
 private struct AccountRuntimeMaker {
     let process: AgentProcess
     let parts: AgentParts
     let options: AgentOptions
-    let wakes: WakeSignals
+    private let api: EndorserAPI
+    /// The polls of the active identity. Their splay is this installation's.
+    let polls: [Poll]
+
+    init(process: AgentProcess, parts: AgentParts, options: AgentOptions) {
+        (self.process, self.parts, self.options) = (process, parts, options)
+        api = Self.api(process, parts, options)
+        polls = Self.polls(process, parts, options)
+    }
 
     private var environment: Environment { process.environment }
     private var store: Store { process.store }
 
-    func account() -> Account {
-        let server = parts.url.origin
+    /// - Parameter served: One of many accounts; `nil`: the active identity.
+    func account(_ served: DID?) -> Account {
         let identity = IdentityContext(
             store: store,
+            served: served,
             isShared: options.storage.owner == .host,
             logger: environment.logger,
             now: { [time = environment.time] in time.now }
         )
-        let gate = process.gates.gate(to: server) { jumps in
+        return Account(identity: identity, api: api)
+    }
+
+    private static func api(_ process: AgentProcess, _ parts: AgentParts, _ options: AgentOptions) -> EndorserAPI {
+        let (server, environment) = (parts.url.origin, process.environment)
+        var limits = GateLimits(
+            requestsPerMinute: options.limits.requestsPerMinute,
+            acknowledgementsPerMinute: options.limits.acknowledgementsPerMinute,
+            windows: .perAccount
+        )
+        limits.requestsPerSecond = options.accounts == .many ? options.fleet.requestsPerSecond : nil
+        let gate = process.gates.gate(to: server) { [limits] jumps in
             Gate(
                 server: server,
-                limits: GateLimits(
-                    requestsPerMinute: options.limits.requestsPerMinute,
-                    acknowledgementsPerMinute: options.limits.acknowledgementsPerMinute,
-                    windows: .perAccount
-                ),
+                limits: limits,
                 dialect: options.server.dialect.fixed,
-                store: store,
+                store: process.store,
                 clock: environment.clock,
                 observer: GateGauges(metrics: environment.metrics),
                 jumps: jumps
             )
         }
-        let api = EndorserAPI(
+        return EndorserAPI(
             client: EndorserClient(
                 http: process.http,
                 baseURL: parts.url.base,
@@ -168,7 +200,6 @@ private struct AccountRuntimeMaker {
             environment: environment,
             progress: process.progress
         )
-        return Account(identity: identity, api: api)
     }
 
     /// Returns the active identity, after the gate has restored its waits and a token for the identity is possible.
@@ -185,7 +216,8 @@ private struct AccountRuntimeMaker {
         return active
     }
 
-    func polls() -> [Poll] {
+    private static func polls(_ process: AgentProcess, _ parts: AgentParts, _ options: AgentOptions) -> [Poll] {
+        let environment = process.environment
         // One list for every poll of a kind, because there can be many polls.
         let overlapping = Dictionary(
             uniqueKeysWithValues: PollKind.allCases.map { kind in
@@ -204,7 +236,16 @@ private struct AccountRuntimeMaker {
         }
     }
 
-    func pollService(_ account: Account, _ polls: [Poll]) -> PollService {
+    /// The polls of one of many accounts. Each account has its own delay, so that they do not all ask at once.
+    func polls(of did: DID) -> [Poll] {
+        polls.map { poll in
+            var poll = poll
+            poll.splay = Splay.delay(instance: did.rawValue, poll: poll.name, within: poll.options.splay)
+            return poll
+        }
+    }
+
+    func pollService(_ account: Account, _ polls: [Poll], _ wakes: WakeSignals) -> PollService {
         PollService(
             polls: polls,
             shared: PollCycle.Shared(

@@ -16,8 +16,10 @@ public final class Agent: Sendable {
     package let options: AgentOptions
     /// The parts that exist once, for any number of accounts.
     let process: AgentProcess
-    /// The parts for the configured account.
+    /// The parts of the active identity; with many accounts, those of nobody.
     package let runtime: AccountRuntime
+    /// `nil` unless the agent works for many accounts.
+    let fleet: Fleet?
     package let reloader: Reloader
     /// The work of the control API, by topic.
     package let topics: AgentTopics
@@ -145,7 +147,8 @@ public final class Agent: Sendable {
             environment: process.environment,
             journal: process.journal
         )
-        topics = AgentTopics(runtime, reloader)
+        fleet = options.accounts == .many ? Fleet(runtime) : nil
+        topics = AgentTopics(runtime, reloader, fleet)
         topics.metrics.publishConfiguration()
         await topics.signingKeys.age.publish()
     }
@@ -292,7 +295,7 @@ public final class Agent: Sendable {
             timeServers: process.timeServers,
             options: options.clock
         )
-        return [housekeeping, clock] + runtime.services
+        return [housekeeping, clock] + (fleet.map { [$0.service] } ?? runtime.services)
     }
 
     /// Does `work` with this agent, which does not run, and closes it.

@@ -22,10 +22,12 @@ package struct AgentTopics: Sendable {
     let metrics: MetricsReporter
     let ports: PortMonitor
     let reloader: Reloader
+    /// The accounts of a process that serves many; `nil` for one that serves the active identity.
+    let fleet: Fleet?
     private let counters: AgentMetrics
 
-    init(_ runtime: AccountRuntime, _ reloader: Reloader) {
-        self.reloader = reloader
+    init(_ runtime: AccountRuntime, _ reloader: Reloader, _ fleet: Fleet?) {
+        (self.reloader, self.fleet) = (reloader, fleet)
         counters = runtime.process.environment.metrics
         polls = PollControl(runtime: runtime)
         outbox = OutboxControl(dispatcher: runtime.dispatcher, wakes: runtime.wakes)
@@ -47,6 +49,7 @@ package struct AgentTopics: Sendable {
         keys = KeysControl(store: store, pseudonym: process.pseudonym, logger: environment.logger)
         signingKeys = SigningKeyControl(
             auth: options.auth,
+            identity: account.identity,
             store: store,
             keys: process.signingKeys,
             age: age,
@@ -55,6 +58,7 @@ package struct AgentTopics: Sendable {
         )
         digests = DigestControl(
             service: runtime.digests,
+            identity: account.identity,
             store: store,
             time: environment.time,
             dispatcher: runtime.dispatcher
@@ -62,10 +66,34 @@ package struct AgentTopics: Sendable {
         stories = Self.stories(runtime)
         journal = process.journal
         logs = StoredLogs(recorder: process.logs.recorder, store: store)
-        status = StatusReporter(runtime: runtime, digests: digests)
-        health = HealthCheck(process: process, requestTimeout: options.server.timeout)
-        metrics = MetricsReporter(runtime: runtime)
+        status = StatusReporter(runtime: runtime, digests: digests, fleet: fleet)
+        health = HealthCheck(process: process, requestTimeout: options.server.timeout, fleet: fleet)
+        metrics = MetricsReporter(runtime: runtime, fleet: fleet)
         ports = PortMonitor(lifecycle: process.lifecycle, environment: environment)
+    }
+
+    /// The accounts of a process that serves many.
+    func ofMany() throws(ControlError) -> AccountsControl {
+        if let fleet { return fleet.accounts }
+        throw Self.isOfOne
+    }
+
+    private static let isOfOne = ControlError(
+        .conflict,
+        "This agent works for the active identity only; set accounts: many in its configuration first."
+    )
+
+    /// Does `work` with the topics of one of many accounts. A change is followed by a visit.
+    func about<Answer: Sendable>(
+        _ account: DID,
+        _ work: (AgentTopics) async throws(ControlError) -> Answer
+    ) async throws(ControlError) -> Answer {
+        guard let fleet else { throw Self.isOfOne }
+        let answer = try await fleet.residents.with(account) { runtime throws(ControlError) in
+            try await work(AgentTopics(runtime, reloader, fleet))
+        }
+        await fleet.accounts.noteChange(of: account)
+        return answer
     }
 
     /// Counts a request by its outcome.
@@ -87,6 +115,7 @@ package struct AgentTopics: Sendable {
 
     private static func notifications(_ runtime: AccountRuntime) -> NotificationControl {
         NotificationControl(
+            identity: runtime.account.identity,
             store: runtime.process.store,
             sinks: runtime.process.sinks,
             clock: runtime.process.environment.clock,

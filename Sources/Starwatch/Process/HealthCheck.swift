@@ -7,6 +7,7 @@ struct HealthCheck: Sendable {
     let process: AgentProcess
     /// The timeout of a request to the server.
     let requestTimeout: Duration
+    let fleet: Fleet?
 
     private var store: Store { process.store }
     private var lifecycle: AgentLifecycle { process.lifecycle }
@@ -46,7 +47,10 @@ struct HealthCheck: Sendable {
         do throws(StoreError) {
             guard facts.storeFault == nil else { throw .busy }
             if !isAnswering, await !store.answersInTime() { throw .busy }
-            facts.isSignedOut = try await store.identity.active().did == nil
+            facts.isSignedOut =
+                if let fleet { try await fleet.accounts.counts().active == 0 } else {
+                    try await store.identity.active().did == nil
+                }
         } catch {
             facts.canReadStore = false
         }

@@ -6,6 +6,7 @@ import StarwatchTransport
 /// The metrics page, with the gauges that are computed for each scrape.
 struct MetricsReporter: Sendable {
     let runtime: AccountRuntime
+    let fleet: Fleet?
 
     private var process: AgentProcess { runtime.process }
     private var lifecycle: AgentLifecycle { process.lifecycle }
@@ -64,6 +65,7 @@ struct MetricsReporter: Sendable {
         if known == nil { known = try? await runtime.snapshot() }
         guard let snapshot = known else { return }
         publish(snapshot)
+        _ = try? await fleet?.accounts.counts()
         metrics.outbox.oldestDue.set(exported(runtime.dispatcher.oldestDue(in: snapshot)))
     }
 
@@ -105,6 +107,8 @@ struct MetricsReporter: Sendable {
         for sink in process.sinks {
             outbox.sinkBacklog[sink.label].set(Double(snapshot.backlogs[sink.name]?.rows ?? 0))
         }
+        // Of many accounts, the last cycle of any is what the metrics have.
+        guard fleet == nil else { return }
         for poll in runtime.polls {
             let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
             outbox.watermark[poll.label].set(stream?.watermark?.timestamp.seconds ?? 0)

@@ -43,7 +43,7 @@ struct PollControl: Sendable {
     /// was ahead, does not count.
     private func hasSucceeded(_ poll: Poll, within time: Duration) async throws -> Bool {
         let process = runtime.process
-        guard let did = try await process.store.identity.active().did else { return false }
+        guard let did = try await runtime.account.identity.stored().did else { return false }
         let stream = runtime.account.stream(poll.name, of: did)
         let limit = runtime.options.outbox.maxUndelivered
         guard let success = try await process.store.polls.state(stream, maxUndelivered: limit).lastSuccess else {

@@ -8,6 +8,7 @@ import StarwatchTransport
 struct StatusReporter: Sendable {
     let runtime: AccountRuntime
     let digests: DigestControl
+    let fleet: Fleet?
 
     private var process: AgentProcess { runtime.process }
     private var lifecycle: AgentLifecycle { process.lifecycle }
@@ -75,7 +76,14 @@ struct StatusReporter: Sendable {
         status.outbox.lastDay = lastDay(try await process.store.status.ledgerOfLastDay(now: clock.now))
         status.outbox.oldestDue = runtime.dispatcher.oldestDue(in: snapshot).map { past($0, now).iso8601 }
         let current = try await runtime.account.identity.current()
-        facts.isSignedOut = snapshot.identity.did == nil && !(options.polls.isEmpty && options.digests.isEmpty)
+        if let fleet {
+            let counts = try await fleet.accounts.counts()
+            status.accounts = AgentStatus.Accounts(counts, round: fleet.accounts.round(of: counts))
+            facts.isSignedOut = counts.active == 0
+            facts.accounts = fleet.accounts.facts(counts, now: now)
+        } else {
+            facts.isSignedOut = snapshot.identity.did == nil && !(options.polls.isEmpty && options.digests.isEmpty)
+        }
         facts.canary = snapshot.identity.did == nil ? nil : runtime.canary?.facts
         status.canary = runtime.canary.map { AgentStatus.Canary($0.facts) }
         for poll in runtime.polls {

@@ -15,6 +15,14 @@ import StarwatchTransport
         static let ofWholeDatabase = Duration.seconds(900)
     }
 
+    /// The header that names one of many accounts. A query would be in the logs of proxies.
+    package static let accountHeader = "Starwatch-Account"
+
+    /// An entry of ``ControlVerbs/addAccounts`` alone, as a line of a file has it.
+    package static let accountLine = RequestForm<AccountAdditions.Entry>.body(
+        #"{"did": "did:…", "stars": ["…"]}"#
+    )
+
     package static let status = Verb(.get, "/api/v1/status", counts: nil) {
         await $0.status.status()
     }
@@ -215,6 +223,74 @@ package struct ControlVerbs: Sendable {
     }
     /// The active identity's stars before each change of identity, newest first.
     package let archivedStars = Verb(.get, "/api/v1/stars/archived") { try await $0.stars.archived() }
+
+    // MARK: - Many accounts
+
+    /// The accounts, in a fixed order, page by page.
+    package let accounts = Verb(
+        .get,
+        "/api/v1/accounts",
+        taking: .query(AccountQuery(), [.limit(\.limit), .text("after", \.after)])
+    ) {
+        try await $0.ofMany().list($1)
+    }
+    /// Adds accounts, and changes the stars of those that exist. Says of each entry what it did or why not.
+    package let addAccounts = Verb(
+        .post,
+        "/api/v1/accounts",
+        counts: .accountsChange,
+        taking: RequestForm<AccountAdditions>.body(#"{"accounts": [{"did": "did:…", "stars": ["…"]}]}"#),
+        patience: ControlAPI.Patience.ofWrites
+    ) {
+        try await $0.ofMany().add($1)
+    }
+    package let showAccount = Verb(
+        .post,
+        "/api/v1/accounts/show",
+        taking: Self.account
+    ) {
+        try await $0.ofMany().show(try $1.account())
+    }
+    /// Stops the work for an account. What is stored stays, and is delivered once the account is resumed.
+    package let pauseAccount = Verb(
+        .post,
+        "/api/v1/accounts/pause",
+        counts: .accountsChange,
+        taking: Self.account,
+        patience: ControlAPI.Patience.ofWrites
+    ) {
+        try await $0.ofMany().pause($1)
+    }
+    package let resumeAccount = Verb(
+        .post,
+        "/api/v1/accounts/resume",
+        counts: .accountsChange,
+        taking: Self.account,
+        patience: ControlAPI.Patience.ofWrites
+    ) {
+        try await $0.ofMany().resume($1)
+    }
+    /// Stops serving an account, and schedules the deletion of its data. Adding it within 30 days restores it.
+    package let removeAccount = Verb(
+        .post,
+        "/api/v1/accounts/remove",
+        counts: .accountsChange,
+        taking: Self.account,
+        patience: ControlAPI.Patience.ofWrites
+    ) {
+        try await $0.ofMany().remove($1)
+    }
+    /// Deletes everything of an account now and for good.
+    package let eraseAccount = Verb(
+        .post,
+        "/api/v1/accounts/erase",
+        counts: .accountsChange,
+        taking: Self.account,
+        patience: ControlAPI.Patience.ofWholeDatabase
+    ) { topics, removal in
+        try await topics.ofMany().stop(removal)
+        return try await topics.identity.erase(removal)
+    }
 
     // MARK: - Keys
 

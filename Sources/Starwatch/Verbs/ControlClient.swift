@@ -11,6 +11,8 @@ package struct ControlClient: AgentControl {
     /// The longest wait for an answer; `nil` for the verb's own.
     private let timeout: Duration?
     private let http: Result<HTTPClient, HTTPError>
+    /// The one of many accounts that the calls are about; `nil`: none, or the active identity.
+    package var account: DID?
 
     /// The longest silence of the feed's stream, three heartbeats.
     private static let longestSilence = Duration.seconds(45)
@@ -42,6 +44,7 @@ package struct ControlClient: AgentControl {
         if timeout == nil, limit > ControlAPI.Patience.usual { try await probe() }
         var request = request(verb.httpMethod, parts.target(verb.path))
         request.timeout = limit
+        if let account { request.headers.append((ControlAPI.accountHeader, account.rawValue)) }
         if !parts.body.isEmpty {
             request.headers.append(("Content-Type", "application/json"))
             request.body = parts.body

@@ -129,6 +129,13 @@ extension AgentTopics: ServedAgent {
         _ input: Input,
         for caller: Operator
     ) async throws(ControlError) -> Answer {
+        if let account = caller.account {
+            var caller = caller
+            caller.account = nil
+            return try await about(account) { topics throws(ControlError) in
+                try await topics.perform(verb, input, for: caller)
+            }
+        }
         func work() async throws(ControlError) -> Answer {
             try await counted(verb.operation) {
                 try await Operator.$current.withValue(caller) { try await verb.work(self, input) }

@@ -122,12 +122,7 @@ struct IdentityCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            try await arguments.show(ControlAPI.eraseIdentity, IdentityRemoval(did: account.did)) { report in
-                report.purged
-                    ? "Everything stored of the identity is erased."
-                    : "The identity is erased. Another program reads the database, so copies stay in its write-ahead log until "
-                        + "that program has closed it and the agent's next cleanup."
-            }
+            try await arguments.show(ControlAPI.eraseIdentity, IdentityRemoval(did: account.did), IdentityText.erasure)
         }
     }
 }

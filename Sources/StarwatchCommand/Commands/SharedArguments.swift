@@ -28,10 +28,18 @@ struct AgentArguments: ParsableArguments {
     )
     var timeout: String?
 
+    @Option(
+        help: ArgumentHelp("The account that is meant, of an agent with accounts: many.", valueName: "did")
+    )
+    var account: String?
+
     @OptionGroup var format: FormatArguments
 
     func validate() throws {
         _ = try limit()
+        if let account, DID(account) == nil {
+            throw ValidationError("--account must be a DID, such as did:ethr:0x….")
+        }
     }
 
     private func limit() throws -> Duration? {
@@ -40,7 +48,11 @@ struct AgentArguments: ParsableArguments {
         return try timeout.map { try OptionValue.duration($0, in: possible, rule) }
     }
 
-    var access: AgentAccess { AgentAccess(config: configuration.config, socket: socket, timeout: try? limit()) }
+    var access: AgentAccess {
+        var access = AgentAccess(config: configuration.config, socket: socket, timeout: try? limit())
+        access.account = account.flatMap { DID($0) }
+        return access
+    }
 
     /// Performs a verb with the running agent, or with one in the foreground.
     func ask<Input, Answer>(_ verb: Verb<Input, Answer>, _ input: Input) async throws -> Answer {

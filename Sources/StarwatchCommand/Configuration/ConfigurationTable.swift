@@ -18,6 +18,10 @@ enum ConfigurationTable {
         Entry("identity", \.self) {
             Entry("did", \.initialIdentity, as: did, "only seeds an empty database; later: starwatch identity set")
         }
+        Entry("accounts", \.accounts, as: .choice(), "one: identity.did; many: those of starwatch accounts add")
+        Entry("fleet", \.fleet) {
+            Entry("requests_per_second", \.requestsPerSecond, as: .integer(1...10_000), "of all accounts: many")
+        }
         auth
         Entry("storage", \.storage) {
             Entry("path", \.path, as: .newFile, "the SQLite file")

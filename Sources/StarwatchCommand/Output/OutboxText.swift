@@ -84,6 +84,13 @@ enum IdentityText {
         let time = TerminalText.printable(report.keptUntil)
         return "Its data is deleted after \(time). Setting the identity again before then restores it."
     }
+
+    static func erasure(_ report: IdentityErasureReport) -> String {
+        report.purged
+            ? "Everything stored of the identity is erased."
+            : "The identity is erased. Another program reads the database, so copies stay in its write-ahead log until "
+                + "that program has closed it and the agent's next cleanup."
+    }
 }
 
 /// The result of a test notification for a person.

@@ -23,9 +23,18 @@ enum StatusText {
         let up = Timestamp(iso8601: status.startedAt).map { AgeText.duration(max(0, (now - $0).inSeconds)) } ?? "-"
         return [
             ("Status", status.status.rawValue + (status.headline.map { ": \($0)" } ?? "")),
-            ("Identity", status.identity ?? (status.lacksStore ? "unknown" : "signed out")),
+            status.accounts.map { ("Accounts", accounts($0, now)) }
+                ?? ("Identity", status.identity ?? (status.lacksStore ? "unknown" : "signed out")),
             ("Agent", "starwatch \(status.version)\(status.pid.map { ", pid \($0)" } ?? ""), up \(up)"),
         ]
+    }
+
+    private static func accounts(_ accounts: AgentStatus.Accounts, _ now: Timestamp) -> String {
+        let waiting =
+            accounts.oldestDue.map { ", \(accounts.due) due, the oldest \(RelativeTime.text($0, now: now))" }
+            ?? ", none due"
+        return "\(accounts.active) active, \(accounts.paused) paused" + waiting
+            + "; a round takes at least \(AgeText.duration(accounts.roundSeconds))"
     }
 
     /// The problems with the command that answers each; `nil` without any.

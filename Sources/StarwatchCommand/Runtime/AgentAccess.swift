@@ -10,6 +10,8 @@ struct AgentAccess: Sendable {
     var socket: String?
     /// The value of `--timeout`; `nil` for the verb's own.
     var timeout: Duration?
+    /// The value of `--account`.
+    var account: DID?
     var loader = ConfigurationLoader()
     var notes = SocketNotes()
     /// Whether an agent in the foreground keeps its log from standard error.
@@ -67,19 +69,32 @@ struct AgentAccess: Sendable {
     /// - Parameter saysMistakes: `false` for no such lines.
     func running(saysMistakes: Bool = true) throws(CommandError) -> ControlClient {
         if let socket = socket ?? AgentUser.became?.control.socket {
-            return ControlClient(socketPath: socket, timeout: timeout)
+            return client(socket)
         }
         do throws(CommandError) {
             let options = try configuration(secrets: false).options
-            return ControlClient(socketPath: options.control.socket, timeout: timeout)
+            return client(options.control.socket)
         } catch .configuration(let failure) {
             let noted = notes.note(of: loader.absolute(failure.file))
             guard let noted, ControlSocket.hasListener(at: noted.socket) else { throw .configuration(failure) }
             for line in failure.lines(as: "error, so the agent keeps its former configuration") where saysMistakes {
                 StandardError.sayOnce(line)
             }
-            return ControlClient(socketPath: noted.socket, timeout: timeout)
+            return client(noted.socket)
         }
+    }
+
+    private func client(_ path: String) -> ControlClient {
+        var client = ControlClient(socketPath: path, timeout: timeout)
+        client.account = account
+        return client
+    }
+
+    /// The user of the command, with the account that it names.
+    private var caller: Operator {
+        var caller = Operator.user(geteuid(), by: .command)
+        caller.account = account
+        return caller
     }
 
     /// Returns the database of the agent, and the control socket if it is known.
@@ -152,7 +167,7 @@ struct AgentAccess: Sendable {
             return try await read(verb, input, options, insteadOf: error, note)
         }
         return try await agent.once { agent throws(ControlError) in
-            try await agent.topics.perform(verb, input, for: .user(geteuid(), by: .command))
+            try await agent.topics.perform(verb, input, for: caller)
         }
     }
 
@@ -174,7 +189,9 @@ struct AgentAccess: Sendable {
         else { throw failure }
         let answer: Answer
         do throws(ControlError) {
-            answer = try await agent.once { agent throws(ControlError) in try await agent.perform(verb, input) }
+            answer = try await agent.once { agent throws(ControlError) in
+                try await agent.topics.perform(verb, input, for: caller)
+            }
         } catch {
             // Only the database's own failure gives way to the first one.
             throw error.kind == .failed ? failure : error

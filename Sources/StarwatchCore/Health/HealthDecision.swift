@@ -179,7 +179,11 @@ package enum HealthDecision {
         func add(_ kind: Problem.Kind, of subject: String? = nil, _ phrase: String, since: Timestamp? = nil) {
             problems.append(Problem(kind, of: subject, phrase, since: since))
         }
-        if facts.isSignedOut { add(.signedOut, "signed out") }
+        if facts.isSignedOut { add(.signedOut, facts.accounts == nil ? "signed out" : "there are no active accounts") }
+        if let accounts = facts.accounts, accounts.areLate {
+            let phrase = "accounts wait up to \(AgeText.duration(accounts.wait.inSeconds)) for their visit"
+            add(.accountsLate, phrase, since: now - accounts.wait)
+        }
         if facts.isIdle { add(.noPolls, "there is nothing to poll") }
         if facts.failedAcknowledgements >= HealthFacts.acknowledgementsFailAfter {
             add(.acknowledgementsFailing, "acknowledgements fail")

@@ -121,6 +121,21 @@ package struct HealthFacts: Sendable, Hashable {
         }
     }
 
+    /// The accounts of a process that serves many.
+    package struct Accounts: Sendable, Hashable {
+        /// The time that the account has waited which is due for longest; zero if none is.
+        package var wait: Duration
+        /// The time of one round of all accounts, as far as the limit of requests decides.
+        package var round: Duration
+
+        /// The delay that is usual, beyond that of the limit.
+        package static let grace = Duration.seconds(300)
+
+        package init(wait: Duration, round: Duration) { (self.wait, self.round) = (wait, round) }
+
+        package var areLate: Bool { wait > round + Self.grace }
+    }
+
     /// A step of the local clock.
     package struct Jump: Sendable, Hashable {
         package var jump: ClockJump
@@ -152,6 +167,8 @@ package struct HealthFacts: Sendable, Hashable {
     package var answers = AnswerWindow.Summary()
     /// `nil` without canaries, or while signed out.
     package var canary: Canary?
+    /// `nil` for a process that serves the active identity.
+    package var accounts: Accounts?
     /// The last step of the local clock; `nil` without one.
     package var jump: Jump?
     /// The time since the last scrape, if scrapes have ceased; `nil` if they go on, or never began.

@@ -65,6 +65,11 @@ extension Problem.Kind {
             The server has more changes than one cycle fetches. Each cycle continues where the last one ended, and nothing \
             is skipped. The command fetches the next part now.
             """
+        case .accountsLate:
+            """
+            Accounts wait longer for their visit than the limit of requests explains. The server or a sink is slow, or the \
+            process has too little time. Nothing is lost.
+            """
         case .sinkRejecting:
             """
             The sink rejected its last notifications, all of them. Check its URL and credentials. After \

@@ -73,6 +73,7 @@ package struct Problem: Sendable, Hashable {
         case backpressure
         case canaryLate = "canary_late"
         case behind
+        case accountsLate = "accounts_late"
         case storeBusy = "store_busy"
         case tokenPoolLow = "token_pool_low"
         case answersWithErrors = "answers_with_errors"
@@ -164,6 +165,7 @@ extension Problem.Kind {
         case .backpressure: "StarwatchBackpressure"
         case .canaryLate: "StarwatchCanaryLate"
         case .behind: "StarwatchBehindServer"
+        case .accountsLate: "StarwatchAccountsLate"
         case .diskLow: "StarwatchDiskLow"
         case .storeBusy: "StarwatchStoreBusy"
         case .tokenPoolLow: "StarwatchTokenPoolLow"
@@ -190,7 +192,7 @@ extension Problem.Kind {
         case .sinkUnreachable, .sinkRejecting, .sinkDisabled: "starwatch sinks test \(subject)"
         case .held: "starwatch server clear-wait"
         case .failing, .contractViolated, .stale, .behind: "starwatch poll \(subject)"
-        case .acknowledgementsFailing, .answersWithErrors, .slow: "starwatch logs --level warn"
+        case .acknowledgementsFailing, .answersWithErrors, .slow, .accountsLate: "starwatch logs --level warn"
         case .deadLetters: "starwatch outbox list --state dead"
         case .quarantined: "starwatch quarantine list"
         case .backpressure: "starwatch outbox list --state claimed"

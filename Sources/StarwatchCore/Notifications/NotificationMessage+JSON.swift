@@ -46,6 +46,7 @@ extension NotificationMessage {
         case .cleared: JSONQuotes.append(name, plain: cleared, to: &bytes)
         case .canary: JSONQuotes.append(name, plain: canary, to: &bytes)
         case .problem: JSONQuotes.append(name, problem, to: &bytes)
+        case .account: JSONQuotes.append(name, account, to: &bytes)
         case .changes:
             JSONQuotes.appendName(name, to: &bytes)
             JSONQuotes.append(array: changes, to: &bytes) { item, bytes in

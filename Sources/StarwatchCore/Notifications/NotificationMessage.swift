@@ -50,6 +50,8 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     public internal(set) var canary: Bool?
     /// The cause of the staleness that this announces, a word of ``Problem/Kind``; `nil` if none is known, or otherwise.
     public package(set) var problem: String?
+    /// The pseudonym of the account, of an agent that works for many; `nil` otherwise.
+    public package(set) var account: String?
     public internal(set) var changes: [Item] = []
 
     enum CodingKeys: String, CodingKey, CaseIterable {
@@ -62,7 +64,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         case deepLink = "deep_link"
         case actions
         case actionLabels = "action_labels"
-        case repeats, priority, cleared, canary, problem, changes
+        case repeats, priority, cleared, canary, problem, account, changes
     }
 
     /// The largest number of changes in one notification. ``NotificationPart`` splits larger groups.
@@ -261,6 +263,7 @@ extension NotificationMessage {
         )
         message.createdAt = createdAt
         message.repeats = repeats
+        message.account = account
         return message
     }
 

@@ -172,7 +172,7 @@ extension StatusPage {
             "Agent",
             """
             <dl>
-            <dt>Identity</dt><dd>\(identity)</dd>
+            \(accounts ?? "<dt>Identity</dt><dd>\(identity)</dd>")
             <dt>Up</dt><dd>\(uptime)</dd>
             <dt>Version</dt><dd>\(status.version)</dd>
             <dt>Restarts</dt><dd>\(restarts)</dd>
@@ -182,6 +182,18 @@ extension StatusPage {
             </dl>
             """
         )
+    }
+
+    /// The accounts in numbers; `nil` for an agent that works for one identity.
+    private var accounts: HTML? {
+        guard let accounts = status.accounts else { return nil }
+        let isLate = status.has(.accountsLate)
+        let oldest = times.ageAndTime(accounts.oldestDue, never: "none")
+        return """
+            <dt>Accounts</dt><dd>\(accounts.active) active <small>\(accounts.paused) paused, \(accounts.due) due</small></dd>
+            <dt>Oldest due</dt><dd>\(isLate ? "<span class=\"bad\">\(oldest)</span>" : oldest)</dd>
+            <dt>Round</dt><dd>at least \(AgeText.duration(accounts.roundSeconds))</dd>
+            """
     }
 
     /// The ends of the last 24 hours that nobody asked for.

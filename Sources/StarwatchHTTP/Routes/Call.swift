@@ -24,6 +24,17 @@ struct Call: Sendable {
         return "\(isSecure ? "https" : "http")://\(host ?? "localhost")"
     }
 
+    /// The sender, with the one of many accounts that the request names.
+    func callerOfAccount() throws(ControlError) -> Operator {
+        var caller = caller
+        guard let name = headers[.account] else { return caller }
+        guard let account = DID(name) else {
+            throw ControlError(.invalid, "The header \(ControlAPI.accountHeader) must be a DID.")
+        }
+        caller.account = account
+        return caller
+    }
+
     /// `nil` if a percent escape is malformed or is not UTF-8.
     init?(method: String, target: String, headers: HTTPFields = [:], host: String? = nil) {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -49,6 +60,7 @@ struct Call: Sendable {
 
 extension HTTPFields.Element.Name {
     static let host = Self("Host")!
+    static let account = Self(ControlAPI.accountHeader)!
     static let fetchMode = Self("Sec-Fetch-Mode")!
     static let fetchSite = Self("Sec-Fetch-Site")!
     static let forwardedProtocol = Self("X-Forwarded-Proto")!

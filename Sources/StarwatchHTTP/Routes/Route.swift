@@ -33,7 +33,8 @@ struct Route: Sendable {
     ) {
         self.init(verb.method, verb.path) { call in
             try check(call)
-            var answer = Answer.json(try await agent.perform(verb, try verb.form.read(call.request), for: call.caller))
+            let caller = try call.callerOfAccount()
+            var answer = Answer.json(try await agent.perform(verb, try verb.form.read(call.request), for: caller))
             finish(&answer, call)
             return answer
         }

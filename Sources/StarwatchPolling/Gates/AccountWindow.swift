@@ -102,6 +102,31 @@ struct AccountWindow: Sendable {
     }
 }
 
+/// The requests of all accounts to a server in the last second. It ends with the process.
+struct ServerRate {
+    private var window: SlidingWindow
+    private var queue = TicketQueue()
+
+    init(perSecond limit: Int) { window = SlidingWindow(limit: limit, length: .seconds(1)) }
+
+    /// Returns the time until which a request must wait in the queue; `nil` if it can go. It counts nothing.
+    mutating func wait(_ ticket: TicketQueue.Ticket, now: Timestamp) -> Timestamp? {
+        queue.wait(ticket, in: &window, now: now)
+    }
+
+    /// Removes a request that gave up.
+    mutating func leave(_ ticket: TicketQueue.Ticket) { queue.leave(ticket) }
+
+    /// Counts a request that goes. Its second begins now, so that slow answers do not lower the rate.
+    mutating func spend(_ ticket: TicketQueue.Ticket, now: Timestamp) {
+        queue.leave(ticket)
+        _ = window.admit(at: now)
+        window.end(at: now)
+    }
+
+    mutating func shift(by jump: Duration) { window.shift(by: jump) }
+}
+
 /// The requests that wait for a place in a window, in order of arrival.
 ///
 /// Without the order, polls that are due more often than the limit allows would take every free place. Another poll, or

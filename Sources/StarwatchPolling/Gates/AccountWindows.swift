@@ -23,6 +23,8 @@ final class AccountWindows {
     }
 
     private let limits: GateLimits
+    /// The requests of all accounts together; `nil`: no common limit.
+    var budget: ServerRate?
     /// The store; `nil`: nothing survives the process.
     let store: Store?
     private var windows: [Key: Window] = [:]
@@ -34,6 +36,7 @@ final class AccountWindows {
 
     init(limits: GateLimits, store: Store?) {
         (self.limits, self.store) = (limits, store)
+        budget = limits.requestsPerSecond.map { ServerRate(perSecond: $0) }
     }
 
     subscript(key: Key) -> Window? { windows[key] }
@@ -61,7 +64,14 @@ final class AccountWindows {
     }
 
     func shift(by jump: Duration) {
+        budget?.shift(by: jump)
         for window in windows.values { window.value.shift(by: jump) }
+    }
+
+    /// Drops an account's window, because the account rests. The stored one counts at least what was spent.
+    func drop(_ account: DID) {
+        guard writes[account] == nil, let window = windows.removeValue(forKey: .account(account)) else { return }
+        if last === window { last = nil }
     }
 
     /// Stores the windows that match, if an earlier one of their account is stored: that of a removed account is not.

@@ -142,7 +142,10 @@ package actor Gate {
         }
         guard let window else { return (.go, nil) }
         windows.last = window
-        guard let until = window.value.wait(ticket, acknowledging: identifiers, now: now) else { return (.go, window) }
+        // The account's limit first: a request that waits for it takes no place of the others.
+        let until =
+            window.value.wait(ticket, acknowledging: identifiers, now: now) ?? windows.budget?.wait(ticket, now: now)
+        guard let until else { return (.go, window) }
         return (.wait(until: until, source: .client), window)
     }
 
@@ -159,6 +162,7 @@ package actor Gate {
         let (turn, window) = try await decide(account: account, ticket: ticket, acknowledging: identifiers, now: now)
         guard turn == .go, let window, let key = windows.key(of: account) else { return turn }
         window.value.spend(ticket, acknowledging: identifiers, now: now)
+        windows.budget?.spend(ticket, now: now)
         if identifiers == 0, window.value.takeReserved(now: now) { return .go }
         do throws(StoreError) {
             try await windows.store(key, now: now)
@@ -175,6 +179,7 @@ package actor Gate {
     /// Removes a request from the queue after it gave up.
     package func leave(_ ticket: TicketQueue.Ticket, account: DID?) {
         if let key = windows.key(of: account) { windows[key]?.value.leave(ticket) }
+        windows.budget?.leave(ticket)
     }
 
     /// Ends an admitted request. Its minute starts now: it can have waited for a connection or been slow on its way,
@@ -249,6 +254,9 @@ package actor Gate {
         windows.isEnding = true
         await windows.storeKnown(now: now, where: \.isUnstored)
     }
+
+    /// Forgets an account that rests, until its next request.
+    package func rest(_ account: DID) { windows.drop(account) }
 
     /// Notes that an account's data was erased: its next request is stored before it goes.
     package func noteErased(_ account: DID) { windows[.account(account)]?.value.noteErased() }

@@ -8,6 +8,8 @@ package struct GateLimits: Sendable, Hashable {
     package var acknowledgementsPerMinute: Int
     /// The requests that are counted together.
     package var windows: GateWindows
+    /// Requests in any second, of all accounts together; `nil`: as many as their windows allow.
+    package var requestsPerSecond: Int?
 
     package init(requestsPerMinute: Int, acknowledgementsPerMinute: Int = 1, windows: GateWindows = .shared) {
         self.requestsPerMinute = requestsPerMinute

@@ -81,6 +81,18 @@ package struct StoreAccounts: Sendable {
         }
     }
 
+    /// The time when the next active account is due, or the lease of one ends; `nil` without active accounts.
+    package func nextDue() async throws(StoreError) -> Timestamp? {
+        try await store.direct(.read) { db in
+            try db.value(
+                """
+                SELECT l.due_at FROM leases l JOIN accounts a ON a.account = l.account
+                WHERE a.status = 'active' ORDER BY l.due_at LIMIT 1
+                """
+            )
+        }
+    }
+
     package func counts(now: Timestamp) async throws(StoreError) -> AccountCounts {
         try await store.direct(.read) { db in try db.accounts.counts(now: now) }
     }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A part of the agent that uses the database.
 package enum StoreUser: Sendable, Hashable {
-    case acknowledgement, callbacks, canary, delivery, digests, keys, retention
+    case accounts, acknowledgement, callbacks, canary, delivery, digests, keys, retention
     case poll(PollName)
 }
 

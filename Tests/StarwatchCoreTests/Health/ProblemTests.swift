@@ -43,6 +43,10 @@ import Testing
         ("reload_refused", { $0.refusedReload = RefusedReload("line 3: polls must be a list.") }),
         ("reload_refused:http", { $0.refusedPorts = ["http"] }), ("clock_skew", { $0.isSkewed = true }),
         (
+            "accounts_late",
+            { $0.accounts = .init(wait: .seconds(1000), round: .seconds(600)) }
+        ),
+        (
             "canary_late",
             { $0.canary = .init(every: .seconds(60), lastArrival: nil, startedAt: Timestamp(seconds: 1_767_220_000)) }
         ),

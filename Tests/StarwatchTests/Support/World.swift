@@ -118,6 +118,7 @@ final class World: Sendable {
         }
         let id: String
         let count: Int
+        let account: String?
         let changes: [Change]
     }
 

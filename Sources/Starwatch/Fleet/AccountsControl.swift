@@ -1,0 +1,197 @@
+import Logging
+import StarwatchCore
+import StarwatchPolling
+import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+
+/// The accounts of a process that serves many, as an operator adds, lists, pauses and removes them.
+struct AccountsControl: Sendable {
+    let store: Store
+    let environment: Environment
+    let pseudonym: IdentityHash
+    let gate: Gate
+    let polls: [Poll]
+    /// Ends the work that an account has now.
+    let endWork: @Sendable (DID) async -> Void
+    /// Wakes the loop of the visits.
+    let wake: Signal
+    let requestsPerSecond: Int
+
+    private var now: Timestamp { environment.time.now }
+
+    func list(_ query: AccountQuery) async throws -> AccountListing {
+        try ControlError.check(limit: query.limit, upTo: AccountQuery.listLimit)
+        let after = try query.after.map { try IdentityRemoval(did: $0).account() }
+        return AccountListing(
+            accounts: try await store.accounts.list(after: after, limit: query.limit).map(report)
+        )
+    }
+
+    func show(_ did: DID) async throws -> AccountReport {
+        guard let account = try await store.accounts.account(did) else { throw Self.isUnknown }
+        return report(account)
+    }
+
+    // MARK: - Changes
+
+    /// Adds the entries that can be added. Each account's first visit is within a minute, at its own time.
+    func add(_ additions: AccountAdditions) async throws -> AccountAdditionsReport {
+        guard additions.accounts.count <= AccountAdditions.limit else {
+            throw ControlError(.invalid, "One request can add \(AccountAdditions.limit) accounts; send several.")
+        }
+        let dialect = PlanIDRule.certainDialect(await gate.dialect, server: gate.server)
+        var results: [AccountAdditionsReport.Entry?] = []
+        var drafts: [AccountDraft] = []
+        var known: Set<DID> = []
+        for entry in additions.accounts {
+            do throws(ControlError) {
+                let draft = try Self.draft(entry, in: dialect)
+                guard known.insert(draft.did).inserted else {
+                    throw ControlError(.invalid, "The DID stands twice; leave one of them out.")
+                }
+                drafts.append(draft)
+                results.append(nil)
+            } catch {
+                results.append(.init(result: "refused", problem: error.message))
+            }
+        }
+        let now = now
+        let done = try await store.accounts.add(drafts, server: gate.server, now: environment.clock.now) { did in
+            now + Splay.delay(instance: did.rawValue, poll: .firstVisit, within: .seconds(60))
+        }
+        var next = done.makeIterator()
+        let entries = results.map { $0 ?? .init(result: next.next()?.word ?? "refused", problem: nil) }
+        changed("added", done.filter { $0 != .unchanged }.count)
+        return AccountAdditionsReport(accounts: entries, warning: try await warning())
+    }
+
+    private static func draft(_ entry: AccountAdditions.Entry, in dialect: Dialect) throws(ControlError) -> AccountDraft
+    {
+        let did = try IdentityRemoval(did: entry.did).account()
+        if let problem = DID.typingProblem(entry.did) { throw ControlError(.invalid, "The DID \(problem)") }
+        guard let stars = entry.stars else { return AccountDraft(did: did, stars: nil) }
+        guard stars.allSatisfy({ (1...2048).contains($0.unicodeScalars.count) }) else {
+            throw ControlError(.invalid, "A star is empty or longer than 2,048 characters; correct it.")
+        }
+        guard stars.count <= StarsChange.planLimit else {
+            throw ControlError(.invalid, "An account can star at most 10,000 plans; send fewer.")
+        }
+        if let problem = PlanIDRule.problem(stars, in: dialect) { throw ControlError(.invalid, problem) }
+        return AccountDraft(did: did, stars: stars)
+    }
+
+    func pause(_ removal: IdentityRemoval) async throws -> AccountReport { try await set(.paused, removal) }
+
+    func resume(_ removal: IdentityRemoval) async throws -> AccountReport { try await set(.active, removal) }
+
+    private func set(_ status: AccountStatus, _ removal: IdentityRemoval) async throws -> AccountReport {
+        let did = try removal.account()
+        guard let account = try await store.accounts.set(status, of: did, now: now) else { throw Self.isUnknown }
+        await endWork(did)
+        changed(status == .paused ? "paused" : "resumed", 1)
+        return report(account)
+    }
+
+    /// Stops serving an account, whose data is deleted later.
+    func remove(_ removal: IdentityRemoval) async throws -> IdentityRemovalReport {
+        let did = try removal.account()
+        guard let removedAt = try await store.accounts.remove(did, now: environment.clock.now) else {
+            throw Self.isUnknown
+        }
+        await endWork(did)
+        changed("removed", 1)
+        return IdentityRemovalReport(keptUntil: (removedAt + RetentionPolicy().removed).iso8601)
+    }
+
+    /// Ends an account's work before it is erased.
+    func stop(_ removal: IdentityRemoval) async throws {
+        let did = try removal.account()
+        guard try await store.accounts.set(.paused, of: did, now: now) != nil else { throw Self.isUnknown }
+        await endWork(did)
+        changed("erased", 1)
+    }
+
+    /// Notes that an operator changed something of an account, which its next visit must find.
+    func noteChange(of did: DID) async {
+        try? await store.accounts.makeDue(did, now: now)
+        wake.raise()
+    }
+
+    private func changed(_ kind: String, _ count: Int) {
+        wake.raise()
+        guard count > 0 else { return }
+        environment.logger.log(.accountsChanged, [.kind: "\(kind)", .count: .number(count)])
+    }
+
+    // MARK: - Reports
+
+    /// The accounts in numbers, which are also metrics.
+    func counts() async throws(StoreError) -> AccountCounts {
+        let counts = try await store.accounts.counts(now: now)
+        let metrics = environment.metrics.fleet
+        metrics.accounts[.active].set(Double(counts.active))
+        metrics.accounts[.paused].set(Double(counts.paused))
+        metrics.leases.set(Double(counts.leased))
+        metrics.due.set(Double(counts.due))
+        metrics.oldestDue.set(counts.oldestDue?.seconds ?? 0)
+        metrics.reachableInterval.set(round(of: counts).inSeconds)
+        return counts
+    }
+
+    /// The time of one round of all accounts that the limit of requests allows, with one request for each poll. No account can
+    /// be polled more often.
+    func round(of counts: AccountCounts) -> Duration {
+        .milliseconds(counts.active * polls.count * 1000 / max(requestsPerSecond, 1))
+    }
+
+    /// What decides about the agent's health.
+    func facts(_ counts: AccountCounts, now: Timestamp) -> HealthFacts.Accounts {
+        let wait = counts.oldestDue.map { max(now - $0, .zero) } ?? .zero
+        return HealthFacts.Accounts(wait: wait, round: round(of: counts))
+    }
+
+    private func warning() async throws -> String? {
+        let round = round(of: try await counts())
+        let shortest = polls.map { $0.schedule.longestGap(from: now) }.min() ?? .zero
+        guard round > shortest, shortest > .zero else { return nil }
+        return """
+            The polls are due every \(DurationText.format(shortest)), and fleet.requests_per_second allows one round of all \
+            accounts in \(DurationText.format(round)); raise the limit, or poll less often.
+            """
+    }
+
+    private func report(_ account: StoredAccount) -> AccountReport {
+        AccountReport(
+            did: account.did.rawValue,
+            pseudonym: pseudonym.hash(account.did),
+            status: account.status.rawValue,
+            stars: account.stars,
+            addedAt: account.addedAt.iso8601,
+            dueAt: account.dueAt.iso8601,
+            lastAttempt: account.lastAttempt?.iso8601,
+            lastSuccess: account.lastSuccess?.iso8601,
+            working: account.isLeased
+        )
+    }
+
+    private static let isUnknown = ControlError(
+        .notFound,
+        "There is no such account; see starwatch accounts list."
+    )
+}
+
+extension PollName {
+    /// The name under which an account's first visit has its delay.
+    fileprivate static let firstVisit = PollName("first_visit")!
+}
+
+extension AccountAddition {
+    fileprivate var word: String {
+        switch self {
+        case .added: "added"
+        case .changed: "changed"
+        case .unchanged: "unchanged"
+        }
+    }
+}

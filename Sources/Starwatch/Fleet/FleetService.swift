@@ -1,0 +1,190 @@
+import Logging
+import ServiceLifecycle
+import StarwatchCore
+import StarwatchPolling
+import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+import Synchronization
+
+/// The worker of a process that serves many accounts: it claims those whose work is due, visits each, and releases it until its
+/// next work.
+///
+/// An account that rests has no task and no memory here. When the service must stop, it claims nothing more, cancels the
+/// requests in flight, delivers what is stored, and releases each account.
+final class FleetService<Visited: VisitedAccount>: Service {
+    /// Duration of a lease. After a crash, the accounts that were at work wait for this long.
+    static var lease: Duration { .seconds(30) }
+    /// The largest number of accounts that one claim takes.
+    static var batch: Int { 100 }
+    /// The longest time until an account is visited again, whatever its schedules.
+    static var longestRest: Duration { .seconds(3600) }
+
+    private let store: Store
+    private let environment: Environment
+    private let progress: ProgressMark
+    private let polls: [PollName]
+    private let visits: Int
+    private let residents: ResidentAccounts<Visited>
+    /// Raised when an account can have become due.
+    let wake = Signal()
+    /// The process, until its end. A start is never mistaken for an earlier one.
+    private let owner = RandomID.uuid()
+    private let held = Mutex<[DID: AccountLease]>([:])
+    private let retries = Mutex<[DID: [PollName: Timestamp]]>([:])
+    /// The time until which the loop rests; `nil` while it works.
+    private let restsUntil = Mutex<Timestamp?>(nil)
+
+    /// - Parameters:
+    ///   - progress: Marked for each of `polls`, because no poll has a loop that would mark it.
+    ///   - visits: The largest number of accounts at work.
+    init(
+        store: Store,
+        environment: Environment,
+        progress: ProgressMark,
+        polls: [PollName],
+        visits: Int,
+        residents: ResidentAccounts<Visited>
+    ) {
+        (self.store, self.environment, self.progress) = (store, environment, progress)
+        (self.polls, self.visits, self.residents) = (polls, visits, residents)
+    }
+
+    private var time: any TimeSource { environment.time }
+    private var metrics: FleetMetrics { environment.metrics.fleet }
+
+    func run() async throws {
+        let stopped = Promise<Void>()
+        async let renewal: Void = renew(until: stopped)
+        await withGracefulShutdownHandler {
+            await visitAccounts()
+        } onGracefulShutdown: {
+            self.wake.raise()
+            Task { await self.cancelCycles() }
+        }
+        stopped.fulfil(())
+        await renewal
+    }
+
+    private var isEnding: Bool { Task.isShuttingDownGracefully || Task.isCancelled }
+
+    private func visitAccounts() async {
+        let places = ConcurrencyLimit(visits)
+        await withDiscardingTaskGroup { group in
+            while !isEnding {
+                mark()
+                let leases = await claim()
+                for lease in leases {
+                    guard !isEnding, await places.acquire() else {
+                        await release(lease, Visit.End(), at: lease.dueAt)
+                        continue
+                    }
+                    mark()
+                    group.addTask {
+                        await self.visit(lease)
+                        places.release()
+                    }
+                }
+                if leases.isEmpty { await rest() }
+            }
+        }
+    }
+
+    /// Shows the health check that the schedules are looked at.
+    private func mark() {
+        let now = time.monotonic
+        for poll in polls { progress.mark(.poll(poll), at: now) }
+    }
+
+    func claim() async -> [AccountLease] {
+        let now = time.now
+        do throws(StoreError) {
+            let leases = try await store.accounts.claim(
+                limit: Self.batch,
+                owner: owner,
+                now: now,
+                until: now + Self.lease
+            )
+            held.withLock { held in for lease in leases { held[lease.account] = lease } }
+            for lease in leases {
+                metrics.claims[lease.wasReleased ? .released : .expired].increment()
+                metrics.lag.observe(max(now - lease.dueAt, .zero))
+            }
+            store.health.ended(.accounts, failed: false)
+            return leases
+        } catch {
+            environment.logger.log(.fleetStoreFailed, [.error: "\(error.description)"])
+            store.health.ended(.accounts, failed: true)
+            try? await time.sleep(for: ExtraRun.afterStoreFailure)
+            return []
+        }
+    }
+
+    /// Waits until an account is due.
+    private func rest() async {
+        let now = time.now
+        var until = now + ClockLook.wait(from: now)
+        // Before the database is read, so that an account that is released meanwhile wakes the loop.
+        restsUntil.withLock { $0 = until }
+        if let next = try? await store.accounts.nextDue() { until = min(until, max(next, now + .milliseconds(10))) }
+        restsUntil.withLock { $0 = until }
+        await wake.wait(for: until - now, on: time)
+        restsUntil.withLock { $0 = nil }
+    }
+
+    func visit(_ lease: AccountLease) async {
+        let began = time.monotonic
+        let retries = retries.withLock { $0.removeValue(forKey: lease.account) ?? [:] }
+        let end = await residents.with(lease.account) { visited in
+            await Visit(visited: visited, retries: retries, time: time, clock: environment.clock).run()
+        }
+        if !end.retries.isEmpty { self.retries.withLock { $0[lease.account] = end.retries } }
+        let latest = time.now + Self.longestRest
+        await release(lease, end, at: min(end.next ?? latest, latest))
+        metrics.visits.observe(time.monotonic - began)
+    }
+
+    private func release(_ lease: AccountLease, _ end: Visit.End, at next: Timestamp) async {
+        defer { held.withLock { _ = $0.removeValue(forKey: lease.account) } }
+        do throws(StoreError) {
+            let isHeld = try await store.accounts.release(
+                lease,
+                next: next,
+                attempted: end.attempted,
+                succeeded: end.succeeded
+            )
+            if !isHeld { metrics.lost.increment() }
+            if restsUntil.withLock({ $0.map { next < $0 } ?? false }) { wake.raise() }
+        } catch {
+            // The lease ends by itself.
+            environment.logger.log(.fleetStoreFailed, [.error: "\(error.description)"])
+        }
+    }
+
+    // MARK: - Leases
+
+    /// Renews the leases until the last visit has ended.
+    private func renew(until stopped: Promise<Void>) async {
+        while !Task.isCancelled {
+            let isOver = await TimeLimit.run(within: Self.lease / 3, on: time, late: false) {
+                await stopped.value() != nil
+            }
+            guard isOver == false else { return }
+            let leases = held.withLock { Array($0.values) }
+            guard !leases.isEmpty else { continue }
+            guard let kept = try? await store.accounts.renew(leases, until: time.now + Self.lease) else { continue }
+            let lost = Set(leases.map(\.account)).subtracting(kept.map(\.account))
+            for account in lost {
+                metrics.lost.increment()
+                await residents.runtime(of: account)?.abort()
+            }
+        }
+    }
+
+    /// Cancels the cycles in flight. What they stored is delivered before the service ends.
+    private func cancelCycles() async {
+        for account in held.withLock({ Array($0.keys) }) {
+            await residents.runtime(of: account)?.pollService.abort()
+        }
+    }
+}

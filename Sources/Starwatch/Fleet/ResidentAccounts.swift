@@ -1,0 +1,63 @@
+import StarwatchCore
+import Synchronization
+
+/// The accounts at work, each with one `Runtime`, so that a visit and an operator's command never work side by side.
+final class ResidentAccounts<Runtime: Sendable>: Sendable {
+    private struct Resident {
+        let runtime: Runtime
+        var users = 1
+    }
+
+    private let make: @Sendable (DID) -> Runtime
+    private let residents = Mutex<[DID: Resident]>([:])
+    /// Called when an account has no more work.
+    private let left: @Sendable (DID, Runtime) async -> Void
+
+    init(
+        make: @escaping @Sendable (DID) -> Runtime,
+        left: @escaping @Sendable (DID, Runtime) async -> Void
+    ) {
+        (self.make, self.left) = (make, left)
+    }
+
+    /// Does `work` with the account's runtime, which is made if the account rests.
+    func with<Answer, Failure: Error>(
+        _ account: DID,
+        _ work: (Runtime) async throws(Failure) -> Answer
+    ) async throws(Failure) -> Answer {
+        let runtime = enter(account)
+        do throws(Failure) {
+            let answer = try await work(runtime)
+            await leave(account)
+            return answer
+        } catch {
+            await leave(account)
+            throw error
+        }
+    }
+
+    /// The runtime of an account at work; `nil` if the account rests.
+    func runtime(of account: DID) -> Runtime? { residents.withLock { $0[account]?.runtime } }
+
+    private func enter(_ account: DID) -> Runtime {
+        residents.withLock { residents in
+            if let resident = residents[account] {
+                residents[account]?.users += 1
+                return resident.runtime
+            }
+            let resident = Resident(runtime: make(account))
+            residents[account] = resident
+            return resident.runtime
+        }
+    }
+
+    private func leave(_ account: DID) async {
+        let last = residents.withLock { residents -> Runtime? in
+            guard let resident = residents[account] else { return nil }
+            guard resident.users > 1 else { return residents.removeValue(forKey: account)?.runtime }
+            residents[account]?.users -= 1
+            return nil
+        }
+        if let last { await left(account, last) }
+    }
+}

@@ -1,0 +1,46 @@
+import ServiceLifecycle
+import StarwatchCore
+import StarwatchPolling
+import StarwatchStore
+
+/// What a process for many accounts has instead of one runtime: the accounts at work, their verbs, and the loop of the visits.
+final class Fleet: Sendable {
+    let residents: ResidentAccounts<AccountRuntime>
+    let accounts: AccountsControl
+    let service: FleetService<AccountRuntime>
+
+    /// - Parameter base: The runtime of nobody, with what all accounts share.
+    init(_ base: AccountRuntime) {
+        let (process, options) = (base.process, base.options)
+        let residents = ResidentAccounts {
+            AccountRuntime(of: $0, like: base)
+        } left: { [gate = base.account.gate] account, _ in
+            await gate.rest(account)
+        }
+        self.residents = residents
+        service = FleetService(
+            store: process.store,
+            environment: process.environment,
+            progress: process.progress,
+            polls: base.polls.map(\.name),
+            visits: options.limits.maxConcurrentPolls,
+            residents: residents
+        )
+        accounts = AccountsControl(
+            store: process.store,
+            environment: process.environment,
+            pseudonym: process.pseudonym,
+            gate: base.account.gate,
+            polls: base.polls,
+            endWork: { account in
+                guard let runtime = residents.runtime(of: account) else { return }
+                runtime.account.identity.invalidate()
+                await runtime.abort()
+            },
+            wake: service.wake,
+            requestsPerSecond: options.fleet.requestsPerSecond
+        )
+    }
+}
+
+extension AccountRuntime: VisitedAccount {}

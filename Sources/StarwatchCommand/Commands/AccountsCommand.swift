@@ -1,0 +1,266 @@
+import ArgumentParser
+import Starwatch
+import StarwatchCore
+
+struct AccountsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "accounts",
+        abstract: "Add, list, pause or remove the accounts of an agent with accounts: many.",
+        discussion: "Other commands, such as stars, outbox and explain, work for one of them with --account DID.",
+        subcommands: [Add.self, List.self, Show.self, Pause.self, Resume.self, Remove.self, Erase.self]
+    )
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            "add",
+            "Add accounts, or change their stars.",
+            """
+            With --stdin, each line of standard input is an account: {"did": "did:ethr:0x…", "stars": ["…"]}. A line with a \
+            mistake is named, and the other lines are added. An account that exists gets the new stars, if any are given.
+            """,
+            waiting: ControlAPI.addAccounts.patience,
+            examples: "starwatch accounts add did:ethr:0x… --star https://endorser.ch/entity/…",
+            "starwatch accounts add --stdin"
+        )
+
+        @Argument(help: "The DID, such as did:ethr:0x….")
+        var did: String?
+
+        @Option(help: ArgumentHelp("A starred plan; give it several times for more.", valueName: "id"))
+        var star: [String] = []
+
+        @Flag(help: "Read one account from each line of standard input.")
+        var stdin = false
+
+        @OptionGroup var arguments: AgentArguments
+
+        func validate() throws {
+            guard (did != nil) != stdin else { throw ValidationError("Give either a DID or --stdin.") }
+            if stdin, !star.isEmpty { throw ValidationError("With --stdin, the stars stand in its lines.") }
+        }
+
+        func run() async throws {
+            var input = AccountLines()
+            if let did {
+                input.add(.init(did: did, stars: star.isEmpty ? nil : star), line: nil)
+            } else {
+                while let line = readLine() { input.add(line) }
+            }
+            var report = AccountLines.Report(refused: input.refused)
+            for batch in input.batches {
+                let answer = try await arguments.ask(
+                    ControlAPI.addAccounts,
+                    AccountAdditions(accounts: batch.map(\.entry))
+                )
+                report.take(answer, of: batch)
+            }
+            for refusal in report.refused.sorted(by: { ($0.line ?? 0) < ($1.line ?? 0) }) {
+                StandardError.sayOnce("starwatch: \(refusal.line.map { "line \($0): " } ?? "")\(refusal.problem)")
+            }
+            if let warning = report.warning { StandardError.sayOnce("starwatch: warning: \(warning)") }
+            try arguments.print(report, isGood: report.refused.isEmpty) { $0.text }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            "list",
+            "List the accounts, page by page.",
+            examples: "starwatch accounts list",
+            "starwatch accounts list --limit 1000 --after did:ethr:0x…"
+        )
+
+        @Option(help: "Number of accounts, at most \(AccountQuery.listLimit).")
+        var limit = AccountQuery().limit
+
+        @Option(help: ArgumentHelp("The last account of the former page.", valueName: "did"))
+        var after: String?
+
+        @OptionGroup var arguments: AgentArguments
+
+        func validate() throws { try OptionValue.check(limit: limit, upTo: AccountQuery.listLimit) }
+
+        func run() async throws {
+            var query = AccountQuery()
+            (query.limit, query.after) = (limit, after)
+            try arguments.print(try await arguments.ask(ControlAPI.accounts, query).accounts, AccountsText.list)
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            "show",
+            "Show an account.",
+            examples: "starwatch accounts show did:ethr:0x…"
+        )
+
+        @OptionGroup var account: DIDArgument
+        @OptionGroup var arguments: AgentArguments
+
+        func run() async throws {
+            try await arguments.show(ControlAPI.showAccount, IdentityRemoval(did: account.did), AccountsText.details)
+        }
+    }
+
+    struct Pause: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            "pause",
+            "Stop the work for an account; what is stored stays.",
+            waiting: ControlAPI.pauseAccount.patience,
+            examples: "starwatch accounts pause did:ethr:0x…"
+        )
+
+        @OptionGroup var account: DIDArgument
+        @OptionGroup var arguments: AgentArguments
+
+        func run() async throws {
+            try await arguments.show(ControlAPI.pauseAccount, IdentityRemoval(did: account.did), AccountsText.details)
+        }
+    }
+
+    struct Resume: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            "resume",
+            "Continue the work for an account.",
+            waiting: ControlAPI.resumeAccount.patience,
+            examples: "starwatch accounts resume did:ethr:0x…"
+        )
+
+        @OptionGroup var account: DIDArgument
+        @OptionGroup var arguments: AgentArguments
+
+        func run() async throws {
+            try await arguments.show(ControlAPI.resumeAccount, IdentityRemoval(did: account.did), AccountsText.details)
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            "remove",
+            "Stop serving an account, and delete its stored data after 30 days.",
+            "Changes that wait for delivery are cancelled. Adding the account again within the 30 days keeps its data.",
+            waiting: ControlAPI.removeAccount.patience,
+            examples: "starwatch accounts remove did:ethr:0x…"
+        )
+
+        @OptionGroup var account: DIDArgument
+        @OptionGroup var arguments: AgentArguments
+
+        func run() async throws {
+            try await arguments.show(ControlAPI.removeAccount, IdentityRemoval(did: account.did), IdentityText.removal)
+        }
+    }
+
+    struct Erase: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            "erase",
+            "Delete all stored data of an account now, for good.",
+            """
+            Nothing of it stays in the database file and its write-ahead log: its keys are destroyed first. Files of sinks are \
+            not touched.
+            """,
+            waiting: ControlAPI.eraseAccount.patience,
+            examples: "starwatch accounts erase did:ethr:0x…"
+        )
+
+        @OptionGroup var account: DIDArgument
+        @OptionGroup var arguments: AgentArguments
+
+        func run() async throws {
+            try await arguments.show(
+                ControlAPI.eraseAccount,
+                IdentityRemoval(did: account.did),
+                IdentityText.erasure
+            )
+        }
+    }
+}
+
+/// The accounts of standard input, and their lines.
+struct AccountLines {
+    struct Line {
+        let entry: AccountAdditions.Entry
+        /// `nil` for an account of the command line.
+        let number: Int?
+    }
+
+    struct Refusal: Encodable, Sendable {
+        var line: Int?
+        var problem: String
+    }
+
+    /// What became of the lines.
+    struct Report: Encodable, Sendable {
+        var added = 0
+        var changed = 0
+        var unchanged = 0
+        var refused: [Refusal] = []
+        var warning: String?
+
+        init(refused: [Refusal]) { self.refused = refused }
+
+        mutating func take(_ answer: AccountAdditionsReport, of batch: [Line]) {
+            warning = answer.warning
+            for (line, entry) in zip(batch, answer.accounts) {
+                switch entry.result {
+                case "added": added += 1
+                case "changed": changed += 1
+                case "unchanged": unchanged += 1
+                default: refused.append(Refusal(line: line.number, problem: entry.problem ?? "The agent refuses it."))
+                }
+            }
+        }
+
+        var text: String {
+            let parts = [(added, "added"), (changed, "changed"), (unchanged, "unchanged"), (refused.count, "refused")]
+            let found = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+            return found.isEmpty ? "No account was given." : "Accounts: \(found.joined(separator: ", "))."
+        }
+    }
+
+    /// Accounts of one request, so that none takes long.
+    private static let batch = 500
+
+    private var lines: [Line] = []
+    private var count = 0
+    private(set) var refused: [Refusal] = []
+
+    var batches: [[Line]] {
+        stride(from: 0, to: lines.count, by: Self.batch).map { Array(lines[$0..<min($0 + Self.batch, lines.count)]) }
+    }
+
+    mutating func add(_ entry: AccountAdditions.Entry, line: Int?) { lines.append(Line(entry: entry, number: line)) }
+
+    /// Takes a line of standard input. An empty one is skipped.
+    mutating func add(_ text: String) {
+        count += 1
+        guard text.contains(where: { !$0.isWhitespace }) else { return }
+        var request = ControlRequest()
+        request.body = Array(text.utf8)
+        guard let entry = try? ControlAPI.accountLine.read(request) else {
+            let problem = #"must be JSON of the form {"did": "did:ethr:0x…", "stars": ["…"]}; the others are added."#
+            return refused.append(Refusal(line: count, problem: problem))
+        }
+        add(entry, line: count)
+    }
+}
+
+/// Accounts as text for a person.
+enum AccountsText {
+    static func list(_ accounts: [AccountReport]) -> String {
+        guard !accounts.isEmpty else { return "There are no accounts; add some with starwatch accounts add." }
+        let rows = accounts.map { account in
+            [account.did, account.status, "\(account.stars)", account.lastSuccess ?? "never", account.dueAt]
+        }
+        return TextTable(titles: ["Account", "Status", "Stars", "Last success", "Due"], right: [2], rows: rows).text
+    }
+
+    static func details(_ account: AccountReport) -> String {
+        TextTable.pairs([
+            ("DID", account.did), ("In logs", account.pseudonym),
+            ("Status", account.status + (account.working ? ", at work now" : "")), ("Stars", "\(account.stars)"),
+            ("Added", account.addedAt), ("Last attempt", account.lastAttempt ?? "never"),
+            ("Last success", account.lastSuccess ?? "never"), ("Due", account.dueAt),
+        ])
+    }
+}

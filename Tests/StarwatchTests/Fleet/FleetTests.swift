@@ -1,0 +1,256 @@
+import Foundation
+import MockEndorser
+import StarwatchCore
+import StarwatchPolling
+import StarwatchStore
+import StarwatchTransport
+import Testing
+
+@testable import Starwatch
+
+/// An agent that works for many accounts, on one database.
+@Suite struct FleetTests {
+    private static let first = TestAccount.ethr
+    private static let second = TestAccount.other
+
+    /// Makes an agent for two accounts. The first one stars the first plan of the server, the second one the next two.
+    private static func withTwo(
+        dependencies: AgentDependencies = AgentDependencies(),
+        _ change: (inout AgentOptions) -> Void = { _ in },
+        _ body: (World, Agent) async throws -> Void
+    ) async throws {
+        try await World.with(.endorser) { world in
+            let key = try world.folder.write(Data(repeating: 7, count: 32).base64EncodedString(), to: "key")
+            let agent = try await world.agent(dependencies: dependencies) { options in
+                options.accounts = .many
+                options.initialIdentity = nil
+                options.security.masterKeyFile = key
+                options.polls[0].planIDs = []
+                options.polls[0].timing = .every(.seconds(60))
+                options.fleet.requestsPerSecond = 1000
+                options.log.level = .info
+                change(&options)
+            }
+            let plans = world.mock.planIDs
+            let added = try await agent.perform(
+                ControlAPI.addAccounts,
+                AccountAdditions(accounts: [
+                    .init(did: first.rawValue, stars: [plans[0]]),
+                    .init(did: second.rawValue, stars: [plans[1], plans[2]]),
+                ])
+            )
+            #expect(added.accounts.map(\.result) == ["added", "added"])
+            try await body(world, agent)
+        }
+    }
+
+    /// Publishes a change of each of the first three plans.
+    private static func publish(in world: World) -> [String] {
+        world.mock.publish(world.mock.planIDs.prefix(3).map { MockChange(planID: $0) })
+    }
+
+    private static func announced(to account: DID, in world: World, by agent: Agent) throws -> [String] {
+        let name = agent.process.pseudonym.hash(account)
+        return try world.notifications.filter { $0.account == name }.flatMap { $0.changes.map(\.jwt_id) }
+    }
+
+    @Test func eachAccountHearsOnceOfItsOwnProjects() async throws {
+        try await Self.withTwo { world, agent in
+            await agent.visitAll(after: .seconds(60), on: world.clock)
+            let ids = Self.publish(in: world)
+            await agent.visitAll(after: .seconds(61), on: world.clock)
+            await agent.visitAll(after: .seconds(61), on: world.clock)
+            try #expect(Self.announced(to: Self.first, in: world, by: agent) == [ids[0]])
+            try #expect(Self.announced(to: Self.second, in: world, by: agent).sorted() == [ids[1], ids[2]].sorted())
+            try #expect(world.announced.count == 3)
+            #expect(try await agent.rows([.acknowledged]).count == 3)
+        }
+    }
+
+    @Test func anAccountRestsUntilItsScheduleIsDue() async throws {
+        try await Self.withTwo { world, agent in
+            await agent.visitAll(after: .seconds(60), on: world.clock)
+            let requests = world.mock.requestCount(of: .plansChanged)
+            #expect(await agent.visitAll(after: .seconds(30), on: world.clock) == 0)
+            #expect(world.mock.requestCount(of: .plansChanged) == requests)
+            #expect(await agent.visitAll(after: .seconds(31), on: world.clock) == 2)
+            #expect(world.mock.requestCount(of: .plansChanged) == requests + 2)
+        }
+    }
+
+    @Test func aPausedAccountIsNotVisitedAndMissesNothing() async throws {
+        try await Self.withTwo { world, agent in
+            await agent.visitAll(after: .seconds(60), on: world.clock)
+            let pause = IdentityRemoval(did: Self.first.rawValue)
+            #expect(try await agent.perform(ControlAPI.pauseAccount, pause).status == "paused")
+            let ids = Self.publish(in: world)
+            await agent.visitAll(after: .seconds(61), on: world.clock)
+            try #expect(Self.announced(to: Self.first, in: world, by: agent).isEmpty)
+            #expect(try await agent.perform(ControlAPI.resumeAccount, pause).status == "active")
+            await agent.visitAll(after: .seconds(61), on: world.clock)
+            try #expect(Self.announced(to: Self.first, in: world, by: agent) == [ids[0]])
+        }
+    }
+
+    @Test func twoAccountsOfOneServerShareItsWait() async throws {
+        try await Self.withTwo { world, agent in
+            await agent.visitAll(after: .seconds(60), on: world.clock)
+            world.mock.script(.rateLimited(retryAfter: .seconds(3600)), at: .plansChanged)
+            let before = world.mock.requestCount(of: .plansChanged)
+            await agent.visitAll(after: .seconds(61), on: world.clock)
+            // The other account asks nothing while the server wants to wait.
+            #expect(world.mock.requestCount(of: .plansChanged) == before + 1)
+            #expect(await agent.runtime.account.gate.hold(now: world.clock.now) != nil)
+        }
+    }
+
+    @Test func aFailedPollIsRetriedBeforeItsSchedule() async throws {
+        try await Self.withTwo { options in
+            options.polls[0].timing = .every(.seconds(7200))
+        } _: { world, agent in
+            await agent.visitAll(after: .seconds(60), on: world.clock)
+            let ids = Self.publish(in: world)
+            for _ in 0..<6 { world.mock.script(.status(500), at: .plansChanged) }
+            await agent.visitAll(after: .seconds(7201), on: world.clock)
+            await agent.visitAll(after: .seconds(300), on: world.clock)
+            let announced = try world.announced
+            #expect(announced.sorted() == ids.sorted())
+        }
+    }
+
+    @Test func allAccountsTogetherKeepTheLimitOfRequests() async throws {
+        try await Self.withTwo { options in
+            options.fleet.requestsPerSecond = 1
+        } _: { world, agent in
+            await agent.visitAll(after: .seconds(60), on: world.clock)
+            let began = world.clock.now
+            await agent.visitAll(after: .seconds(61), on: world.clock)
+            // The second request waits until the first one is a second old.
+            #expect(world.clock.now - began >= .seconds(62))
+        }
+    }
+
+    @Test func aVerbThatNamesAnAccountWorksForIt() async throws {
+        try await Self.withTwo { world, agent in
+            var caller = Operator.program
+            caller.account = Self.second
+            let stars = try await agent.topics.perform(ControlAPI.stars, (), for: caller)
+            #expect(stars.planIDs == [world.mock.planIDs[1], world.mock.planIDs[2]])
+            let change = StarsChange(operation: .add, planIDs: [world.mock.planIDs[3]])
+            _ = try await agent.topics.perform(ControlAPI.changeStars, change, for: caller)
+            #expect(try await agent.store.stars.list(of: Self.second).count == 3)
+            #expect(try await agent.store.stars.list(of: Self.first).count == 1)
+            // The change makes the account due at once.
+            #expect(try await agent.store.accounts.account(Self.second)?.dueAt == world.clock.now)
+            await #expect(throws: ControlError.self) { try await agent.perform(ControlAPI.stars) }
+        }
+    }
+
+    @Test func aRemovedAccountIsNoLongerServed() async throws {
+        try await Self.withTwo { world, agent in
+            await agent.visitAll(after: .seconds(60), on: world.clock)
+            _ = Self.publish(in: world)
+            let removal = IdentityRemoval(did: Self.second.rawValue)
+            _ = try await agent.perform(ControlAPI.removeAccount, removal)
+            await agent.visitAll(after: .seconds(61), on: world.clock)
+            try #expect(world.announced.count == 1)
+            #expect(
+                try await agent.perform(ControlAPI.accounts, AccountQuery()).accounts.map(\.did) == [
+                    Self.first.rawValue
+                ]
+            )
+            let failure = await #expect(throws: ControlError.self) {
+                try await agent.perform(ControlAPI.showAccount, removal)
+            }
+            #expect(failure?.kind == .notFound)
+        }
+    }
+
+    @Test func mistakesInAnAdditionAreNamedAndTheOthersAreAdded() async throws {
+        try await Self.withTwo { world, agent in
+            let plan = world.mock.planIDs[0]
+            let answer = try await agent.perform(
+                ControlAPI.addAccounts,
+                AccountAdditions(accounts: [
+                    .init(did: "foo"),
+                    .init(did: "did:ethr:0x0000000000000000000000000000000000000001", stars: ["no plan"]),
+                    .init(did: "did:ethr:0x0000000000000000000000000000000000000002", stars: [plan]),
+                    .init(did: "did:ethr:0x0000000000000000000000000000000000000002", stars: [plan]),
+                    .init(did: Self.first.rawValue, stars: [plan]), .init(did: Self.second.rawValue, stars: [plan]),
+                ])
+            )
+            #expect(
+                answer.accounts.map(\.result) == ["refused", "refused", "added", "refused", "unchanged", "changed"]
+            )
+            #expect(answer.accounts.map { $0.problem != nil } == [true, true, false, true, false, false])
+            #expect(try await agent.perform(ControlAPI.status).accounts?.active == 3)
+        }
+    }
+
+    @Test func anAgentForOneIdentityRefusesToServeMany() async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent()
+            let failure = await #expect(throws: ControlError.self) {
+                try await agent.perform(ControlAPI.accounts, AccountQuery())
+            }
+            #expect(failure?.kind == .conflict)
+        }
+    }
+
+    @Test func aDatabaseThatFailsStopsNoVisitForLong() async throws {
+        let fault = StoreFault()
+        try await Self.withTwo(dependencies: fault.dependencies) { world, agent in
+            fault.fail(.lease)
+            #expect(await agent.visitAll(after: .seconds(60), on: world.clock) == 0)
+            #expect(world.log.lines.contains { $0.contains("fleet.store_failed") })
+            #expect(agent.store.health.fault != nil)
+            fault.fail()
+            #expect(await agent.visitAll(after: .seconds(60), on: world.clock) == 2)
+        }
+    }
+
+    @Test func accountsThatWaitTooLongAreAProblem() async throws {
+        try await Self.withTwo { world, agent in
+            world.clock.advance(by: .seconds(200))
+            #expect(try await agent.perform(ControlAPI.status).reasons.isEmpty)
+            world.clock.advance(by: .seconds(200))
+            let status = try await agent.perform(ControlAPI.status)
+            #expect(status.reasons == ["accounts_late"])
+            #expect(status.accounts?.due == 2)
+            #expect(await agent.page()["starwatch_fleet_due_accounts"] == 2)
+            await agent.visitAll(after: .zero, on: world.clock)
+            #expect(try await agent.perform(ControlAPI.status).reasons.isEmpty)
+        }
+    }
+
+    @Test func theServiceReleasesItsAccountsWhenItEnds() async throws {
+        try await Self.withTwo { world, agent in
+            world.clock.setMode(.waiting)
+            world.clock.advance(by: .seconds(60))
+            let service = try #require(agent.fleet?.service)
+            let task = Task { try await service.run() }
+            // It rests when both accounts were visited.
+            while try await agent.store.accounts.counts(now: world.clock.now).due > 0 { await Task.yield() }
+            task.cancel()
+            try await task.value
+            let accounts = try await agent.store.accounts.list(after: nil, limit: 10)
+            #expect(accounts.map(\.isLeased) == [false, false])
+        }
+    }
+}
+
+extension Agent {
+    /// Lets time pass, then visits every account that is due, one after the other.
+    ///
+    /// - Returns: The number of visits.
+    @discardableResult
+    fileprivate func visitAll(after time: Duration, on clock: ManualClock) async -> Int {
+        clock.advance(by: time)
+        var visits = 0
+        while let service = fleet?.service, case let leases = await service.claim(), !leases.isEmpty {
+            for lease in leases { await service.visit(lease) }
+            visits += leases.count
+        }
+        return visits
+    }
+}
