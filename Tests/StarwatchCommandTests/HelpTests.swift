@@ -93,7 +93,10 @@ import Testing
             "outbox list",
             "USAGE: starwatch outbox list [--state <state>] [--twice] [--poll <poll>] [--before <before>] [--limit <limit>] [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
-        ("explain", "USAGE: starwatch explain <id> [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"),
+        (
+            "explain",
+            "USAGE: starwatch explain <id> [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
+        ),
         (
             "logs",
             "USAGE: starwatch logs [--since <since>] [--level <level>] [--run <run>] [--follow] [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
@@ -134,7 +137,10 @@ import Testing
             "notifications act",
             "USAGE: starwatch notifications act <id> <action> [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
-        ("deeplink", "USAGE: starwatch deeplink <url> [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"),
+        (
+            "deeplink",
+            "USAGE: starwatch deeplink <url> [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
+        ),
         ("digests", "USAGE: starwatch digests <subcommand>"),
         (
             "digests list",

@@ -11,7 +11,8 @@ import Testing
 @Suite struct LogSchemaTests {
     /// Events that no scenario here brings about, and why.
     private static let elsewhere: [AgentEvent: String] = [
-        .accountsChanged: "FleetTests", .agentFailed: "DiskStartTests", .canaryStoreFailed: "CanaryTests", .fleetStoreFailed: "FleetTests",
+        .accountsChanged: "FleetTests", .agentFailed: "DiskStartTests", .canaryStoreFailed: "CanaryTests",
+        .fleetStoreFailed: "FleetTests",
         .pollRunsMissed: "ScheduleTests",
         .storageOlderCopy: "JournalAgentTests", .storageUpgraded: "CompatibilityTests",
     ]
