@@ -136,7 +136,7 @@ final class FleetService<Visited: VisitedAccount>: Service {
         let began = time.monotonic
         let retries = retries.withLock { $0.removeValue(forKey: lease.account) ?? [:] }
         let end = await residents.with(lease.account) { visited in
-            await Visit(visited: visited, retries: retries, time: time, clock: environment.clock).run()
+            await Visit(visited: visited, lease: lease, retries: retries, time: time, clock: environment.clock).run()
         }
         if !end.retries.isEmpty { self.retries.withLock { $0[lease.account] = end.retries } }
         let latest = time.now + Self.longestRest

@@ -14,6 +14,8 @@ struct Visit {
         fileprivate(set) var attempted: Timestamp?
         /// The end of the last cycle that succeeded; `nil` if none did.
         fileprivate(set) var succeeded: Timestamp?
+        /// Whether there is something to deliver or to acknowledge.
+        fileprivate var hasNews = false
 
         fileprivate mutating func wait(for time: Timestamp?) {
             guard let time else { return }
@@ -25,6 +27,7 @@ struct Visit {
     private static let rounds = 20
 
     let visited: any VisitedAccount
+    let lease: AccountLease
     /// The retries that the last visit left.
     let retries: [PollName: Timestamp]
     let time: any TimeSource
@@ -37,7 +40,10 @@ struct Visit {
         } catch {
             end.wait(for: time.now + ExtraRun.afterStoreFailure)
         }
-        await deliver(&end)
+        // Most visits find nothing, and delivery would read the database a dozen times.
+        if end.hasNews || lease.hasOpenRows || !lease.wasReleased || visited.dispatcher.options.stalenessNotice {
+            await deliver(&end)
+        }
         return end
     }
 
@@ -50,6 +56,7 @@ struct Visit {
         guard let result = visit.result, result.skip == nil else { return }
         end.attempted = began
         if result.hasSucceeded { end.succeeded = time.now }
+        if result.hasStored || result.suppressed > 0 || result.cursorMoved { end.hasNews = true }
     }
 
     private func deliver(_ end: inout End) async {

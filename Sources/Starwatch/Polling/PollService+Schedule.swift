@@ -75,10 +75,14 @@ extension PollService {
 
     /// Returns whether the poll has to find its starting point, and can. Until then it would take every change for one that
     /// was there before, or announce none, so it does not wait for its schedule.
-    func isNew(_ poll: Poll) async throws(StoreError) -> Bool {
+    ///
+    /// - Parameter state: The stored state, if it is known.
+    func isNew(_ poll: Poll, _ state: PollState? = nil) async throws(StoreError) -> Bool {
         guard poll.options.bootstrap != .beginning else { return false }
         guard try await shared.account.identity.current().expects(poll.options) else { return false }
-        guard let state = try await storedState(of: poll) else { return false }
+        var known = state
+        if known == nil { known = try await storedState(of: poll) }
+        guard let state = known else { return false }
         return poll.options.bootstrap == .latest ? !state.bootstrapped : state.lastSuccess == nil && !state.bootstrapped
     }
 

@@ -36,7 +36,7 @@ extension PollService {
             return await cycle(of: poll, next: next)
         case .sleep(_, let planned):
             let retries = retryAt.map { $0 <= now } ?? false
-            guard !retries, try await !isNew(poll) else { return await cycle(of: poll, next: planned) }
+            guard !retries, try await !isNew(poll, state) else { return await cycle(of: poll, next: planned) }
             await keep(planned, of: poll, insteadOf: state)
             return PollVisit(next: planned + poll.splay, retryAt: retryAt)
         case .skip(_, let next):

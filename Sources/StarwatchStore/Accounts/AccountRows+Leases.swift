@@ -4,7 +4,16 @@ extension AccountRows {
     func claim(limit: Int, owner: String, now: Timestamp, until: Timestamp) throws -> [AccountLease] {
         let due: [(key: String, lease: AccountLease?)] = try db.all(
             """
-            SELECT l.account, a.generation, l.epoch, l.due_at, CASE WHEN l.owner IS NULL THEN 1 ELSE 0 END AS is_free
+            SELECT l.account, a.generation, l.epoch, l.due_at, CASE WHEN l.owner IS NULL THEN 1 ELSE 0 END AS is_free,
+                CASE WHEN EXISTS (
+                    SELECT 1 FROM streams s WHERE s.account = l.account AND (
+                        EXISTS (SELECT 1 FROM notification_outbox WHERE stream_id = s.id AND \(Schema.isOpen)
+                            AND state IN ('pending', 'claimed', 'delivered'))
+                        OR EXISTS (SELECT 1 FROM notification_outbox WHERE stream_id = s.id AND state = 'suppressed'
+                            AND acknowledged_at IS NULL AND origin = 'poll')
+                        OR EXISTS (SELECT 1 FROM notifications n WHERE n.stream_id = s.id AND n.state = 'open')
+                    )
+                ) THEN 1 ELSE 0 END AS has_open_rows
             FROM leases l JOIN accounts a ON a.account = l.account
             WHERE l.due_at <= ? AND a.status = 'active' ORDER BY l.due_at, l.account LIMIT ?
             """,
@@ -18,7 +27,8 @@ extension AccountRows {
                     epoch: try row["epoch"] + 1,
                     owner: owner,
                     dueAt: try row["due_at"],
-                    wasReleased: try row["is_free"]
+                    wasReleased: try row["is_free"],
+                    hasOpenRows: try row["has_open_rows"]
                 )
             }
             return (key, lease)

@@ -12,6 +12,8 @@ package struct AccountLease: Sendable, Hashable {
     package let dueAt: Timestamp
     /// Whether the former owner had released the account. Otherwise its work was interrupted.
     package let wasReleased: Bool
+    /// Whether changes or notifications waited at the claim: for delivery, for an acknowledgement or for the watermark.
+    package let hasOpenRows: Bool
 }
 
 extension Session {

@@ -124,6 +124,8 @@ struct SnapshotRows {
             let undecided = [OutboxState.pending, .claimed, .evicted].reduce(0) { $0 + (open[$1] ?? 0) }
             imbalance.fetched += abs(ledger.fetchedImbalance)
             imbalance.new += abs(ledger.newImbalance(pending: undecided))
+            // With many accounts no stream is asked for, and each would take a key.
+            guard !wanted.isEmpty else { continue }
             let stream = try ifReadable { try db.stream(row) }
             guard let stream, wanted.contains(stream) else { continue }
             found[stream] = try StreamSnapshot(row, ledger, rows: open)

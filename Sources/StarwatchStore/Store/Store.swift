@@ -165,7 +165,9 @@ package actor Store {
     /// The row id of a stream. Creates the stream and its ledger at first use.
     func streamID(_ stream: StreamKey) throws(StoreError) -> Int64 {
         if let id = streamIDs[stream] { return id }
-        let id = try write(.read, of: stream.account) { db in try db.streams.id(of: stream) }
+        // A read first, because one of many accounts is forgotten after each visit.
+        let known = try direct(.read) { db in try db.streams.knownID(of: stream) }
+        let id = try known ?? write(.read, of: stream.account) { db in try db.streams.id(of: stream) }
         streamIDs[stream] = id
         return id
     }
