@@ -176,6 +176,8 @@ import Testing
         #expect(state.isActive && !state.bootstrapped && state.fetchCursor == nil)
         // Also not with the number that it had when it was paused.
         #expect(state.generation > former.generation + 1)
+        #expect(try await store.accounts.remove(World.alice, now: world.now + .days(9)) == world.now + .days(9))
+        #expect(try await add(store, [AccountDraft(did: World.alice)]) == [.added])
         _ = try await store.retention.apply(RetentionPolicy(), now: world.now + .days(31))
         #expect(try await store.accounts.account(World.alice) != nil)
     }

@@ -1,5 +1,6 @@
 import GRDB
 import StarwatchCore
+import Synchronization
 import Testing
 
 @testable import StarwatchStore
@@ -11,9 +12,13 @@ import Testing
     private var until: Timestamp { world.now + .seconds(30) }
 
     /// A store with accounts that became due one after the other, and now.
-    private func store(_ dids: [DID] = [World.alice]) async throws -> Store {
+    private func store(
+        _ dids: [DID] = [World.alice],
+        _ change: (inout StoreOptions) -> Void = { _ in }
+    ) async throws -> Store {
         var options = world.options()
         options.observer = witness
+        change(&options)
         let store = try Store(options)
         let (now, drafts) = (world.now, dids.map { AccountDraft(did: $0) })
         _ = try await store.accounts.add(drafts, server: World.server, now: now) { did in
@@ -99,6 +104,21 @@ import Testing
         _ = try await store.accounts.release(lease, next: until, attempted: nil, succeeded: nil)
         #expect(store.polls.rememberedState(world.stream, maxUndelivered: 1000) == nil)
         #expect(await store.streamIDs.isEmpty)
+    }
+
+    /// Otherwise operators could not change the account until its next visit.
+    @Test(arguments: StoreMoment.allCases) func aReleaseThatFailsEndsTheLeaseHere(_ moment: StoreMoment) async throws {
+        let fault = LeaseFault()
+        let store = try await store { $0.interrupt = fault.interrupt }
+        let lease = try await claimOne(store)
+        fault.moment.withLock { $0 = moment }
+        await #expect(throws: StoreError.busy) {
+            try await store.accounts.release(lease, next: until, attempted: nil, succeeded: nil)
+        }
+        fault.moment.withLock { $0 = nil }
+        #expect(try await store.stars.set(["p"], of: World.alice, server: World.server, now: world.now) == ["p"])
+        world.now = until
+        #expect(try await claimOne(store).wasReleased == (moment == .ended))
     }
 
     // MARK: - Changes by an operator
@@ -265,6 +285,15 @@ import Testing
             try await store.polls.setRequestWindow([1], of: World.alice, spentAt: world.now)
         }
         #expect(found.count > 10 && !found.contains { $0.contains("leases") })
+    }
+}
+
+/// Fails accesses of leases at a moment.
+private final class LeaseFault: Sendable {
+    let moment = Mutex<StoreMoment?>(nil)
+
+    func interrupt(_ operation: StoreOperation, _ moment: StoreMoment) throws(StoreError) {
+        if operation == .lease, self.moment.withLock({ $0 == moment }) { throw .busy }
     }
 }
 

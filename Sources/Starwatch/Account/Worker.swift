@@ -113,7 +113,8 @@ extension Worker {
                 self.store.health.ended(Self.storeUser, failed: pass.hasFailed)
             } catch {
                 self.logger.log(Self.storeFailed, [.error: "\(error.description)"])
-                self.store.health.ended(Self.storeUser, failed: true)
+                // Otherwise the database is healthy, and another worker continues.
+                if error != .leaseLost { self.store.health.ended(Self.storeUser, failed: true) }
                 pass.next = self.now + .seconds(5)
             }
             return pass

@@ -64,7 +64,7 @@ extension DigestService {
             return outcome
         } catch {
             logger.log(.digestStoreFailed, [.error: "\(error.description)"])
-            store.health.ended(.digests, failed: true)
+            if error != .leaseLost { store.health.ended(.digests, failed: true) }
             return nil
         }
     }

@@ -97,7 +97,7 @@ extension PollCycle.Result {
             failure = .malformed
             cause = FailureReason(.contract)
             reason = "The server's answer broke its contract (\(rejection.violation.rawValue))."
-        case .staleIdentity, .interestsChanged:
+        case .staleIdentity, .interestsChanged, .store(.leaseLost), .request(.unstored(.leaseLost)):
             outcome = .cancelled
             failure = .cancelled
             cause = FailureReason(.identityChanged)

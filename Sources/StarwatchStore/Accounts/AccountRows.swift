@@ -131,10 +131,8 @@ struct AccountRows {
     /// - Returns: Whether the draft has stars, and they differ from the stored ones.
     private func setStars(of draft: AccountDraft, server: String, now: Timestamp) throws -> Bool {
         guard let stars = draft.stars else { return false }
-        let areSound = try !db.stars.areUnreadable(of: draft.did)
-        let before = try db.stars.list(of: draft.did)
         let after = stars.firstOfEach
-        guard !areSound || after != before else { return false }
+        guard try db.stars.readable(of: draft.did) != after else { return false }
         _ = try db.stars.change(draft.did, server: server, now: now) { _ in after }
         return true
     }

@@ -135,7 +135,9 @@ extension StoreAccounts {
         try await store.write(.lease) { db in try leases.filter { try db.accounts.renew($0, until: until) } }
     }
 
-    /// Ends a lease after a visit, and the account's share of the store's memory.
+    /// Ends a lease after a visit, and the account's share of the store's memory. Call it for lost leases too.
+    ///
+    /// After an error the lease is over as well. If that was not stored, the account is claimed again after its end.
     ///
     /// - Parameters:
     ///   - next: The time of the next visit. A change since the claim makes the account due at the change, if that is earlier.
@@ -149,12 +151,13 @@ extension StoreAccounts {
         succeeded: Timestamp?
     ) async throws(StoreError) -> Bool {
         try await store.perform { store throws(StoreError) in
-            let isReleased = try store.write(.lease, of: lease.account, hasLease: false) { db in
+            defer {
+                if store.context.leases[lease.account] == lease { store.context.leases[lease.account] = nil }
+                store.forget(lease.account)
+            }
+            return try store.write(.lease, of: lease.account, hasLease: false) { db in
                 try db.accounts.release(lease, next: next, attempted: attempted, succeeded: succeeded)
             }
-            if store.context.leases[lease.account] == lease { store.context.leases[lease.account] = nil }
-            store.forget(lease.account)
-            return isReleased
         }
     }
 }

@@ -92,7 +92,7 @@ extension StoreError: CustomStringConvertible {
             """
         case .sealed(let fault): fault.description
         case .leaseLost:
-            "another worker serves the account now: repeat the command there, or wait until it is released; nothing was written"
+            "another worker serves this account now: retry in a minute; nothing was written"
         case .foreign:
             "the file is the database of another program: choose another storage.path; nothing was written"
         }

@@ -217,10 +217,13 @@ struct StarRows {
     }
 
     /// Whether the account's stars are no list of texts.
-    func areUnreadable(of account: DID) throws -> Bool { try decoded(stored(of: account), of: account) == nil }
+    func areUnreadable(of account: DID) throws -> Bool { try readable(of: account) == nil }
 
     /// The starred plans of an account; empty also if they are unreadable.
-    func list(of account: DID) throws -> [String] { try decoded(stored(of: account), of: account) ?? [] }
+    func list(of account: DID) throws -> [String] { try readable(of: account) ?? [] }
+
+    /// The starred plans of an account; `nil` if they are unreadable.
+    func readable(of account: DID) throws -> [String]? { try decoded(stored(of: account), of: account) }
 
     /// The stored form of the account's stars; `nil` for an unknown account.
     private func stored(of account: DID) throws -> String? {
