@@ -308,3 +308,19 @@ extension Store {
         }
     }
 }
+
+extension StoreAccounts {
+    /// Ends one lease.
+    ///
+    /// - Returns: `false` if the lease was lost.
+    func release(
+        _ lease: AccountLease,
+        next: Timestamp,
+        attempted: Timestamp?,
+        succeeded: Timestamp?
+    ) async throws(StoreError) -> Bool {
+        var end = LeaseEnd(lease, next: next)
+        (end.attempted, end.succeeded) = (attempted, succeeded)
+        return try await release([end]).isEmpty
+    }
+}

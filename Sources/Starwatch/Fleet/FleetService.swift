@@ -31,6 +31,8 @@ final class FleetService<Visited: VisitedAccount>: Service {
     /// The process, until its end. A start is never mistaken for an earlier one.
     private let owner = RandomID.uuid()
     private let held = Mutex<[DID: AccountLease]>([:])
+    /// The visits that have ended, and are not stored yet.
+    private let ended = Mutex<[LeaseEnd]>([])
     private let retries = Mutex<[DID: [PollName: Timestamp]]>([:])
     /// The time until which the loop rests; `nil` while it works.
     private let restsUntil = Mutex<Timestamp?>(nil)
@@ -88,6 +90,7 @@ final class FleetService<Visited: VisitedAccount>: Service {
                 if leases.isEmpty { await rest() }
             }
         }
+        await storeEnds()
     }
 
     /// Shows the health check that the schedules are looked at.
@@ -97,6 +100,7 @@ final class FleetService<Visited: VisitedAccount>: Service {
     }
 
     func claim() async -> [AccountLease] {
+        await storeEnds()
         let now = time.now
         do throws(StoreError) {
             let leases = try await store.accounts.claim(
@@ -126,6 +130,7 @@ final class FleetService<Visited: VisitedAccount>: Service {
         var until = now + ClockLook.wait(from: now)
         // Before the database is read, so that an account that is released meanwhile wakes the loop.
         restsUntil.withLock { $0 = until }
+        await storeEnds()
         if let next = try? await store.accounts.nextDue() { until = min(until, max(next, now + .milliseconds(10))) }
         restsUntil.withLock { $0 = until }
         await wake.wait(for: until - now, on: time)
@@ -144,19 +149,31 @@ final class FleetService<Visited: VisitedAccount>: Service {
         metrics.visits.observe(time.monotonic - began)
     }
 
+    /// Releases an account, together with others unless the loop rests.
     private func release(_ lease: AccountLease, _ end: Visit.End, at next: Timestamp) async {
-        defer { held.withLock { _ = $0.removeValue(forKey: lease.account) } }
+        var leaseEnd = LeaseEnd(lease, next: next)
+        (leaseEnd.attempted, leaseEnd.succeeded) = (end.attempted, end.succeeded)
+        let count = ended.withLock { [leaseEnd] ended in
+            ended.append(leaseEnd)
+            return ended.count
+        }
+        let rest = restsUntil.withLock { $0 }
+        if rest != nil || count >= Self.batch / 2 { await storeEnds() }
+        if let rest, next < rest { wake.raise() }
+    }
+
+    /// Stores the ends of visits.
+    private func storeEnds() async {
+        let ends = ended.withLock { ended in
+            defer { ended = [] }
+            return ended
+        }
+        guard !ends.isEmpty else { return }
+        defer { held.withLock { held in for end in ends { held[end.lease.account] = nil } } }
         do throws(StoreError) {
-            let isHeld = try await store.accounts.release(
-                lease,
-                next: next,
-                attempted: end.attempted,
-                succeeded: end.succeeded
-            )
-            if !isHeld { metrics.lost.increment() }
-            if restsUntil.withLock({ $0.map { next < $0 } ?? false }) { wake.raise() }
+            metrics.lost.increment(by: UInt64(try await store.accounts.release(ends).count))
         } catch {
-            // The lease ends by itself.
+            // The leases end by themselves.
             environment.logger.log(.fleetStoreFailed, [.error: "\(error.description)"])
         }
     }

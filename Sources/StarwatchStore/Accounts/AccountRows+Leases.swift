@@ -53,18 +53,14 @@ extension AccountRows {
     }
 
     /// - Returns: Whether the lease was still held.
-    func release(
-        _ lease: AccountLease,
-        next: Timestamp,
-        attempted: Timestamp?,
-        succeeded: Timestamp?
-    ) throws -> Bool {
+    func release(_ end: LeaseEnd) throws -> Bool {
+        let lease = end.lease
         // The lease can end with a change that the visit has not seen.
         let changed: Timestamp? = try db.value(
             "SELECT updated_at FROM accounts WHERE account = ? AND generation <> ?",
             [db.key(lease.account), lease.generation]
         )
-        let due = min(next, changed ?? next)
+        let due = min(end.next, changed ?? end.next)
         return try db.changed(
             """
             UPDATE leases SET due_at = ?, owner = NULL, last_attempt = coalesce(?, last_attempt),
@@ -72,8 +68,8 @@ extension AccountRows {
             WHERE account = ? AND owner = ? AND epoch = ?
             """,
             [
-                due.milliseconds, attempted?.milliseconds, succeeded?.milliseconds, db.key(lease.account), lease.owner,
-                lease.epoch,
+                due.milliseconds, end.attempted?.milliseconds, end.succeeded?.milliseconds, db.key(lease.account),
+                lease.owner, lease.epoch,
             ]
         ) == 1
     }

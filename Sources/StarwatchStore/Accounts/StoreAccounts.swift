@@ -102,7 +102,7 @@ package struct StoreAccounts: Sendable {
 extension StoreAccounts {
     /// Claims active accounts that are due and not leased, or whose lease has ended, the oldest due first.
     ///
-    /// Frees the deliveries that the owner of an ended lease had taken. Until ``release(_:next:attempted:succeeded:)``,
+    /// Frees the deliveries that the owner of an ended lease had taken. Until ``release(_:)``,
     /// writes for these accounts through this store are refused with ``StoreError/leaseLost`` if another owner has claimed them.
     ///
     /// - Parameters:
@@ -120,7 +120,7 @@ extension StoreAccounts {
             }
             for lease in leases {
                 // Another owner can have changed the account meanwhile.
-                store.forget(lease.account)
+                store.forget([lease.account])
                 store.context.leases[lease.account] = lease
             }
             if leases.contains(where: { !$0.wasReleased }) { store.memory.snapshots.forget() }
@@ -135,28 +135,20 @@ extension StoreAccounts {
         try await store.write(.lease) { db in try leases.filter { try db.accounts.renew($0, until: until) } }
     }
 
-    /// Ends a lease after a visit, and the account's share of the store's memory. Call it for lost leases too.
+    /// Ends leases after their visits, in one transaction, and the accounts' share of the store's memory.
     ///
-    /// After an error the lease is over as well. If that was not stored, the account is claimed again after its end.
-    ///
-    /// - Parameters:
-    ///   - next: The time of the next visit. A change since the claim makes the account due at the change, if that is earlier.
-    ///   - attempted: The time of the visit's last request; `nil` keeps the stored one.
-    ///   - succeeded: The time of its last success.
-    /// - Returns: `false` if the lease was lost. Nothing was written then.
-    package func release(
-        _ lease: AccountLease,
-        next: Timestamp,
-        attempted: Timestamp?,
-        succeeded: Timestamp?
-    ) async throws(StoreError) -> Bool {
+    /// - Returns: The leases that were lost. Nothing was written for them.
+    package func release(_ ends: [LeaseEnd]) async throws(StoreError) -> [AccountLease] {
         try await store.perform { store throws(StoreError) in
             defer {
-                if store.context.leases[lease.account] == lease { store.context.leases[lease.account] = nil }
-                store.forget(lease.account)
+                // Also after a failure: the leases then end by themselves.
+                for end in ends where store.context.leases[end.lease.account] == end.lease {
+                    store.context.leases[end.lease.account] = nil
+                }
+                store.forget(Set(ends.map(\.lease.account)))
             }
-            return try store.write(.lease, of: lease.account, hasLease: false) { db in
-                try db.accounts.release(lease, next: next, attempted: attempted, succeeded: succeeded)
+            return try store.write(.lease) { db in
+                try ends.filter { try !db.accounts.release($0) }.map(\.lease)
             }
         }
     }

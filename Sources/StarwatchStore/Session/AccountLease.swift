@@ -16,6 +16,19 @@ package struct AccountLease: Sendable, Hashable {
     package let hasOpenRows: Bool
 }
 
+/// The end of a lease after a visit.
+package struct LeaseEnd: Sendable, Hashable {
+    package let lease: AccountLease
+    /// The time of the next visit. A change since the claim makes the account due at the change, if that is earlier.
+    package let next: Timestamp
+    /// The time of the visit's last request; `nil` keeps the stored one.
+    package var attempted: Timestamp?
+    /// The time of its last success; `nil` keeps the stored one.
+    package var succeeded: Timestamp?
+
+    package init(_ lease: AccountLease, next: Timestamp) { (self.lease, self.next) = (lease, next) }
+}
+
 extension Session {
     /// Refuses an access for an account whose lease was claimed here and then lost to another owner.
     ///

@@ -166,16 +166,17 @@ package actor Store {
     func streamID(_ stream: StreamKey) throws(StoreError) -> Int64 {
         if let id = streamIDs[stream] { return id }
         // A read first, because one of many accounts is forgotten after each visit.
-        let known = try direct(.read) { db in try db.streams.knownID(of: stream) }
-        let id = try known ?? write(.read, of: stream.account) { db in try db.streams.id(of: stream) }
+        var known = try direct(.read) { db in try db.streams.knownID(of: stream) }
+        if known == nil { known = try write(.read, of: stream.account) { db in try db.streams.id(of: stream) } }
+        guard let id = known else { throw .damaged }
         streamIDs[stream] = id
         return id
     }
 
-    /// Forgets what the memory has of an account.
-    func forget(_ account: DID) {
-        memory.polls.remove(account)
-        if !streamIDs.isEmpty { streamIDs = streamIDs.filter { $0.key.account != account } }
+    /// Forgets what the memory has of accounts.
+    func forget(_ accounts: Set<DID>) {
+        for account in accounts { memory.polls.remove(account) }
+        if !streamIDs.isEmpty { streamIDs = streamIDs.filter { !accounts.contains($0.key.account) } }
     }
 }
 
