@@ -34,9 +34,14 @@ enum AlertingFinding {
             let text = "Prometheus has no alert \(absent), so a vanished agent goes unnoticed"
             return Finding(area, .problem, text + "; load the rules in \(files).")
         }
-        guard state.alerts[watchdog] == "firing" else {
-            let text = state.alerts[watchdog] == nil ? "is not loaded" : "does not fire"
-            return Finding(area, .problem, "\(watchdog) \(text); load the rules in \(files).")
+        guard let alert = state.alerts[watchdog] else {
+            return Finding(area, .problem, "\(watchdog) is not loaded; load the rules in \(files).")
+        }
+        guard alert == "firing" else {
+            // A Prometheus that just started has not evaluated the rules yet.
+            let text = "\(watchdog) is loaded but does not fire"
+            let advice = "if Prometheus has run for two minutes, its page of rules shows the error"
+            return Finding(area, .problem, "\(text); \(advice).")
         }
         if state.alertmanagers == 0 {
             let text = "Prometheus sends its alerts to no Alertmanager, so nobody is told"

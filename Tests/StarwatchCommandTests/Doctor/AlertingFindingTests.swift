@@ -35,6 +35,13 @@ import Testing
         #expect(finding.state == .problem && finding.text.contains(text), "\(finding.text)")
     }
 
+    @Test func theAdviceIsToLoadRulesOnlyIfTheyAreNotLoaded() {
+        let silent = AlertingFinding.finding(.success(Self.without { $0.alerts["StarwatchWatchdog"] = "inactive" }))
+        #expect(silent.text.contains("its page of rules shows the error") && !silent.text.contains("load the rules"))
+        let missing = AlertingFinding.finding(.success(Self.without { $0.alerts["StarwatchWatchdog"] = nil }))
+        #expect(missing.text.contains("load the rules"))
+    }
+
     @Test func withoutPrometheusAlertingIsNotChecked() {
         #expect(AlertingFinding.finding(nil).state == .skipped)
         let error = AgentError(.failed, "The query to Prometheus failed (connection failed).")
