@@ -23,6 +23,9 @@ import Testing
         "It changes a batch of accounts, each of which it is given.": [
             "StoreAccounts.add", "StoreAccounts.release", "StoreAccounts.renew",
         ],
+        "The clock is that of all accounts.": [
+            "StoreAccounts.moveDue"
+        ],
         "Rows expire by their age, whatever their account; each of its transactions is short.": [
             "StoreRetention.apply"
         ],
