@@ -78,6 +78,7 @@ struct StatusReporter: Sendable {
         let current = try await runtime.account.identity.current()
         if let fleet {
             let counts = try await fleet.accounts.counts()
+            status.outbox.count(for: counts.active, threshold: options.outbox.backpressureThreshold)
             status.accounts = AgentStatus.Accounts(counts, round: fleet.accounts.round(of: counts))
             facts.isSignedOut = counts.active == 0
             facts.accounts = fleet.accounts.facts(counts, now: now)
@@ -130,6 +131,11 @@ struct StatusReporter: Sendable {
         facts.stopsAtInvalidItems = poll.options.quarantineInvalid.isNever(validation: poll.options.validation)
         facts.interval = holdSince.flatMap { poll.schedule.interval(after: $0) }
         return facts
+    }
+
+    /// The time that a gauge has; `nil` for none.
+    private func time(_ gauge: Gauge) -> String? {
+        gauge.value > 0 ? Timestamp(milliseconds: Int64(gauge.value * 1000)).iso8601 : nil
     }
 
     /// Converts a past time of the server's clock to the local one.
@@ -187,11 +193,7 @@ struct StatusReporter: Sendable {
         outbox.quarantined = snapshot.quarantined
         outbox.givenUp = snapshot.undelivered
         outbox.capacity = options.outbox.maxUndelivered
-        outbox.backpressure = PollGate.isUnderPressure(
-            openRows: outbox.pending + outbox.claimed,
-            maxUndelivered: options.outbox.maxUndelivered,
-            threshold: options.outbox.backpressureThreshold
-        )
+        outbox.count(for: 1, threshold: options.outbox.backpressureThreshold)
         outbox.oldestPending = snapshot.ages.oldestPending.map { past($0, now).iso8601 }
         outbox.ledgerImbalance = snapshot.imbalance.fetched + snapshot.imbalance.new
     }
@@ -238,6 +240,11 @@ struct StatusReporter: Sendable {
         )
         entry.lastAttempt = (stream?.lastAttempt).map { min($0, now).iso8601 }
         entry.lastSuccess = (stream?.lastSuccess).map { min($0, now).iso8601 }
+        if fleet != nil {
+            // Of many accounts, the last cycle of any is what the metrics have.
+            entry.lastAttempt = time(metrics.polls.lastAttempt[poll.label])
+            entry.lastSuccess = time(metrics.polls.lastSuccess[poll.label])
+        }
         entry.lastOutcome = stream?.lastOutcome?.rawValue
         entry.lastNew = (stream?.lastNew).map { min($0, now).iso8601 }
         entry.seenUntil = (runtime.pollService.seenUntil(poll.name) ?? stream?.seenUntil)?.iso8601
@@ -259,6 +266,16 @@ struct StatusReporter: Sendable {
 }
 
 extension AgentStatus.Outbox {
+    /// Takes ``capacity`` as that of each of so many accounts.
+    fileprivate mutating func count(for accounts: Int, threshold: Double) {
+        capacity *= max(accounts, 1)
+        backpressure = PollGate.isUnderPressure(
+            openRows: pending + claimed,
+            maxUndelivered: capacity,
+            threshold: threshold
+        )
+    }
+
     fileprivate var facts: HealthFacts.Outbox {
         var facts = HealthFacts.Outbox()
         facts.open = pending + claimed
