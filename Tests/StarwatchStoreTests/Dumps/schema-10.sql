@@ -132,6 +132,7 @@ CREATE INDEX idx_outbox_unacknowledged ON notification_outbox (stream_id, jwt_id
 CREATE INDEX idx_outbox_priority ON notification_outbox
     (stream_id, priority DESC, created_at, jwt_id, state) WHERE state = 'pending';
 CREATE INDEX idx_outbox_claimed ON notification_outbox (notification_id, created_at) WHERE state = 'claimed';
+
 CREATE TABLE ack_batches (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     stream_id INTEGER NOT NULL UNIQUE REFERENCES streams (id) ON DELETE CASCADE,
