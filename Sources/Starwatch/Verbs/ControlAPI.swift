@@ -289,7 +289,9 @@ package struct ControlVerbs: Sendable {
         patience: ControlAPI.Patience.ofWholeDatabase
     ) { topics, removal in
         try await topics.ofMany().stop(removal)
-        return try await topics.identity.erase(removal)
+        let report = try await topics.identity.erase(removal)
+        try topics.ofMany().noteErasure()
+        return report
     }
 
     // MARK: - Keys

@@ -33,7 +33,8 @@ enum StatusText {
         let waiting =
             accounts.oldestDue.map { ", \(accounts.due) due, the oldest \(RelativeTime.text($0, now: now))" }
             ?? ", none due"
-        return "\(accounts.active) active, \(accounts.paused) paused" + waiting
+        let stale = accounts.stale > 0 ? ", \(accounts.stale) without success for too long" : ""
+        return "\(accounts.active) active, \(accounts.paused) paused" + stale + waiting
             + "; a round takes at least \(AgeText.duration(accounts.roundSeconds))"
     }
 
