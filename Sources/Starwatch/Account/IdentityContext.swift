@@ -62,7 +62,7 @@ package final class IdentityContext: Sendable {
 
     private let store: Store
     /// The account whose identity it is; `nil`: the active identity.
-    private let served: DID?
+    let served: DID?
     private let isShared: Bool
     private let now: @Sendable () -> Timestamp
     private let logger: Logger

@@ -104,10 +104,10 @@ struct AccountsControl: Sendable {
         return IdentityRemovalReport(keptUntil: (removedAt + RetentionPolicy().removed).iso8601)
     }
 
-    /// Ends an account's work before it is erased.
+    /// Ends an account's work before it is erased. A removed account has none.
     func stop(_ removal: IdentityRemoval) async throws {
         let did = try removal.account()
-        guard try await store.accounts.set(.paused, of: did, now: now) != nil else { throw Self.isUnknown }
+        guard try await store.accounts.set(.paused, of: did, now: now) != nil else { return }
         await endWork(did)
         changed("erased", 1)
     }

@@ -28,7 +28,13 @@ enum ConfigurationReader {
     }
 
     /// Checks the settings of an agent for many accounts.
-    private static func checkMany(_ options: AgentOptions, _ report: (_ path: String, _ message: String) -> Void) {
+    ///
+    /// - Parameter isKeyGiven: Whether there is a master key, or a problem with its file has been reported.
+    private static func checkMany(
+        _ options: AgentOptions,
+        isKeyGiven: Bool,
+        _ report: (_ path: String, _ message: String) -> Void
+    ) {
         if options.initialIdentity != nil {
             report(
                 "identity.did",
@@ -38,7 +44,7 @@ enum ConfigurationReader {
         if options.storage.owner == .host {
             report("storage.owner", "must be agent with accounts: many; the host's database has one active identity.")
         }
-        if !options.security.isEncrypted {
+        if !isKeyGiven {
             report("accounts", "needs an encrypted database when it is many; set security.master_key_file.")
         }
         for poll in options.polls where !poll.planIDs.isEmpty {
@@ -68,7 +74,7 @@ enum ConfigurationReader {
     /// Checks between settings of several sections.
     private static func checkTogether(_ options: AgentOptions, _ journal: ConfigurationJournal) {
         func report(_ path: String, _ message: String) {
-            journal.report(message, at: path, line: journal.origins[path])
+            journal.report(message, at: path, line: journal.line(of: path))
         }
         if options.auth.kind == .didKey, let did = options.initialIdentity, !did.isEthereumAddress {
             let message = "is none that auth.kind did_key can sign for; write did:ethr:0x…, or change auth.kind."
@@ -78,7 +84,10 @@ enum ConfigurationReader {
         if options.control.socket == database {
             report("control.socket", "is also storage.path; choose another path for one of the two.")
         }
-        if options.accounts == .many { checkMany(options, report) }
+        if options.accounts == .many {
+            let hasKeyProblem = journal.problems.contains { $0.path == "security.master_key_file" }
+            checkMany(options, isKeyGiven: options.security.isEncrypted || hasKeyProblem, report)
+        }
         for (index, sink) in options.delivery.sinks.enumerated() {
             guard case .file(let path) = sink.kind, ["", "-wal", "-shm"].map({ database + $0 }).contains(path) else {
                 continue
