@@ -20,7 +20,12 @@ import Testing
         "It finds the accounts whose work is then done one by one.": [
             "StoreAccounts.claim", "StoreAccounts.list", "StoreDeliveries.accounts", "StoreNotifications.introduce",
         ],
-        "It changes a batch of accounts, each of which it is given.": ["StoreAccounts.add", "StoreAccounts.renew"],
+        "It changes a batch of accounts, each of which it is given.": [
+            "StoreAccounts.add", "StoreAccounts.release", "StoreAccounts.renew",
+        ],
+        "The clock is that of all accounts.": [
+            "StoreAccounts.moveDue"
+        ],
         "Rows expire by their age, whatever their account; each of its transactions is short.": [
             "StoreRetention.apply"
         ],

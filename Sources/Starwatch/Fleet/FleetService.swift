@@ -17,6 +17,8 @@ final class FleetService<Visited: VisitedAccount>: Service {
     static var lease: Duration { .seconds(30) }
     /// The largest number of accounts that one claim takes.
     static var batch: Int { 100 }
+    /// The shortest time between two claims, so that each takes the accounts of this time together.
+    static var shortestRest: Duration { .milliseconds(100) }
     /// The longest time until an account is visited again, whatever its schedules.
     static var longestRest: Duration { .seconds(3600) }
 
@@ -34,6 +36,8 @@ final class FleetService<Visited: VisitedAccount>: Service {
     /// The visits that have ended, and are not stored yet.
     private let ended = Mutex<[LeaseEnd]>([])
     private let retries = Mutex<[DID: [PollName: Timestamp]]>([:])
+    /// The time of the last claim on both clocks.
+    private let lastClaim = Mutex<(now: Timestamp, boottime: Duration)?>(nil)
     /// The time until which the loop rests; `nil` while it works.
     private let restsUntil = Mutex<Timestamp?>(nil)
 
@@ -103,6 +107,7 @@ final class FleetService<Visited: VisitedAccount>: Service {
         await storeEnds()
         let now = time.now
         do throws(StoreError) {
+            try await followClock(now)
             let leases = try await store.accounts.claim(
                 limit: Self.batch,
                 owner: owner,
@@ -124,6 +129,17 @@ final class FleetService<Visited: VisitedAccount>: Service {
         }
     }
 
+    /// Moves the times of all accounts with a local clock that was set back. Otherwise they would rest for as long. After one that
+    /// was set ahead, they are due, and their schedules decide.
+    private func followClock(_ now: Timestamp) async throws(StoreError) {
+        let boottime = time.boottime
+        let step = lastClaim.withLock { last in
+            last.map { (now - $0.now) - (boottime - $0.boottime) } ?? .zero
+        }
+        if step < .seconds(-1) { try await store.accounts.moveDue(by: step) }
+        lastClaim.withLock { $0 = (now, boottime) }
+    }
+
     /// Waits until an account is due.
     private func rest() async {
         let now = time.now
@@ -131,7 +147,7 @@ final class FleetService<Visited: VisitedAccount>: Service {
         // Before the database is read, so that an account that is released meanwhile wakes the loop.
         restsUntil.withLock { $0 = until }
         await storeEnds()
-        if let next = try? await store.accounts.nextDue() { until = min(until, max(next, now + .milliseconds(10))) }
+        if let next = try? await store.accounts.nextDue() { until = min(until, max(next, now + Self.shortestRest)) }
         restsUntil.withLock { $0 = until }
         await wake.wait(for: until - now, on: time)
         restsUntil.withLock { $0 = nil }
@@ -158,7 +174,8 @@ final class FleetService<Visited: VisitedAccount>: Service {
             return ended.count
         }
         let rest = restsUntil.withLock { $0 }
-        if rest != nil || count >= Self.batch / 2 { await storeEnds() }
+        // The next claim stores it otherwise.
+        if count >= Self.batch || rest.map({ $0 - time.now > .seconds(1) }) ?? false { await storeEnds() }
         if let rest, next < rest { wake.raise() }
     }
 
@@ -169,7 +186,8 @@ final class FleetService<Visited: VisitedAccount>: Service {
             return ended
         }
         guard !ends.isEmpty else { return }
-        defer { held.withLock { held in for end in ends { held[end.lease.account] = nil } } }
+        // Before they are released, so that they do not look like lost ones.
+        held.withLock { held in for end in ends { held[end.lease.account] = nil } }
         do throws(StoreError) {
             metrics.lost.increment(by: UInt64(try await store.accounts.release(ends).count))
         } catch {

@@ -128,6 +128,13 @@ extension StoreAccounts {
         }
     }
 
+    /// Moves the times of all accounts and leases with a clock that was set.
+    package func moveDue(by step: Duration) async throws(StoreError) {
+        try await store.write(.lease) { db in
+            try db.run("UPDATE leases SET due_at = due_at + ?", [step.wholeMilliseconds])
+        }
+    }
+
     /// Moves the ends of leases.
     ///
     /// - Returns: The leases that are still held, unchanged.

@@ -51,6 +51,14 @@ final class UnchangedCycles: Sendable {
 
     var isEmpty: Bool { cycles.withLock(\.isEmpty) }
 
+    /// Whether an access for an account must find one of them stored; `nil`: an access for all.
+    func concern(_ account: DID?) -> Bool {
+        cycles.withLock { cycles in
+            guard let account else { return !cycles.isEmpty }
+            return cycles.keys.contains { $0.account == account }
+        }
+    }
+
     /// - Returns: Whether it is the first since ``take()``, so that the caller must have them stored.
     func add(_ cycle: CycleRecord) -> Bool {
         cycles.withLock { cycles in

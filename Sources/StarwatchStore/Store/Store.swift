@@ -126,8 +126,8 @@ package actor Store {
         _ body: () throws -> T
     ) throws(StoreError) -> T {
         if let damage = context.damage { throw damage }
-        // First, so that this access sees them, and they need no write of their own later.
-        storeUnchanged()
+        // First, so that this access sees them. Those of other accounts stay together until an access for all.
+        if memory.unchanged.concern(account) { storeUnchanged() }
         let start = ContinuousClock.now
         let before = context.changedRows
         var hasFailed = false

@@ -130,6 +130,23 @@ import Testing
         }
     }
 
+    @Test func aClockThatIsSetBackKeepsNobodyWaiting() async throws {
+        try await Self.withTwo { world, agent in
+            await agent.visitAll(after: .seconds(60), on: world.clock)
+            world.clock.setWall(to: world.clock.now - .seconds(7200))
+            #expect(await agent.visitAll(after: .seconds(61), on: world.clock) == 2)
+        }
+    }
+
+    @Test func visitsThatEndWhileLeasesAreRenewedAreNotLost() async throws {
+        try await Self.withTwo { world, agent in
+            await agent.visitAll(after: .seconds(60), on: world.clock)
+            await agent.visitAll(after: .seconds(61), on: world.clock)
+            #expect(await agent.page()["starwatch_fleet_leases_lost_total"] == 0)
+            #expect(await agent.page()["starwatch_fleet_lease_claims_total", ["result": "released"]] == 4)
+        }
+    }
+
     @Test func aVerbThatNamesAnAccountWorksForIt() async throws {
         try await Self.withTwo { world, agent in
             var caller = Operator.program
