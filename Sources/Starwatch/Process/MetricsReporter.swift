@@ -64,8 +64,8 @@ struct MetricsReporter: Sendable {
         var known = store.status.rememberedSnapshot(streams)
         if known == nil { known = try? await runtime.snapshot() }
         guard let snapshot = known else { return }
-        publish(snapshot)
-        _ = try? await fleet?.accounts.counts()
+        let limit = runtime.options.outbox.maxUndelivered
+        publish(snapshot, capacity: (try? await fleet?.accounts.counts())?.openRows(withEach: limit) ?? limit)
         metrics.outbox.oldestDue.set(exported(runtime.dispatcher.oldestDue(in: snapshot)))
     }
 
@@ -84,8 +84,10 @@ struct MetricsReporter: Sendable {
         }
     }
 
-    private func publish(_ snapshot: StoreSnapshot) {
+    /// - Parameter capacity: The largest number of open rows, of all accounts together.
+    private func publish(_ snapshot: StoreSnapshot, capacity: Int) {
         let outbox = metrics.outbox
+        outbox.capacity.set(Double(capacity))
         let open = (snapshot.rows[.pending] ?? 0) + (snapshot.rows[.claimed] ?? 0)
         outbox.rows[.pending].set(Double(snapshot.rows[.pending] ?? 0))
         outbox.rows[.claimed].set(Double(snapshot.rows[.claimed] ?? 0))
@@ -94,7 +96,7 @@ struct MetricsReporter: Sendable {
         outbox.backpressure.set(
             PollGate.isUnderPressure(
                 openRows: open,
-                maxUndelivered: runtime.options.outbox.maxUndelivered,
+                maxUndelivered: capacity,
                 threshold: runtime.options.outbox.backpressureThreshold
             )
         )

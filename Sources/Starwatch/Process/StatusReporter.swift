@@ -71,13 +71,15 @@ struct StatusReporter: Sendable {
     ) async throws {
         let snapshot = try await runtime.snapshot()
         status.identity = snapshot.identity.did.map(process.pseudonym.hash)
-        fill(&status.outbox, from: snapshot, now: now)
+        let counts = try await fleet?.accounts.counts()
+        // Each of many accounts has a limit of its own.
+        let limit = options.outbox.maxUndelivered
+        fill(&status.outbox, from: snapshot, capacity: counts?.openRows(withEach: limit) ?? limit, now: now)
         status.outbox.waiting = waiting(in: snapshot, for: sinks)
         status.outbox.lastDay = lastDay(try await process.store.status.ledgerOfLastDay(now: clock.now))
         status.outbox.oldestDue = runtime.dispatcher.oldestDue(in: snapshot).map { past($0, now).iso8601 }
         let current = try await runtime.account.identity.current()
-        if let fleet {
-            let counts = try await fleet.accounts.counts()
+        if let fleet, let counts {
             status.accounts = AgentStatus.Accounts(counts, round: fleet.accounts.round(of: counts))
             facts.isSignedOut = counts.active == 0
             facts.accounts = fleet.accounts.facts(counts, now: now)
@@ -92,7 +94,12 @@ struct StatusReporter: Sendable {
             // Stored times can lie in the future if the clock was ahead.
             let success = (stream?.lastSuccess).map { min($0, now) }
             let since = current.ageBegins(poll.kind, lastSuccess: success, startedAt: startedAt(now))
-            let entry = entry(poll, stream, since: since, now: now, of: current)
+            var entry = entry(poll, stream, since: since, now: now, of: current)
+            if fleet != nil {
+                // Of any account, since the start.
+                entry.lastAttempt = metrics.polls.lastAttempt[poll.label].time.map { min($0, now).iso8601 }
+                entry.lastSuccess = metrics.polls.lastSuccess[poll.label].time.map { min($0, now).iso8601 }
+            }
             var pollFacts = self.facts(of: poll, entry, stream, current, holdSince: facts.hold?.since)
             pollFacts.staleSince = entry.stale ? since + poll.staleAfter : nil
             status.polls[poll.name.rawValue] = entry
@@ -179,17 +186,22 @@ struct StatusReporter: Sendable {
         return health
     }
 
-    private func fill(_ outbox: inout AgentStatus.Outbox, from snapshot: StoreSnapshot, now: Timestamp) {
+    private func fill(
+        _ outbox: inout AgentStatus.Outbox,
+        from snapshot: StoreSnapshot,
+        capacity: Int,
+        now: Timestamp
+    ) {
         outbox.pending = snapshot.rows[.pending] ?? 0
         outbox.claimed = snapshot.rows[.claimed] ?? 0
         outbox.delivered = snapshot.rows[.delivered] ?? 0
         outbox.dead = snapshot.rows[.dead] ?? 0
         outbox.quarantined = snapshot.quarantined
         outbox.givenUp = snapshot.undelivered
-        outbox.capacity = options.outbox.maxUndelivered
+        outbox.capacity = capacity
         outbox.backpressure = PollGate.isUnderPressure(
             openRows: outbox.pending + outbox.claimed,
-            maxUndelivered: options.outbox.maxUndelivered,
+            maxUndelivered: capacity,
             threshold: options.outbox.backpressureThreshold
         )
         outbox.oldestPending = snapshot.ages.oldestPending.map { past($0, now).iso8601 }
@@ -256,6 +268,11 @@ struct StatusReporter: Sendable {
         }
         return entry
     }
+}
+
+extension Gauge {
+    /// A time in seconds; `nil` for 0.
+    fileprivate var time: Timestamp? { value > 0 ? Timestamp(milliseconds: Int64(value * 1000)) : nil }
 }
 
 extension AgentStatus.Outbox {
