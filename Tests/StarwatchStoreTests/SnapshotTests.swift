@@ -1,3 +1,4 @@
+import GRDB
 import StarwatchCore
 import StarwatchStore
 import Testing
@@ -147,6 +148,24 @@ import Testing
         _ = try await store.identity.set(World.alice, server: World.server, now: world.now)
         try await commit(store, 2, name: "B")
         #expect(try await changed(store).isEmpty)
+    }
+
+    /// Returns the stored fields of the change.
+    private func storedFields(_ n: Int) async throws -> String? {
+        let sql = "SELECT changed_fields FROM notification_outbox WHERE jwt_id = '\(world.id(n).rawValue)'"
+        return try await DatabaseQueue(path: world.path).read { db in try String.fetchOne(db, sql: sql) }
+    }
+
+    @Test func aDeliveredChangeHasItsFieldsInTheNotificationOnly() async throws {
+        let store = try await world.open()
+        try await commit(store, 1, name: "A")
+        try await commit(store, 2, name: "B")
+        let first = try #require(try await world.claim(store))
+        _ = try await store.deliveries.record(first.tickets[0], .gone, now: world.now, maxRetries: 3)
+        #expect(try await storedFields(2) != nil)
+        let again = try #require(try await world.claim(store, id: "ntf_2"))
+        _ = try await store.deliveries.record(again.tickets[0], .ok, now: world.now, maxRetries: 3)
+        #expect(try await storedFields(2) == nil)
     }
 
     @Test func aRejectedPageStoresNoSnapshot() async throws {

@@ -83,7 +83,9 @@ import Testing
 
     @Test(arguments: [
         ("SELECT reason, jwt_id, plan_id", "idx_outbox_priority"),
-        ("SELECT count(*) AS count, min(created_at)", "idx_outbox_age"),
+        ("SELECT count(*) AS count, min(created_at)", "USING COVERING INDEX idx_outbox_priority"),
+        ("UPDATE notification_outbox SET state = 'delivered'", "idx_outbox_claimed"),
+        ("SELECT min(created_at) FROM (", "idx_outbox_claimed"),
         ("SELECT min(jwt_id) FROM notification_outbox", "idx_outbox_open"),
         ("SELECT id, jwt_id FROM (", "idx_outbox_unacknowledged"),
         ("SELECT n.id, n.token, s.account", "idx_notifications_open"),
@@ -98,6 +100,24 @@ import Testing
         let found = plans.filter { $0.sql.hasPrefix(beginning) }
         #expect(!found.isEmpty)
         for (sql, steps) in found { #expect(steps.contains { $0.contains(index) }, "\(steps) in \(sql)") }
+    }
+
+    /// The reads of snapshots while a change of the plan is stored.
+    private func snapshotReads(_ store: Store, _ n: Int) async throws -> Int {
+        let statements = try await statements(of: store) {
+            try await world.commit(store, [world.change(n)]) { page in
+                page.edit(world.id(n)) { $0.details = PlanDetails([.name: "\(n)"]) }
+            }
+        }
+        return statements.filter { $0.hasPrefix("SELECT jwt_id, fields FROM plan_snapshots") }.count
+    }
+
+    @Test func thePlansOfThePageBeforeAreReadAgainOnlyAfterAnotherChange() async throws {
+        let store = try await world.open()
+        #expect(try await snapshotReads(store, 1) == 1)
+        #expect(try await snapshotReads(store, 2) == 0)
+        _ = try await world.claim(store)
+        #expect(try await snapshotReads(store, 3) == 1)
     }
 }
 

@@ -169,7 +169,8 @@ extension AgentEvent: CaseIterable {
         "notification",
         .notice,
         [.runID, .notificationID, .poll, .group, .count],
-        folds: false
+        folds: false,
+        boxed: false
     ) {
         "A notification, written by a sink of kind `log`."
     }

@@ -16,7 +16,7 @@ package struct AgentEvent: Sendable, Hashable {
     /// A Boolean value that tells whether repetitions are folded. Events that an operator waits for are always written.
     package let mayFold: Bool
     /// A Boolean value that tells whether the black box keeps it, if its level is notice or higher. `false` for events that
-    /// a stranger can cause in any number: they would push out every other line.
+    /// others can cause in any number: they would push out every other line, and each would wait for the disk.
     package let isBoxed: Bool
     /// Description of the event, with advice for the operator if there is something to do.
     package let meaning: @Sendable () -> String

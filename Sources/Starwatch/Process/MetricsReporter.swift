@@ -64,8 +64,7 @@ struct MetricsReporter: Sendable {
         var known = store.status.rememberedSnapshot(streams)
         if known == nil { known = try? await runtime.snapshot() }
         guard let snapshot = known else { return }
-        let limit = runtime.options.outbox.maxUndelivered
-        publish(snapshot, capacity: (try? await fleet?.accounts.counts())?.openRows(withEach: limit) ?? limit)
+        publish(snapshot, accounts: (try? await fleet?.accounts.counts())?.active ?? 1)
         metrics.outbox.oldestDue.set(exported(runtime.dispatcher.oldestDue(in: snapshot)))
     }
 
@@ -84,15 +83,16 @@ struct MetricsReporter: Sendable {
         }
     }
 
-    /// - Parameter capacity: The largest number of open rows, of all accounts together.
-    private func publish(_ snapshot: StoreSnapshot, capacity: Int) {
+    /// - Parameter accounts: Number of the active ones, each of which has its own room in the outbox.
+    private func publish(_ snapshot: StoreSnapshot, accounts: Int) {
         let outbox = metrics.outbox
-        outbox.capacity.set(Double(capacity))
         let open = (snapshot.rows[.pending] ?? 0) + (snapshot.rows[.claimed] ?? 0)
         outbox.rows[.pending].set(Double(snapshot.rows[.pending] ?? 0))
         outbox.rows[.claimed].set(Double(snapshot.rows[.claimed] ?? 0))
         outbox.rows[.delivered].set(Double(snapshot.rows[.delivered] ?? 0))
         outbox.rows[.dead].set(Double(snapshot.rows[.dead] ?? 0))
+        let capacity = runtime.options.outbox.maxUndelivered * max(accounts, 1)
+        outbox.capacity.set(Double(capacity))
         outbox.backpressure.set(
             PollGate.isUnderPressure(
                 openRows: open,

@@ -71,15 +71,14 @@ struct StatusReporter: Sendable {
     ) async throws {
         let snapshot = try await runtime.snapshot()
         status.identity = snapshot.identity.did.map(process.pseudonym.hash)
-        let counts = try await fleet?.accounts.counts()
-        // Each of many accounts has a limit of its own.
-        let limit = options.outbox.maxUndelivered
-        fill(&status.outbox, from: snapshot, capacity: counts?.openRows(withEach: limit) ?? limit, now: now)
+        fill(&status.outbox, from: snapshot, now: now)
         status.outbox.waiting = waiting(in: snapshot, for: sinks)
         status.outbox.lastDay = lastDay(try await process.store.status.ledgerOfLastDay(now: clock.now))
         status.outbox.oldestDue = runtime.dispatcher.oldestDue(in: snapshot).map { past($0, now).iso8601 }
         let current = try await runtime.account.identity.current()
-        if let fleet, let counts {
+        if let fleet {
+            let counts = try await fleet.accounts.counts()
+            status.outbox.count(for: counts.active, threshold: options.outbox.backpressureThreshold)
             status.accounts = AgentStatus.Accounts(counts, round: fleet.accounts.round(of: counts))
             facts.isSignedOut = counts.active == 0
             facts.accounts = fleet.accounts.facts(counts, now: now)
@@ -94,12 +93,7 @@ struct StatusReporter: Sendable {
             // Stored times can lie in the future if the clock was ahead.
             let success = (stream?.lastSuccess).map { min($0, now) }
             let since = current.ageBegins(poll.kind, lastSuccess: success, startedAt: startedAt(now))
-            var entry = entry(poll, stream, since: since, now: now, of: current)
-            if fleet != nil {
-                // Of any account, since the start.
-                entry.lastAttempt = metrics.polls.lastAttempt[poll.label].time.map { min($0, now).iso8601 }
-                entry.lastSuccess = metrics.polls.lastSuccess[poll.label].time.map { min($0, now).iso8601 }
-            }
+            let entry = entry(poll, stream, since: since, now: now, of: current)
             var pollFacts = self.facts(of: poll, entry, stream, current, holdSince: facts.hold?.since)
             pollFacts.staleSince = entry.stale ? since + poll.staleAfter : nil
             status.polls[poll.name.rawValue] = entry
@@ -137,6 +131,11 @@ struct StatusReporter: Sendable {
         facts.stopsAtInvalidItems = poll.options.quarantineInvalid.isNever(validation: poll.options.validation)
         facts.interval = holdSince.flatMap { poll.schedule.interval(after: $0) }
         return facts
+    }
+
+    /// The time that a gauge has; `nil` for none.
+    private func time(_ gauge: Gauge) -> String? {
+        gauge.value > 0 ? Timestamp(milliseconds: Int64(gauge.value * 1000)).iso8601 : nil
     }
 
     /// Converts a past time of the server's clock to the local one.
@@ -186,24 +185,15 @@ struct StatusReporter: Sendable {
         return health
     }
 
-    private func fill(
-        _ outbox: inout AgentStatus.Outbox,
-        from snapshot: StoreSnapshot,
-        capacity: Int,
-        now: Timestamp
-    ) {
+    private func fill(_ outbox: inout AgentStatus.Outbox, from snapshot: StoreSnapshot, now: Timestamp) {
         outbox.pending = snapshot.rows[.pending] ?? 0
         outbox.claimed = snapshot.rows[.claimed] ?? 0
         outbox.delivered = snapshot.rows[.delivered] ?? 0
         outbox.dead = snapshot.rows[.dead] ?? 0
         outbox.quarantined = snapshot.quarantined
         outbox.givenUp = snapshot.undelivered
-        outbox.capacity = capacity
-        outbox.backpressure = PollGate.isUnderPressure(
-            openRows: outbox.pending + outbox.claimed,
-            maxUndelivered: capacity,
-            threshold: options.outbox.backpressureThreshold
-        )
+        outbox.capacity = options.outbox.maxUndelivered
+        outbox.count(for: 1, threshold: options.outbox.backpressureThreshold)
         outbox.oldestPending = snapshot.ages.oldestPending.map { past($0, now).iso8601 }
         outbox.ledgerImbalance = snapshot.imbalance.fetched + snapshot.imbalance.new
     }
@@ -250,6 +240,11 @@ struct StatusReporter: Sendable {
         )
         entry.lastAttempt = (stream?.lastAttempt).map { min($0, now).iso8601 }
         entry.lastSuccess = (stream?.lastSuccess).map { min($0, now).iso8601 }
+        if fleet != nil {
+            // Of many accounts, the last cycle of any is what the metrics have.
+            entry.lastAttempt = time(metrics.polls.lastAttempt[poll.label])
+            entry.lastSuccess = time(metrics.polls.lastSuccess[poll.label])
+        }
         entry.lastOutcome = stream?.lastOutcome?.rawValue
         entry.lastNew = (stream?.lastNew).map { min($0, now).iso8601 }
         entry.seenUntil = (runtime.pollService.seenUntil(poll.name) ?? stream?.seenUntil)?.iso8601
@@ -270,12 +265,17 @@ struct StatusReporter: Sendable {
     }
 }
 
-extension Gauge {
-    /// A time in seconds; `nil` for 0.
-    fileprivate var time: Timestamp? { value > 0 ? Timestamp(milliseconds: Int64(value * 1000)) : nil }
-}
-
 extension AgentStatus.Outbox {
+    /// Takes ``capacity`` as that of each of so many accounts.
+    fileprivate mutating func count(for accounts: Int, threshold: Double) {
+        capacity *= max(accounts, 1)
+        backpressure = PollGate.isUnderPressure(
+            openRows: pending + claimed,
+            maxUndelivered: capacity,
+            threshold: threshold
+        )
+    }
+
     fileprivate var facts: HealthFacts.Outbox {
         var facts = HealthFacts.Outbox()
         facts.open = pending + claimed

@@ -5,6 +5,7 @@ extension PlanDetails {
     /// The stored form: an object with the text of each field that is not empty.
     package var stored: String {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(256)
         JSONQuotes.append(Field.allCases.map { ($0.rawValue, self[$0]) }, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
@@ -27,19 +28,15 @@ extension PlanDetails {
 }
 
 extension FieldChange {
-    /// The stored form of changes by field.
+    /// The stored form of changes by field: an object of objects, in the order of the names.
     package static func stored(_ changes: [String: FieldChange]) -> String {
         var bytes: [UInt8] = []
-        append(changes, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// Appends changes by field as an object of objects, in the order of the names.
-    static func append(_ changes: [String: FieldChange], to bytes: inout [UInt8]) {
+        bytes.reserveCapacity(256)
         JSONQuotes.append(object: changes.sorted { $0.key < $1.key }, to: &bytes) { field, bytes in
             JSONQuotes.appendName(field.key, to: &bytes)
             JSONQuotes.append([("after", field.value.after), ("before", field.value.before)], to: &bytes)
         }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// The fields that a change can have.

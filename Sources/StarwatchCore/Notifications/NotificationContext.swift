@@ -7,7 +7,7 @@ public struct NotificationContext: Sendable {
     /// The host's project names by handle. They take precedence over the server's names.
     public var names: [String: String]
     /// The changed fields by JWT ID; changes without a known earlier state have no entry.
-    public var fields: [JWTID: [String: FieldChange]]
+    public var fields: [JWTID: FieldChanges]
     /// The shortlink for changes that do not fit into a link, see
     /// ``NotificationMessage/needsShortlink(_:part:largestGroup:)``.
     public var shortlink: Shortlink?
@@ -18,7 +18,7 @@ public struct NotificationContext: Sendable {
         largestGroup: Int = 5,
         messages: Messages = .english,
         names: [String: String] = [:],
-        fields: [JWTID: [String: FieldChange]] = [:],
+        fields: [JWTID: FieldChanges] = [:],
         shortlink: Shortlink? = nil,
         part: NotificationPart? = nil
     ) {

@@ -64,10 +64,10 @@ extension NotificationMessage.Item {
         case .plan: JSONQuotes.append(name, plan, to: &bytes)
         case .name: JSONQuotes.append(name, self.name, to: &bytes)
         case .changedAt: JSONQuotes.append(name, changedAt, to: &bytes)
-        case .fields:
-            guard let fields else { return }
+        case .changed:
+            guard let changed else { return }
             JSONQuotes.appendName(name, to: &bytes)
-            FieldChange.append(fields, to: &bytes)
+            bytes.append(contentsOf: changed.stored.utf8)
         case .edited: JSONQuotes.append(name, plain: edited, to: &bytes)
         }
     }

@@ -7,7 +7,8 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         public let name: String?
         public let changedAt: String
         /// The fields that differ from the last seen state of the plan; `nil` if no earlier state is known.
-        public let fields: [String: FieldChange]?
+        public var fields: [String: FieldChange]? { changed?.byField }
+        let changed: FieldChanges?
         /// `true` for an edition of an earlier offer without a plan; `nil` otherwise.
         public let edited: Bool?
 
@@ -15,7 +16,8 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
             case jwtID = "jwt_id"
             case plan, name
             case changedAt = "changed_at"
-            case fields, edited
+            case changed = "fields"
+            case edited
         }
     }
 
@@ -114,7 +116,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
                 plan: change.plan,
                 name: name(change),
                 changedAt: change.changedAt.iso8601,
-                fields: context.fields[change.id],
+                changed: context.fields[change.id],
                 edited: change.isEditedOffer ? true : nil
             )
         }
@@ -247,7 +249,7 @@ extension NotificationMessage {
         context.fields = [:]
         let rest = changes.compactMap { item -> Change? in
             guard let id = JWTID(item.jwtID), !discarded.contains(id) else { return nil }
-            context.fields[id] = item.fields
+            context.fields[id] = item.changed
             return Change(id: id, plan: item.plan, name: item.name, isOffer: offers.contains(id))
         }
         guard !rest.isEmpty else { return nil }

@@ -33,9 +33,4 @@ package struct AccountCounts: Sendable, Hashable {
     package let due: Int
     /// The time since which one of them has been due.
     package let oldestDue: Timestamp?
-
-    /// The number of open rows that the active accounts can have together.
-    ///
-    /// - Parameter limit: The limit of each.
-    package func openRows(withEach limit: Int) -> Int { max(active, 1) * limit }
 }

@@ -251,7 +251,7 @@ extension DeliveryRows {
             """
             SELECT count(*) AS count, min(created_at) AS oldest,
                 (SELECT last_notified_at FROM streams WHERE id = ?1) AS last
-            FROM notification_outbox WHERE state = 'pending' AND stream_id = ?1
+            FROM notification_outbox INDEXED BY idx_outbox_priority WHERE state = 'pending' AND stream_id = ?1
             """,
             [stream]
         )

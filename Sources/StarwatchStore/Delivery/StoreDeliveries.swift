@@ -64,7 +64,7 @@ package struct StoreDeliveries: Sendable {
                 try db.run(
                     """
                     UPDATE notification_outbox SET retry_count = ?1
-                    WHERE state = 'claimed' AND stream_id = ?2 AND notification_id = ?3 AND retry_count < ?1
+                    WHERE state = 'claimed' AND +stream_id = ?2 AND notification_id = ?3 AND retry_count < ?1
                     """,
                     [rejections, stream, id]
                 )
@@ -150,7 +150,8 @@ struct DeliveryRows {
             (result, closed) = (.dead(dead), .dead)
         case .delivered:
             let ids = try moved(
-                "state = 'delivered', delivered_at = ?1, reason = NULL",
+                // The notification has the changed fields. Without them rows do not grow, so no page of them is split.
+                "state = 'delivered', delivered_at = ?1, reason = NULL, changed_fields = NULL",
                 [now.milliseconds, stream, id]
             )
             delta.delivered = ids.count
@@ -193,7 +194,7 @@ struct DeliveryRows {
         try db.values(
             """
             UPDATE notification_outbox SET \(assignment)
-            WHERE state = 'claimed' AND stream_id = ?2 AND notification_id = ?3 RETURNING jwt_id
+            WHERE state = 'claimed' AND +stream_id = ?2 AND notification_id = ?3 RETURNING jwt_id
             """,
             arguments
         )

@@ -26,7 +26,7 @@ package struct OutboxRow: Sendable, Hashable, Identifiable {
     /// The sinks that rejected it too often or were given up, by name.
     package var undeliveredTo: [String] = []
     /// The fields that changed since the plan was last seen; `nil` if no earlier state is known, and in lists.
-    package var changedFields: [String: FieldChange]?
+    package var changedFields: FieldChanges?
     /// The poll that announced the same claim; `nil` for another reason, or if that row is gone.
     package var announcedBy: String?
 }
@@ -72,10 +72,8 @@ struct OutboxRows {
     func place(_ stream: Int64, _ id: JWTID) -> String { "\(stream)/\(id.rawValue)" }
 
     /// The fields that differed from the plan's snapshot when the row was stored, from their stored form.
-    func changedFields(_ stored: String?, of stream: Int64, _ id: JWTID) throws -> [String: FieldChange]? {
-        guard let text = try db.opened(stored, .outboxChanges, row: place(stream, id)) else { return nil }
-        guard let fields = FieldChange.changes(stored: text) else { throw StoreError.damaged }
-        return fields
+    func changedFields(_ stored: String?, of stream: Int64, _ id: JWTID) throws -> FieldChanges? {
+        try db.opened(stored, .outboxChanges, row: place(stream, id)).map(FieldChanges.init(stored:))
     }
 }
 

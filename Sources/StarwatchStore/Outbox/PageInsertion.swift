@@ -31,7 +31,7 @@ struct PageInsertion {
     fileprivate init(_ page: PageCommit, _ stream: Int64, _ db: Session) throws {
         (self.page, self.stream, self.db) = (page, stream, db)
         fetch = try page.origin == nil ? nil : PageRows(db: db).nextID()
-        snapshots = PlanSnapshots(page.stream)
+        snapshots = PlanSnapshots(page.stream, db)
         check = SuppressionCheck(page)
         room = page.room
     }
@@ -59,6 +59,7 @@ struct PageInsertion {
         try db.ledger.add(delta, to: stream)
         counts.fetchCursor = try moveCursor()
         try moveWalk()
+        snapshots.keepForNextPage(db)
         return counts
     }
 

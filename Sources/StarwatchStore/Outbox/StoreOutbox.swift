@@ -192,22 +192,20 @@ extension OutboxRows {
         return found
     }
 
+    /// The ages of rows. Queried by stream and by notification, because indexes answer that.
     func ages() throws -> OutboxAges {
-        let pending = try oldestCreated(.pending)
-        let claimed = try oldestCreated(.claimed)
-        return OutboxAges(
-            oldestPending: [pending, claimed].compactMap { $0 }.min(),
+        OutboxAges(
+            oldestPending: try db.value(
+                """
+                SELECT min(created_at) FROM (
+                    SELECT (SELECT min(created_at) FROM notification_outbox INDEXED BY idx_outbox_priority
+                        WHERE state = 'pending' AND stream_id = s.id) AS created_at FROM streams s
+                    UNION ALL
+                    SELECT (SELECT min(created_at) FROM notification_outbox
+                        WHERE state = 'claimed' AND notification_id = n.id) FROM notifications n WHERE n.state = 'open')
+                """
+            ),
             oldestDead: try db.value("SELECT min(finished_at) FROM notification_outbox WHERE state = 'dead'")
-        )
-    }
-
-    /// The creation time of the oldest row of a state. Queried by stream, because the index answers that at once.
-    private func oldestCreated(_ state: OutboxState) throws -> Timestamp? {
-        try db.value(
-            """
-            SELECT min((SELECT min(created_at) FROM notification_outbox
-                WHERE state = '\(state.rawValue)' AND stream_id = streams.id)) FROM streams
-            """
         )
     }
 

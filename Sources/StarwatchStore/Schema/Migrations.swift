@@ -244,7 +244,12 @@ enum Migrations {
             """
 
     /// The changes of version 10, one constant for each area.
-    static let version10 = manyKeys + totalsOfStarts + progressOfAccounts + Tables.accounts
+    static let version10 =
+        manyKeys + totalsOfStarts + progressOfAccounts + Tables.accounts + """
+            DROP INDEX idx_outbox_age;
+            DROP INDEX idx_outbox_priority;
+
+            """ + Tables.waitingRows
 
     /// Keys of many accounts: no largest id, and an index by account. The check is removed as those of version 6.
     private static let manyKeys =

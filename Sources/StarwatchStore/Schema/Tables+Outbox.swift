@@ -39,15 +39,11 @@ extension Tables {
             CHECK (state <> 'acknowledged' OR acknowledged_at IS NOT NULL),
             CHECK (origin = 'poll' OR state = 'suppressed')
         ) STRICT;
-        CREATE INDEX idx_outbox_priority ON notification_outbox
-            (stream_id, priority DESC, created_at, jwt_id) WHERE state = 'pending';
         CREATE INDEX idx_outbox_open ON notification_outbox (state, stream_id, jwt_id)
             WHERE state = 'pending' OR state = 'claimed' OR state = 'delivered' OR state = 'dead' OR state = 'evicted';
-        CREATE INDEX idx_outbox_age ON notification_outbox (state, stream_id, created_at)
-            WHERE state = 'pending' OR state = 'claimed';
         CREATE INDEX idx_outbox_unacknowledged ON notification_outbox (stream_id, jwt_id)
             WHERE state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll';
-
+        \(waitingRows)
         CREATE TABLE ack_batches (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             stream_id INTEGER NOT NULL UNIQUE REFERENCES streams (id) ON DELETE CASCADE,
@@ -68,6 +64,15 @@ extension Tables {
             sealed_plan_id TEXT,
             PRIMARY KEY (account, server, plan_id)
         ) STRICT, WITHOUT ROWID;
+
+        """
+
+    /// The rows that wait to be claimed, and those of each open notification, with their ages. With `state` in an index
+    /// SQLite counts its rows without the table.
+    static let waitingRows = """
+        CREATE INDEX idx_outbox_priority ON notification_outbox
+            (stream_id, priority DESC, created_at, jwt_id, state) WHERE state = 'pending';
+        CREATE INDEX idx_outbox_claimed ON notification_outbox (notification_id, created_at) WHERE state = 'claimed';
 
         """
 

@@ -15,6 +15,9 @@ final class SessionContext {
     var unreadable = 0
     /// The number of rows that this connection has changed. If a call does not change it, cached reads stay valid.
     var changedRows = 0
+    /// The snapshots of the page that was stored last; `nil` if a row has changed since then.
+    private(set) var snapshots: (stream: StreamKey, plans: [String: PlanSnapshot?])?
+    private var snapshotsAt = 0
     /// The name of this start of the process, under which it keeps its totals.
     let start: String
     /// The leases that this store has claimed and not released.
@@ -30,6 +33,13 @@ final class SessionContext {
 
     /// Whether a data key is retiring, except those of values that do not open.
     var mustReseal: Bool { vault.ring.map { !$0.retiring.isSubset(of: stuckKeys) } ?? false }
+
+    /// - Parameter changes: The number of changed rows.
+    func keep(_ plans: [String: PlanSnapshot?], of stream: StreamKey, at changes: Int) {
+        (snapshots, snapshotsAt) = ((stream, plans), changes)
+    }
+
+    func forgetOutdatedSnapshots() { if snapshotsAt != changedRows { snapshots = nil } }
 
     /// Counts a change of outbox rows. ``StoreObserver/changed(_:)`` reports it after the commit.
     func record(_ change: OutboxChange, _ count: Int) { if count > 0 { changes[change, default: 0] += count } }
@@ -49,6 +59,7 @@ final class SessionContext {
     /// Forgets what the access has not changed.
     func failed() {
         vault.failed()
+        snapshots = nil
         resealPass = nil
         hasMergedTotals = false
         changes.removeAll(keepingCapacity: true)

@@ -1,22 +1,21 @@
 import StarwatchCore
 
-/// The last seen details of the plans of one page. Each plan is read and written once per page.
+/// The last seen details of plans. Each plan is read and written once per page.
 struct PlanSnapshots {
-    private struct Snapshot {
-        enum Content {
-            case stored(json: String)
-            case new(PlanDetails)
-        }
-
-        let jwt: JWTID
-        let content: Content
-    }
+    /// The largest number of plans that the next page need not read again.
+    private static let largestRest = 1000
 
     private let stream: StreamKey
     /// The snapshots by plan. A plan without a snapshot has an entry too.
-    private var seen: [String: Snapshot?] = [:]
+    private var seen: [String: PlanSnapshot?] = [:]
 
-    init(_ stream: StreamKey) { self.stream = stream }
+    /// The snapshots for a page of a stream: those of the page before, if nothing else has changed a row since then.
+    init(_ stream: StreamKey, _ db: Session) {
+        self.stream = stream
+        if let former = db.context.snapshots, former.stream == stream, former.plans.count <= Self.largestRest {
+            seen = former.plans
+        }
+    }
 
     /// The difference between a plan's snapshot and `details`; `nil` if there is no snapshot of an earlier
     /// change.
@@ -28,14 +27,7 @@ struct PlanSnapshots {
         guard let former = try snapshot(of: change.plan, db), former.jwt.precedes(change.id) == true else {
             return nil
         }
-        let before: PlanDetails
-        switch former.content {
-        case .new(let details): before = details
-        case .stored(let json):
-            guard let details = PlanDetails(stored: json) else { return nil }
-            before = details
-        }
-        return details.changes(from: before)
+        return former.details.map { details.changes(from: $0) }
     }
 
     /// Whether the poll never saw the claim that a change replaced: a later one than the last known of the plan, without
@@ -56,14 +48,19 @@ struct PlanSnapshots {
         let change = fetched.change
         // Identifiers of another kind come from a former dialect, so neither change is the later one.
         if let former = try snapshot(of: change.plan, db), former.jwt.precedes(change.id) == false { return }
-        seen[change.plan] = Snapshot(jwt: change.id, content: .new(details))
+        seen[change.plan] = PlanSnapshot(jwt: change.id, details: details, isNew: true)
     }
 
+    /// Keeps the snapshots for the next page. Call it when the page is stored.
+    func keepForNextPage(_ db: Session) { db.keepForNextPage(seen, of: stream) }
+
     /// Writes the changed snapshots.
-    func store(_ db: Session) throws {
+    mutating func store(_ db: Session) throws {
         let account = db.key(stream.account)
-        for (plan, snapshot) in seen.sorted(by: { $0.key < $1.key }) {
-            guard let snapshot, case .new(let details) = snapshot.content else { continue }
+        let new = seen.compactMap { plan, snapshot in snapshot.flatMap { $0.isNew ? (plan, $0) : nil } }
+        for (plan, snapshot) in new.sorted(by: { $0.0 < $1.0 }) {
+            guard let details = snapshot.details else { continue }
+            seen[plan] = PlanSnapshot(jwt: snapshot.jwt, details: details)
             let id = db.lookup(plan, as: "plan")
             try db.run(
                 """
@@ -82,7 +79,7 @@ struct PlanSnapshots {
         }
     }
 
-    private mutating func snapshot(of plan: String, _ db: Session) throws -> Snapshot? {
+    private mutating func snapshot(of plan: String, _ db: Session) throws -> PlanSnapshot? {
         if let known = seen[plan] { return known }
         let id = db.lookup(plan, as: "plan")
         let row = try db.row(
@@ -93,7 +90,7 @@ struct PlanSnapshots {
         let snapshot = try row.flatMap { row in
             try ifReadable {
                 let json: String = try db.opened(row["fields"], .snapshotFields, row: Self.row(stream.server, id))
-                return Snapshot(jwt: try row["jwt_id"], content: .stored(json: json))
+                return PlanSnapshot(jwt: try row["jwt_id"], details: PlanDetails(stored: json))
             }
         }
         seen[plan] = .some(snapshot)

@@ -148,7 +148,8 @@ struct SnapshotRows {
             s.last_attempt, s.last_success, s.last_new, s.last_outcome, s.next_run,
             s.seen_until,
             s.last_notified_at, w.watermark,
-            (SELECT min(created_at) FROM notification_outbox WHERE state = 'pending' AND stream_id = s.id)
+            (SELECT min(created_at) FROM notification_outbox INDEXED BY idx_outbox_priority
+                WHERE state = 'pending' AND stream_id = s.id)
                 AS oldest_pending,
             CASE WHEN s.last_outcome IN ('failed', 'deferred') THEN
                 (SELECT reason FROM history NOT INDEXED WHERE stream_id = s.id ORDER BY id DESC LIMIT 1)

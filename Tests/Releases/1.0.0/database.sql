@@ -470,14 +470,13 @@ CREATE INDEX idx_settings_updated ON settings (updated_at);
 CREATE INDEX idx_starred_archive ON starred_archive (account, archived_at);
 CREATE INDEX idx_history_stream ON history (stream_id, finished_at);
 CREATE INDEX idx_history_finished ON history (finished_at);
-CREATE INDEX idx_outbox_priority ON notification_outbox
-    (stream_id, priority DESC, created_at, jwt_id) WHERE state = 'pending';
 CREATE INDEX idx_outbox_open ON notification_outbox (state, stream_id, jwt_id)
     WHERE state = 'pending' OR state = 'claimed' OR state = 'delivered' OR state = 'dead' OR state = 'evicted';
-CREATE INDEX idx_outbox_age ON notification_outbox (state, stream_id, created_at)
-    WHERE state = 'pending' OR state = 'claimed';
 CREATE INDEX idx_outbox_unacknowledged ON notification_outbox (stream_id, jwt_id)
     WHERE state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll';
+CREATE INDEX idx_outbox_priority ON notification_outbox
+    (stream_id, priority DESC, created_at, jwt_id, state) WHERE state = 'pending';
+CREATE INDEX idx_outbox_claimed ON notification_outbox (notification_id, created_at) WHERE state = 'claimed';
 CREATE INDEX idx_notifications_open ON notifications (stream_id) WHERE state = 'open';
 CREATE INDEX idx_notifications_finished ON notifications (finished_at) WHERE state <> 'open';
 CREATE INDEX idx_notifications_repeats ON notifications (repeats) WHERE repeats IS NOT NULL;

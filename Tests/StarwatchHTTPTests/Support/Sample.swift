@@ -121,7 +121,7 @@ enum Sample {
             poll: PollName("starred_projects")!,
             kind: .starredProjects,
             changes: sequence == 1 ? [change] : Array(repeating: change, count: 7),
-            context: NotificationContext(largestGroup: 5, fields: fields.map { [change.id: $0] } ?? [:]),
+            context: NotificationContext(largestGroup: 5, fields: fields.map { [change.id: FieldChanges($0)] } ?? [:]),
             createdAt: Timestamp(seconds: 3000)
         )
         return FeedEntry(sequence: sequence, storedAt: "1970-01-01T00:50:00.000Z", notification: message)

@@ -125,14 +125,13 @@ CREATE TABLE notification_outbox (
     CHECK (state <> 'acknowledged' OR acknowledged_at IS NOT NULL),
     CHECK (origin = 'poll' OR state = 'suppressed')
 ) STRICT;
-CREATE INDEX idx_outbox_priority ON notification_outbox
-    (stream_id, priority DESC, created_at, jwt_id) WHERE state = 'pending';
 CREATE INDEX idx_outbox_open ON notification_outbox (state, stream_id, jwt_id)
     WHERE state = 'pending' OR state = 'claimed' OR state = 'delivered' OR state = 'dead' OR state = 'evicted';
-CREATE INDEX idx_outbox_age ON notification_outbox (state, stream_id, created_at)
-    WHERE state = 'pending' OR state = 'claimed';
 CREATE INDEX idx_outbox_unacknowledged ON notification_outbox (stream_id, jwt_id)
     WHERE state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll';
+CREATE INDEX idx_outbox_priority ON notification_outbox
+    (stream_id, priority DESC, created_at, jwt_id, state) WHERE state = 'pending';
+CREATE INDEX idx_outbox_claimed ON notification_outbox (notification_id, created_at) WHERE state = 'claimed';
 
 CREATE TABLE ack_batches (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

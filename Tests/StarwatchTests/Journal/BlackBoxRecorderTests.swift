@@ -53,8 +53,8 @@ struct BlackBoxRecorderTests {
         #expect(try content().lines.first?.text.contains("The database is damaged.") == true)
     }
 
-    @Test("has no line of refused requests, of which a stranger can send any number")
-    func refusals() async throws {
+    @Test("has no line of refused requests and of notifications, of which others can cause any number")
+    func floods() async throws {
         let box = BlackBoxRecorder(besides: database)
         let pipeline = LogPipeline(format: .json, level: .info, sinks: [box], metrics: nil, nowMilliseconds: { 5 })
         let handler = pipeline.handler(label: "starwatch")
@@ -63,6 +63,7 @@ struct BlackBoxRecorderTests {
             logger.log(.httpRefused, [.error: "refused \(number)", .reason: "password"])
             logger.log(.controlRefused, [.error: "refused \(number)", .reason: "token"])
             logger.log(.httpRefused, [.error: "refused", .reason: "password"])
+            logger.log(.notification, [.notificationID: "ntf_\(number)"])
         }
         logger.log(.agentFailed, [.error: "an end"])
         pipeline.flush()
