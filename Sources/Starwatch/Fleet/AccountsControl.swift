@@ -104,7 +104,7 @@ struct AccountsControl: Sendable {
         return IdentityRemovalReport(keptUntil: (removedAt + RetentionPolicy().removed).iso8601)
     }
 
-    /// Ends an account's work before it is erased.
+    /// Ends an account's work before it is erased. A removed account has none.
     func stop(_ removal: IdentityRemoval) async throws {
         let did = try removal.account()
         // One that was removed is not served any more.

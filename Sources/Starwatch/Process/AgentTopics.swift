@@ -86,6 +86,23 @@ package struct AgentTopics: Sendable {
         throw Self.isOfOne
     }
 
+    /// - Throws: In a process that serves many accounts.
+    func checkServesOne() throws(ControlError) {
+        if fleet != nil {
+            throw ControlError(
+                .conflict,
+                "This agent works for many accounts; run starwatch accounts add DID."
+            )
+        }
+    }
+
+    /// - Throws: In a process that serves many accounts, if none of them is named.
+    func checkAccountIsNamed() throws(ControlError) {
+        if fleet != nil, identity.account.identity.served == nil {
+            throw ControlError(.conflict, "Name one of the accounts with --account; see starwatch accounts list.")
+        }
+    }
+
     private static let isOfOne = ControlError(
         .conflict,
         "This agent works for the active identity only; set accounts: many in its configuration first."

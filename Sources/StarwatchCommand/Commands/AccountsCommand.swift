@@ -54,7 +54,8 @@ struct AccountsCommand: AsyncParsableCommand {
                 )
                 report.take(answer, of: batch)
             }
-            for refusal in report.refused.sorted(by: { ($0.line ?? 0) < ($1.line ?? 0) }) {
+            report.sort()
+            for refusal in report.refused {
                 StandardError.sayOnce("starwatch: \(refusal.line.map { "line \($0): " } ?? "")\(refusal.problem)")
             }
             if let warning = report.warning { StandardError.sayOnce("starwatch: warning: \(warning)") }
@@ -147,7 +148,7 @@ struct AccountsCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            try await arguments.show(ControlAPI.removeAccount, IdentityRemoval(did: account.did), IdentityText.removal)
+            try await arguments.show(ControlAPI.removeAccount, IdentityRemoval(did: account.did), AccountsText.removal)
         }
     }
 
@@ -170,7 +171,7 @@ struct AccountsCommand: AsyncParsableCommand {
             try await arguments.show(
                 ControlAPI.eraseAccount,
                 IdentityRemoval(did: account.did),
-                IdentityText.erasure
+                AccountsText.erasure
             )
         }
     }
@@ -211,6 +212,9 @@ struct AccountLines {
             }
         }
 
+        /// Brings the refused lines into the order of the file.
+        mutating func sort() { refused.sort { ($0.line ?? 0) < ($1.line ?? 0) } }
+
         var text: String {
             let parts = [(added, "added"), (changed, "changed"), (unchanged, "unchanged"), (refused.count, "refused")]
             let found = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
@@ -224,6 +228,8 @@ struct AccountLines {
     private var lines: [Line] = []
     private var count = 0
     private(set) var refused: [Refusal] = []
+    /// The first line of each DID, because the agent sees one batch at a time.
+    private var firstLines: [String: Int] = [:]
 
     var batches: [[Line]] {
         stride(from: 0, to: lines.count, by: Self.batch).map { Array(lines[$0..<min($0 + Self.batch, lines.count)]) }
@@ -241,6 +247,11 @@ struct AccountLines {
             let problem = #"must be JSON of the form {"did": "did:ethr:0x…", "stars": ["…"]}; the others are added."#
             return refused.append(Refusal(line: count, problem: problem))
         }
+        if let first = firstLines[entry.did] {
+            let problem = "has the DID of line \(first); leave one of the two out."
+            return refused.append(Refusal(line: count, problem: problem))
+        }
+        firstLines[entry.did] = count
         add(entry, line: count)
     }
 }
@@ -252,8 +263,15 @@ enum AccountsText {
         let rows = accounts.map { account in
             [account.did, account.status, "\(account.stars)", account.lastSuccess ?? "never", account.dueAt ?? "-"]
         }
-        return TextTable(titles: ["Account", "Status", "Stars", "Last success", "Due"], right: [2], rows: rows).text
+        return TextTable(titles: ["ACCOUNT", "STATUS", "STARS", "LAST SUCCESS", "DUE"], right: [2], rows: rows).text
     }
+
+    static func removal(_ report: IdentityRemovalReport) -> String {
+        let time = TerminalText.printable(report.keptUntil)
+        return "Its data is deleted after \(time). Adding the account again before then restores it."
+    }
+
+    static func erasure(_ report: IdentityErasureReport) -> String { IdentityText.erasure(report, of: "account") }
 
     static func details(_ account: AccountReport) -> String {
         TextTable.pairs([

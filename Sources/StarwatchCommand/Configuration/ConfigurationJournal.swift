@@ -30,6 +30,11 @@ final class ConfigurationJournal {
     /// Notes the line of a good value.
     func note(_ field: SettingsField) { origins[field.path] = field.line }
 
+    /// The line of a good value, or of the first one of a section.
+    func line(of path: String) -> Int? {
+        origins[path] ?? origins.filter { $0.key.hasPrefix(path + ".") }.values.min()
+    }
+
     /// The problems in the order of the file; those without a line come first.
     var sortedProblems: [ConfigurationProblem] {
         problems.enumerated()

@@ -30,7 +30,7 @@ enum ConfigurationReader {
     /// Checks between settings of several sections.
     private static func checkTogether(_ options: AgentOptions, _ journal: ConfigurationJournal) {
         func report(_ path: String, _ message: String) {
-            journal.report(message, at: path, line: journal.origins[path])
+            journal.report(message, at: path, line: journal.line(of: path))
         }
         if options.auth.kind == .didKey, let did = options.initialIdentity, !did.isEthereumAddress {
             let message = "is none that auth.kind did_key can sign for; write did:ethr:0x…, or change auth.kind."
@@ -40,7 +40,10 @@ enum ConfigurationReader {
         if options.control.socket == database {
             report("control.socket", "is also storage.path; choose another path for one of the two.")
         }
-        for problem in options.problemsOfMany { report(problem.path, problem.message) }
+        let hasKeyProblem = journal.problems.contains { $0.path == "security.master_key_file" }
+        for problem in options.problemsOfMany where problem.path != "accounts" || !hasKeyProblem {
+            report(problem.path, problem.message)
+        }
         for (index, sink) in options.delivery.sinks.enumerated() {
             guard case .file(let path) = sink.kind, ["", "-wal", "-shm"].map({ database + $0 }).contains(path) else {
                 continue

@@ -85,10 +85,13 @@ enum IdentityText {
         return "Its data is deleted after \(time). Setting the identity again before then restores it."
     }
 
-    static func erasure(_ report: IdentityErasureReport) -> String {
+    static func erasure(_ report: IdentityErasureReport) -> String { erasure(report, of: "identity") }
+
+    /// - Parameter noun: The word for what was erased.
+    static func erasure(_ report: IdentityErasureReport, of noun: String) -> String {
         report.purged
-            ? "Everything stored of the identity is erased."
-            : "The identity is erased. Another program reads the database, so copies stay in its write-ahead log until "
+            ? "Everything stored of the \(noun) is erased."
+            : "The \(noun) is erased. Another program reads the database, so copies stay in its write-ahead log until "
                 + "that program has closed it and the agent's next cleanup."
     }
 }

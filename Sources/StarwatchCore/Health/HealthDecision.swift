@@ -179,7 +179,9 @@ package enum HealthDecision {
         func add(_ kind: Problem.Kind, of subject: String? = nil, _ phrase: String, since: Timestamp? = nil) {
             problems.append(Problem(kind, of: subject, phrase, since: since))
         }
-        if facts.isSignedOut { add(.signedOut, facts.accounts == nil ? "signed out" : "there are no active accounts") }
+        if facts.isSignedOut {
+            problems.append(facts.accounts == nil ? Problem(.signedOut, "signed out") : .noActiveAccounts)
+        }
         if let accounts = facts.accounts, accounts.areLate {
             let phrase = "accounts wait up to \(AgeText.duration(accounts.wait.inSeconds)) for their visit"
             add(.accountsLate, phrase, since: now - accounts.wait)

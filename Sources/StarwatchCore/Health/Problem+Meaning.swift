@@ -21,7 +21,7 @@ extension Problem.Kind {
             The disk has less space than twice the database, or less than 256 MiB. Polling and delivery stop when it is \
             full. Free space.
             """
-        case .signedOut: "No identity is signed in, so nothing is polled."
+        case .signedOut: "No identity is signed in, or none of many accounts is active, so nothing is polled."
         case .credentialsRefused:
             """
             The server refused the poll’s token (401, 403 or a 400 about the token). Check `auth`, the identity’s \

@@ -35,6 +35,7 @@ package struct Problem: Sendable, Hashable {
 
     /// The next command; `nil` if there is nothing to run.
     package var command: String? {
+        if kind == .signedOut, reason == Self.noActiveAccounts.reason { return "starwatch accounts add DID" }
         guard kind == .reloadRefused else { return kind.command(subject ?? "") }
         return switch reason.flatMap(RefusedReload.Remedy.init) {
         // The configuration is good, so a check of it would find nothing.
@@ -43,6 +44,9 @@ package struct Problem: Sendable, Hashable {
         case .correction, nil: kind.command(subject ?? "")
         }
     }
+
+    /// An agent for many accounts has none to work for.
+    static let noActiveAccounts = Problem(.signedOut, "there are no active accounts", reason: "no_accounts")
 
     /// The cause of a poll's staleness among the present problems, the gravest first; `nil` if none explains it.
     package static func cause(ofStale poll: PollName, among problems: [Problem]) -> Problem? {

@@ -35,7 +35,7 @@ extension StatusPage {
                     "<ul>\(problems.map { "<li>\(html(of: $0, isTitle: problems.count == 1 && $0.title == status.headline))</li>" as HTML })</ul>"
             )
         }
-        if status.identity == nil {
+        if status.identity == nil, status.accounts == nil {
             let body: HTML =
                 "<p>No identity is signed in, so nothing is polled. <code>starwatch identity set DID</code> signs in.</p>"
             return Verdict(title: "Signed out", tone: .calm, body: body)

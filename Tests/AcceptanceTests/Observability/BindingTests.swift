@@ -113,7 +113,7 @@ import Testing
                 for other in panels[..<index] {
                     #expect(!panel.gridPos.overlaps(other.gridPos), "\(place) lies over #\(other.id)")
                 }
-                guard panel.type != "row" else { continue }
+                guard !["row", "text"].contains(panel.type) else { continue }
                 #expect(panel.datasource?.uid == "${datasource}", "\(place)")
                 #expect(panel.targets?.isEmpty == false, "\(place) asks for nothing")
                 for target in panel.targets ?? [] {

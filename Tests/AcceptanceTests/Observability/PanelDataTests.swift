@@ -1,4 +1,5 @@
 import Foundation
+import MockEndorser
 import Testing
 
 /// Every panel shows something, once something happens.
@@ -33,7 +34,9 @@ import Testing
 
     @Test func everyQueryOfEveryPanelHasASampleUnderALoadOfFaults() async throws {
         let dashboards = try Dashboard.all()
-        let queries = dashboards.flatMap { $0.panelQueries + $0.annotationQueries }.filter {
+        // The panels of the fleet are empty without accounts; the next test has them.
+        let panels = dashboards.filter { $0.uid != Self.fleet }.flatMap(\.panelQueries)
+        let queries = (panels + dashboards.flatMap(\.annotationQueries)).filter {
             Self.healthyWithoutData[$0.place] == nil
         }
         #expect(Set(Self.healthyWithoutData.keys).isSubset(of: dashboards.flatMap(\.panelQueries).map(\.place)))
@@ -72,6 +75,37 @@ import Testing
         for query in try Runbook.all().flatMap(\.queries) { _ = try await prometheus.values(query.expression) }
         await prometheus.stop()
         try await world.stop()
+    }
+
+    private static let fleet = "starwatch-fleet"
+
+    @Test func everyQueryOfTheFleetHasASampleWhenAccountsAreVisited() async throws {
+        let dashboard = try #require(try Dashboard.all().first { $0.uid == Self.fleet })
+        #expect(dashboard.panelQueries.count > 10)
+        let world = try await FleetWorld()
+        let agent = try await world.start()
+        let added = try await world.command(
+            ["accounts", "add", "--stdin"],
+            input: FleetWorld.lines(world.accounts(50))
+        )
+        #expect(added.status == 0, "\(added.errors)")
+        let prometheus = try await Prometheus(
+            scraping: agent.address,
+            as: "starwatch",
+            rules: RuleFile.inSecondsForMinutes(),
+            in: world.workspace
+        )
+        let outstanding = Outstanding(dashboard.panelQueries.map(Self.filled))
+        let done = try await eventually(within: .seconds(60)) {
+            try await outstanding.ask(prometheus)
+            return await outstanding.queries.isEmpty ? true : nil
+        }
+        let empty = await outstanding.queries.map { "\($0.place): \($0.expression)" }
+        #expect(done == true)
+        #expect(empty == [], "these show nothing")
+        await prometheus.stop()
+        #expect(await agent.stop() == 0)
+        try await world.mock.stop()
     }
 
     private static func filled(_ query: PlacedQuery) -> PlacedQuery {

@@ -59,26 +59,35 @@ func starwatch(_ arguments: String..., environment: [String: String] = [:]) asyn
 }
 
 /// Runs `starwatch` to its end.
-func starwatch(_ arguments: [String], environment: [String: String] = [:]) async throws -> CommandResult {
-    try await runToEnd(Binary.starwatch, arguments, environment: environment)
+func starwatch(
+    _ arguments: [String],
+    environment: [String: String] = [:],
+    input: String = ""
+) async throws -> CommandResult {
+    try await runToEnd(Binary.starwatch, arguments, environment: environment, input: input)
 }
 
 /// Runs a built program to its end.
+///
+/// - Parameter input: What it reads from standard input.
 func runToEnd(
     _ program: URL,
     _ arguments: [String],
-    environment: [String: String] = [:]
+    environment: [String: String] = [:],
+    input: String = ""
 ) async throws -> CommandResult {
     let workspace = try Workspace()
     let (output, errors) = (workspace.url.appending(path: "out"), workspace.url.appending(path: "err"))
     for file in [output, errors] { try Data().write(to: file) }
+    let given = workspace.url.appending(path: "in")
+    try Data(input.utf8).write(to: given)
     let process = Process()
     process.executableURL = program
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
     process.standardOutput = try FileHandle(forWritingTo: output)
     process.standardError = try FileHandle(forWritingTo: errors)
-    process.standardInput = FileHandle.nullDevice
+    process.standardInput = try FileHandle(forReadingFrom: given)
     try process.start()
     return CommandResult(
         status: await process.end(),

@@ -331,6 +331,23 @@ import Testing
         }
     }
 
+    @Test func theStatusIsThatOfAllAccountsTogether() async throws {
+        try await Self.withTwo { options in
+            options.outbox.maxUndelivered = 10
+        } _: { world, agent in
+            let new = try await agent.perform(ControlAPI.status)
+            #expect(new.polls.values.allSatisfy { $0.lastSuccess == nil && $0.lastAttempt == nil })
+            await agent.visitAll(after: .seconds(60), on: world.clock)
+            let status = try await agent.perform(ControlAPI.status)
+            #expect(status.polls.count == 1)
+            #expect(status.polls.values.allSatisfy { $0.lastSuccess == world.clock.now.iso8601 })
+            #expect(status.polls.values.allSatisfy { $0.lastAttempt != nil })
+            // Each account has room for 10 changes.
+            #expect(status.outbox.capacity == 20)
+            #expect(await agent.page()["starwatch_outbox_capacity_rows"] == 20)
+        }
+    }
+
     @Test func theServiceReleasesItsAccountsWhenItEnds() async throws {
         try await Self.withTwo { world, agent in
             world.clock.setMode(.waiting)
