@@ -146,8 +146,9 @@ extension ControlOperation {
         switch self {
         case .identitySet, .identityRemove, .identityErase:
             "This agent works for many accounts; add, remove or erase them with starwatch accounts."
-        case .pollRun, .outboxRetry, .outboxDiscard, .quarantineDiscard, .identityKinds, .starsChange, .notificationsAct:
-            namesAccount ? nil : "This agent works for many accounts; name one with --account."
+        case .pollRun, .outboxRetry, .outboxDiscard, .quarantineDiscard, .identityKinds, .starsChange,
+            .notificationsAct:
+            namesAccount ? nil : "Name one of the accounts with --account; see starwatch accounts list."
         default: nil
         }
     }

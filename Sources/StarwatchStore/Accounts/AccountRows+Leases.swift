@@ -34,7 +34,7 @@ extension AccountRows {
             return (key, lease)
         }
         // A visit that outlives its lease is still under way here.
-        let free = due.filter { $0.lease.map { db.context.leases[$0.account] == nil } ?? true }.prefix(limit)
+        let free = due.filter { $0.lease.map { db.context.leases[$0.account]?.owner != owner } ?? true }.prefix(limit)
         for (key, lease) in free {
             // Also of an account that does not open, which would otherwise be in the way of the others.
             try db.run(

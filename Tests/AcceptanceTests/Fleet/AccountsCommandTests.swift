@@ -155,7 +155,7 @@ import Testing
             (["poll", "starred_projects"], 1, "Name one of the accounts with --account; see starwatch accounts list."),
             (
                 ["identity", "set", did], 1,
-                "This agent works for many accounts; run starwatch accounts add DID."
+                "This agent works for many accounts; add, remove or erase them with starwatch accounts."
             ),
         ]
         for (arguments, status, sentence) in cases {
