@@ -137,11 +137,19 @@ final class FleetService<Visited: VisitedAccount>: Service {
     /// was set ahead, they are due, and their schedules decide.
     private func followClock(_ now: Timestamp) async throws(StoreError) {
         let boottime = time.boottime
-        let step = lastClaim.withLock { last in last.map { (now - $0.now) - (boottime - $0.boottime) } }
-        if let step, step < .seconds(-1) { try await store.accounts.moveDue(by: step) }
-        // The clock of an earlier run can have been ahead.
-        if step == nil { try await store.accounts.settleDue(latest: now + Self.longestRest + Self.lease, now: now) }
-        lastClaim.withLock { $0 = (now, boottime) }
+        // Taken at once, so that a claim and a renewal do not move the times twice.
+        let step = lastClaim.withLock { last in
+            defer { last = (now, boottime) }
+            return last.map { (now - $0.now) - (boottime - $0.boottime) }
+        }
+        do throws(StoreError) {
+            if let step, step < .seconds(-1) { try await store.accounts.moveDue(by: step) }
+            // The clock of an earlier run can have been ahead.
+            if step == nil { try await store.accounts.settleDue(latest: now + Self.longestRest + Self.lease, now: now) }
+        } catch {
+            lastClaim.withLock { $0 = nil }
+            throw error
+        }
     }
 
     /// Waits until an account is due.

@@ -67,7 +67,8 @@ struct JournalAgentTests {
         func path(_ verb: some AnyVerb) -> String { verb.verb.path }
         #expect(
             silent.map { path($0) } == [
-                ControlAPI.tryPoll.path, ControlAPI.reload.path, ControlAPI.verifyKeys.path,
+                ControlAPI.tryPoll.path, ControlAPI.reload.path, ControlAPI.showAccount.path,
+                ControlAPI.verifyKeys.path,
             ]
         )
     }

@@ -31,7 +31,8 @@ class ServerErrors(Scripted):
 class ServerErrorsHalf(Scripted):
     """The server answers one request of each cycle with 500."""
 
-    minutes, alert, others = (13, 15), "ServerErrors", SERVERS
+    # The alert counts the answers of 15 minutes and then waits for 5.
+    minutes, alert, others = (20, 22), "ServerErrors", SERVERS
     next_error = 0
 
     def begin(self):
