@@ -152,7 +152,7 @@ struct AccountsControl: Sendable {
         .milliseconds(counts.active * polls.count * 1000 / max(requestsPerSecond, 1))
     }
 
-    /// What decides about the agent's health.
+    /// The facts that decide about the agent's health.
     func facts(_ counts: AccountCounts, now: Timestamp) -> HealthFacts.Accounts {
         let wait = counts.oldestDue.map { max(now - $0, .zero) } ?? .zero
         return HealthFacts.Accounts(wait: wait, round: round(of: counts), stale: counts.stale)

@@ -36,7 +36,7 @@ final class FleetService<Visited: VisitedAccount>: Service {
     private let held = Mutex<[DID: AccountLease]>([:])
     /// The visits that have ended, and are not stored yet.
     private let ended = Mutex<[LeaseEnd]>([])
-    /// What visits leave to the next ones; most leave nothing.
+    /// The work that visits leave to the next ones; most leave none.
     private let memories = Mutex<[DID: Visit.Memory]>([:])
     /// The time of the last claim on both clocks.
     private let lastClaim = Mutex<(now: Timestamp, boottime: Duration)?>(nil)

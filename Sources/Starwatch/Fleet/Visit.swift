@@ -4,7 +4,7 @@ import StarwatchStore
 
 /// One pass of an account's work: its due polls, then delivery and acknowledgement as long as some is due.
 struct Visit {
-    /// What a visit leaves to the next one of its account.
+    /// The work that a visit leaves to the next one of its account.
     struct Memory: Sendable {
         /// The times of the retries of failed polls, outside their schedules.
         var retries: [PollName: Timestamp] = [:]
@@ -40,7 +40,7 @@ struct Visit {
 
     let visited: any VisitedAccount
     let lease: AccountLease
-    /// What the last visit left.
+    /// The work that the last visit left.
     let memory: Memory
     let time: any TimeSource
     let clock: ServerClock

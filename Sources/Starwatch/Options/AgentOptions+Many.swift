@@ -1,5 +1,5 @@
 extension AgentOptions {
-    /// What an agent for many accounts cannot have: the path of each such setting, and the sentence about it. Empty for one
+    /// The settings that an agent for many accounts cannot have: the path of each, and the sentence about it. Empty for one
     /// that works for the active identity.
     package var problemsOfMany: [(path: String, message: String)] {
         guard accounts == .many else { return [] }

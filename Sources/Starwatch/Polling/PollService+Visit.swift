@@ -5,7 +5,7 @@ import StarwatchTelemetry
 import StarwatchTransport
 
 extension PollService {
-    /// What a visit did for a poll.
+    /// The result of a visit for one poll.
     struct PollVisit {
         /// The next scheduled run, with the splay; `nil` if the schedule never fires again, or nobody is served.
         var next: Timestamp?

@@ -3,7 +3,7 @@ import StarwatchCore
 import StarwatchPolling
 import StarwatchStore
 
-/// What a process for many accounts has instead of one runtime: the accounts at work, their verbs, and the loop of the visits.
+/// The parts of a process for many accounts: the accounts at work, their verbs, and the loop of the visits.
 final class Fleet: Sendable {
     let residents: ResidentAccounts<AccountRuntime>
     let accounts: AccountsControl

@@ -276,7 +276,8 @@ package struct ControlVerbs: Sendable {
     ) {
         try await $0.ofMany().resume($1)
     }
-    /// Stops serving an account, and schedules the deletion of its data. Adding it within 30 days restores it.
+    /// Stops serving an account, cancels what waits for delivery, and schedules the deletion of its data. Adding it within 30
+    /// days keeps the data.
     package let removeAccount = Verb(
         .post,
         "/api/v1/accounts/remove",

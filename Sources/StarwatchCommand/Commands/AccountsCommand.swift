@@ -95,11 +95,10 @@ struct AccountsCommand: AsyncParsableCommand {
             examples: "starwatch accounts show did:ethr:0x…"
         )
 
-        @OptionGroup var account: DIDArgument
-        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var target: AccountTarget
 
         func run() async throws {
-            try await arguments.show(ControlAPI.showAccount, IdentityRemoval(did: account.did), AccountsText.details)
+            try await target.show(ControlAPI.showAccount, AccountsText.details)
         }
     }
 
@@ -111,11 +110,10 @@ struct AccountsCommand: AsyncParsableCommand {
             examples: "starwatch accounts pause did:ethr:0x…"
         )
 
-        @OptionGroup var account: DIDArgument
-        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var target: AccountTarget
 
         func run() async throws {
-            try await arguments.show(ControlAPI.pauseAccount, IdentityRemoval(did: account.did), AccountsText.details)
+            try await target.show(ControlAPI.pauseAccount, AccountsText.details)
         }
     }
 
@@ -127,11 +125,10 @@ struct AccountsCommand: AsyncParsableCommand {
             examples: "starwatch accounts resume did:ethr:0x…"
         )
 
-        @OptionGroup var account: DIDArgument
-        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var target: AccountTarget
 
         func run() async throws {
-            try await arguments.show(ControlAPI.resumeAccount, IdentityRemoval(did: account.did), AccountsText.details)
+            try await target.show(ControlAPI.resumeAccount, AccountsText.details)
         }
     }
 
@@ -144,11 +141,10 @@ struct AccountsCommand: AsyncParsableCommand {
             examples: "starwatch accounts remove did:ethr:0x…"
         )
 
-        @OptionGroup var account: DIDArgument
-        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var target: AccountTarget
 
         func run() async throws {
-            try await arguments.show(ControlAPI.removeAccount, IdentityRemoval(did: account.did), AccountsText.removal)
+            try await target.show(ControlAPI.removeAccount, AccountsText.removal)
         }
     }
 
@@ -164,16 +160,22 @@ struct AccountsCommand: AsyncParsableCommand {
             examples: "starwatch accounts erase did:ethr:0x…"
         )
 
-        @OptionGroup var account: DIDArgument
-        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var target: AccountTarget
 
         func run() async throws {
-            try await arguments.show(
-                ControlAPI.eraseAccount,
-                IdentityRemoval(did: account.did),
-                AccountsText.erasure
-            )
+            try await target.show(ControlAPI.eraseAccount, AccountsText.erasure)
         }
+    }
+}
+
+/// The DID of an account, and the agent that works for it.
+struct AccountTarget: ParsableArguments {
+    @OptionGroup var account: DIDArgument
+    @OptionGroup var arguments: AgentArguments
+
+    /// Performs a verb for the account and prints its answer.
+    func show<Answer>(_ verb: Verb<IdentityRemoval, Answer>, _ text: (Answer) -> String) async throws {
+        try await arguments.show(verb, IdentityRemoval(did: account.did), text)
     }
 }
 
@@ -190,7 +192,7 @@ struct AccountLines {
         var problem: String
     }
 
-    /// What became of the lines.
+    /// The results of the lines.
     struct Report: Encodable, Sendable {
         var added = 0
         var changed = 0

@@ -1,6 +1,6 @@
 package import StarwatchCore
 
-/// What to store of an account.
+/// The data to store of an account.
 package struct AccountDraft: Sendable, Hashable {
     package var did: DID
     /// The starred plans; `nil` leaves those of a known account, and a new one has none.
