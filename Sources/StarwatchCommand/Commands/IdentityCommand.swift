@@ -97,11 +97,10 @@ struct IdentityCommand: AsyncParsableCommand {
             examples: "starwatch identity remove did:ethr:0x…"
         )
 
-        @OptionGroup var account: DIDArgument
-        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var target: AccountTarget
 
         func run() async throws {
-            try await arguments.show(ControlAPI.removeIdentity, IdentityRemoval(did: account.did), IdentityText.removal)
+            try await target.show(ControlAPI.removeIdentity, IdentityText.removal)
         }
     }
 
@@ -118,11 +117,10 @@ struct IdentityCommand: AsyncParsableCommand {
             examples: "starwatch identity erase did:ethr:0x…"
         )
 
-        @OptionGroup var account: DIDArgument
-        @OptionGroup var arguments: AgentArguments
+        @OptionGroup var target: AccountTarget
 
         func run() async throws {
-            try await arguments.show(ControlAPI.eraseIdentity, IdentityRemoval(did: account.did), IdentityText.erasure)
+            try await target.show(ControlAPI.eraseIdentity, IdentityText.erasure)
         }
     }
 }
