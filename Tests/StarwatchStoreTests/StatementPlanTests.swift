@@ -104,7 +104,7 @@ import Testing
 
     /// The reads of snapshots while a change of the plan is stored.
     private func snapshotReads(_ store: Store, _ n: Int) async throws -> Int {
-        let statements = try await statements(of: store) {
+        let statements = try await Recorded.statements(of: store) {
             try await world.commit(store, [world.change(n)]) { page in
                 page.edit(world.id(n)) { $0.details = PlanDetails([.name: "\(n)"]) }
             }
