@@ -33,8 +33,10 @@ enum StatusText {
         let waiting =
             accounts.oldestDue.map { ", \(accounts.due) due, the oldest \(RelativeTime.text($0, now: now))" }
             ?? ", none due"
-        return "\(accounts.active) active, \(accounts.paused) paused" + waiting
-            + "; a round takes at least \(AgeText.duration(accounts.roundSeconds))"
+        let numbers = "\(accounts.active) active, \(accounts.paused) paused"
+        return accounts.active == 0
+            ? numbers
+            : numbers + waiting + "; one round takes at least \(AgeText.duration(accounts.roundSeconds))"
     }
 
     /// The problems with the command that answers each; `nil` without any.
