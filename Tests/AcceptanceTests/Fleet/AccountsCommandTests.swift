@@ -166,6 +166,8 @@ import Testing
         }
         // Without accounts nothing is polled, and the next command is the one that helps.
         #expect(try await world.command(["status"]).output.contains("starwatch accounts add DID"))
+        let doctor = try await world.command(["doctor"])
+        #expect(!doctor.output.contains("--account") && doctor.output.contains("There are no active accounts"))
         #expect(await agent.stop() == 0)
         try await world.mock.stop()
     }
