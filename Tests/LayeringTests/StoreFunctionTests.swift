@@ -24,7 +24,7 @@ import Testing
             "StoreAccounts.add", "StoreAccounts.release", "StoreAccounts.renew",
         ],
         "The clock is that of all accounts.": [
-            "StoreAccounts.moveDue"
+            "StoreAccounts.moveDue", "StoreAccounts.settleDue",
         ],
         "Rows expire by their age, whatever their account; each of its transactions is short.": [
             "StoreRetention.apply"

@@ -34,7 +34,7 @@ import Testing
         accounts: one                    # one | many; one: identity.did; many: those of starwatch accounts add
 
         fleet:
-          requests_per_second: 10        # of all accounts: many (1 to 10000)
+          requests_per_second: 10        # requests to the server, with accounts: many (1 to 10000)
 
         auth:
           kind: none                     # none | shared_secret | did_key | token_pool | command

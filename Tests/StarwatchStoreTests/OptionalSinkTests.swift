@@ -270,7 +270,7 @@ import Testing
         let store = try await open()
         try await world.commit(store, world.changes(1...3))
         let open = try #require(try await world.claim(store, sinks: ["log"]))
-        let claimed = try await store.outbox.claimed(poll: nil)
+        let claimed = try await store.outbox.claimed(poll: nil, of: nil)
         #expect(claimed.count == 3)
         #expect(try await store.outbox.discard([claimed[0]], now: world.now, make: renewed) == 1)
         // Two of its rows still wait, so the notification is sent.

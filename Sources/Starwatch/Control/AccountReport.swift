@@ -12,8 +12,8 @@ package struct AccountReport: Sendable, Codable, Hashable {
     package var stars: Int
     /// Time of its addition.
     package var addedAt: String
-    /// Time of its next visit, by the local clock.
-    package var dueAt: String
+    /// Time of its next visit, by the local clock; `nil` while it is paused.
+    package var dueAt: String?
     /// Start of the last cycle that asked the server; `nil` before the first.
     package var lastAttempt: String?
     /// End of the last cycle that succeeded; `nil` before the first.

@@ -88,17 +88,19 @@ extension AgentStatus {
         public var paused: Int
         /// Those that are due and wait for their visit.
         public var due: Int
+        /// Those without a success for longer than the longest `stale_after`.
+        public var stale: Int
         /// The time since which the one that waits longest is due; `nil` if none waits.
         public var oldestDue: String?
         /// Seconds that one round of all accounts takes at least, by the limit of requests.
         public var roundSeconds: Double
 
         enum CodingKeys: String, SnakeKey {
-            case active, paused, due, oldestDue, roundSeconds
+            case active, paused, due, stale, oldestDue, roundSeconds
         }
 
         package init(_ counts: AccountCounts, round: Duration) {
-            (active, paused, due) = (counts.active, counts.paused, counts.due)
+            (active, paused, due, stale) = (counts.active, counts.paused, counts.due, counts.stale)
             (oldestDue, roundSeconds) = (counts.oldestDue?.iso8601, round.inSeconds)
         }
     }

@@ -117,7 +117,8 @@ package final class DispatchService: Worker {
     /// retry.
     package func oldestDue(in snapshot: StoreSnapshot) -> Timestamp? {
         let now = clock.now
-        guard snapshot.identity.did != nil else { return nil }
+        // Of many accounts none is active, and their notifications wait all the same.
+        guard snapshot.identity.did != nil || !snapshot.backlogs.isEmpty else { return nil }
         var due = snapshot.backlogs.values.map(\.oldestDue).min()
         for (key, stream) in snapshot.streams {
             guard let oldest = stream.oldestPending else { continue }

@@ -8,6 +8,8 @@ struct OutboxControl: Sendable {
     let wakes: WakeSignals
 
     private var store: Store { dispatcher.store }
+    /// The one of many accounts whose rows are meant; `nil`: those of all.
+    private var account: DID? { dispatcher.account.identity.served }
 
     func list(_ query: OutboxQuery) async throws -> OutboxListing {
         try ControlError.check(limit: query.limit, upTo: OutboxEntry.listLimit)
@@ -25,11 +27,12 @@ struct OutboxControl: Sendable {
         }
         filter.poll = try query.poll.map(name)
         filter.isTwice = query.twice
+        filter.account = account
         return OutboxListing(entries: try await store.outbox.list(filter).map { OutboxEntry($0) })
     }
 
     func show(_ id: Int64) async throws -> OutboxEntry {
-        if let detail = try await store.outbox.row(id) {
+        if let detail = try await store.outbox.row(id), isMeant(detail.row) {
             return OutboxEntry(detail.row, deliveries: detail.deliveries.map(OutboxEntry.Delivery.init))
         }
         throw ControlError(.notFound, "There is no row with that id; starwatch outbox list shows them.")
@@ -81,8 +84,8 @@ struct OutboxControl: Sendable {
     private func discardable(_ rows: DiscardSelection) async throws -> [Int64] {
         if let ids = rows.ids { return ids }
         return switch rows.state ?? .dead {
-        case .dead: try await store.outbox.dead(poll: try rows.poll.map(name), of: nil)
-        case .claimed: try await store.outbox.claimed(poll: try rows.poll.map(name))
+        case .dead: try await store.outbox.dead(poll: try rows.poll.map(name), of: account)
+        case .claimed: try await store.outbox.claimed(poll: try rows.poll.map(name), of: account)
         }
     }
 
@@ -112,7 +115,7 @@ struct OutboxControl: Sendable {
         also check: (OutboxRow) throws -> Void = { _ in }
     ) async throws {
         for id in ids {
-            guard let row = try await store.outbox.row(id)?.row else {
+            guard let row = try await store.outbox.row(id)?.row, isMeant(row) else {
                 throw ControlError(
                     .notFound,
                     "There is no row \(id), and nothing was changed; starwatch outbox list shows what there is."
@@ -132,6 +135,8 @@ struct OutboxControl: Sendable {
             try check(row)
         }
     }
+
+    private func isMeant(_ row: OutboxRow) -> Bool { account == nil || row.stream.account == account }
 
     private func name(_ poll: String) throws -> PollName {
         poll == PollName.canary.rawValue ? .canary : try dispatcher.polls.named(poll).name

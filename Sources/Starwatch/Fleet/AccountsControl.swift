@@ -57,7 +57,7 @@ struct AccountsControl: Sendable {
             }
         }
         let now = now
-        let done = try await store.accounts.add(drafts, server: gate.server, now: environment.clock.now) { did in
+        let done = try await store.accounts.add(drafts, server: gate.server, now: now) { did in
             now + Splay.delay(instance: did.rawValue, poll: .firstVisit, within: .seconds(60))
         }
         var next = done.makeIterator()
@@ -107,10 +107,13 @@ struct AccountsControl: Sendable {
     /// Ends an account's work before it is erased. A removed account has none.
     func stop(_ removal: IdentityRemoval) async throws {
         let did = try removal.account()
-        guard try await store.accounts.set(.paused, of: did, now: now) != nil else { return }
+        // One that was removed is not served any more.
+        _ = try await store.accounts.set(.paused, of: did, now: now)
         await endWork(did)
-        changed("erased", 1)
     }
+
+    /// Notes that an account was erased.
+    func noteErasure() { changed("erased", 1) }
 
     /// Notes that an operator changed something of an account, which its next visit must find.
     func noteChange(of did: DID) async {
@@ -128,16 +131,20 @@ struct AccountsControl: Sendable {
 
     /// The accounts in numbers, which are also metrics.
     func counts() async throws(StoreError) -> AccountCounts {
-        let counts = try await store.accounts.counts(now: now)
+        let counts = try await store.accounts.counts(now: now, staleBefore: now - staleAfter)
         let metrics = environment.metrics.fleet
         metrics.accounts[.active].set(Double(counts.active))
         metrics.accounts[.paused].set(Double(counts.paused))
         metrics.leases.set(Double(counts.leased))
+        metrics.stale.set(Double(counts.stale))
         metrics.due.set(Double(counts.due))
         metrics.oldestDue.set(counts.oldestDue?.seconds ?? 0)
         metrics.reachableInterval.set(round(of: counts).inSeconds)
         return counts
     }
+
+    /// The age of a success after which an account is stale: that of the poll that can wait longest.
+    private var staleAfter: Duration { polls.map(\.staleAfter).max() ?? .days(1) }
 
     /// The time of one round of all accounts that the limit of requests allows, with one request for each poll. No account can
     /// be polled more often.
@@ -148,7 +155,7 @@ struct AccountsControl: Sendable {
     /// What decides about the agent's health.
     func facts(_ counts: AccountCounts, now: Timestamp) -> HealthFacts.Accounts {
         let wait = counts.oldestDue.map { max(now - $0, .zero) } ?? .zero
-        return HealthFacts.Accounts(wait: wait, round: round(of: counts))
+        return HealthFacts.Accounts(wait: wait, round: round(of: counts), stale: counts.stale)
     }
 
     private func warning() async throws -> String? {
@@ -168,7 +175,7 @@ struct AccountsControl: Sendable {
             status: account.status.rawValue,
             stars: account.stars,
             addedAt: account.addedAt.iso8601,
-            dueAt: account.dueAt.iso8601,
+            dueAt: account.status == .active ? account.dueAt.iso8601 : nil,
             lastAttempt: account.lastAttempt?.iso8601,
             lastSuccess: account.lastSuccess?.iso8601,
             working: account.isLeased

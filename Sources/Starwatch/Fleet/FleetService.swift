@@ -15,7 +15,7 @@ import Synchronization
 final class FleetService<Visited: VisitedAccount>: Service {
     /// Duration of a lease. After a crash, the accounts that were at work wait for this long.
     static var lease: Duration { .seconds(30) }
-    /// The largest number of accounts that one claim takes.
+    /// The largest number of ends that wait for the next claim.
     static var batch: Int { 100 }
     /// The shortest time between two claims, so that each takes the accounts of this time together.
     static var shortestRest: Duration { .milliseconds(100) }
@@ -32,10 +32,12 @@ final class FleetService<Visited: VisitedAccount>: Service {
     let wake = Signal()
     /// The process, until its end. A start is never mistaken for an earlier one.
     private let owner = RandomID.uuid()
+    private let stopping = Atomic(false)
     private let held = Mutex<[DID: AccountLease]>([:])
     /// The visits that have ended, and are not stored yet.
     private let ended = Mutex<[LeaseEnd]>([])
-    private let retries = Mutex<[DID: [PollName: Timestamp]]>([:])
+    /// What visits leave to the next ones; most leave nothing.
+    private let memories = Mutex<[DID: Visit.Memory]>([:])
     /// The time of the last claim on both clocks.
     private let lastClaim = Mutex<(now: Timestamp, boottime: Duration)?>(nil)
     /// The time until which the loop rests; `nil` while it works.
@@ -65,6 +67,7 @@ final class FleetService<Visited: VisitedAccount>: Service {
         await withGracefulShutdownHandler {
             await visitAccounts()
         } onGracefulShutdown: {
+            self.stopping.store(true, ordering: .relaxed)
             self.wake.raise()
             Task { await self.cancelCycles() }
         }
@@ -72,7 +75,7 @@ final class FleetService<Visited: VisitedAccount>: Service {
         await renewal
     }
 
-    private var isEnding: Bool { Task.isShuttingDownGracefully || Task.isCancelled }
+    private var isEnding: Bool { stopping.load(ordering: .relaxed) || Task.isCancelled }
 
     private func visitAccounts() async {
         let places = ConcurrencyLimit(visits)
@@ -81,7 +84,9 @@ final class FleetService<Visited: VisitedAccount>: Service {
                 mark()
                 let leases = await claim()
                 for lease in leases {
-                    guard !isEnding, await places.acquire() else {
+                    let hasPlace = await places.acquire()
+                    guard hasPlace, !isEnding else {
+                        if hasPlace { places.release() }
                         await release(lease, Visit.End(), at: lease.dueAt)
                         continue
                     }
@@ -109,7 +114,7 @@ final class FleetService<Visited: VisitedAccount>: Service {
         do throws(StoreError) {
             try await followClock(now)
             let leases = try await store.accounts.claim(
-                limit: Self.batch,
+                limit: visits * 4,
                 owner: owner,
                 now: now,
                 until: now + Self.lease
@@ -117,7 +122,6 @@ final class FleetService<Visited: VisitedAccount>: Service {
             held.withLock { held in for lease in leases { held[lease.account] = lease } }
             for lease in leases {
                 metrics.claims[lease.wasReleased ? .released : .expired].increment()
-                metrics.lag.observe(max(now - lease.dueAt, .zero))
             }
             store.health.ended(.accounts, failed: false)
             return leases
@@ -133,10 +137,10 @@ final class FleetService<Visited: VisitedAccount>: Service {
     /// was set ahead, they are due, and their schedules decide.
     private func followClock(_ now: Timestamp) async throws(StoreError) {
         let boottime = time.boottime
-        let step = lastClaim.withLock { last in
-            last.map { (now - $0.now) - (boottime - $0.boottime) } ?? .zero
-        }
-        if step < .seconds(-1) { try await store.accounts.moveDue(by: step) }
+        let step = lastClaim.withLock { last in last.map { (now - $0.now) - (boottime - $0.boottime) } }
+        if let step, step < .seconds(-1) { try await store.accounts.moveDue(by: step) }
+        // The clock of an earlier run can have been ahead.
+        if step == nil { try await store.accounts.settleDue(latest: now + Self.longestRest + Self.lease, now: now) }
         lastClaim.withLock { $0 = (now, boottime) }
     }
 
@@ -155,15 +159,25 @@ final class FleetService<Visited: VisitedAccount>: Service {
 
     func visit(_ lease: AccountLease) async {
         let began = time.monotonic
-        let retries = retries.withLock { $0.removeValue(forKey: lease.account) ?? [:] }
+        metrics.lag.observe(max(time.now - lease.dueAt, .zero))
+        let memory = memories.withLock { $0.removeValue(forKey: lease.account) ?? Visit.Memory() }
         let end = await residents.with(lease.account) { visited in
-            await Visit(visited: visited, lease: lease, retries: retries, time: time, clock: environment.clock).run()
+            await Visit(
+                visited: visited,
+                lease: lease,
+                memory: memory,
+                time: time,
+                clock: environment.clock,
+                mustEnd: { self.stopping.load(ordering: .relaxed) || !self.holds(lease) }
+            ).run()
         }
-        if !end.retries.isEmpty { self.retries.withLock { $0[lease.account] = end.retries } }
+        if !end.memory.isEmpty { memories.withLock { $0[lease.account] = end.memory } }
         let latest = time.now + Self.longestRest
         await release(lease, end, at: min(end.next ?? latest, latest))
         metrics.visits.observe(time.monotonic - began)
     }
+
+    private func holds(_ lease: AccountLease) -> Bool { held.withLock { $0[lease.account] == lease } }
 
     /// Releases an account, together with others unless the loop rests.
     private func release(_ lease: AccountLease, _ end: Visit.End, at next: Timestamp) async {
@@ -187,7 +201,9 @@ final class FleetService<Visited: VisitedAccount>: Service {
         }
         guard !ends.isEmpty else { return }
         // Before they are released, so that they do not look like lost ones.
-        held.withLock { held in for end in ends { held[end.lease.account] = nil } }
+        held.withLock { held in
+            for end in ends where held[end.lease.account] == end.lease { held[end.lease.account] = nil }
+        }
         do throws(StoreError) {
             metrics.lost.increment(by: UInt64(try await store.accounts.release(ends).count))
         } catch {
@@ -207,6 +223,7 @@ final class FleetService<Visited: VisitedAccount>: Service {
             guard isOver == false else { return }
             let leases = held.withLock { Array($0.values) }
             guard !leases.isEmpty else { continue }
+            try? await followClock(time.now)
             guard let kept = try? await store.accounts.renew(leases, until: time.now + Self.lease) else { continue }
             let lost = Set(leases.map(\.account)).subtracting(kept.map(\.account))
             for account in lost {

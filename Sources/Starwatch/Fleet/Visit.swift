@@ -4,17 +4,26 @@ import StarwatchStore
 
 /// One pass of an account's work: its due polls, then delivery and acknowledgement as long as some is due.
 struct Visit {
-    /// What a visit leaves.
+    /// What a visit leaves to the next one of its account.
+    struct Memory: Sendable {
+        /// The times of the retries of failed polls, outside their schedules.
+        var retries: [PollName: Timestamp] = [:]
+        /// Whether delivery or acknowledgement has work left.
+        var mustDeliver = false
+
+        var isEmpty: Bool { retries.isEmpty && !mustDeliver }
+    }
+
+    /// The result of a visit.
     struct End: Sendable {
         /// The time of the next work by the local clock; `nil` if only a command can bring some.
         private(set) var next: Timestamp?
-        /// The times of the retries of failed polls, outside their schedules.
-        fileprivate(set) var retries: [PollName: Timestamp] = [:]
+        fileprivate(set) var memory = Memory()
         /// The start of the last cycle that asked the server; `nil` if none did.
         fileprivate(set) var attempted: Timestamp?
         /// The end of the last cycle that succeeded; `nil` if none did.
         fileprivate(set) var succeeded: Timestamp?
-        /// Whether there is something to deliver or to acknowledge.
+        /// Whether a cycle stored something to deliver or to acknowledge.
         fileprivate var hasNews = false
 
         fileprivate mutating func wait(for time: Timestamp?) {
@@ -25,34 +34,62 @@ struct Visit {
 
     /// The largest number of rounds of delivery, so that an account with very many changes does not keep others waiting.
     private static let rounds = 20
+    /// The shortest time to a retry. Failures in a row are not counted over visits, and one account must not take the time of
+    /// others.
+    private static let shortestRetry = ExtraRun.afterNetworkFailure
 
     let visited: any VisitedAccount
     let lease: AccountLease
-    /// The retries that the last visit left.
-    let retries: [PollName: Timestamp]
+    /// What the last visit left.
+    let memory: Memory
     let time: any TimeSource
     let clock: ServerClock
+    /// Whether no further poll may begin: the process stops, or the lease is lost.
+    let mustEnd: @Sendable () -> Bool
 
     func run() async -> End {
         var end = End()
-        do throws(StoreError) {
-            for poll in visited.polls { try await visit(poll, &end) }
-        } catch {
-            end.wait(for: time.now + ExtraRun.afterStoreFailure)
+        end.memory.retries = memory.retries
+        if let pause = await pauseOfServer() {
+            // No poll can run, for no account. The database is not asked what would be due.
+            end.wait(for: pause)
+        } else {
+            await poll(&end)
         }
+        let mustDeliver =
+            end.hasNews || memory.mustDeliver || lease.hasOpenRows || !lease.wasReleased
+            || visited.dispatcher.options.stalenessNotice
         // Most visits find nothing, and delivery would read the database a dozen times.
-        if end.hasNews || lease.hasOpenRows || !lease.wasReleased || visited.dispatcher.options.stalenessNotice {
-            await deliver(&end)
-        }
+        if mustDeliver { await deliver(&end) }
         return end
+    }
+
+    /// The time at which the server can be asked again; `nil` if it can be asked now.
+    private func pauseOfServer() async -> Timestamp? {
+        let (gate, now) = (visited.account.gate, time.now)
+        if let hold = await gate.hold(now: now) { return hold.until ?? now + Self.shortestRetry }
+        guard await !gate.isReady(now: now) else { return nil }
+        return max(await gate.circuit.nextTry ?? now, now + Self.shortestRetry)
+    }
+
+    private func poll(_ end: inout End) async {
+        do throws(StoreError) {
+            for poll in visited.polls {
+                guard !mustEnd() else { return end.wait(for: time.now) }
+                try await visit(poll, &end)
+            }
+        } catch {
+            end.wait(for: time.now + Self.shortestRetry)
+        }
     }
 
     private func visit(_ poll: Poll, _ end: inout End) async throws(StoreError) {
         let began = time.now
-        let visit = try await visited.pollService.visit(poll, retryAt: retries[poll.name])
+        let visit = try await visited.pollService.visit(poll, retryAt: memory.retries[poll.name])
+        let retry = visit.retryAt.map { visit.result == nil ? $0 : max($0, time.now + Self.shortestRetry) }
         end.wait(for: visit.next)
-        end.wait(for: visit.retryAt)
-        end.retries[poll.name] = visit.retryAt
+        end.wait(for: retry)
+        end.memory.retries[poll.name] = retry
         guard let result = visit.result, result.skip == nil else { return }
         end.attempted = began
         if result.hasSucceeded { end.succeeded = time.now }
@@ -65,6 +102,7 @@ struct Visit {
             let acknowledgement = await visited.acknowledger.pass()
             let next = [delivery.next, acknowledgement.next].compactMap(\.self).min()
             guard let next, next <= clock.now, round < Self.rounds, !Task.isCancelled else {
+                end.memory.mustDeliver = next != nil
                 // The services plan by the server's clock.
                 return end.wait(for: next.map(clock.local))
             }

@@ -91,7 +91,7 @@ package struct FleetMetrics: Sendable {
     package let leases = MetricRegistry.current.gauge(
         .gauge(
             "starwatch_fleet_leases",
-            "Accounts that the process works for now, and those that it has claimed to.",
+            "Accounts that the process has claimed.",
             stability: .detail
         )
     )
@@ -108,6 +108,13 @@ package struct FleetMetrics: Sendable {
     )
     package let due = MetricRegistry.current.gauge(
         .gauge("starwatch_fleet_due_accounts", "Accounts that are due and wait for their visit.", stability: .detail)
+    )
+    package let stale = MetricRegistry.current.gauge(
+        .gauge(
+            "starwatch_fleet_stale_accounts",
+            "Accounts without a success for longer than the longest stale_after.",
+            stability: .detail
+        )
     )
     package let oldestDue = MetricRegistry.current.gauge(
         .gauge(

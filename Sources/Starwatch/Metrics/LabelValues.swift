@@ -139,6 +139,20 @@ package enum ControlOperation: String, MetricLabel {
     case reload
 }
 
+extension ControlOperation {
+    /// The advice of a process for many accounts, if the operation changes one account and the request names none; `nil` if it
+    /// can do without.
+    func problemOfMany(namesAccount: Bool) -> String? {
+        switch self {
+        case .identitySet, .identityRemove, .identityErase:
+            "This agent works for many accounts; add, remove or erase them with starwatch accounts."
+        case .pollRun, .outboxRetry, .outboxDiscard, .quarantineDiscard, .identityKinds, .starsChange, .notificationsAct:
+            namesAccount ? nil : "This agent works for many accounts; name one with --account."
+        default: nil
+        }
+    }
+}
+
 /// Group of database transactions that share a histogram. One for each ``StoreOperation`` would be 190 series.
 package enum TransactionGroup: String, MetricLabel {
     case read, write

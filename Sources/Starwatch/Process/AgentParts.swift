@@ -43,6 +43,9 @@ struct AgentParts {
                 "server.url must be an http or https URL without credentials, query or fragment."
             )
         }
+        if let problem = options.problemsOfMany.first(where: { !$0.path.hasPrefix("delivery") }) {
+            throw AgentError(.configuration, "\(problem.path) \(problem.message)")
+        }
         self.url = url
         var schedules: [Schedule] = []
         for poll in options.polls { schedules.append(try Schedule(of: poll)) }

@@ -134,7 +134,10 @@ package final class AgentProcess: Sendable {
                 token: RandomID.notificationID
             )
             let active = try await store.identity.seedIfEmpty(options.initialIdentity, server: server, now: now)
-            if let did = active.did {
+            if options.accounts == .many, let did = active.did {
+                // The database of one person becomes one of many: its account goes on where it was.
+                _ = try await store.accounts.add([AccountDraft(did: did)], server: server, now: now) { _ in now }
+            } else if let did = active.did {
                 let plans = options.polls.flatMap { $0.kind == .starredProjects ? $0.planIDs : [] }
                 _ = try await store.stars.seedIfEmpty(plans, of: did, server: server, now: now)
             }

@@ -24,17 +24,25 @@ package struct AgentTopics: Sendable {
     let reloader: Reloader
     /// The accounts of a process that serves many; `nil` for one that serves the active identity.
     let fleet: Fleet?
+    /// Whether these are the topics of one of many accounts.
+    let isOfAccount: Bool
     private let counters: AgentMetrics
 
     init(_ runtime: AccountRuntime, _ reloader: Reloader, _ fleet: Fleet?) {
         (self.reloader, self.fleet) = (reloader, fleet)
+        isOfAccount = runtime.account.identity.served != nil
         counters = runtime.process.environment.metrics
         polls = PollControl(runtime: runtime)
         outbox = OutboxControl(dispatcher: runtime.dispatcher, wakes: runtime.wakes)
         let (process, options, account) = (runtime.process, runtime.options, runtime.account)
         let (environment, store) = (process.environment, process.store)
         sinks = SinkControl(sinks: process.sinks, environment: environment)
-        quarantine = QuarantineControl(polls: runtime.polls, store: store, clock: environment.clock)
+        quarantine = QuarantineControl(
+            polls: runtime.polls,
+            account: account.identity.served,
+            store: store,
+            clock: environment.clock
+        )
         notifications = Self.notifications(runtime)
         let age = SigningKeyAge(auth: options.auth, store: store, metrics: environment.metrics.clock)
         identity = Self.identity(runtime, age)
@@ -78,20 +86,10 @@ package struct AgentTopics: Sendable {
         throw Self.isOfOne
     }
 
-    /// - Throws: In a process that serves many accounts.
-    func checkServesOne() throws(ControlError) {
-        if fleet != nil {
-            throw ControlError(
-                .conflict,
-                "This agent works for many accounts; run starwatch accounts add DID."
-            )
-        }
-    }
-
     /// - Throws: In a process that serves many accounts, if none of them is named.
     func checkAccountIsNamed() throws(ControlError) {
-        if fleet != nil, identity.account.identity.served == nil {
-            throw ControlError(.conflict, "Name one of the accounts with --account; see starwatch accounts list.")
+        if fleet != nil, !isOfAccount {
+            throw ControlError(.conflict, "This agent works for many accounts; name one with --account.")
         }
     }
 
@@ -100,16 +98,19 @@ package struct AgentTopics: Sendable {
         "This agent works for the active identity only; set accounts: many in its configuration first."
     )
 
-    /// Does `work` with the topics of one of many accounts. A change is followed by a visit.
+    /// Does `work` with the topics of one of many accounts.
+    ///
+    /// - Parameter changes: Whether a visit must follow.
     func about<Answer: Sendable>(
         _ account: DID,
+        changes: Bool,
         _ work: (AgentTopics) async throws(ControlError) -> Answer
     ) async throws(ControlError) -> Answer {
         guard let fleet else { throw Self.isOfOne }
         let answer = try await fleet.residents.with(account) { runtime throws(ControlError) in
             try await work(AgentTopics(runtime, reloader, fleet))
         }
-        await fleet.accounts.noteChange(of: account)
+        if changes { await fleet.accounts.noteChange(of: account) }
         return answer
     }
 

@@ -61,9 +61,9 @@ struct StoryFinder: Sendable {
         if let row = Int64(id) {
             rows = [row]
         } else if let change = JWTID(id) {
-            rows = try await store.stories.rows(of: change)
+            rows = try await store.stories.rows(of: change, account: account.identity.served)
         } else if id.hasPrefix(ChangeHash.prefix), let change = try await change(ofHash: id) {
-            rows = try await store.stories.rows(of: change)
+            rows = try await store.stories.rows(of: change, account: account.identity.served)
         }
         guard let row = rows.first, let change = try await store.stories.change(row) else {
             if Int64(id) != nil || id.hasPrefix(ChangeHash.prefix) { return nil }

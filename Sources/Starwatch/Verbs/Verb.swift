@@ -129,10 +129,16 @@ extension AgentTopics: ServedAgent {
         _ input: Input,
         for caller: Operator
     ) async throws(ControlError) -> Answer {
-        if let account = caller.account {
+        if fleet != nil, !isOfAccount, let operation = verb.operation,
+            let problem = operation.problemOfMany(namesAccount: caller.account != nil)
+        {
+            throw ControlError(.conflict, problem)
+        }
+        // The status is that of the process, whose problems it shows.
+        if let account = caller.account, verb.path != ControlAPI.status.path {
             var caller = caller
             caller.account = nil
-            return try await about(account) { topics throws(ControlError) in
+            return try await about(account, changes: !verb.reads) { topics throws(ControlError) in
                 try await topics.perform(verb, input, for: caller)
             }
         }

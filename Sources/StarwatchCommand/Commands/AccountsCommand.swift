@@ -261,7 +261,7 @@ enum AccountsText {
     static func list(_ accounts: [AccountReport]) -> String {
         guard !accounts.isEmpty else { return "There are no accounts; add some with starwatch accounts add." }
         let rows = accounts.map { account in
-            [account.did, account.status, "\(account.stars)", account.lastSuccess ?? "never", account.dueAt]
+            [account.did, account.status, "\(account.stars)", account.lastSuccess ?? "never", account.dueAt ?? "-"]
         }
         return TextTable(titles: ["ACCOUNT", "STATUS", "STARS", "LAST SUCCESS", "DUE"], right: [2], rows: rows).text
     }
@@ -278,7 +278,7 @@ enum AccountsText {
             ("DID", account.did), ("In logs", account.pseudonym),
             ("Status", account.status + (account.working ? ", at work now" : "")), ("Stars", "\(account.stars)"),
             ("Added", account.addedAt), ("Last attempt", account.lastAttempt ?? "never"),
-            ("Last success", account.lastSuccess ?? "never"), ("Due", account.dueAt),
+            ("Last success", account.lastSuccess ?? "never"), ("Due", account.dueAt ?? "not while it is paused"),
         ])
     }
 }

@@ -27,50 +27,6 @@ enum ConfigurationReader {
         return options
     }
 
-    /// Checks the settings of an agent for many accounts.
-    ///
-    /// - Parameter isKeyGiven: Whether there is a master key, or a problem with its file has been reported.
-    private static func checkMany(
-        _ options: AgentOptions,
-        isKeyGiven: Bool,
-        _ report: (_ path: String, _ message: String) -> Void
-    ) {
-        if options.initialIdentity != nil {
-            report(
-                "identity.did",
-                "has no meaning with accounts: many; leave it out, and run 'starwatch accounts add'."
-            )
-        }
-        if options.storage.owner == .host {
-            report("storage.owner", "must be agent with accounts: many; the host's database has one active identity.")
-        }
-        if !isKeyGiven {
-            report("accounts", "needs an encrypted database when it is many; set security.master_key_file.")
-        }
-        for poll in options.polls where !poll.planIDs.isEmpty {
-            report("polls.\(poll.name).plan_ids", "has no meaning with accounts: many; give each account its stars.")
-        }
-        for (index, sink) in options.delivery.sinks.enumerated() {
-            switch sink.kind {
-            case .file, .feed:
-                report("delivery.sinks[\(index)].kind", "would mix many accounts in one place; use webhook or command.")
-            default: break
-            }
-        }
-        if !options.digests.isEmpty {
-            report("digests", "are not made for many accounts yet; leave them out with accounts: many.")
-        }
-        if options.canary != nil {
-            report("canary", "needs the active identity, and accounts: many has none; leave it out.")
-        }
-        if [.didKey, .sharedSecret].contains(options.auth.kind), !options.auth.storedKeys {
-            report(
-                "auth.kind",
-                "has one key for all accounts; use none, token_pool or command, or set auth.stored_keys."
-            )
-        }
-    }
-
     /// Checks between settings of several sections.
     private static func checkTogether(_ options: AgentOptions, _ journal: ConfigurationJournal) {
         func report(_ path: String, _ message: String) {
@@ -84,9 +40,9 @@ enum ConfigurationReader {
         if options.control.socket == database {
             report("control.socket", "is also storage.path; choose another path for one of the two.")
         }
-        if options.accounts == .many {
-            let hasKeyProblem = journal.problems.contains { $0.path == "security.master_key_file" }
-            checkMany(options, isKeyGiven: options.security.isEncrypted || hasKeyProblem, report)
+        let hasKeyProblem = journal.problems.contains { $0.path == "security.master_key_file" }
+        for problem in options.problemsOfMany where problem.path != "accounts" || !hasKeyProblem {
+            report(problem.path, problem.message)
         }
         for (index, sink) in options.delivery.sinks.enumerated() {
             guard case .file(let path) = sink.kind, ["", "-wal", "-shm"].map({ database + $0 }).contains(path) else {

@@ -20,7 +20,7 @@ enum ConfigurationTable {
         }
         Entry("accounts", \.accounts, as: .choice(), "one: identity.did; many: those of starwatch accounts add")
         Entry("fleet", \.fleet) {
-            Entry("requests_per_second", \.requestsPerSecond, as: .integer(1...10_000), "of all accounts: many")
+            Entry("requests_per_second", \.requestsPerSecond, as: .integer(1...10_000), "requests to the server, with accounts: many")
         }
         auth
         Entry("storage", \.storage) {

@@ -185,6 +185,9 @@ package enum HealthDecision {
         if let accounts = facts.accounts, accounts.areLate {
             let phrase = "accounts wait up to \(AgeText.duration(accounts.wait.inSeconds)) for their visit"
             add(.accountsLate, phrase, since: now - accounts.wait)
+        } else if let accounts = facts.accounts, accounts.stale > 0 {
+            let count = accounts.stale == 1 ? "1 account has" : "\(accounts.stale) accounts have"
+            add(.accountsLate, "\(count) had no success for too long")
         }
         if facts.isIdle { add(.noPolls, "there is nothing to poll") }
         if facts.failedAcknowledgements >= HealthFacts.acknowledgementsFailAfter {

@@ -127,11 +127,15 @@ package struct HealthFacts: Sendable, Hashable {
         package var wait: Duration
         /// The time of one round of all accounts, as far as the limit of requests decides.
         package var round: Duration
+        /// The number of accounts without a success for longer than `stale_after`.
+        package var stale: Int
 
         /// The delay that is usual, beyond that of the limit.
         package static let grace = Duration.seconds(300)
 
-        package init(wait: Duration, round: Duration) { (self.wait, self.round) = (wait, round) }
+        package init(wait: Duration, round: Duration, stale: Int = 0) {
+            (self.wait, self.round, self.stale) = (wait, round, stale)
+        }
 
         package var areLate: Bool { wait > round + Self.grace }
     }

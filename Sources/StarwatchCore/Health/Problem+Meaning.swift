@@ -67,8 +67,9 @@ extension Problem.Kind {
             """
         case .accountsLate:
             """
-            Accounts wait longer for their visit than the limit of requests explains. The server or a sink is slow, or the \
-            process has too little time. Nothing is lost.
+            Accounts wait longer for their visit than the limit of requests explains, or had no success for longer than \
+            `stale_after`. A server or a sink is slow, or credentials of accounts are wrong. `starwatch accounts list` has the \
+            last success of each.
             """
         case .sinkRejecting:
             """

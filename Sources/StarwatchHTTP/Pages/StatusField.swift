@@ -87,6 +87,7 @@ enum StatusField {
         ("accounts.active", "Accounts that the agent works for; absent for one identity, as all of accounts."),
         ("accounts.paused", "Accounts that an operator paused."),
         ("accounts.due", "Accounts that are due and wait for their visit."),
+        ("accounts.stale", "Accounts without a success for longer than the longest stale_after."),
         ("accounts.oldest_due", "Time since which the one that waits longest is due; absent if none waits."),
         ("accounts.round_seconds", "Time that one round of all accounts takes at least, by the limit of requests."),
         ("storage.encrypted", "Whether the database is encrypted."),

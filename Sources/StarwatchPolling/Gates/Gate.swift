@@ -142,10 +142,12 @@ package actor Gate {
         }
         guard let window else { return (.go, nil) }
         windows.last = window
-        // The account's limit first: a request that waits for it takes no place of the others.
-        let until =
-            window.value.wait(ticket, acknowledging: identifiers, now: now) ?? windows.budget?.wait(ticket, now: now)
-        guard let until else { return (.go, window) }
+        if let until = window.value.wait(ticket, acknowledging: identifiers, now: now) {
+            // A request that waits for its account's limit takes no place of the others.
+            windows.budget?.leave(ticket)
+            return (.wait(until: until, source: .client), window)
+        }
+        guard let until = windows.budget?.wait(ticket, now: now) else { return (.go, window) }
         return (.wait(until: until, source: .client), window)
     }
 

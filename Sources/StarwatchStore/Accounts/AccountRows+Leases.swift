@@ -13,11 +13,11 @@ extension AccountRows {
                             AND acknowledged_at IS NULL AND origin = 'poll')
                         OR EXISTS (SELECT 1 FROM notifications n WHERE n.stream_id = s.id AND n.state = 'open')
                     )
-                ) THEN 1 ELSE 0 END AS has_open_rows
+                ) OR a.updated_at >= coalesce(l.last_attempt, 0) THEN 1 ELSE 0 END AS has_open_rows
             FROM leases l JOIN accounts a ON a.account = l.account
             WHERE l.due_at <= ? AND a.status = 'active' ORDER BY l.due_at, l.account LIMIT ?
             """,
-            [now.milliseconds, limit]
+            [now.milliseconds, limit + db.context.leases.count]
         ) { row in
             let key: String = try row["account"]
             let lease = try ifReadable { try db.account(key) }.map { account in
@@ -33,7 +33,9 @@ extension AccountRows {
             }
             return (key, lease)
         }
-        for (key, lease) in due {
+        // A visit that outlives its lease is still under way here.
+        let free = due.filter { $0.lease.map { db.context.leases[$0.account] == nil } ?? true }.prefix(limit)
+        for (key, lease) in free {
             // Also of an account that does not open, which would otherwise be in the way of the others.
             try db.run(
                 "UPDATE leases SET due_at = ?, owner = ?, epoch = epoch + 1 WHERE account = ?",
@@ -41,7 +43,7 @@ extension AccountRows {
             )
             if let lease, !lease.wasReleased { try db.deliveries.freeLeases(of: lease.account) }
         }
-        return due.compactMap(\.lease)
+        return free.compactMap(\.lease)
     }
 
     /// - Returns: Whether the lease is still held.

@@ -54,17 +54,18 @@ struct AccountRows {
         )
     }
 
-    func counts(now: Timestamp) throws -> AccountCounts {
+    func counts(now: Timestamp, staleBefore: Timestamp) throws -> AccountCounts {
         let isDue = "a.status = 'active' AND l.due_at <= ?1"
         let row = try db.row(
             """
             SELECT count(CASE WHEN a.status = 'active' THEN 1 END) AS active,
                 count(CASE WHEN a.status = 'paused' THEN 1 END) AS paused,
                 count(CASE WHEN l.owner IS NOT NULL AND l.due_at > ?1 THEN 1 END) AS leased,
-                count(CASE WHEN \(isDue) THEN 1 END) AS due, min(CASE WHEN \(isDue) THEN l.due_at END) AS oldest
+                count(CASE WHEN \(isDue) THEN 1 END) AS due, min(CASE WHEN \(isDue) THEN l.due_at END) AS oldest,
+                count(CASE WHEN a.status = 'active' AND coalesce(l.last_success, a.added_at) < ?2 THEN 1 END) AS stale
             FROM accounts a JOIN leases l ON l.account = a.account
             """,
-            [now.milliseconds]
+            [now.milliseconds, staleBefore.milliseconds]
         )
         guard let row else { throw StoreError.damaged }
         return AccountCounts(
@@ -72,6 +73,7 @@ struct AccountRows {
             paused: try row["paused"],
             leased: try row["leased"],
             due: try row["due"],
+            stale: try row["stale"],
             oldestDue: try row["oldest"]
         )
     }

@@ -52,7 +52,8 @@ package struct StoreAccounts: Sendable {
         try await store.write(.identity, of: did, hasLease: false) { db in
             if let former = try db.accounts.status(of: did), former != status {
                 try db.run("UPDATE accounts SET status = ? WHERE account = ?", [status.rawValue, db.key(did)])
-                try db.accounts.changed(did, dueAt: status == .active ? now : nil, now: now)
+                // A paused account is in the way of no claim.
+                try db.accounts.changed(did, dueAt: status == .active ? now : .never, now: now)
             }
             return try db.accounts.account(did)
         }
@@ -93,8 +94,12 @@ package struct StoreAccounts: Sendable {
         }
     }
 
-    package func counts(now: Timestamp) async throws(StoreError) -> AccountCounts {
-        try await store.direct(.read) { db in try db.accounts.counts(now: now) }
+    /// - Parameter staleBefore: The time since which an account must have succeeded, or been added.
+    package func counts(
+        now: Timestamp,
+        staleBefore: Timestamp = Timestamp(milliseconds: 0)
+    ) async throws(StoreError) -> AccountCounts {
+        try await store.direct(.read) { db in try db.accounts.counts(now: now, staleBefore: staleBefore) }
     }
 }
 
@@ -128,10 +133,23 @@ extension StoreAccounts {
         }
     }
 
+    /// Makes accounts due that would rest beyond `latest`, because the clock of an earlier run was ahead.
+    package func settleDue(latest: Timestamp, now: Timestamp) async throws(StoreError) {
+        try await store.write(.lease) { db in
+            try db.run(
+                "UPDATE leases SET due_at = ? WHERE due_at > ? AND due_at < ?",
+                [now.milliseconds, latest.milliseconds, Timestamp.never.milliseconds]
+            )
+        }
+    }
+
     /// Moves the times of all accounts and leases with a clock that was set.
     package func moveDue(by step: Duration) async throws(StoreError) {
         try await store.write(.lease) { db in
-            try db.run("UPDATE leases SET due_at = due_at + ?", [step.wholeMilliseconds])
+            try db.run(
+                "UPDATE leases SET due_at = due_at + ? WHERE due_at < ?",
+                [step.wholeMilliseconds, Timestamp.never.milliseconds]
+            )
         }
     }
 
@@ -159,4 +177,9 @@ extension StoreAccounts {
             }
         }
     }
+}
+
+extension Timestamp {
+    /// The time of an account that is not due: the end of the year 9999.
+    static let never = Timestamp(seconds: 253_402_300_799)
 }

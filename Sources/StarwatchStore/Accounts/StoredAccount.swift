@@ -31,6 +31,8 @@ package struct AccountCounts: Sendable, Hashable {
     package let leased: Int
     /// Active accounts that can be claimed now.
     package let due: Int
+    /// Active accounts without a success since the time that was asked for.
+    package let stale: Int
     /// The time since which one of them has been due.
     package let oldestDue: Timestamp?
 }

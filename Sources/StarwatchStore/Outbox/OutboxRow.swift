@@ -87,6 +87,8 @@ package struct OutboxDetail: Sendable, Hashable {
 package struct OutboxFilter: Sendable, Hashable {
     package var states: Set<OutboxState>?
     package var poll: PollName?
+    /// The account of the rows; `nil`: every account.
+    package var account: DID?
     /// Whether ``states`` also selects rows that an optional sink did not get.
     package var includesUndelivered = false
     /// Whether to list only rows whose change a sink accepted more than once.

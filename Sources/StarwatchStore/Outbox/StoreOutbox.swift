@@ -21,6 +21,10 @@ package struct StoreOutbox: Sendable {
                 sql += " AND s.poll = ?"
                 arguments += [poll.rawValue]
             }
+            if let account = filter.account {
+                sql += " AND s.account = ?"
+                arguments += [db.key(account)]
+            }
             if filter.isTwice { sql += " AND \(OutboxRow.isTwice)" }
             sql += " ORDER BY o.id\(filter.isNewestFirst ? " DESC" : "") LIMIT ?"
             arguments += [filter.limit]
@@ -54,8 +58,10 @@ package struct StoreOutbox: Sendable {
     }
 
     /// The ids of the claimed rows of one poll, or of all polls. They wait for a sink.
-    package func claimed(poll: PollName?) async throws(StoreError) -> [Int64] {
-        try await rowIDs("o.state = 'claimed'", poll, nil)
+    ///
+    /// - Parameter account: The account of the rows; `nil`: every account.
+    package func claimed(poll: PollName?, of account: DID?) async throws(StoreError) -> [Int64] {
+        try await rowIDs("o.state = 'claimed'", poll, account)
     }
 
     private func rowIDs(

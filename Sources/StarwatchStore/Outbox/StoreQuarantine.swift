@@ -21,6 +21,8 @@ package struct QuarantinedItem: Sendable, Hashable, Identifiable {
 
 /// A filter for quarantined items. A `nil` property does not restrict.
 package struct QuarantineFilter: Sendable, Hashable {
+    /// The account of the items; `nil`: every account.
+    package var account: DID?
     package var poll: PollName?
     /// Only items with smaller ids.
     package var before: Int64?
@@ -42,9 +44,10 @@ package struct StoreQuarantine: Sendable {
                     q.created_at, q.seen_at
                 FROM quarantine q JOIN streams s ON s.id = q.stream_id
                 WHERE q.discarded_at IS NULL AND q.id < ?1 AND (?2 IS NULL OR s.poll = ?2)
+                    AND (?4 IS NULL OR s.account = ?4)
                 ORDER BY q.id DESC LIMIT ?3
                 """,
-                [filter.before ?? .max, filter.poll?.rawValue, filter.limit]
+                [filter.before ?? .max, filter.poll?.rawValue, filter.limit, filter.account.map(db.key)]
             ) { row in try ifReadable { try QuarantinedItem(row, db) } }
             .compactMap(\.self)
         }
@@ -70,15 +73,21 @@ package struct StoreQuarantine: Sendable {
     ///   - ids: The items; `nil` for all.
     ///   - poll: Restricts to the items of one poll.
     /// - Returns: The number of items.
-    package func discard(_ ids: [Int64]?, poll: PollName?, now: Timestamp) async throws(StoreError) -> Int {
+    package func discard(
+        _ ids: [Int64]?,
+        poll: PollName?,
+        of account: DID? = nil,
+        now: Timestamp
+    ) async throws(StoreError) -> Int {
         try await store.write(.edit) { db in
             try db.changed(
                 """
                 UPDATE quarantine SET discarded_at = ?1 WHERE discarded_at IS NULL
                     AND (?2 IS NULL OR id IN (SELECT value FROM json_each(?2)))
                     AND (?3 IS NULL OR stream_id IN (SELECT id FROM streams WHERE poll = ?3))
+                    AND (?4 IS NULL OR stream_id IN (SELECT id FROM streams WHERE account = ?4))
                 """,
-                [now.milliseconds, ids.map(jsonArray), poll?.rawValue]
+                [now.milliseconds, ids.map(jsonArray), poll?.rawValue, account.map(db.key)]
             )
         }
     }

@@ -12,7 +12,8 @@ package struct AccountLease: Sendable, Hashable {
     package let dueAt: Timestamp
     /// Whether the former owner had released the account. Otherwise its work was interrupted.
     package let wasReleased: Bool
-    /// Whether changes or notifications waited at the claim: for delivery, for an acknowledgement or for the watermark.
+    /// Whether changes or notifications waited at the claim, for delivery or an acknowledgement, or an operator changed the account
+    /// since its last request.
     package let hasOpenRows: Bool
 }
 

@@ -8,14 +8,17 @@ package struct StoreStories: Sendable {
     static let rowLimit = 100
 
     /// The rows of a change: the active identity's first, then the newest. Two polls can have the same change.
-    package func rows(of change: JWTID) async throws(StoreError) -> [Int64] {
+    ///
+    /// - Parameter account: The account of the rows; `nil`: every account.
+    package func rows(of change: JWTID, account: DID? = nil) async throws(StoreError) -> [Int64] {
         try await store.direct(.read) { db in
             try db.values(
                 """
-                SELECT o.id FROM streams s CROSS JOIN notification_outbox o ON o.stream_id = s.id AND o.jwt_id = ?
+                SELECT o.id FROM streams s CROSS JOIN notification_outbox o ON o.stream_id = s.id AND o.jwt_id = ?1
+                WHERE ?2 IS NULL OR s.account = ?2
                 ORDER BY \(Schema.isActive) DESC, o.id DESC
                 """,
-                [change.rawValue]
+                [change.rawValue, account.map(db.key)]
             )
         }
     }

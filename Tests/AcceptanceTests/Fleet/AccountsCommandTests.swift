@@ -151,11 +151,11 @@ import Testing
             (["accounts", "add", did, "--stdin"], 2, "Give either a DID or --stdin."),
             (["accounts", "add", "--stdin", "--star", "x"], 2, "With --stdin, the stars stand in its lines."),
             (["accounts", "add", "alice"], 1, "That is not a DID; it has the form did:method:id."),
-            (["stars", "list"], 1, "Name one of the accounts with --account; see starwatch accounts list."),
-            (["poll", "starred_projects"], 1, "Name one of the accounts with --account; see starwatch accounts list."),
+            (["stars", "list"], 1, "This agent works for many accounts; name one with --account."),
+            (["poll", "starred_projects"], 1, "This agent works for many accounts; name one with --account."),
             (
                 ["identity", "set", did], 1,
-                "This agent works for many accounts; run starwatch accounts add DID."
+                "This agent works for many accounts; add, remove or erase them with starwatch accounts."
             ),
         ]
         for (arguments, status, sentence) in cases {

@@ -183,6 +183,98 @@ import Testing
         }
     }
 
+    @Test func aVerbOfOneAccountLeavesTheRowsOfOthers() async throws {
+        try await Self.withTwo { options in
+            options.delivery.sinks = [
+                SinkOptions(name: "gone", kind: .command(argv: ["/bin/false"], timeout: .seconds(1)))
+            ]
+            options.outbox.maxRetries = 1
+        } _: { world, agent in
+            await agent.visitAll(after: .seconds(60), on: world.clock)
+            _ = Self.publish(in: world)
+            await agent.visitAll(after: .seconds(61), on: world.clock)
+            #expect(try await agent.rows([.dead]).count == 3)
+            var caller = Operator.program
+            caller.account = Self.first
+            let all = DiscardSelection(RowSelection(allOf: nil))
+            await #expect(throws: ControlError.self) { try await agent.perform(ControlAPI.outboxDiscard, all) }
+            let listed = try await agent.topics.perform(ControlAPI.outboxList, OutboxQuery(), for: caller)
+            #expect(listed.entries.count == 1)
+            #expect(try await agent.topics.perform(ControlAPI.outboxDiscard, all, for: caller).changed == 1)
+            #expect(try await agent.rows([.dead]).count == 2)
+        }
+    }
+
+    @Test func noIdentityCanBeMadeActive() async throws {
+        try await Self.withTwo { _, agent in
+            let failure = await #expect(throws: ControlError.self) { try await agent.setIdentity(Self.first) }
+            #expect(failure?.message.contains("starwatch accounts") == true)
+            let counts = try await agent.store.accounts.counts(now: Timestamp(seconds: 0))
+            #expect(counts.active == 2)
+        }
+    }
+
+    @Test func theDatabaseOfOnePersonBecomesOneOfMany() async throws {
+        try await World.with(.endorser) { world in
+            let key = try world.folder.write(Data(repeating: 7, count: 32).base64EncodedString(), to: "key")
+            let one = try await world.agent {
+                $0.security.masterKeyFile = key
+                $0.delivery.sinks = [SinkOptions(name: "file", kind: .file(path: world.folder.path("sink.jsonl")))]
+            }
+            _ = await one.cycle()
+            let ids = world.mock.publish(count: 2)
+            let many = try await world.agent {
+                $0.accounts = .many
+                $0.initialIdentity = nil
+                $0.polls[0].planIDs = []
+                $0.security.masterKeyFile = key
+            }
+            await many.visitAll(after: .seconds(3600), on: world.clock)
+            try #expect(world.announced.sorted() == ids.sorted())
+            #expect(try await many.perform(ControlAPI.status).accounts?.active == 1)
+        }
+    }
+
+    @Test func anAccountWithoutATokenDoesNotTakeTheTimeOfOthers() async throws {
+        try await Self.withTwo { options in
+            options.auth.kind = .command
+            options.auth.argv = ["/bin/false"]
+        } _: { world, agent in
+            await agent.visitAll(after: .seconds(60), on: world.clock)
+            #expect(await agent.visitAll(after: .seconds(5), on: world.clock) == 0)
+            world.clock.advance(by: .seconds(20_000))
+            await agent.visitAll(after: .zero, on: world.clock)
+            let status = try await agent.perform(ControlAPI.status)
+            #expect(status.accounts?.stale == 2)
+            #expect(status.reasons.contains("accounts_late"))
+        }
+    }
+
+    @Test func aClockThatWasAheadBeforeTheStartKeepsNobodyWaiting() async throws {
+        try await Self.withTwo { world, agent in
+            let lease = try #require(await agent.fleet?.service.claim().first ?? nil)
+            var end = LeaseEnd(lease, next: world.clock.now + .days(365))
+            end.attempted = world.clock.now
+            _ = try await agent.store.accounts.release([end])
+            let again = try await world.agent { $0 = agent.options }
+            #expect(await again.visitAll(after: .seconds(60), on: world.clock) == 2)
+        }
+    }
+
+    @Test func aVisitThatOutlivesItsLeaseIsNotClaimedAgain() async throws {
+        try await Self.withTwo { world, agent in
+            world.clock.advance(by: .seconds(60))
+            let service = try #require(agent.fleet?.service)
+            let leases = await service.claim()
+            #expect(leases.count == 2)
+            world.clock.advance(by: .seconds(3600))
+            #expect(await service.claim().isEmpty)
+            for lease in leases { await service.visit(lease) }
+            #expect(await agent.visitAll(after: .seconds(61), on: world.clock) == 2)
+            #expect(await agent.page()["starwatch_fleet_leases_lost_total"] == 0)
+        }
+    }
+
     @Test func mistakesInAnAdditionAreNamedAndTheOthersAreAdded() async throws {
         try await Self.withTwo { world, agent in
             let plan = world.mock.planIDs[0]

@@ -176,6 +176,7 @@ enum ExpectedFamilies {
         family("starwatch_fleet_lease_claims_total", "counter", ("result", ["released", "expired"])),
         family("starwatch_fleet_leases_lost_total", "counter"),
         family("starwatch_fleet_due_accounts", "gauge"),
+        family("starwatch_fleet_stale_accounts", "gauge"),
         family("starwatch_fleet_oldest_due_timestamp_seconds", "gauge"),
         family("starwatch_fleet_visit_delay_seconds", "histogram"),
         family("starwatch_fleet_visit_seconds", "histogram"),
