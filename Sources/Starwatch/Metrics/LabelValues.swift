@@ -140,6 +140,9 @@ package enum ControlOperation: String, MetricLabel {
 }
 
 extension ControlOperation {
+    /// The advice of a process for many accounts to a request that needs one and names none.
+    static let problemWithoutAccount = "This agent works for many accounts; name one with --account."
+
     /// The advice of a process for many accounts, if the operation changes one account and the request names none; `nil` if it
     /// can do without.
     func problemOfMany(namesAccount: Bool) -> String? {
@@ -148,7 +151,7 @@ extension ControlOperation {
             "This agent works for many accounts; add, remove or erase them with starwatch accounts."
         case .pollRun, .outboxRetry, .outboxDiscard, .quarantineDiscard, .identityKinds, .starsChange,
             .notificationsAct:
-            namesAccount ? nil : "Name one of the accounts with --account; see starwatch accounts list."
+            namesAccount ? nil : Self.problemWithoutAccount
         default: nil
         }
     }

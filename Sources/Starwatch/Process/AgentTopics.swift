@@ -86,20 +86,10 @@ package struct AgentTopics: Sendable {
         throw Self.isOfOne
     }
 
-    /// - Throws: In a process that serves many accounts.
-    func checkServesOne() throws(ControlError) {
-        if fleet != nil {
-            throw ControlError(
-                .conflict,
-                "This agent works for many accounts; run starwatch accounts add DID."
-            )
-        }
-    }
-
     /// - Throws: In a process that serves many accounts, if none of them is named.
     func checkAccountIsNamed() throws(ControlError) {
-        if fleet != nil, identity.account.identity.served == nil {
-            throw ControlError(.conflict, "Name one of the accounts with --account; see starwatch accounts list.")
+        if fleet != nil, !isOfAccount {
+            throw ControlError(.conflict, ControlOperation.problemWithoutAccount)
         }
     }
 

@@ -53,8 +53,7 @@ package struct ControlVerbs: Sendable {
         // A cycle ends after 10 minutes by default, and delivery follows.
         patience: .seconds(900)
     ) {
-        try $0.checkAccountIsNamed()
-        return try await $0.polls.run($1)
+        try await $0.polls.run($1)
     }
     /// Asks the server for one page of a poll with the agent's own token, and stores and delivers nothing.
     package let tryPoll = Verb(.post, "/api/v1/polls/{name}/try", taking: .text, patience: ControlAPI.Patience.ofServer)
@@ -174,8 +173,7 @@ package struct ControlVerbs: Sendable {
         ),
         patience: ControlAPI.Patience.ofWrites
     ) {
-        if $1.did != nil { try $0.checkServesOne() }
-        return try await $0.identity.set($1)
+        try await $0.identity.set($1)
     }
     /// Switches a kind of poll off, or on again, for the active identity.
     package let chooseKind = Verb(
@@ -224,8 +222,7 @@ package struct ControlVerbs: Sendable {
             #"{"operation": "set", "plan_ids": ["…"]}, with set, add, remove, restore, opt_out or opt_in"#
         )
     ) {
-        try $0.checkAccountIsNamed()
-        return try await $0.stars.change($1)
+        try await $0.stars.change($1)
     }
     /// The active identity's stars before each change of identity, newest first.
     package let archivedStars = Verb(.get, "/api/v1/stars/archived") { try await $0.stars.archived() }

@@ -87,6 +87,8 @@ struct Doctor {
         _ status: AgentStatus?
     ) async -> [Finding] {
         var options = configured
+        // A try needs none of many accounts.
+        options.accounts = .one
         var own: [String: PollReport] = [:]
         if let agent {
             options.initialIdentity = (try? await agent.perform(ControlAPI.identity).did).flatMap { DID($0) }

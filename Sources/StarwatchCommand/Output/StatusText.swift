@@ -33,9 +33,10 @@ enum StatusText {
         let waiting =
             accounts.oldestDue.map { ", \(accounts.due) due, the oldest \(RelativeTime.text($0, now: now))" }
             ?? ", none due"
+        let numbers = "\(accounts.active) active, \(accounts.paused) paused"
+        guard accounts.active > 0 else { return numbers }
         let stale = accounts.stale > 0 ? ", \(accounts.stale) without success for too long" : ""
-        return "\(accounts.active) active, \(accounts.paused) paused" + stale + waiting
-            + "; a round takes at least \(AgeText.duration(accounts.roundSeconds))"
+        return numbers + stale + waiting + "; one round takes at least \(AgeText.duration(accounts.roundSeconds))"
     }
 
     /// The problems with the command that answers each; `nil` without any.

@@ -189,10 +189,11 @@ extension StatusPage {
         guard let accounts = status.accounts else { return nil }
         let isLate = status.has(.accountsLate)
         let oldest = times.ageAndTime(accounts.oldestDue, never: "none")
+        let round: HTML = accounts.active == 0 ? "none" : "takes at least \(AgeText.duration(accounts.roundSeconds))"
         return """
             <dt>Accounts</dt><dd>\(accounts.active) active <small>\(accounts.paused) paused, \(accounts.due) due</small></dd>
             <dt>Oldest due</dt><dd>\(isLate ? "<span class=\"bad\">\(oldest)</span>" : oldest)</dd>
-            <dt>Round</dt><dd>at least \(AgeText.duration(accounts.roundSeconds))</dd>
+            <dt>One round</dt><dd>\(round)</dd>
             """
     }
 

@@ -53,6 +53,11 @@ extension StatusPage {
         let new = status.polls.values.count { $0.lastSuccess == nil }
         let fresh = status.polls.count - new
         var sentences: [String] = []
+        switch status.accounts?.active {
+        case nil: break
+        case 1: sentences.append("The agent works for one account.")
+        case let active?: sentences.append("The agent works for \(active) accounts.")
+        }
         if fresh > 0 {
             switch status.polls.count {
             case 1: sentences.append("The poll is fresh.")

@@ -151,8 +151,8 @@ import Testing
             (["accounts", "add", did, "--stdin"], 2, "Give either a DID or --stdin."),
             (["accounts", "add", "--stdin", "--star", "x"], 2, "With --stdin, the stars stand in its lines."),
             (["accounts", "add", "alice"], 1, "That is not a DID; it has the form did:method:id."),
-            (["stars", "list"], 1, "Name one of the accounts with --account; see starwatch accounts list."),
-            (["poll", "starred_projects"], 1, "Name one of the accounts with --account; see starwatch accounts list."),
+            (["stars", "list"], 1, "This agent works for many accounts; name one with --account."),
+            (["poll", "starred_projects"], 1, "This agent works for many accounts; name one with --account."),
             (
                 ["identity", "set", did], 1,
                 "This agent works for many accounts; add, remove or erase them with starwatch accounts."
@@ -166,6 +166,8 @@ import Testing
         }
         // Without accounts nothing is polled, and the next command is the one that helps.
         #expect(try await world.command(["status"]).output.contains("starwatch accounts add DID"))
+        let doctor = try await world.command(["doctor"])
+        #expect(!doctor.output.contains("--account") && doctor.output.contains("There are no active accounts"))
         #expect(await agent.stop() == 0)
         try await world.mock.stop()
     }

@@ -1,0 +1,40 @@
+import Foundation
+import Starwatch
+import StarwatchCore
+import Testing
+
+@testable import StarwatchCommand
+
+/// Accounts in the text of commands.
+@Suite struct AccountsTextTests {
+    private func line(_ accounts: String) throws -> String? {
+        let now = try #require(Timestamp(iso8601: "2026-01-01T12:00:00Z"))
+        var status = AgentStatus(version: "1.2.3", startedAt: now, now: now)
+        status.accounts = try JSONDecoder().decode(AgentStatus.Accounts.self, from: Data(accounts.utf8))
+        return StatusText.page(status).split(separator: "\n").first { $0.hasPrefix("Accounts") }.map(String.init)
+    }
+
+    @Test func theStatusHasTheAccountsInNumbers() throws {
+        #expect(
+            try line(#"{"active":0,"paused":2,"due":0,"stale":0,"round_seconds":0}"#) == "Accounts  0 active, 2 paused"
+        )
+        #expect(
+            try line(#"{"active":9,"paused":0,"due":0,"stale":0,"round_seconds":16}"#)
+                == "Accounts  9 active, 0 paused, none due; one round takes at least 16 s"
+        )
+        #expect(
+            try line(
+                #"{"active":9,"paused":0,"due":4,"stale":2,"oldest_due":"2026-01-01T11:58:00Z","round_seconds":16}"#
+            )
+                == "Accounts  9 active, 0 paused, 2 without success for too long, 4 due, the oldest 2 min ago; one round takes at least 16 s"
+        )
+    }
+
+    @Test func aDIDOfAnEarlierLineIsNamedWithThatLine() {
+        var lines = AccountLines()
+        for text in [#"{"did": "did:a:1"}"#, "", #"{"did": "did:a:2"}"#, #"{"did": "did:a:1"}"#] { lines.add(text) }
+        #expect(lines.batches.flatMap { $0 }.map(\.number) == [1, 3])
+        #expect(lines.refused.map(\.line) == [4])
+        #expect(lines.refused.map(\.problem) == ["has the DID of line 1; leave one of the two out."])
+    }
+}

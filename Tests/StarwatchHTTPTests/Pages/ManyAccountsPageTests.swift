@@ -1,0 +1,38 @@
+import Foundation
+import StarwatchCore
+import Testing
+
+@testable import Starwatch
+@testable import StarwatchHTTP
+
+/// The status page of an agent with `accounts: many`, which has no active identity.
+@Suite struct ManyAccountsPageTests {
+    private static func page(active: Int, _ problems: [StarwatchCore.Problem] = []) throws -> String {
+        var status = StatusPageTests.healthy
+        status.identity = nil
+        status.polls["offers_to_me"] = nil
+        let accounts = #"{"active":\#(active),"paused":3,"due":0,"stale":0,"round_seconds":16}"#
+        status.accounts = try JSONDecoder().decode(AgentStatus.Accounts.self, from: Data(accounts.utf8))
+        if let first = problems.first { status.take(problems, headline: first.title) }
+        return StatusPage(status: status).frame.html(nonce: "n", canControl: false).text
+    }
+
+    @Test func aHealthyAgentIsSaidToBeWell() throws {
+        let page = try Self.page(active: 7)
+        #expect(page.contains("<h1 id=\"verdict\">All is well</h1>"))
+        #expect(page.contains("The agent works for 7 accounts. The poll is fresh."))
+        #expect(page.contains("<dt>Accounts</dt><dd>7 active <small>3 paused, 0 due</small></dd>"))
+        #expect(page.contains("<dt>One round</dt><dd>takes at least 16 s</dd>"))
+        #expect(!page.contains("signed out") && !page.contains("Identity"))
+    }
+
+    @Test func withoutActiveAccountsTheNextCommandAddsOne() throws {
+        var facts = HealthFacts()
+        facts.isSignedOut = true
+        facts.accounts = HealthFacts.Accounts(wait: .zero, round: .zero)
+        let page = try Self.page(active: 0, HealthDecision.problems(facts, now: .init(seconds: 0)))
+        #expect(page.contains("There are no active accounts"))
+        #expect(page.contains("<code>starwatch accounts add DID</code>") && !page.contains("identity set"))
+        #expect(page.contains("<dt>One round</dt><dd>none</dd>"))
+    }
+}
