@@ -119,7 +119,7 @@ package final class AccountRuntime: Sendable {
     ///
     /// - Throws: ``StoreError/busy`` also if the store does not respond in time.
     func snapshot() async throws(StoreError) -> StoreSnapshot {
-        guard await process.store.answersInTime() else { throw .busy }
+        guard await StorePatience.suffices(for: process.store) else { throw .busy }
         return try await process.store.status.snapshot(try await streams())
     }
 
