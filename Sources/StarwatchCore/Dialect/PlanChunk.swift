@@ -43,6 +43,8 @@ package enum PlanIDRule {
     /// dialect it is any text without blanks.
     package static func canExist(_ id: String, in dialect: Dialect) -> Bool {
         guard !id.isEmpty, id.unicodeScalars.count <= 2048, !id.contains(where: \.isWhitespace) else { return false }
+        // The two are copied from the same place of the app.
+        guard DID(id) == nil else { return false }
         guard dialect == .endorser else { return true }
         if id.hasPrefix(entity) {
             let name = id.utf8.dropFirst(entity.utf8.count)
