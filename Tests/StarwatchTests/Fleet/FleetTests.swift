@@ -374,7 +374,7 @@ extension Agent {
     ///
     /// - Returns: The number of visits.
     @discardableResult
-    fileprivate func visitAll(after time: Duration, on clock: ManualClock) async -> Int {
+    func visitAll(after time: Duration, on clock: ManualClock) async -> Int {
         clock.advance(by: time)
         var visits = 0
         // A visit that waits moves a jumping clock, so that others become due.
