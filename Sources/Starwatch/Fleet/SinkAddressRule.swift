@@ -34,7 +34,7 @@ enum SinkAddressRule {
         guard (1...4096).contains(text.utf8.count) else { return "\(subject) must have 1 to 4,096 bytes." }
         switch part {
         case .url:
-            guard SinkURL.isGood(text) else {
+            guard isWord(text), SinkURL.isGood(text) else {
                 return """
                     \(subject) must be a URL that starts with https://, without user and password; http:// is allowed to this \
                     machine only.

@@ -7,6 +7,8 @@ struct FleetWorld: Sendable {
     struct Account: Sendable, Codable {
         var did: String
         var stars: [String]
+        /// The addresses by their sinks.
+        var sinks: [String: [String: String]]?
     }
 
     let mock: MockServer

@@ -65,7 +65,13 @@ import Testing
                 webhook(), SinkAddress(url: url, secret: "whsec_no base64"),
                 "The secret for the sink hook must be the secret's text, or lines of whsec_ and then a secret in base64."
             ),
-            (webhook(), SinkAddress(url: ""), "The url for the sink hook must have 1 to 4,096 bytes."),
+            (
+                webhook(), SinkAddress(url: "https://exa mple.org/x"),
+                """
+                The url for the sink hook must be a URL that starts with https://, without user and password; http:// is \
+                allowed to this machine only.
+                """
+            ), (webhook(), SinkAddress(url: ""), "The url for the sink hook must have 1 to 4,096 bytes."),
             (
                 chat(.slack), SinkAddress(url: url),
                 "The url for the sink hook must be the address that slack gave, with /services/ in it."

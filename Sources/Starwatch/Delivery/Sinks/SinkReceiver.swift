@@ -22,16 +22,15 @@ struct SinkReceiver: Sendable {
 
     private init(_ slot: SinkSlot, of account: DID) {
         self.slot = slot
-        sink = (slot.sink as? any AddressedSink)?.sink(of: account, at: SinkAddress()) ?? slot.sink
+        sink = slot.addressed?.sink(of: account, at: SinkAddress()) ?? slot.sink
         host = ""
     }
 
     private init?(_ slot: SinkSlot, of account: DID, _ stored: StoredSinkAddress) {
         guard stored.state == .set else { return nil }
         self.slot = slot
-        if let sink = slot.sink as? any AddressedSink, let address = stored.address {
-            let addressed = sink.sink(of: account, at: address)
-            (self.sink, host) = (addressed, SinkURL.host(of: addressed.url))
+        if let sink = stored.address.flatMap({ slot.addressed?.sink(of: account, at: $0) as (any AddressedSink)? }) {
+            (self.sink, host) = (sink, SinkURL.host(of: sink.url))
         } else {
             (sink, host) = (UnreadableSink(name: slot.name), "")
         }

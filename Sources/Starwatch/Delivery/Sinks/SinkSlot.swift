@@ -8,6 +8,8 @@ import Synchronization
 /// so that a host that is down stops no other.
 package final class SinkSlot: Sendable {
     package let sink: any NotificationSink
+    /// The same sink, if an account can be named to it.
+    let addressed: (any AddressedSink)?
     /// The sink's name as a label value.
     package let label: ConfiguredName
     /// The sink's name as a circuit's target.
@@ -34,6 +36,7 @@ package final class SinkSlot: Sendable {
         isOfAccounts: Bool = false
     ) {
         self.sink = sink
+        addressed = sink as? any AddressedSink
         self.label = label
         self.target = target
         self.policy = policy
