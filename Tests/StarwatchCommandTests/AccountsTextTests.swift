@@ -16,17 +16,18 @@ import Testing
 
     @Test func theStatusHasTheAccountsInNumbers() throws {
         #expect(
-            try line(#"{"active":0,"paused":2,"due":0,"stale":0,"round_seconds":0}"#) == "Accounts  0 active, 2 paused"
+            try line(#"{"active":0,"paused":2,"due":0,"stale":0,"without_address":0,"round_seconds":0}"#)
+                == "Accounts  0 active, 2 paused"
         )
         #expect(
-            try line(#"{"active":9,"paused":0,"due":0,"stale":0,"round_seconds":16}"#)
+            try line(#"{"active":9,"paused":0,"due":0,"stale":0,"without_address":0,"round_seconds":16}"#)
                 == "Accounts  9 active, 0 paused, none due; one round takes at least 16 s"
         )
         #expect(
             try line(
-                #"{"active":9,"paused":0,"due":4,"stale":2,"oldest_due":"2026-01-01T11:58:00Z","round_seconds":16}"#
+                #"{"active":9,"paused":0,"due":4,"stale":2,"without_address":1,"oldest_due":"2026-01-01T11:58:00Z","round_seconds":16}"#
             )
-                == "Accounts  9 active, 0 paused, 2 without success for too long, 4 due, the oldest 2 min ago; one round takes at least 16 s"
+                == "Accounts  9 active, 0 paused, 2 without success for too long, 1 without an address, 4 due, the oldest 2 min ago; one round takes at least 16 s"
         )
     }
 

@@ -118,6 +118,7 @@ import Testing
           #   room: null                 # receiver, for matrix, telegram and pushover
           #   token_file: null           # matrix, telegram, gotify, pushover
           #   secret_file: hook.secret   # whsec_ and base64, or bytes; two whsec_ lines to rotate
+          #   include_account: false     # true: adds account_did, the account's DID
           #   proxy: null                # as server.proxy
           #   ca_file: null              # additional trust anchors, PEM
           #   timeout: 10s               # 100ms to 10m
@@ -131,6 +132,7 @@ import Testing
           #   room: null                 # receiver, for matrix, telegram and pushover
           #   token_file: null           # matrix, telegram, gotify, pushover
           #   secret_file: null          # whsec_ and base64, or bytes; two whsec_ lines to rotate
+          #   include_account: false     # true: adds account_did, the account's DID
           #   proxy: null                # as server.proxy
           #   ca_file: null              # additional trust anchors, PEM
           #   timeout: 10s               # 100ms to 10m

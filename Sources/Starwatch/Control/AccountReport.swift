@@ -1,4 +1,4 @@
-import StarwatchCore
+package import StarwatchCore
 
 /// One of many accounts, as an operator sees it.
 package struct AccountReport: Sendable, Codable, Hashable {
@@ -20,6 +20,9 @@ package struct AccountReport: Sendable, Codable, Hashable {
     package var lastSuccess: String?
     /// Whether the agent works for it now.
     package var working: Bool
+    /// `set`, `missing` or `gone`, for each sink whose address the account brings. A gone one returned 410. No address or secret is
+    /// shown.
+    package var sinks: [String: String]
 }
 
 package struct AccountListing: Sendable, Codable {
@@ -37,14 +40,25 @@ package struct AccountQuery: Sendable {
     package init() {}
 }
 
-/// `{"accounts": [{"did": "did:…", "stars": ["…"]}]}`. Accounts that exist get the stars, if any are given.
+/// `{"accounts": [{"did": "did:…", "stars": ["…"], "sinks": {"hook": {"url": "https://…"}}}]}`. Accounts that exist get what is
+/// given.
 package struct AccountAdditions: Sendable, Codable {
     package struct Entry: Sendable, Codable, Hashable {
         package var did: String
         /// The starred plans; `nil` leaves those of an account that exists.
         package var stars: [String]?
+        /// The account's addresses by their sinks; `null` takes one away. Those of other sinks stay.
+        package var sinks: [String: SinkAddress?]?
 
-        package init(did: String, stars: [String]? = nil) { (self.did, self.stars) = (did, stars) }
+        package init(did: String, stars: [String]? = nil, sinks: [String: SinkAddress?]? = nil) {
+            (self.did, self.stars, self.sinks) = (did, stars, sinks)
+        }
+
+        /// - Throws: ``ControlError`` for an address with other fields, because a mistyped secret must not be left out.
+        func checkFields() throws {
+            guard sinks?.values.contains(where: { $0?.hasUnknownFields == true }) == true else { return }
+            throw ControlError(.invalid, "An address has a field other than url, room, topic and secret; correct it.")
+        }
     }
 
     /// The largest number of entries of one request.

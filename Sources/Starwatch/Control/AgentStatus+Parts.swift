@@ -90,17 +90,20 @@ extension AgentStatus {
         public var due: Int
         /// Those without a success for longer than the longest `stale_after`.
         public var stale: Int
+        /// Active ones that no sink reaches, because every sink needs an address of them and has none.
+        public var withoutAddress: Int
         /// The time since which the one that waits longest is due; `nil` if none waits.
         public var oldestDue: String?
         /// Seconds that one round of all accounts takes at least, by the limit of requests.
         public var roundSeconds: Double
 
         enum CodingKeys: String, SnakeKey {
-            case active, paused, due, stale, oldestDue, roundSeconds
+            case active, paused, due, stale, withoutAddress, oldestDue, roundSeconds
         }
 
         package init(_ counts: AccountCounts, round: Duration) {
             (active, paused, due, stale) = (counts.active, counts.paused, counts.due, counts.stale)
+            withoutAddress = counts.unreachable
             (oldestDue, roundSeconds) = (counts.oldestDue?.iso8601, round.inSeconds)
         }
     }

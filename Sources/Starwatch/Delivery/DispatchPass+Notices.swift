@@ -65,7 +65,7 @@ extension DispatchPass {
             }
             let outgoing = service.renderer.outgoing(message)
             if let notice {
-                let takers = sinks.filter { notice.takenBy.contains($0.name) && $0.sink.takesBack }.map(\.name)
+                let takers = sinks.filter { notice.takenBy.contains($0.name) && $0.slot.sink.takesBack }.map(\.name)
                 try await store.notifications.clearStalenessNotice(stream, outgoing, sinks: takers, now: now)
             } else if !sinks.isEmpty {
                 try await store.notifications.raiseStalenessNotice(stream, outgoing, sinks: sinkNames, now: now)

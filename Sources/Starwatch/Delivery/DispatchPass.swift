@@ -11,8 +11,10 @@ struct DispatchPass {
     /// The identity at the beginning of the pass.
     let current: IdentityContext.Snapshot
     let account: DID
-    /// The sinks that get new notifications: all but the disabled ones.
-    let sinks: [SinkSlot]
+    /// The receivers of the account's notifications.
+    private let receivers: [SinkReceiver]
+    /// Those that get new notifications: all but the disabled ones.
+    let sinks: [SinkReceiver]
     private(set) var result = DispatchService.Pass()
     private var open: [OpenNotification] = []
 
@@ -22,7 +24,8 @@ struct DispatchPass {
         guard let did = current.identity.did else { return nil }
         account = did
         self.service = service
-        sinks = service.sinks.filter { !$0.isDisabled }
+        receivers = try await SinkReceiver.all(service.sinks, of: did, in: service.store)
+        sinks = receivers.filter { !$0.isDisabled }
     }
 
     var store: Store { service.store }
@@ -41,8 +44,18 @@ struct DispatchPass {
     /// Leases the open notifications that a sink is due for.
     mutating func collect() async throws(StoreError) {
         let now = service.now
+        try await dropFormerSinks(now)
         try await store.deliveries.readdress(of: account, to: sinkNames, now: now)
         open = try await store.deliveries.reclaim(of: account, now: now, leaseUntil: now + DispatchService.lease)
+    }
+
+    /// Takes notifications back from sinks at which the account has no address any more.
+    private func dropFormerSinks(_ now: Timestamp) async throws(StoreError) {
+        guard service.sinks.contains(where: \.isOfAccounts) else { return }
+        let names = Set(receivers.map(\.name))
+        guard try await !store.deliveries.waitingSinks(of: account).isSubset(of: names) else { return }
+        _ = try await store.deliveries.retainSinks(names, of: account, now: now)
+        service.wakes.acknowledge.raise()
     }
 
     /// Moves the rows that are due into notifications.
@@ -58,7 +71,7 @@ struct DispatchPass {
     private mutating func claim(_ stream: StreamKey, of poll: Poll?) async throws(StoreError) {
         let due = try await store.deliveries.dueSummary(stream)
         let isCanary = stream.poll == .canary
-        let names = isCanary ? sinks.filter(\.policy.takesCanaries).map(\.name) : sinkNames
+        let names = isCanary ? sinks.filter(\.slot.policy.takesCanaries).map(\.name) : sinkNames
         // A sink can lose its mark. People must not see what is left.
         if isCanary, names.isEmpty { return try await store.outbox.withdrawCanaries(of: stream, now: service.now) }
         guard !names.isEmpty, due.count > 0 else { return }
@@ -104,8 +117,8 @@ struct DispatchPass {
         // Waiting for a sink does not raise a notification's priority; `sorted` is stable.
         let open = open.sorted { service.priority(of: $0.stream.poll) > service.priority(of: $1.stream.poll) }
         let ends = await withTaskGroup(of: [DeliveryResult?].self) { group in
-            for slot in service.sinks {
-                let attempts = Self.attempts(of: open, at: slot, service)
+            for receiver in receivers {
+                let attempts = Self.attempts(of: open, at: receiver, service)
                 guard !attempts.isEmpty else { continue }
                 group.addTask {
                     var ends: [DeliveryResult?] = []
@@ -127,12 +140,12 @@ struct DispatchPass {
 
     private static func attempts(
         of open: [OpenNotification],
-        at slot: SinkSlot,
+        at receiver: SinkReceiver,
         _ service: DispatchService
     ) -> [SinkAttempt] {
         open.compactMap { notification in
-            notification.tickets.first { $0.sink == slot.name }.map {
-                SinkAttempt(notification: notification, ticket: $0, slot: slot, service: service)
+            notification.tickets.first { $0.sink == receiver.name }.map {
+                SinkAttempt(notification: notification, ticket: $0, receiver: receiver, service: service)
             }
         }
         // Notifications that failed before come last, so that a probe does not meet the same poisoned one every time.

@@ -58,7 +58,8 @@ struct NotificationControl: Sendable {
     func act(_ chosen: ChosenAction) async throws -> ActionReport {
         let (id, action) = (chosen.notification, chosen.action)
         let account = try await account()
-        let sinks = sinks.filter { !$0.isDisabled }.map(\.name)
+        let receivers = try await SinkReceiver.all(sinks, of: account, in: store)
+        let sinks = receivers.filter { !$0.isDisabled }.map(\.name)
         let record: ActionRecord
         var isNew = false
         switch try await store.notifications.act(action, on: id, of: account, sinks: sinks, now: clock.now) {

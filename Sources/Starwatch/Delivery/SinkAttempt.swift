@@ -9,8 +9,10 @@ import StarwatchTransport
 struct SinkAttempt {
     let notification: OpenNotification
     let ticket: DeliveryTicket
-    let slot: SinkSlot
+    let receiver: SinkReceiver
     let service: DispatchService
+
+    private var slot: SinkSlot { receiver.slot }
 
     /// Makes the attempt.
     ///
@@ -20,7 +22,7 @@ struct SinkAttempt {
     func run() async throws(StoreError) -> DeliveryResult? {
         // The sink returned 410 Gone after this notification was created.
         if slot.isDisabled { return try await record(.gone, reason: slot.lastReason) }
-        let admission = slot.admit(at: service.now)
+        let admission = slot.admit(at: service.now, to: receiver.host)
         if let changed = admission.changed { log(changed) }
         if let until = admission.waitUntil {
             guard let next = slot.policy.nextAttempt(until, dueSince: ticket.dueSince, now: service.now) else {
@@ -31,7 +33,7 @@ struct SinkAttempt {
         guard let outgoing = await current() else { return abandon() }
         let (start, startedAt) = (service.time.monotonic, service.now)
         let result = await Trace.span(.delivery) { span in
-            let result = await slot.sink.deliver(outgoing)
+            let result = await receiver.deliver(outgoing)
             if let span { fill(span, outgoing, result) }
             return result
         }
@@ -46,6 +48,9 @@ struct SinkAttempt {
             startedAt: startedAt
         )
         guard let outcome = learn(from: result) else { return try await giveUp(after: attempt) }
+        if outcome == .gone, slot.isOfAccounts {
+            try await service.store.accounts.noteGone(slot.name, of: ticket.stream.account, now: service.now)
+        }
         count(result.answer.label)
         if let event = result.answer.event { log(event, result.failure) }
         return try await record(outcome, attempt, reason: result.failure?.reason)
@@ -64,7 +69,7 @@ struct SinkAttempt {
 
     /// Ends the attempt without a result.
     private func abandon() -> DeliveryResult? {
-        if let changed = slot.abandon(at: service.now) { log(changed) }
+        if let changed = slot.abandon(at: service.now, of: receiver.host) { log(changed) }
         return nil
     }
 
@@ -73,7 +78,7 @@ struct SinkAttempt {
     /// - Returns: `nil` if the sink was down for too long.
     private func learn(from result: SinkResult) -> DeliveryOutcome? {
         let now = service.now
-        let (changed, nextTry) = slot.record(result, at: now)
+        let (changed, nextTry) = slot.record(result, at: now, of: receiver.host)
         if let changed { log(changed) }
         if let label = result.failure?.reason.label {
             service.metrics.outbox.deliveryFailures[slot.label, label].increment()
@@ -97,9 +102,10 @@ struct SinkAttempt {
     /// - Parameter attempt: The last attempt; `nil` if the sink was not tried now.
     private func giveUp(after attempt: DeliveryAttempt?) async throws(StoreError) -> DeliveryResult? {
         count(.givenUp)
-        let reason = slot.lastReason ?? FailureReason(.timeout)
+        let lastReason = slot.lastReason(of: receiver.host)
+        let reason = lastReason ?? FailureReason(.timeout)
         log(.sinkGivenUp, SinkFailure("The sink was down for too long.", reason))
-        return try await record(.givenUp(isAttempt: attempt != nil), attempt, reason: slot.lastReason)
+        return try await record(.givenUp(isAttempt: attempt != nil), attempt, reason: lastReason)
     }
 
     /// Stores the result.
@@ -151,7 +157,8 @@ struct SinkAttempt {
     /// Counts and logs the new state of the sink's circuit.
     private func log(_ state: CircuitState) {
         service.metrics.api.circuitTransitions[slot.target, state].increment()
-        service.metrics.api.circuitState[slot.target].set(state.metricValue)
+        service.metrics.api.circuitState[slot.target].set(slot.circuitState.metricValue)
+        if slot.isOfAccounts { service.metrics.fleet.unreachableHosts[slot.label].set(Double(slot.hostsDown)) }
         service.logger.log(
             .sinkCircuit,
             [.runID: "\(notification.runID)", .sink: "\(slot.name)", .state: "\(state.rawValue)"]

@@ -6,6 +6,8 @@ import StarwatchTransport
 /// Makes the configured sinks.
 struct SinkFactory {
     let options: [SinkOptions]
+    /// The accounts of the agent. Each of many can bring what a sink leaves out.
+    let accounts: AccountMode
     let http: any HTTPTransport
     let secrets: SecretFiles
     let feed: Feed
@@ -22,7 +24,10 @@ struct SinkFactory {
     }
 
     private func sink(_ sink: SinkOptions) throws(AgentError) -> any NotificationSink {
-        switch sink.kind {
+        if let part = sink.partsOfAccounts.needed.first, accounts == .one {
+            throw AgentError(.configuration, "delivery.sinks.\(sink.name) needs its \(part.setting); add it.")
+        }
+        return switch sink.kind {
         case .stdout: StdoutSink(name: sink.name)
         case .log: LogEntrySink(name: sink.name, logger: logger, droppedLines: droppedLines)
         case .feed(let keep): FeedSink(name: sink.name, keep: keep, feed: feed)
@@ -34,7 +39,8 @@ struct SinkFactory {
                 timeout: timeout,
                 http: try client(of: sink),
                 time: time,
-                secret: try signingSecret(secretFile, "delivery.sinks.\(sink.name).secret_file")
+                secret: try signingSecret(secretFile, "delivery.sinks.\(sink.name).secret_file"),
+                includesAccount: sink.includesAccount
             )
         case .ntfy(let url, let topic, let tokenFile):
             NtfySink(
@@ -44,7 +50,7 @@ struct SinkFactory {
                 http: try client(of: sink),
                 time: time,
                 token: try tokenFile.map { path throws(AgentError) in
-                    try secrets.file(path, "delivery.sinks.\(sink.name).token_file")
+                    .file(try secrets.file(path, "delivery.sinks.\(sink.name).token_file"))
                 }
             )
         case .chat(let chat): try self.chat(chat, of: sink)
@@ -55,13 +61,6 @@ struct SinkFactory {
     private func chat(_ chat: ChatOptions, of sink: SinkOptions) throws(AgentError) -> ChatSink {
         let setting = "delivery.sinks.\(sink.name)"
         let service = chat.service
-        func need(_ name: String, _ isThere: Bool) throws(AgentError) {
-            guard !isThere else { return }
-            throw AgentError(.configuration, "\(setting) of \(service.rawValue) needs its \(name); add it.")
-        }
-        try need("address", chat.address != .standard || service.standardURL != nil)
-        try need("room", chat.room != nil || !service.needsRoom)
-        try need("token file", chat.tokenFile != nil || !service.needsToken)
         let address: ChatSink.Address =
             switch chat.address {
             case .url(let url): .url(url)
@@ -73,7 +72,9 @@ struct SinkFactory {
             service: service,
             receiver: (
                 chat.room ?? "",
-                try chat.tokenFile.map { path throws(AgentError) in try secrets.file(path, "\(setting).token_file") }
+                try chat.tokenFile.map { path throws(AgentError) in
+                    .file(try secrets.file(path, "\(setting).token_file"))
+                }
             ),
             address: address,
             timeout: chat.timeout,
@@ -91,21 +92,34 @@ struct SinkFactory {
         }
     }
 
-    private func signingSecret(_ path: String?, _ setting: String) throws(AgentError) -> SecretFile? {
+    private func signingSecret(_ path: String?, _ setting: String) throws(AgentError) -> SinkSecret? {
         guard let path else { return nil }
-        return try secrets.file(path, setting) { bytes throws(AgentError) in
+        let file = try secrets.file(path, setting) { bytes throws(AgentError) in
             guard WebhookSigner(file: bytes) == nil else { return }
             throw AgentError(
                 .configuration,
                 "\(setting) must hold the secret's bytes, or lines of whsec_ and then a secret in base64."
             )
         }
+        return .file(file)
     }
 
     private func otherFiles(than sink: SinkOptions) -> [String] {
         options.compactMap { other in
             guard other.name != sink.name, case .file(let path) = other.kind else { return nil }
             return path
+        }
+    }
+}
+
+extension SinkAddressPart {
+    /// The words for the setting that the file leaves out.
+    fileprivate var setting: String {
+        switch self {
+        case .url: "address"
+        case .room: "room"
+        case .topic: "topic"
+        case .secret: "token file"
         }
     }
 }

@@ -12,6 +12,10 @@ struct AccountsControl: Sendable {
     let pseudonym: IdentityHash
     let gate: Gate
     let polls: [Poll]
+    /// The configured sinks.
+    let sinks: [SinkOptions]
+    /// The sinks that need an address of the account, if all do; none if another sink reaches every account.
+    let addressedSinks: [String]
     /// Ends the work that an account has now.
     let endWork: @Sendable (DID) async -> Void
     /// Wakes the loop of the visits.
@@ -46,7 +50,13 @@ struct AccountsControl: Sendable {
         var known: Set<DID> = []
         for entry in additions.accounts {
             do throws(ControlError) {
-                let draft = try Self.draft(entry, in: dialect)
+                var draft = try Self.draft(entry, in: dialect)
+                for (name, address) in entry.sinks ?? [:] {
+                    if let problem = SinkAddressRule.problem(of: address, for: name, among: sinks) {
+                        throw ControlError(.invalid, problem)
+                    }
+                    draft.sinks[name] = .some(address)
+                }
                 guard known.insert(draft.did).inserted else {
                     throw ControlError(.invalid, "The DID stands twice; leave one of them out.")
                 }
@@ -131,12 +141,17 @@ struct AccountsControl: Sendable {
 
     /// The accounts in numbers, which are also metrics.
     func counts() async throws(StoreError) -> AccountCounts {
-        let counts = try await store.accounts.counts(now: now, staleBefore: now - staleAfter)
+        let counts = try await store.accounts.counts(
+            now: now,
+            staleBefore: now - staleAfter,
+            addressed: addressedSinks
+        )
         let metrics = environment.metrics.fleet
         metrics.accounts[.active].set(Double(counts.active))
         metrics.accounts[.paused].set(Double(counts.paused))
         metrics.leases.set(Double(counts.leased))
         metrics.stale.set(Double(counts.stale))
+        metrics.unreachable.set(Double(counts.unreachable))
         metrics.due.set(Double(counts.due))
         metrics.oldestDue.set(counts.oldestDue?.seconds ?? 0)
         metrics.reachableInterval.set(round(of: counts).inSeconds)
@@ -155,7 +170,9 @@ struct AccountsControl: Sendable {
     /// The facts that decide about the agent's health.
     func facts(_ counts: AccountCounts, now: Timestamp) -> HealthFacts.Accounts {
         let wait = counts.oldestDue.map { max(now - $0, .zero) } ?? .zero
-        return HealthFacts.Accounts(wait: wait, round: round(of: counts), stale: counts.stale)
+        var facts = HealthFacts.Accounts(wait: wait, round: round(of: counts), stale: counts.stale)
+        facts.unreachable = counts.unreachable
+        return facts
     }
 
     private func warning() async throws -> String? {
@@ -178,7 +195,10 @@ struct AccountsControl: Sendable {
             dueAt: account.status == .active ? account.dueAt.iso8601 : nil,
             lastAttempt: account.lastAttempt?.iso8601,
             lastSuccess: account.lastSuccess?.iso8601,
-            working: account.isLeased
+            working: account.isLeased,
+            sinks: sinks.filter(\.isOfAccounts).reduce(into: [:]) {
+                $0[$1.name] = account.sinks[$1.name]?.rawValue ?? "missing"
+            }
         )
     }
 

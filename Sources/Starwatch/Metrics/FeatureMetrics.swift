@@ -116,6 +116,21 @@ package struct FleetMetrics: Sendable {
             stability: .detail
         )
     )
+    package let unreachable = MetricRegistry.current.gauge(
+        .gauge(
+            "starwatch_fleet_accounts_without_address",
+            "Active accounts that no sink reaches, because every sink needs an address of them and has none.",
+            stability: .detail
+        )
+    )
+    package let unreachableHosts = MetricRegistry.current.gauges(
+        .gauge(
+            "starwatch_fleet_unreachable_hosts",
+            "Hosts of the addresses of accounts whose circuit is not closed.",
+            stability: .detail
+        ),
+        by: .sink
+    )
     package let oldestDue = MetricRegistry.current.gauge(
         .gauge(
             "starwatch_fleet_oldest_due_timestamp_seconds",

@@ -301,9 +301,11 @@ public struct SinkOptions: Sendable, Hashable {
         case feed(keep: Int)
         /// JSON lines appended to a file of mode 0600.
         case file(path: String)
-        /// Standard Webhooks, with a `timeout` for each request; unsigned if `secretFile` is `nil`.
+        /// Standard Webhooks, with a `timeout` for each request; unsigned if `secretFile` is `nil`. With an empty `url`
+        /// each of ``AccountMode/many`` accounts brings its own, and can bring a secret.
         case webhook(url: String, secretFile: String?, timeout: Duration)
-        /// A topic of an ntfy server; without a token if `tokenFile` is `nil`.
+        /// A topic of an ntfy server; without a token if `tokenFile` is `nil`. Each of ``AccountMode/many`` accounts
+        /// brings what is empty.
         case ntfy(url: String, topic: String, tokenFile: String?)
         /// A chat, in the format of its service.
         case chat(ChatOptions)
@@ -336,6 +338,8 @@ public struct SinkOptions: Sendable, Hashable {
     /// Whether the sink gets the synthetic changes of ``AgentOptions/canary``. Only a webhook, a file and a command can,
     /// because they are for programs. By default `false`.
     public var takesCanaries = false
+    /// Whether a webhook gets the DID of the account as `account_did`. By default `false`.
+    public var includesAccount = false
     /// The proxy of a webhook, an ntfy server or a chat, as ``ServerOptions/proxy``. `nil`, the default: none.
     public var proxy: String?
     /// A PEM file of additional trust anchors for a webhook, an ntfy server or a chat. `nil`, the default: only the

@@ -64,7 +64,10 @@ public final class Agent: Sendable {
         options.auth = AuthOptions()
         options.callbacks = CallbackOptions()
         for index in options.delivery.sinks.indices where options.delivery.sinks[index].kind.sendsRequests {
-            options.delivery.sinks[index].kind = .log
+            let isOfAccounts = options.delivery.sinks[index].isOfAccounts
+            let ofAccounts = SinkOptions.Kind.webhook(url: "", secretFile: nil, timeout: .zero)
+            options.delivery.sinks[index].kind = isOfAccounts ? ofAccounts : .log
+            options.delivery.sinks[index].caFile = nil
         }
         var parts = AgentDependencies()
         parts.store = { $0.reads = true }

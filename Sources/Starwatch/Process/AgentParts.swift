@@ -64,6 +64,7 @@ struct AgentParts {
                 .provider()
             sinks = try SinkFactory(
                 options: options.delivery.sinks,
+                accounts: options.accounts,
                 http: self.http,
                 secrets: secrets,
                 feed: feed,

@@ -200,18 +200,23 @@ package final class AgentProcess: Sendable {
         after previous: Agent?
     ) -> [SinkSlot] {
         let metrics = environment.metrics
-        func slot(_ sink: any NotificationSink, _ policy: SinkPolicy = SinkPolicy()) -> SinkSlot {
+        func slot(
+            _ sink: any NotificationSink,
+            _ policy: SinkPolicy = SinkPolicy(),
+            isOfAccounts: Bool = false
+        ) -> SinkSlot {
             SinkSlot(
                 sink: sink,
                 label: metrics.sinkNames[sink.name]!,
                 target: metrics.circuitNames[sink.name]!,
-                policy: policy
+                policy: policy,
+                isOfAccounts: isOfAccounts
             )
         }
         let configured = zip(parts.sinks, options.delivery.sinks).map { sink, settings in
             var policy = SinkPolicy(isRequired: settings.isRequired, giveUpAfter: settings.giveUpAfter)
             policy.takesCanaries = settings.takesCanaries
-            let slot = slot(sink, policy)
+            let slot = slot(sink, policy, isOfAccounts: settings.isOfAccounts)
             let former = previous?.options.delivery.sinks.first { $0.name == settings.name }
             if let previous, former?.kind == settings.kind, former?.caFile == settings.caFile,
                 let same = previous.process.sinks.first(where: { $0.name == sink.name })

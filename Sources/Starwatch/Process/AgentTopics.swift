@@ -36,7 +36,13 @@ package struct AgentTopics: Sendable {
         outbox = OutboxControl(dispatcher: runtime.dispatcher, wakes: runtime.wakes)
         let (process, options, account) = (runtime.process, runtime.options, runtime.account)
         let (environment, store) = (process.environment, process.store)
-        sinks = SinkControl(sinks: process.sinks, environment: environment)
+        sinks = SinkControl(
+            sinks: process.sinks,
+            identity: account.identity,
+            store: store,
+            environment: environment,
+            pseudonym: process.pseudonym
+        )
         quarantine = QuarantineControl(
             polls: runtime.polls,
             account: account.identity.served,

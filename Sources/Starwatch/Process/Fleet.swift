@@ -32,6 +32,8 @@ final class Fleet: Sendable {
             pseudonym: process.pseudonym,
             gate: base.account.gate,
             polls: base.polls,
+            sinks: options.delivery.sinks,
+            addressedSinks: process.sinks.allSatisfy(\.isOfAccounts) ? process.sinks.map(\.name) : [],
             endWork: { account in
                 guard let runtime = residents.runtime(of: account) else { return }
                 runtime.account.identity.invalidate()

@@ -90,6 +90,14 @@ struct StoryFinder: Sendable {
         let (now, local) = (environment.clock.now, environment.time.now)
         var pauses: [String: SinkPause] = [:]
         for sink in sinks { pauses[sink.name] = sink.pause(at: now) }
+        var hasSinks = sinks.contains { !$0.isDisabled }
+        // Of one of many accounts, the host of its address counts.
+        if let served = account.identity.served,
+            let receivers = try? await SinkReceiver.all(sinks, of: served, in: store)
+        {
+            hasSinks = receivers.contains { !$0.isDisabled }
+            for receiver in receivers { pauses[receiver.name] = receiver.pause(at: now) }
+        }
         // The gate's times are the local clock's.
         let held = await account.gate.hold(now: local)?.until.map { $0 + (now - local) }
         return StoryBuilder(
@@ -98,7 +106,7 @@ struct StoryFinder: Sendable {
             pseudonym: pseudonym,
             changeHash: changeHash,
             pauses: pauses,
-            hasSinks: sinks.contains { !$0.isDisabled },
+            hasSinks: hasSinks,
             throttledUntil: held,
             options: options
         )

@@ -8,6 +8,8 @@ package enum SinkReach: Sendable, Hashable {
     case ready
     /// The server answered a GET request with this status.
     case answered(status: Int)
+    /// Each account brings the address, so there is none to try.
+    case ofAccounts
     case failed(SinkFailure)
 
     /// The longest time for an answer.
@@ -18,7 +20,8 @@ package enum SinkReach: Sendable, Hashable {
     /// A webhook or an ntfy server is there if it answers a GET request, with any status: only the notification itself
     /// can show whether it is accepted.
     package static func of(_ sink: SinkOptions) async -> SinkReach {
-        switch sink.kind {
+        if sink.isOfAccounts { return .ofAccounts }
+        return switch sink.kind {
         case .stdout, .log, .feed: .ready
         case .file(let path): folderProblem(of: path).map(SinkReach.failed) ?? .ready
         case .command(let argv, _): programProblem(argv.first ?? "").map(SinkReach.failed) ?? .ready

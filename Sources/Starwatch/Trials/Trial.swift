@@ -45,6 +45,12 @@ package enum Trial {
             let names = options.delivery.sinks.map(\.name).joined(separator: ", ")
             throw AgentError(.failed, "There is no sink of that name; the sinks are \(names).")
         }
+        guard !sink.isOfAccounts else {
+            throw AgentError(
+                .failed,
+                "Each account brings the address of this sink; start the agent, and name an account with --account."
+            )
+        }
         var options = options
         options.delivery.sinks = [sink]
         // A trial of a sink needs no token.

@@ -20,8 +20,8 @@ import StarwatchTransport
 
     /// An entry of ``ControlVerbs/addAccounts`` alone, as a line of a file has it.
     package static let accountLine = RequestForm<AccountAdditions.Entry>.body(
-        #"{"did": "did:…", "stars": ["…"]}"#
-    )
+        #"{"did": "did:…", "stars": ["…"], "sinks": {"hook": {"url": "https://…"}}}"#
+    ) { try $0.checkFields() }
 
     package static let status = Verb(.get, "/api/v1/status", counts: nil) {
         await $0.status.status()
@@ -237,12 +237,14 @@ package struct ControlVerbs: Sendable {
     ) {
         try await $0.ofMany().list($1)
     }
-    /// Adds accounts, and changes the stars of those that exist. Says of each entry what it did or why not.
+    /// Adds accounts, and changes the stars and addresses of those that exist. Says of each entry what it did or why not.
     package let addAccounts = Verb(
         .post,
         "/api/v1/accounts",
         counts: .accountsChange,
-        taking: RequestForm<AccountAdditions>.body(#"{"accounts": [{"did": "did:…", "stars": ["…"]}]}"#),
+        taking: RequestForm<AccountAdditions>.body(#"{"accounts": [{"did": "did:…", "stars": ["…"]}]}"#) {
+            for entry in $0.accounts { try entry.checkFields() }
+        },
         patience: ControlAPI.Patience.ofWrites
     ) {
         try await $0.ofMany().add($1)

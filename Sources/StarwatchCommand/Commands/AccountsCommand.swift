@@ -13,13 +13,14 @@ struct AccountsCommand: AsyncParsableCommand {
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             "add",
-            "Add accounts, or change their stars.",
+            "Add accounts, or change their stars and addresses.",
             """
-            With --stdin, each line of standard input is an account: {"did": "did:ethr:0x…", "stars": ["…"]}. A line with a \
-            mistake is named, and the other lines are added. An account that exists gets the new stars, if any are given.
+            With --stdin, each line of standard input is an account: {"did": "did:ethr:0x…", "stars": ["…"], "sinks": {"hook": \
+            {"url": "https://…", "secret": "…"}}}. A line with a mistake is named, and the other lines are added. An account \
+            that exists gets the new stars and addresses, if any are given; null takes an address away.
             """,
             waiting: ControlAPI.addAccounts.patience,
-            examples: "starwatch accounts add did:ethr:0x… --star https://endorser.ch/entity/…",
+            examples: "starwatch accounts add did:ethr:0x… --star https://endorser.ch/entity/… --sink hook=hook.json",
             "starwatch accounts add --stdin"
         )
 
@@ -29,6 +30,17 @@ struct AccountsCommand: AsyncParsableCommand {
         @Option(help: ArgumentHelp("A starred plan; give it several times for more.", valueName: "id"))
         var star: [String] = []
 
+        @Option(
+            help: ArgumentHelp(
+                """
+                The account's address for a sink, in a file of mode 0600: {"url": "https://…", "secret": "…"}. Give it several \
+                times for more.
+                """,
+                valueName: "name=file"
+            )
+        )
+        var sink: [String] = []
+
         @Flag(help: "Read one account from each line of standard input.")
         var stdin = false
 
@@ -36,13 +48,27 @@ struct AccountsCommand: AsyncParsableCommand {
 
         func validate() throws {
             guard (did != nil) != stdin else { throw ValidationError("Give either a DID or --stdin.") }
-            if stdin, !star.isEmpty { throw ValidationError("With --stdin, the stars stand in its lines.") }
+            if stdin, !star.isEmpty || !sink.isEmpty {
+                throw ValidationError("With --stdin, the stars and addresses stand in its lines.")
+            }
+        }
+
+        /// The addresses in the files.
+        private func addresses() throws -> [String: SinkAddress?]? {
+            guard !sink.isEmpty else { return nil }
+            var addresses: [String: SinkAddress?] = [:]
+            for text in sink {
+                let parts = text.split(separator: "=", maxSplits: 1)
+                guard parts.count == 2 else { throw ValidationError("--sink must be NAME=FILE.") }
+                addresses[String(parts[0])] = try SinkAddressFile.read(String(parts[1]))
+            }
+            return addresses
         }
 
         func run() async throws {
             var input = AccountLines()
             if let did {
-                input.add(.init(did: did, stars: star.isEmpty ? nil : star), line: nil)
+                input.add(.init(did: did, stars: star.isEmpty ? nil : star, sinks: try addresses()), line: nil)
             } else {
                 while let line = readLine() { input.add(line) }
             }
@@ -246,7 +272,10 @@ struct AccountLines {
         var request = ControlRequest()
         request.body = Array(text.utf8)
         guard let entry = try? ControlAPI.accountLine.read(request) else {
-            let problem = #"must be JSON of the form {"did": "did:ethr:0x…", "stars": ["…"]}; the others are added."#
+            let problem = """
+                must be JSON of the form {"did": "did:ethr:0x…", "stars": ["…"], "sinks": {"hook": {"url": "https://…"}}}; \
+                the others are added.
+                """
             return refused.append(Refusal(line: count, problem: problem))
         }
         if let first = firstLines[entry.did] {
@@ -263,9 +292,13 @@ enum AccountsText {
     static func list(_ accounts: [AccountReport]) -> String {
         guard !accounts.isEmpty else { return "There are no accounts; add some with starwatch accounts add." }
         let rows = accounts.map { account in
-            [account.did, account.status, "\(account.stars)", account.lastSuccess ?? "never", account.dueAt ?? "-"]
+            [
+                account.did, account.status, "\(account.stars)", account.lastSuccess ?? "never", account.dueAt ?? "-",
+                sinks(account) ?? "-",
+            ]
         }
-        return TextTable(titles: ["ACCOUNT", "STATUS", "STARS", "LAST SUCCESS", "DUE"], right: [2], rows: rows).text
+        let titles = ["ACCOUNT", "STATUS", "STARS", "LAST SUCCESS", "DUE", "ADDRESSES"]
+        return TextTable(titles: titles, right: [2], rows: rows).text
     }
 
     static func removal(_ report: IdentityRemovalReport) -> String {
@@ -275,12 +308,19 @@ enum AccountsText {
 
     static func erasure(_ report: IdentityErasureReport) -> String { IdentityText.erasure(report, of: "account") }
 
+    /// The states of the account's addresses; `nil` if no sink needs one.
+    private static func sinks(_ account: AccountReport) -> String? {
+        guard !account.sinks.isEmpty else { return nil }
+        return account.sinks.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+    }
+
     static func details(_ account: AccountReport) -> String {
         TextTable.pairs([
             ("DID", account.did), ("In logs", account.pseudonym),
             ("Status", account.status + (account.working ? ", at work now" : "")), ("Stars", "\(account.stars)"),
             ("Added", account.addedAt), ("Last attempt", account.lastAttempt ?? "never"),
             ("Last success", account.lastSuccess ?? "never"), ("Due", account.dueAt ?? "not while it is paused"),
+            ("Addresses", sinks(account) ?? "none needed"),
         ])
     }
 }

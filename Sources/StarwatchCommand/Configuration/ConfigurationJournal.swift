@@ -10,6 +10,8 @@ final class ConfigurationJournal {
 
     /// `true` for a web configuration file.
     let isWeb: Bool
+    /// Whether the file says accounts: many. Each account can bring what a sink leaves out.
+    var servesMany = false
     /// The web configurations that the file names.
     private(set) var webConfigurations: [ServedPort: WebConfiguration] = [:]
 

@@ -19,6 +19,7 @@ enum ConfigurationReader {
         options.control.socket = journal.files.path(options.control.socket)
         let file = SettingsField("", in: "", line: nil, node: root, journal: journal)
         if root?.mapping != nil || file.isNull {
+            journal.servesMany = file.field("accounts").text == AccountMode.many.rawValue
             ConfigurationTable.settings.readAll(&options, from: file)
             checkTogether(options, journal)
         } else {

@@ -86,12 +86,13 @@ extension ConfigurationTable {
                 as: .secretFile,
                 "whsec_ and base64, or bytes; two whsec_ lines to rotate"
             )
+            Entry("include_account", \.includesAccount, as: .flag, "true: adds account_did, the account's DID")
             connection
             Entry("timeout", \.timeout, as: .duration(.milliseconds(100), .seconds(600)))
             canary
         case .ntfy:
-            Entry("url", \.url, as: .url.needed(needs("url")))
-            Entry("topic", \.topic, as: .text(ValueRules.topic).secret.needed(needs("topic")))
+            Entry("url", \.url, as: .url.needed(needs("url")).leftToAccounts)
+            Entry("topic", \.topic, as: .text(ValueRules.topic).secret.needed(needs("topic")).leftToAccounts)
             Entry("token_file", \.tokenFile, as: .secretFile)
             connection
         case .command:

@@ -18,6 +18,7 @@ extension Entry {
         self.init(key: key) { root, section in
             let field = section.field(key)
             if let needed = rule.needed, field.isNull {
+                if rule.isLeftToAccounts, section.journal.servesMany { return }
                 return section.report(needed, at: field.node == nil ? nil : key)
             }
             guard field.node != nil, let value = rule.read(field) else { return }

@@ -11,6 +11,8 @@ struct Rule<Value> {
     var show: (Value) -> String
     /// The problem of a file without the value; `nil` for a setting with a default.
     var needed: String?
+    /// Whether ``needed`` does not hold with accounts: many, because each account can bring the value.
+    var isLeftToAccounts = false
     /// The choices, which begin the comment.
     var choices = ""
     /// The limits, which end the comment.
@@ -33,10 +35,13 @@ struct Rule<Value> {
         }
         rule.show = { $0.map(show) ?? "null" }
         (rule.needed, rule.choices, rule.limits) = (needed, choices, limits)
+        rule.isLeftToAccounts = isLeftToAccounts
         return rule
     }
 
     func needed(_ problem: String) -> Rule { with { $0.needed = problem } }
+
+    var leftToAccounts: Rule { with { $0.isLeftToAccounts = true } }
 
     func shown(_ show: @escaping (Value) -> String) -> Rule { with { $0.show = show } }
 

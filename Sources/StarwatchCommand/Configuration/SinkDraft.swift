@@ -9,7 +9,8 @@ struct SinkDraft {
     var name = ""
     var kind: Kind?
     var keep = 100
-    var (path, topic) = ("", "")
+    var path = ""
+    var topic: String?
     var url: String?
     var argv: [String] = []
     var format: ChatService?
@@ -23,19 +24,21 @@ struct SinkDraft {
     var isRequired = true
     var giveUpAfter: Duration?
     var takesCanaries = false
+    var includesAccount = false
 
     init() {}
 
     init(_ sink: SinkOptions) {
         (name, isRequired, giveUpAfter) = (sink.name, sink.isRequired, sink.giveUpAfter)
         (caFile, proxy, takesCanaries) = (sink.caFile, sink.proxy, sink.takesCanaries)
+        includesAccount = sink.includesAccount
         switch sink.kind {
         case .stdout: kind = .stdout
         case .log: kind = .log
         case .feed(let keep): (kind, self.keep) = (.feed, keep)
         case .file(let path): (kind, self.path) = (.file, path)
         case .webhook(let url, let secretFile, let timeout):
-            (kind, self.url, self.secretFile, self.timeout) = (.webhook, url, secretFile, timeout)
+            (kind, self.url, self.secretFile, self.timeout) = (.webhook, url.given, secretFile, timeout)
         case .chat(let chat):
             (kind, format, room, tokenFile, timeout) = (.webhook, chat.service, chat.room, chat.tokenFile, chat.timeout)
             switch chat.address {
@@ -44,7 +47,7 @@ struct SinkDraft {
             case .standard: url = chat.service.standardURL
             }
         case .ntfy(let url, let topic, let tokenFile):
-            (kind, self.url, self.topic, self.tokenFile) = (.ntfy, url, topic, tokenFile)
+            (kind, self.url, self.topic, self.tokenFile) = (.ntfy, url.given, topic.given, tokenFile)
         case .command(let argv, let timeout): (kind, self.argv, self.timeout) = (.command, argv, timeout)
         }
     }
@@ -60,12 +63,13 @@ struct SinkDraft {
         case .file: kind = .file(path: path)
         case .webhook:
             kind = chat.map { .chat($0) } ?? .webhook(url: url ?? "", secretFile: secretFile, timeout: timeout)
-        case .ntfy: kind = .ntfy(url: url ?? "", topic: topic, tokenFile: tokenFile)
+        case .ntfy: kind = .ntfy(url: url ?? "", topic: topic ?? "", tokenFile: tokenFile)
         case .command: kind = .command(argv: argv, timeout: timeout)
         }
         var options = SinkOptions(name: name, kind: kind)
         (options.isRequired, options.giveUpAfter) = (isRequired, giveUpAfter)
         (options.caFile, options.proxy, options.takesCanaries) = (caFile, proxy, takesCanaries)
+        options.includesAccount = includesAccount
         return options
     }
 
@@ -106,4 +110,9 @@ struct SinkDraft {
             ("A program that reads the notification as JSON from standard input:", draft("script", .command)),
         ]
     }
+}
+
+extension String {
+    /// The text of a setting; `nil` if each account brings it.
+    fileprivate var given: String? { isEmpty ? nil : self }
 }

@@ -9,7 +9,7 @@ enum WebhookRules {
         func has(_ key: String) -> Bool { !section.field(key).isNull }
         guard let service = draft.format else {
             guard !has("format") else { return }
-            if !has("url") { section.report("a sink of kind webhook needs url; add it.") }
+            if !has("url"), !section.journal.servesMany { section.report("a sink of kind webhook needs url; add it.") }
             for key in ["url_file", "room", "token_file"] where has(key) {
                 section.report("needs format; add format or remove this setting.", at: key)
             }
@@ -33,10 +33,10 @@ enum WebhookRules {
             if isNeeded, !has(key) { missing.append(key) }
             if !isNeeded, has(key) { section.report("has no effect with \(format); remove it.", at: key) }
         }
-        if !missing.isEmpty {
+        if !missing.isEmpty, !section.journal.servesMany {
             section.report("\(format) needs \(missing.joined(separator: ", and ")); add what is missing.")
         }
-        for key in ["secret_file", "canary"] where has(key) && section.field(key).text != "false" {
+        for key in ["secret_file", "include_account", "canary"] where has(key) && section.field(key).text != "false" {
             section.report("is for programs that read a webhook, not for \(format); remove it.", at: key)
         }
     }

@@ -124,6 +124,10 @@ struct Doctor {
         let reach = await SinkReach.of(sink)
         if let failure = reach.failure { return Finding(area, .problem, failure.sentence) }
         if let finding = running?.sink(sink.name) { return finding }
+        if reach == .ofAccounts {
+            let test = "'starwatch sinks test \(sink.name) --account DID' delivers to one."
+            return Finding(area, .ok, "Each account brings its address; \(test)")
+        }
         let test = "'starwatch sinks test \(sink.name)' delivers to it."
         guard case .answered(let status) = reach else { return Finding(area, .ok, "It is ready; \(test)") }
         return Self.finding(area, status: status, test)

@@ -36,7 +36,9 @@ enum StatusText {
         let numbers = "\(accounts.active) active, \(accounts.paused) paused"
         guard accounts.active > 0 else { return numbers }
         let stale = accounts.stale > 0 ? ", \(accounts.stale) without success for too long" : ""
-        return numbers + stale + waiting + "; one round takes at least \(AgeText.duration(accounts.roundSeconds))"
+        let missing = accounts.withoutAddress > 0 ? ", \(accounts.withoutAddress) without an address" : ""
+        return numbers + stale + missing + waiting
+            + "; one round takes at least \(AgeText.duration(accounts.roundSeconds))"
     }
 
     /// The problems with the command that answers each; `nil` without any.

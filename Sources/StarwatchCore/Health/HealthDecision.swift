@@ -188,6 +188,9 @@ package enum HealthDecision {
         } else if let accounts = facts.accounts, accounts.stale > 0 {
             let count = accounts.stale == 1 ? "1 account has" : "\(accounts.stale) accounts have"
             add(.accountsLate, "\(count) had no success for too long")
+        } else if let accounts = facts.accounts, accounts.unreachable > 0 {
+            let count = accounts.unreachable == 1 ? "1 account has" : "\(accounts.unreachable) accounts have"
+            add(.accountsLate, "\(count) no address at any sink")
         }
         if facts.isIdle { add(.noPolls, "there is nothing to poll") }
         if facts.failedAcknowledgements >= HealthFacts.acknowledgementsFailAfter {

@@ -129,6 +129,8 @@ package struct HealthFacts: Sendable, Hashable {
         package var round: Duration
         /// The number of accounts without a success for longer than `stale_after`.
         package var stale: Int
+        /// The number of active accounts that no sink reaches, because they have no address.
+        package var unreachable = 0
 
         /// The delay that is usual, beyond that of the limit.
         package static let grace = Duration.seconds(300)

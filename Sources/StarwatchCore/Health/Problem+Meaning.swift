@@ -67,9 +67,9 @@ extension Problem.Kind {
             """
         case .accountsLate:
             """
-            Accounts wait longer for their visit than the limit of requests explains, or had no success for longer than \
-            `stale_after`. A server or a sink is slow, or credentials of accounts are wrong. `starwatch accounts list` has the \
-            last success of each.
+            Accounts wait longer for their visit than the limit of requests explains, had no success for longer than \
+            `stale_after`, or have no address at any sink. A server or a sink is slow, credentials of accounts are wrong, or \
+            addresses are missing. `starwatch accounts list` has the last success and the addresses of each.
             """
         case .sinkRejecting:
             """

@@ -88,6 +88,7 @@ enum StatusField {
         ("accounts.paused", "Accounts that an operator paused."),
         ("accounts.due", "Accounts that are due and wait for their visit."),
         ("accounts.stale", "Accounts without a success for longer than the longest stale_after."),
+        ("accounts.without_address", "Active accounts that no sink reaches, because they have no address."),
         ("accounts.oldest_due", "Time since which the one that waits longest is due; absent if none waits."),
         ("accounts.round_seconds", "Time that one round of all accounts takes at least, by the limit of requests."),
         ("storage.encrypted", "Whether the database is encrypted."),

@@ -189,9 +189,12 @@ extension StatusPage {
         guard let accounts = status.accounts else { return nil }
         let isLate = status.has(.accountsLate)
         let oldest = times.ageAndTime(accounts.oldestDue, never: "none")
+        let missing: HTML =
+            accounts.withoutAddress == 0
+            ? "" : ", <span class=\"bad\">\(accounts.withoutAddress) without an address</span>"
         let round: HTML = accounts.active == 0 ? "none" : "takes at least \(AgeText.duration(accounts.roundSeconds))"
         return """
-            <dt>Accounts</dt><dd>\(accounts.active) active <small>\(accounts.paused) paused, \(accounts.due) due</small></dd>
+            <dt>Accounts</dt><dd>\(accounts.active) active <small>\(accounts.paused) paused, \(accounts.due) due\(missing)</small></dd>
             <dt>Oldest due</dt><dd>\(isLate ? "<span class=\"bad\">\(oldest)</span>" : oldest)</dd>
             <dt>One round</dt><dd>\(round)</dd>
             """

@@ -5,6 +5,8 @@ package struct AccountDraft: Sendable, Hashable {
     package var did: DID
     /// The starred plans; `nil` leaves those of a known account, and a new one has none.
     package var stars: [String]?
+    /// The addresses to store by their sinks; `nil` takes one away. Those of other sinks stay.
+    package var sinks: [String: SinkAddress?] = [:]
 
     package init(did: DID, stars: [String]? = nil) { (self.did, self.stars) = (did, stars) }
 }
@@ -12,7 +14,7 @@ package struct AccountDraft: Sendable, Hashable {
 /// The result of adding an account.
 package enum AccountAddition: Sendable, Hashable {
     case added
-    /// The account was served before, with other stars or another server.
+    /// The account was served before, with other stars, addresses or another server.
     case changed
     case unchanged
 }

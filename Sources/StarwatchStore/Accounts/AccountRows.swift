@@ -50,11 +50,12 @@ struct AccountRows {
             dueAt: try row["due_at"],
             lastAttempt: try row["last_attempt"],
             lastSuccess: try row["last_success"],
-            isLeased: try row["owner"] as String? != nil
+            isLeased: try row["owner"] as String? != nil,
+            sinks: try sinkStates(of: row["account"])
         )
     }
 
-    func counts(now: Timestamp, staleBefore: Timestamp) throws -> AccountCounts {
+    func counts(now: Timestamp, staleBefore: Timestamp, addressed: [String]) throws -> AccountCounts {
         let isDue = "a.status = 'active' AND l.due_at <= ?1"
         let row = try db.row(
             """
@@ -67,6 +68,17 @@ struct AccountRows {
             """,
             [now.milliseconds, staleBefore.milliseconds]
         )
+        let unreachable: Int =
+            try addressed.isEmpty
+            ? 0
+            : db.integer(
+                """
+                SELECT count(*) FROM accounts a WHERE a.status = 'active' AND NOT EXISTS (
+                    SELECT 1 FROM account_sinks k WHERE k.account = a.account AND k.gone_at IS NULL
+                        AND k.sink IN (SELECT value FROM json_each(?)))
+                """,
+                [jsonArray(addressed)]
+            )
         guard let row else { throw StoreError.damaged }
         return AccountCounts(
             active: try row["active"],
@@ -74,6 +86,7 @@ struct AccountRows {
             leased: try row["leased"],
             due: try row["due"],
             stale: try row["stale"],
+            unreachable: unreachable,
             oldestDue: try row["oldest"]
         )
     }
@@ -97,7 +110,8 @@ struct AccountRows {
         )
         if try known?["generation"] as Int? != nil {
             let hasMoved = try db.identity.move(draft.did, to: server, now: now)
-            guard try setStars(of: draft, server: server, now: now) || hasMoved else { return .unchanged }
+            let hasStars = try setStars(of: draft, server: server, now: now)
+            guard try setSinks(of: draft) || hasStars || hasMoved else { return .unchanged }
             try changed(draft.did, dueAt: dueAt, now: now)
             return .changed
         }
@@ -113,6 +127,7 @@ struct AccountRows {
             try db.run("DELETE FROM removed_accounts WHERE account = ?", [db.key(draft.did)])
             _ = try setStars(of: draft, server: server, now: now)
         }
+        _ = try setSinks(of: draft)
         try enter(draft.did, now: now, dueAt: dueAt)
         return .added
     }

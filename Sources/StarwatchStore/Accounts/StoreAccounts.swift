@@ -94,12 +94,17 @@ package struct StoreAccounts: Sendable {
         }
     }
 
-    /// - Parameter staleBefore: The time since which an account must have succeeded, or been added.
+    /// - Parameters:
+    ///   - staleBefore: The time since which an account must have succeeded, or been added.
+    ///   - addressed: The sinks that need an address of the account, if all do; none if another sink reaches every account.
     package func counts(
         now: Timestamp,
-        staleBefore: Timestamp = Timestamp(milliseconds: 0)
+        staleBefore: Timestamp = Timestamp(milliseconds: 0),
+        addressed: [String] = []
     ) async throws(StoreError) -> AccountCounts {
-        try await store.direct(.read) { db in try db.accounts.counts(now: now, staleBefore: staleBefore) }
+        try await store.direct(.read) { db in
+            try db.accounts.counts(now: now, staleBefore: staleBefore, addressed: addressed)
+        }
     }
 }
 

@@ -21,6 +21,8 @@ package struct StoredAccount: Sendable, Hashable {
     package let lastSuccess: Timestamp?
     /// Whether an owner has claimed the account and not released it.
     package let isLeased: Bool
+    /// The states of the addresses that it has brought, by their sinks.
+    package let sinks: [String: SinkAddressState]
 }
 
 /// The numbers of served accounts.
@@ -33,6 +35,8 @@ package struct AccountCounts: Sendable, Hashable {
     package let due: Int
     /// Active accounts without a success since the time that was asked for.
     package let stale: Int
+    /// Active accounts without an address at any of the sinks that were asked for.
+    package let unreachable: Int
     /// The time since which one of them has been due.
     package let oldestDue: Timestamp?
 }

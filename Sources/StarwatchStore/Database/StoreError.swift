@@ -111,6 +111,8 @@ package enum SealFault: Sendable, Hashable {
     case damaged
     /// The database holds signing keys, which exist only encrypted.
     case signingKeys
+    /// The database is encrypted and holds addresses of sinks, which are never stored in clear form.
+    case sinkAddresses
     /// The database is encrypted, and another program keeps its former pages.
     case notCleaned
 }
@@ -137,6 +139,11 @@ extension SealFault: CustomStringConvertible {
             """
             an encrypted value of the database does not open, because it was changed or moved: run starwatch keys \
             verify, or restore a backup
+            """
+        case .sinkAddresses:
+            """
+            the database holds addresses of sinks, which would be destroyed: erase those accounts with starwatch \
+            accounts erase, or give --force; nothing was written
             """
         case .signingKeys:
             """

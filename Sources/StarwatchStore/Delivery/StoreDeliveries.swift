@@ -83,6 +83,21 @@ package struct StoreDeliveries: Sendable {
         }
     }
 
+    /// The sinks that the account's open notifications wait for.
+    package func waitingSinks(of account: DID) async throws(StoreError) -> Set<String> {
+        try await store.direct(.read) { db in
+            let sinks: [String] = try db.values(
+                """
+                SELECT DISTINCT d.sink FROM streams s JOIN notifications n ON n.stream_id = s.id
+                JOIN deliveries d ON d.notification_id = n.id
+                WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending'
+                """,
+                [db.key(account)]
+            )
+            return Set(sinks)
+        }
+    }
+
     /// Removes sinks that are no longer configured from the account's open notifications, at start and after a reload.
     /// Also releases the rows that wait only for sinks that have become optional.
     ///

@@ -11,7 +11,8 @@ enum PageCheckScope {
 
     /// Tables whose rows decide, and whose size does not grow with the changes.
     static let deciding = [
-        "accounts", "ack_batches", "active_identity", "data_keys", "host_watermarks", "installation", "leases",
+        "account_sinks", "accounts", "ack_batches", "active_identity", "data_keys", "host_watermarks", "installation",
+        "leases",
         "ledger", "ledger_totals", "poll_schedules",
         "removed_accounts", "request_windows", "sealed_accounts", "sealing", "servers", "settings", "signing_keys",
         "streams", "watermarks",

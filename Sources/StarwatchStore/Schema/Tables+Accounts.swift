@@ -4,6 +4,9 @@ extension Tables {
     /// `accounts` changes seldom, `leases` with each visit. `due_at` of a leased account is the end of its lease. `owner` is
     /// `NULL` when the account is released. An account is in `accounts` or the active identity, never both; the view has
     /// the ones that work can be done for.
+    ///
+    /// `account_sinks` has the addresses that accounts bring. `gone_at` is when one answered 410. They stay when an account
+    /// is removed, until its data is deleted.
     static let accounts = """
         CREATE TABLE accounts (
             account TEXT PRIMARY KEY REFERENCES settings (accountDid),
@@ -22,6 +25,14 @@ extension Tables {
             last_success INTEGER
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX idx_leases_due ON leases (due_at);
+
+        CREATE TABLE account_sinks (
+            account TEXT NOT NULL,
+            sink TEXT NOT NULL,
+            address BLOB NOT NULL,
+            gone_at INTEGER,
+            PRIMARY KEY (account, sink)
+        ) STRICT, WITHOUT ROWID;
 
         CREATE VIEW identities (account, generation) AS
             SELECT activeDid, generation FROM active_identity WHERE id = 1 AND activeDid IS NOT NULL

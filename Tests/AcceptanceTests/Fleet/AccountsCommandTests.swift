@@ -26,7 +26,8 @@ import Testing
             #"{"did": "did:ethr:0x12"}"#,
             #"{"did": "\#(FleetWorld.did(5))"}"#,
         ]
-        let form = #"must be JSON of the form {"did": "did:ethr:0x…", "stars": ["…"]}; the others are added."#
+        let form =
+            #"must be JSON of the form {"did": "did:ethr:0x…", "stars": ["…"], "sinks": {"hook": {"url": "https://…"}}}; the others are added."#
         let refused = [
             (2, form),
             (
@@ -134,6 +135,57 @@ import Testing
         try await world.mock.stop()
     }
 
+    @Test func anAddressComesFromAFileOrALineAndIsNeverShown() async throws {
+        let world = try await FleetWorld(sink: "{name: hook, kind: webhook}")
+        let agent = try await world.start()
+        let (did, plan) = (FleetWorld.did(1), world.mock.planIDs[0])
+        let file = world.workspace.path("hook.json")
+        func write(_ text: String, mode: Int = 0o600) throws {
+            try world.workspace.write(text, to: "hook.json")
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+        }
+        func add() async throws -> CommandResult {
+            try await world.command(["accounts", "add", did, "--star", plan, "--sink", "hook=\(file)"])
+        }
+        let cases: [(String, Int, String)] = [
+            (#"{"url": "\#(world.mock.url)/hook"}"#, 0o644, "--sink"),
+            (
+                #"{"url": "\#(world.mock.url)/hook", "secert": "x"}"#, 0o600,
+                "The file of --sink must be JSON of the form"
+            ),
+            (#"{"url": "http://10.0.0.1/canary"}"#, 0o600, "The url for the sink hook must be a URL that starts with"),
+            (#"{"secret": "canary"}"#, 0o600, "The sink hook needs the url of the account; add it."),
+        ]
+        for (text, mode, sentence) in cases {
+            try write(text, mode: mode)
+            let result = try await add()
+            #expect(result.status != 0 && result.errors.contains(sentence), "\(result.errors)")
+            #expect(!result.errors.contains("canary"))
+            #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
+        }
+        #expect(try await list(world, []).isEmpty)
+
+        try write(#"{"url": "\#(world.mock.url)/hook"}"#)
+        #expect(try await add().output == "Accounts: 1 added.\n")
+        #expect(try await add().output == "Accounts: 1 unchanged.\n")
+        let line = #"{"did": "\#(FleetWorld.did(2))", "sinks": {"phone": {"url": "https://example.org"}}}"# + "\n"
+        let refused = try await world.command(["accounts", "add", "--stdin"], input: line)
+        #expect(refused.errors.contains("line 1: There is no sink of that name; those that take an address are hook."))
+        let shown = try await world.command(["accounts", "show", did])
+        #expect(shown.output.contains("hook set") && !shown.output.contains(world.mock.url))
+        let listed = try await world.command(["accounts", "list"])
+        #expect(listed.output.contains("hook set") && !listed.output.contains(world.mock.url))
+        let tested = try await world.command(["sinks", "test", "hook", "--account", did])
+        #expect(tested.status == 0, "\(tested.errors)")
+        #expect(world.mock.receivedNotifications.count == 1)
+        let unnamed = try await world.command(["sinks", "test", "hook"])
+        #expect(unnamed.status == 1 && unnamed.errors.contains("name one with --account"))
+        let doctor = try await world.command(["doctor"])
+        #expect(doctor.output.contains("Each account brings its address"))
+        #expect(await agent.stop() == 0)
+        try await world.mock.stop()
+    }
+
     @Test func mistakesOfTheOtherCommandsAreOneSentence() async throws {
         let world = try await FleetWorld()
         let agent = try await world.start()
@@ -149,7 +201,10 @@ import Testing
             (["accounts", "list", "--after", "alice"], 2, "That is not a DID; it has the form did:method:id."),
             (["accounts", "add"], 2, "Give either a DID or --stdin."),
             (["accounts", "add", did, "--stdin"], 2, "Give either a DID or --stdin."),
-            (["accounts", "add", "--stdin", "--star", "x"], 2, "With --stdin, the stars stand in its lines."),
+            (
+                ["accounts", "add", "--stdin", "--star", "x"], 2,
+                "With --stdin, the stars and addresses stand in its lines."
+            ),
             (["accounts", "add", "alice"], 1, "That is not a DID; it has the form did:method:id."),
             (["stars", "list"], 1, "This agent works for many accounts; name one with --account."),
             (["poll", "starred_projects"], 1, "This agent works for many accounts; name one with --account."),

@@ -2,7 +2,8 @@ import Foundation
 import MockEndorser
 import Testing
 
-/// kill -9 at random moments of an agent that serves many accounts: each account hears once of each of its changes.
+/// kill -9 at random moments of an agent that serves many accounts: each account hears once of each of its changes, at its own
+/// address.
 @Suite(.serialized) struct FleetKillTests {
     /// An account's notification of a change.
     private struct News: Hashable {
@@ -14,8 +15,11 @@ import Testing
         let seed = UInt64.random(in: 0...UInt64.max)
         print("the seed of the kills is \(seed)")
         var random = Seeded(state: seed)
-        let world = try await FleetWorld(plans: 20, latency: .milliseconds(10))
-        let accounts = world.accounts(50)
+        let world = try await FleetWorld(plans: 20, latency: .milliseconds(10), sink: "{name: hook, kind: webhook}")
+        var accounts = world.accounts(50)
+        for index in accounts.indices {
+            accounts[index].sinks = ["hook": ["url": "\(world.mock.url)/hook?\(index)"]]
+        }
         var agent = try await world.start()
         let added = try await world.command(["accounts", "add", "--stdin"], input: FleetWorld.lines(accounts))
         #expect(added.output == "Accounts: 50 added.\n" && added.status == 0, "\(added.errors)")
@@ -58,6 +62,12 @@ import Testing
         let news = try Self.news(mock)
         #expect(arrived == true, "\(expected.subtracting(news).count) of 100 are missing; seed \(seed)")
 
+        let strays = try mock.requests(to: .hook).filter { request in
+            let index = try #require(request.query.flatMap { Int($0) })
+            return try Self.account(in: request.body) != pseudonyms[accounts[index].did]
+        }
+        #expect(strays.isEmpty, "\(strays.count) notifications came to the address of another account; seed \(seed)")
+
         // No id with two contents, and no change in two notifications of an account.
         let oneContentEach = mock.receivedNotifications.allSatisfy(\.bodiesAgree)
         #expect(oneContentEach, "seed \(seed)")
@@ -69,11 +79,15 @@ import Testing
 
     /// All that the webhook received, each notification once.
     private static func news(_ mock: MockServer) throws -> [News] {
-        struct Body: Decodable { let account: String }
-        return try mock.receivedNotifications.flatMap { notification in
-            let body = try JSONDecoder().decode(Body.self, from: notification.bodies[0])
-            return notification.jwtIDs.map { News(account: body.account, change: $0) }
+        try mock.receivedNotifications.flatMap { notification in
+            let account = try account(in: notification.bodies[0])
+            return notification.jwtIDs.map { News(account: account, change: $0) }
         }
+    }
+
+    private static func account(in body: Data) throws -> String {
+        struct Body: Decodable { let account: String }
+        return try JSONDecoder().decode(Body.self, from: body).account
     }
 
     private func pseudonyms(in world: FleetWorld) async throws -> [String: String] {

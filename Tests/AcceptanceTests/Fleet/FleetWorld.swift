@@ -7,6 +7,8 @@ struct FleetWorld: Sendable {
     struct Account: Sendable, Codable {
         var did: String
         var stars: [String]
+        /// The addresses by their sinks.
+        var sinks: [String: [String: String]]?
     }
 
     let mock: MockServer
@@ -16,7 +18,9 @@ struct FleetWorld: Sendable {
     var database: String { workspace.path("starwatch.db") }
 
     /// Starts a server, and writes the configuration. All that is published reaches the webhook of the server.
-    init(plans: Int = 20, latency: Duration = .zero) async throws {
+    ///
+    /// - Parameter sink: The settings of the sink; `nil`: that webhook.
+    init(plans: Int = 20, latency: Duration = .zero, sink: String? = nil) async throws {
         var options = MockServerOptions()
         options.dialect = .endorser
         options.planCount = plans
@@ -26,27 +30,28 @@ struct FleetWorld: Sendable {
         try await mock.start()
         workspace = try Workspace()
         try workspace.writeMasterKey()
-        try workspace.write(Self.yaml(server: mock.url, in: workspace), to: "starwatch.yaml")
+        try workspace.write(Self.yaml(server: mock.url, sink: sink, in: workspace), to: "starwatch.yaml")
     }
 
-    private static func yaml(server: String, in workspace: Workspace) -> String {
-        """
-        server: {url: "\(server)", dialect: endorser}
-        accounts: many
-        fleet: {requests_per_second: 10000}
-        storage: {path: \(workspace.path("starwatch.db"))}
-        security: {master_key_file: \(workspace.path("master.key"))}
-        polls:
-          starred_projects: {kind: starred_projects, every: 1s, bootstrap: beginning}
-        limits: {requests_per_minute: 100000}
-        delivery:
-          group_interval: 0s
-          sinks: [{name: hook, kind: webhook, url: "\(server)/hook"}]
-        http: {listen: "127.0.0.1:0"}
-        control: {socket: \(workspace.path("s.sock"))}
-        log: {level: info}
+    private static func yaml(server: String, sink: String?, in workspace: Workspace) -> String {
+        let hook = #"{name: hook, kind: webhook, url: "\#(server)/hook"}"#
+        return """
+            server: {url: "\(server)", dialect: endorser}
+            accounts: many
+            fleet: {requests_per_second: 10000}
+            storage: {path: \(workspace.path("starwatch.db"))}
+            security: {master_key_file: \(workspace.path("master.key"))}
+            polls:
+              starred_projects: {kind: starred_projects, every: 1s, bootstrap: beginning}
+            limits: {requests_per_minute: 100000}
+            delivery:
+              group_interval: 0s
+              sinks: [\(sink ?? hook)]
+            http: {listen: "127.0.0.1:0"}
+            control: {socket: \(workspace.path("s.sock"))}
+            log: {level: info}
 
-        """
+            """
     }
 
     /// Starts `starwatch run`.

@@ -11,7 +11,7 @@ import Testing
         var status = StatusPageTests.healthy
         status.identity = nil
         status.polls["offers_to_me"] = nil
-        let accounts = #"{"active":\#(active),"paused":3,"due":0,"stale":0,"round_seconds":16}"#
+        let accounts = #"{"active":\#(active),"paused":3,"due":0,"stale":0,"without_address":0,"round_seconds":16}"#
         status.accounts = try JSONDecoder().decode(AgentStatus.Accounts.self, from: Data(accounts.utf8))
         if let first = problems.first { status.take(problems, headline: first.title) }
         return StatusPage(status: status).frame.html(nonce: "n", canControl: false).text

@@ -470,6 +470,14 @@ CREATE TABLE leases (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX idx_leases_due ON leases (due_at);
 
+CREATE TABLE account_sinks (
+    account TEXT NOT NULL,
+    sink TEXT NOT NULL,
+    address BLOB NOT NULL,
+    gone_at INTEGER,
+    PRIMARY KEY (account, sink)
+) STRICT, WITHOUT ROWID;
+
 CREATE VIEW identities (account, generation) AS
     SELECT activeDid, generation FROM active_identity WHERE id = 1 AND activeDid IS NOT NULL
     UNION ALL SELECT account, generation FROM accounts WHERE status = 'active';

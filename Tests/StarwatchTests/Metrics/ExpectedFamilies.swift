@@ -179,6 +179,8 @@ enum ExpectedFamilies {
         family("starwatch_fleet_shared_polls_total", "counter"),
         family("starwatch_fleet_shared_requests_total", "counter"),
         family("starwatch_fleet_stale_accounts", "gauge"),
+        family("starwatch_fleet_accounts_without_address", "gauge"),
+        family("starwatch_fleet_unreachable_hosts", "gauge", sink),
         family("starwatch_fleet_oldest_due_timestamp_seconds", "gauge"),
         family("starwatch_fleet_visit_delay_seconds", "histogram"),
         family("starwatch_fleet_visit_seconds", "histogram"),

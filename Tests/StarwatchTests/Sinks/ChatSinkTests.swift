@@ -78,7 +78,7 @@ private final class Service: HTTPTransport {
         return ChatSink(
             name: "room",
             service: service,
-            receiver: (service.needsRoom ? "!a b:chat.test" : "", token),
+            receiver: (service.needsRoom ? "!a b:chat.test" : "", token.map(SinkSecret.file)),
             address: .url(url),
             timeout: .seconds(3),
             http: http,

@@ -37,7 +37,14 @@ private struct Receiver {
     }
 
     func webhook(secret: SecretFile? = nil, timeout: Duration = .seconds(30)) -> WebhookSink {
-        WebhookSink(name: "hook", url: mock.url + "/hook", timeout: timeout, http: http, time: clock, secret: secret)
+        WebhookSink(
+            name: "hook",
+            url: mock.url + "/hook",
+            timeout: timeout,
+            http: http,
+            time: clock,
+            secret: secret.map(SinkSecret.file)
+        )
     }
 
     func secret(_ text: String) throws -> SecretFile {
@@ -216,7 +223,7 @@ private struct Receiver {
             topic: "stars",
             http: receiver.http,
             time: receiver.clock,
-            token: token
+            token: token.map(SinkSecret.file)
         )
     }
 

@@ -122,7 +122,7 @@ import Testing
             topic: "t",
             http: server,
             time: clock,
-            token: file
+            token: file.map(SinkSecret.file)
         )
         #expect(await sink.deliver(notification("ntf_1", "t", "b")).answer.rawValue == expected)
     }

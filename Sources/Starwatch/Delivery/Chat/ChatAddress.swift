@@ -6,11 +6,7 @@ import StarwatchTransport
 package enum ChatAddress {
     /// Whether requests may go to an address: over TLS or to this machine, and to the service's own path.
     static func isGood(_ url: String, for service: ChatService) -> Bool {
-        guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty, parts.user == nil else {
-            return false
-        }
-        let scheme = parts.scheme?.lowercased()
-        return (scheme == "https" || scheme == "http" && ListenAddress.isLoopback(host)) && hasPath(url, of: service)
+        SinkURL.isGood(url) && hasPath(url, of: service)
     }
 
     /// Whether the path of an address is that of the service.

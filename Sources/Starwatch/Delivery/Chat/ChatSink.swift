@@ -3,12 +3,12 @@ package import StarwatchCore
 import StarwatchTransport
 
 /// Posts each notification to a chat, in the format of its service.
-package struct ChatSink: NotificationSink {
+package struct ChatSink: AddressedSink {
     package let name: String
     let service: ChatService
-    let receiver: (room: String, token: SecretFile?)
+    var receiver: (room: String, token: SinkSecret?)
     /// The service's address, or the file that has it.
-    let address: Address
+    var address: Address
     let timeout: Duration
     let http: any HTTPTransport
     let time: any TimeSource
@@ -20,9 +20,9 @@ package struct ChatSink: NotificationSink {
 
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         let url: String
-        do throws(SinkFailure) { url = try self.url() } catch { return .unavailable(error) }
+        do throws(SinkFailure) { url = try presentURL() } catch { return .unavailable(error) }
         var secret: [UInt8] = []
-        if var token = receiver.token {
+        if let token = receiver.token {
             guard let read = try? token.read() else {
                 return .unavailable(SinkFailure("The sink's token_file cannot be read.", .tokenFile))
             }
@@ -50,7 +50,18 @@ package struct ChatSink: NotificationSink {
         return SinkResult(exchange, at: time.now) { ChatWait.read($0, now: time.now) }
     }
 
-    private func url() throws(SinkFailure) -> String {
+    /// The address without reading a file.
+    var url: String { if case .url(let url) = address { url } else { "" } }
+
+    func sink(of account: DID, at address: SinkAddress) -> ChatSink {
+        var sink = self
+        if let url = address.url { sink.address = .url(url) }
+        if let room = address.room { sink.receiver.room = room }
+        if let secret = address.secret { sink.receiver.token = .value(secret) }
+        return sink
+    }
+
+    private func presentURL() throws(SinkFailure) -> String {
         switch address {
         case .url(let url): url
         case .file(let file): try ChatAddress.read(file, for: service)

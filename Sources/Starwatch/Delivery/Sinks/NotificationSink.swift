@@ -16,6 +16,16 @@ extension NotificationSink {
     package var takesBack: Bool { false }
 }
 
+/// A sink that sends requests, whose address each account can bring.
+protocol AddressedSink: NotificationSink {
+    var url: String { get }
+
+    /// The sink of one account.
+    ///
+    /// - Parameter address: The account's part. Empty if the configuration has the whole address.
+    func sink(of account: DID, at address: SinkAddress) -> Self
+}
+
 /// Cause of a failed attempt, as a fixed sentence without personal data and as a reason from a closed set.
 package struct SinkFailure: Error, Sendable, Hashable {
     package let sentence: String
@@ -49,6 +59,15 @@ package struct SinkResult: Sendable, Hashable {
         answer: .gone,
         failure: SinkFailure(
             "The sink wants no more notifications; it is off until a reload.",
+            FailureReason(status: 410)
+        )
+    )
+
+    /// The answer 410 Gone to the address of one of many accounts.
+    static let addressGone = SinkResult(
+        answer: .gone,
+        failure: SinkFailure(
+            "The address of the account wants no more notifications; it is off until it is added again.",
             FailureReason(status: 410)
         )
     )

@@ -3,20 +3,20 @@ package import StarwatchCore
 import StarwatchTransport
 
 /// Publishes each notification to an ntfy topic.
-package struct NtfySink: NotificationSink {
+package struct NtfySink: AddressedSink {
     package let name: String
-    let url: String
-    let topic: String
+    var url: String
+    var topic: String
     let http: any HTTPTransport
     let time: any TimeSource
-    let token: SecretFile?
+    var token: SinkSecret?
 
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         var headers: [(name: String, value: String)] = [
             ("Content-Type", "application/json"), ("User-Agent", AgentVersion.userAgent),
             ("X-Notification-ID", notification.id),
         ]
-        if var token {
+        if let token {
             guard let value = try? token.read() else {
                 return .unavailable(SinkFailure("The sink's token_file cannot be read.", .tokenFile))
             }
@@ -33,6 +33,14 @@ package struct NtfySink: NotificationSink {
             )
         )
         return SinkResult(exchange, at: time.now)
+    }
+
+    func sink(of account: DID, at address: SinkAddress) -> NtfySink {
+        var sink = self
+        if let url = address.url { sink.url = url }
+        if let topic = address.topic { sink.topic = topic }
+        if let secret = address.secret { sink.token = .value(secret) }
+        return sink
     }
 }
 

@@ -5,28 +5,33 @@ import StarwatchTransport
 ///
 /// `webhook-id` is the notification's id and is the same for every retry. A receiver that stores ids therefore sees
 /// each notification once.
-package struct WebhookSink: NotificationSink {
+package struct WebhookSink: AddressedSink {
     package let name: String
     package let takesBack = true
-    let url: String
+    /// Empty if each account brings it.
+    var url: String
     let timeout: Duration
     let http: any HTTPTransport
     let time: any TimeSource
-    /// File with the signing key; `nil` omits `webhook-signature`. During a rotation the file contains several keys, one
-    /// per line, and every request is signed with each key.
-    let secret: SecretFile?
+    /// The signing key; `nil` omits `webhook-signature`. During a rotation it has several keys, one per line, and every
+    /// request is signed with each key.
+    var secret: SinkSecret?
+    /// Whether the notification has the DID of its account.
+    var includesAccount = false
+    /// The account; `nil` before ``sink(of:at:)``.
+    private(set) var account: DID?
 
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         var headers: [(name: String, value: String)] = [
             ("Content-Type", "application/json"), ("User-Agent", AgentVersion.userAgent),
             ("X-Run-ID", notification.runID),
         ]
-        let now = time.now
-        if var secret {
+        let (now, body) = (time.now, body(of: notification))
+        if let secret {
             guard let key = try? secret.read(), let signer = WebhookSigner(file: key) else {
                 return .unavailable(SinkFailure("The sink's secret_file cannot be used.", .tokenFile))
             }
-            headers += signer.headers(id: notification.id, timestamp: now, body: notification.payload)
+            headers += signer.headers(id: notification.id, timestamp: now, body: body)
         } else {
             headers += [("webhook-id", notification.id), ("webhook-timestamp", String(now.wholeSeconds))]
         }
@@ -36,11 +41,28 @@ package struct WebhookSink: NotificationSink {
                 method: .post,
                 url: url,
                 headers: headers,
-                body: notification.payload,
+                body: body,
                 timeout: timeout,
                 maxResponseBytes: SinkResult.largestResponseBytes
             )
         )
         return SinkResult(exchange, at: time.now)
+    }
+
+    func sink(of account: DID, at address: SinkAddress) -> WebhookSink {
+        var sink = self
+        sink.account = account
+        if let url = address.url { sink.url = url }
+        if let secret = address.secret { sink.secret = .value(secret) }
+        return sink
+    }
+
+    /// The payload, which is a JSON object, with the DID as its first field if the sink has it.
+    private func body(of notification: OutgoingNotification) -> [UInt8] {
+        guard includesAccount, let account, notification.payload.first == UInt8(ascii: "{") else {
+            return notification.payload
+        }
+        let field = Array(#"{"account_did":"#.utf8) + StableJSON.bytes(of: account.rawValue)
+        return field + [UInt8(ascii: ",")] + notification.payload.dropFirst()
     }
 }

@@ -1,0 +1,107 @@
+import StarwatchCore
+
+/// The circuit breaker of one host of a sink, with the waits and the results that it has seen.
+struct SinkCircuit {
+    /// Whether every attempt is at the same address. Of many accounts, a rejection concerns only one of them.
+    let isOfOneAddress: Bool
+    private var circuit = CircuitBreaker(policy: .sink)
+    private(set) var isDisabled = false
+    /// Start of the present outage: the first attempt that failed since the host last responded.
+    private(set) var downSince: Timestamp?
+    /// Number of rejections since the sink last accepted a notification.
+    private var rejectionsInARow = 0
+    /// Reason of the last attempt; `nil` if it succeeded, or before the first one.
+    private(set) var lastReason: FailureReason?
+    /// Condition before a reload, until an attempt shows another one; `nil` if the sink worked.
+    private var former: SinkCondition?
+    /// Time of the last success of this process; `nil` before the first one.
+    private(set) var lastSuccess: Timestamp?
+    /// End and length of the wait that the host requested.
+    private var requestedWait: (until: Timestamp, wait: Duration)?
+
+    init(isOfOneAddress: Bool) { self.isOfOneAddress = isOfOneAddress }
+
+    /// Keeps the wait that `former` requested, and its outage with start and reason. The circuit starts anew, so that the next
+    /// attempt comes at once.
+    init(after former: SinkCircuit) {
+        self.init(isOfOneAddress: former.isOfOneAddress)
+        requestedWait = former.requestedWait
+        (downSince, lastSuccess) = (former.downSince, former.lastSuccess)
+        lastReason = former.isDisabled ? nil : former.lastReason
+        // A reload enables a disabled sink.
+        let condition = former.condition
+        self.former = condition == .down || condition == .rejecting ? condition : nil
+    }
+
+    var state: CircuitState { circuit.state }
+
+    var condition: SinkCondition {
+        let present = SinkCondition(
+            isDisabled: isDisabled,
+            circuit: circuit.state,
+            rejectionsInARow: rejectionsInARow
+        )
+        return present == .working ? former ?? present : present
+    }
+
+    func pause(at now: Timestamp) -> SinkPause? {
+        if let wait = requestedWait, wait.until > now { return .asked(until: wait.until) }
+        let next = circuit.nextTry.flatMap { $0 > now ? $0 : nil }
+        return circuit.state == .closed ? next.map { .backoff(until: $0) } : .circuit(until: next)
+    }
+
+    mutating func admit(at now: Timestamp) -> SinkSlot.Admission {
+        // The wait never exceeds the requested length, so a clock that was set back does not prolong it.
+        if let requested = requestedWait, requested.until > now {
+            let until = min(requested.until, now + requested.wait)
+            requestedWait?.until = until
+            return SinkSlot.Admission(waitUntil: until)
+        }
+        return switch circuit.admit(at: now) {
+        case .allowed: SinkSlot.Admission()
+        case .probe: SinkSlot.Admission(changed: .halfOpen)
+        case .wait(let until): SinkSlot.Admission(waitUntil: until)
+        case .probing: SinkSlot.Admission(waitUntil: now + .seconds(1))
+        }
+    }
+
+    mutating func abandon(at now: Timestamp) -> CircuitState? { circuit.abandoned(at: now) }
+
+    mutating func record(_ result: SinkResult, at now: Timestamp) -> (changed: CircuitState?, nextTry: Timestamp) {
+        let changed: CircuitState?
+        lastReason = isOfOneAddress || result.isNoAnswer ? result.failure?.reason : nil
+        if result.answer == .ok { lastSuccess = now }
+        if former?.isOver(after: result.answer) == true { former = nil }
+        switch result.answer {
+        case .ok, .rejected:
+            rejectionsInARow = result.answer == .ok || !isOfOneAddress ? 0 : rejectionsInARow + 1
+            downSince = nil
+            changed = circuit.succeeded()
+        case .unavailable, .timeout:
+            downSince = downSince ?? now
+            changed = circuit.unavailable(at: now)
+        case .gone:
+            isDisabled = isOfOneAddress
+            downSince = nil
+            changed = circuit.succeeded()
+        }
+        requestedWait = nil
+        var next = circuit.nextTry ?? now
+        if let retryAfter = result.retryAfter {
+            requestedWait = (now + retryAfter, retryAfter)
+            next = max(next, now + retryAfter)
+        }
+        return (changed, next)
+    }
+}
+
+extension SinkCondition {
+    /// Whether an answer shows that a sink is no longer in this condition.
+    fileprivate func isOver(after answer: SinkAnswer) -> Bool {
+        switch answer {
+        case .ok, .gone: true
+        case .rejected: self == .down
+        case .unavailable, .timeout: false
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import StarwatchCore
+import StarwatchStore
+
+/// The receiver of one account's notifications at a sink.
+struct SinkReceiver: Sendable {
+    let slot: SinkSlot
+    /// The sink with the account's address.
+    let sink: any NotificationSink
+    /// The host of the account's address, whose circuit counts; empty if the configuration has the address.
+    let host: String
+
+    var name: String { slot.name }
+    var isDisabled: Bool { slot.isDisabled }
+
+    /// The reason why it is not tried at `now`; `nil` if it is.
+    func pause(at now: Timestamp) -> SinkPause? { slot.pause(at: now, of: host) }
+
+    func deliver(_ notification: OutgoingNotification) async -> SinkResult {
+        let result = await sink.deliver(notification)
+        return result.answer == .gone && slot.isOfAccounts ? .addressGone : result
+    }
+
+    private init(_ slot: SinkSlot, of account: DID) {
+        self.slot = slot
+        sink = slot.addressed?.sink(of: account, at: SinkAddress()) ?? slot.sink
+        host = ""
+    }
+
+    private init?(_ slot: SinkSlot, of account: DID, _ stored: StoredSinkAddress) {
+        guard stored.state == .set else { return nil }
+        self.slot = slot
+        if let sink = stored.address.flatMap({ slot.addressed?.sink(of: account, at: $0) as (any AddressedSink)? }) {
+            (self.sink, host) = (sink, SinkURL.host(of: sink.url))
+        } else {
+            (sink, host) = (UnreadableSink(name: slot.name), "")
+        }
+    }
+
+    /// The receivers of an account: of each sink with an address in the configuration, and of each for which it has brought
+    /// one.
+    static func all(_ slots: [SinkSlot], of account: DID, in store: Store) async throws(StoreError) -> [SinkReceiver] {
+        let addresses = slots.contains(where: \.isOfAccounts) ? try await store.accounts.sinks(of: account) : []
+        return slots.compactMap { slot in
+            guard slot.isOfAccounts else { return SinkReceiver(slot, of: account) }
+            return addresses.first { $0.sink == slot.name }.flatMap { SinkReceiver(slot, of: account, $0) }
+        }
+    }
+}
+
+/// A sink whose stored address does not open. Its notifications wait until the address is added again.
+private struct UnreadableSink: NotificationSink {
+    let name: String
+
+    func deliver(_ notification: OutgoingNotification) async -> SinkResult {
+        .unavailable(SinkFailure("The stored address of the account does not open; add it again.", .tokenFile))
+    }
+}

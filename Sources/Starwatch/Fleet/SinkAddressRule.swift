@@ -1,0 +1,77 @@
+import StarwatchCore
+import StarwatchTransport
+
+/// The rules of the addresses that accounts bring. No sentence repeats a value, which can be a secret.
+enum SinkAddressRule {
+    /// Returns what is wrong with an account's address for a sink, in one sentence; `nil` if it can be stored.
+    ///
+    /// - Parameter address: `nil` takes the stored one away.
+    static func problem(of address: SinkAddress?, for name: String, among sinks: [SinkOptions]) -> String? {
+        guard let sink = sinks.first(where: { $0.name == name }) else {
+            let names = sinks.filter(\.isOfAccounts).map(\.name)
+            return names.isEmpty
+                ? "No sink takes an address of an account; leave out the url of one in the configuration."
+                : "There is no sink of that name; those that take an address are \(names.joined(separator: ", "))."
+        }
+        let parts = sink.partsOfAccounts
+        guard sink.isOfAccounts else {
+            return
+                "The sink \(name) takes no address of an account; leave it out, or remove its url in the configuration."
+        }
+        guard let address else { return nil }
+        let given = SinkAddressPart.allCases.filter { address[$0] != nil }
+        if let extra = given.first(where: { !parts.needed.contains($0) && !parts.optional.contains($0) }) {
+            return "The sink \(name) takes no \(extra.rawValue) of an account; leave it out."
+        }
+        if let missing = parts.needed.first(where: { !given.contains($0) }) {
+            return "The sink \(name) needs the \(missing.rawValue) of the account; add it."
+        }
+        return given.lazy.compactMap { problem(of: $0, address[$0] ?? "", for: sink) }.first
+    }
+
+    private static func problem(of part: SinkAddressPart, _ text: String, for sink: SinkOptions) -> String? {
+        let subject = "The \(part.rawValue) for the sink \(sink.name)"
+        guard (1...4096).contains(text.utf8.count) else { return "\(subject) must have 1 to 4,096 bytes." }
+        switch part {
+        case .url:
+            guard isWord(text), SinkURL.isGood(text) else {
+                return """
+                    \(subject) must be a URL that starts with https://, without user and password; http:// is allowed to this \
+                    machine only.
+                    """
+            }
+            guard case .chat(let chat) = sink.kind, let path = chat.service.path,
+                !ChatAddress.hasPath(text, of: chat.service)
+            else { return nil }
+            return "\(subject) must be the address that \(chat.service.rawValue) gave, with \(path) in it."
+        case .room:
+            return isWord(text) && text.utf8.count <= 255
+                ? nil : "\(subject) must be the id that the service shows, without spaces."
+        case .topic:
+            let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+            return isPlain && text.utf8.count <= 64
+                ? nil : "\(subject) must be letters, digits, - and _, at most 64 long."
+        case .secret:
+            if case .webhook = sink.kind {
+                return WebhookSigner(file: Array(text.utf8)) == nil
+                    ? "\(subject) must be the secret's text, or lines of whsec_ and then a secret in base64." : nil
+            }
+            return isWord(text) ? nil : "\(subject) must be the token that the service shows, without spaces."
+        }
+    }
+
+    private static func isWord(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { $0.value > 32 && $0.value != 127 && !$0.properties.isWhitespace }
+    }
+}
+
+extension SinkAddress {
+    fileprivate subscript(part: SinkAddressPart) -> String? {
+        switch part {
+        case .url: url
+        case .room: room
+        case .topic: topic
+        case .secret: secret
+        }
+    }
+}

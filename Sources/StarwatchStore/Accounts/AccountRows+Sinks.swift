@@ -1,0 +1,81 @@
+import FoundationEssentials
+package import StarwatchCore
+
+/// The addresses that accounts bring.
+extension AccountRows {
+    /// The stored addresses of an account by their sinks, in a stable order.
+    func sinks(of account: DID) throws -> [StoredSinkAddress] {
+        let key = db.key(account)
+        return try db.all(
+            "SELECT sink, address, gone_at FROM account_sinks WHERE account = ? ORDER BY sink",
+            [key]
+        ) { row in
+            let (sink, stored): (String, Data) = (try row["sink"], try row["address"])
+            return StoredSinkAddress(
+                sink: sink,
+                state: try row["gone_at"] as Timestamp? == nil ? .set : .gone,
+                address: try ifReadable {
+                    let bytes = try db.opened(stored, .sinkAddress, row: "\(key)/\(sink)")
+                    return try JSONDecoder().decode(SinkAddress.self, from: Data(bytes))
+                }
+            )
+        }
+    }
+
+    /// The states of an account's addresses by their sinks.
+    func sinkStates(of key: String) throws -> [String: SinkAddressState] {
+        let states: [(String, SinkAddressState)] = try db.all(
+            "SELECT sink, gone_at FROM account_sinks WHERE account = ?",
+            [key]
+        ) { (try $0["sink"], try $0["gone_at"] as Timestamp? == nil ? .set : .gone) }
+        return Dictionary(uniqueKeysWithValues: states)
+    }
+
+    /// Stores the draft's addresses, and deletes those that it takes away.
+    ///
+    /// - Returns: Whether a stored one differs, or was gone.
+    func setSinks(of draft: AccountDraft) throws -> Bool {
+        guard !draft.sinks.isEmpty else { return false }
+        guard db.vault.isSealed else { throw StoreError.sealed(.notEncrypted) }
+        let key = db.key(draft.did)
+        let known = try sinks(of: draft.did)
+        var hasChanged = false
+        for (sink, address) in draft.sinks {
+            let former = known.first { $0.sink == sink }
+            guard let address else {
+                guard former != nil else { continue }
+                try db.run("DELETE FROM account_sinks WHERE account = ? AND sink = ?", [key, sink])
+                hasChanged = true
+                continue
+            }
+            guard former?.address != address || former?.state == .gone else { continue }
+            let bytes = Array(try JSONEncoder().encode(address))
+            try db.run(
+                """
+                INSERT INTO account_sinks (account, sink, address) VALUES (?, ?, ?)
+                ON CONFLICT (account, sink) DO UPDATE SET address = excluded.address, gone_at = NULL
+                """,
+                [key, sink, try db.sealed(bytes, .sinkAddress, of: key, row: "\(key)/\(sink)")]
+            )
+            hasChanged = true
+        }
+        return hasChanged
+    }
+}
+
+extension StoreAccounts {
+    /// The addresses that an account has brought.
+    package func sinks(of account: DID) async throws(StoreError) -> [StoredSinkAddress] {
+        try await store.direct(.read) { db in try db.accounts.sinks(of: account) }
+    }
+
+    /// Notes that the address of an account returned 410 Gone. It gets nothing more, until it is added again.
+    package func noteGone(_ sink: String, of account: DID, now: Timestamp) async throws(StoreError) {
+        try await store.write(.delivery, of: account) { db in
+            try db.run(
+                "UPDATE account_sinks SET gone_at = ? WHERE account = ? AND sink = ? AND gone_at IS NULL",
+                [now.milliseconds, db.key(account), sink]
+            )
+        }
+    }
+}

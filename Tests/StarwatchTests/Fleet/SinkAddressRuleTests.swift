@@ -1,0 +1,119 @@
+import StarwatchCore
+import Testing
+
+@testable import Starwatch
+
+/// The parts of an address that accounts bring, and the mistakes in them.
+@Suite struct SinkAddressRuleTests {
+    private static func chat(_ service: ChatService, _ change: (inout ChatOptions) -> Void = { _ in }) -> SinkOptions {
+        var chat = ChatOptions(service)
+        change(&chat)
+        return SinkOptions(name: "hook", kind: .chat(chat))
+    }
+
+    private static func webhook(_ url: String = "", secretFile: String? = nil) -> SinkOptions {
+        SinkOptions(name: "hook", kind: .webhook(url: url, secretFile: secretFile, timeout: .seconds(1)))
+    }
+
+    private static func ntfy(_ url: String = "", topic: String = "", tokenFile: String? = nil) -> SinkOptions {
+        SinkOptions(name: "hook", kind: .ntfy(url: url, topic: topic, tokenFile: tokenFile))
+    }
+
+    private static let url = "https://example.org/x"
+
+    @Test(
+        arguments: [
+            (webhook(), [.url], [.secret]), (webhook(secretFile: "f"), [.url], []), (webhook(url), [], []),
+            (ntfy(), [.url, .topic], [.secret]), (ntfy(url), [.topic], [.secret]),
+            (ntfy(url, tokenFile: "f"), [.topic], []), (ntfy(url, topic: "t"), [], []),
+            (chat(.slack), [.url], []), (chat(.slack) { $0.address = .file("f") }, [], []),
+            (chat(.teams), [.url], []), (chat(.gotify), [.url, .secret], []),
+            (chat(.gotify) { $0.address = .url(url) }, [.secret], []), (chat(.matrix), [.url, .room, .secret], []),
+            (chat(.telegram), [.room, .secret], []), (chat(.telegram) { $0.tokenFile = "f" }, [.room], []),
+            (
+                chat(.pushover) {
+                    $0.tokenFile = "f"; $0.room = "r"
+                }, [], []
+            ), (SinkOptions(name: "hook", kind: .log), [], []),
+        ] as [(SinkOptions, [SinkAddressPart], [SinkAddressPart])]
+    )
+    func anAccountBringsWhatTheConfigurationLeavesOut(
+        sink: SinkOptions,
+        needed: [SinkAddressPart],
+        optional: [SinkAddressPart]
+    ) {
+        let parts = sink.partsOfAccounts
+        #expect(parts.needed == needed && parts.optional == optional)
+        #expect(sink.isOfAccounts == !needed.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            (webhook(), SinkAddress(url: url), nil), (webhook(), SinkAddress(url: url, secret: "s"), nil),
+            (webhook(), SinkAddress(url: "http://127.0.0.1:9/x"), nil),
+            (webhook(), SinkAddress(secret: "s"), "The sink hook needs the url of the account; add it."),
+            (
+                webhook(url), SinkAddress(url: url),
+                "The sink hook takes no address of an account; leave it out, or remove its url in the configuration."
+            ),
+            (
+                webhook(secretFile: "f"), SinkAddress(url: url, secret: "s"),
+                "The sink hook takes no secret of an account; leave it out."
+            ),
+            (webhook(), SinkAddress(url: url, room: "r"), "The sink hook takes no room of an account; leave it out."),
+            (
+                webhook(), SinkAddress(url: url, secret: "whsec_no base64"),
+                "The secret for the sink hook must be the secret's text, or lines of whsec_ and then a secret in base64."
+            ),
+            (
+                webhook(), SinkAddress(url: "https://exa mple.org/x"),
+                """
+                The url for the sink hook must be a URL that starts with https://, without user and password; http:// is \
+                allowed to this machine only.
+                """
+            ), (webhook(), SinkAddress(url: ""), "The url for the sink hook must have 1 to 4,096 bytes."),
+            (
+                chat(.slack), SinkAddress(url: url),
+                "The url for the sink hook must be the address that slack gave, with /services/ in it."
+            ),
+            (chat(.gotify), SinkAddress(url: url), "The sink hook needs the secret of the account; add it."),
+            (
+                chat(.telegram), SinkAddress(room: "a b", secret: "s"),
+                "The room for the sink hook must be the id that the service shows, without spaces."
+            ),
+            (
+                ntfy(url), SinkAddress(topic: "a/b"),
+                "The topic for the sink hook must be letters, digits, - and _, at most 64 long."
+            ),
+            (
+                ntfy(url), SinkAddress(topic: "a", secret: "two words"),
+                "The secret for the sink hook must be the token that the service shows, without spaces."
+            ), (webhook(), nil, nil),
+        ] as [(SinkOptions, SinkAddress?, String?)]
+    )
+    func aMistakeIsOneSentence(sink: SinkOptions, address: SinkAddress?, problem: String?) {
+        #expect(SinkAddressRule.problem(of: address, for: "hook", among: [sink]) == problem)
+    }
+
+    @Test(
+        arguments: [
+            "example.org", "http://example.org/x", "ftp://example.org", "https://a:b@example.org", "https://",
+            "https:///x",
+            "https://example.org:99999/", "",
+        ]
+    )
+    func aURLThatIsNoneOrLeavesThisMachineInClearTextIsNotGood(url: String) {
+        #expect(!SinkURL.isGood(url))
+    }
+
+    @Test func theNamesOfTheSinksThatTakeAnAddressAreTold() {
+        #expect(
+            SinkAddressRule.problem(of: SinkAddress(), for: "hok", among: [Self.webhook(), Self.chat(.slack)])
+                == "There is no sink of that name; those that take an address are hook, hook."
+        )
+        #expect(
+            SinkAddressRule.problem(of: SinkAddress(), for: "hok", among: [Self.webhook(Self.url)])
+                == "No sink takes an address of an account; leave out the url of one in the configuration."
+        )
+    }
+}
