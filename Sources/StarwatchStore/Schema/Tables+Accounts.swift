@@ -1,9 +1,11 @@
 extension Tables {
-    /// The accounts that the agent serves beside the active identity, and their leases.
+    /// The accounts that the agent serves beside the active identity, their leases, and their moves between agents.
     ///
     /// `accounts` changes seldom, `leases` with each visit. `due_at` of a leased account is the end of its lease. `owner` is
     /// `NULL` when the account is released. An account is in `accounts` or the active identity, never both; the view has
     /// the ones that work can be done for.
+    ///
+    /// `account_moves` outlives the service of an account. While it is `gone`, `bundle` has what was handed out.
     static let accounts = """
         CREATE TABLE accounts (
             account TEXT PRIMARY KEY REFERENCES settings (accountDid),
@@ -22,6 +24,16 @@ extension Tables {
             last_success INTEGER
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX idx_leases_due ON leases (due_at);
+
+        CREATE TABLE account_moves (
+            account TEXT PRIMARY KEY,
+            number INTEGER NOT NULL CHECK (number > 0),
+            move_id TEXT NOT NULL,
+            state TEXT NOT NULL CHECK (state IN ('gone', 'here')),
+            bundle BLOB,
+            moved_at INTEGER NOT NULL,
+            CHECK (state = 'gone' OR bundle IS NULL)
+        ) STRICT, WITHOUT ROWID;
 
         CREATE VIEW identities (account, generation) AS
             SELECT activeDid, generation FROM active_identity WHERE id = 1 AND activeDid IS NOT NULL

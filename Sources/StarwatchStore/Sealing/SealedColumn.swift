@@ -22,6 +22,7 @@ enum SealedColumn: String, CaseIterable {
     case digestBody = "notif_deliveries.body"
     case digestPayload = "notif_deliveries.payload"
     case signingKey = "signing_keys.secret"
+    case movedBundle = "account_moves.bundle"
 
     var table: String { String(rawValue.prefix { $0 != "." }) }
     var name: String { String(rawValue.drop { $0 != "." }.dropFirst()) }
@@ -33,7 +34,7 @@ enum SealedColumn: String, CaseIterable {
     /// Whether the column is a blob.
     var isBlob: Bool {
         switch self {
-        case .notificationPayload, .feedPayload, .digestPayload, .signingKey: true
+        case .notificationPayload, .feedPayload, .digestPayload, .signingKey, .movedBundle: true
         default: false
         }
     }
@@ -53,7 +54,8 @@ extension SealedColumn {
         case .stars, .archivedStars: .value(.text("null"))
         case .outboxPlan, .outboxName, .notificationTitle, .notificationBody: .value(.text(Unreadable.text))
         case .notificationPayload: .value(.blob(Data()))
-        case .outboxChanges, .digestETag, .digestTitle, .digestBody, .digestPayload, .signingKey: .value(.null)
+        case .outboxChanges, .digestETag, .digestTitle, .digestBody, .digestPayload, .signingKey, .movedBundle:
+            .value(.null)
         case .did, .snapshotPlan, .snapshotFields, .shortlinkTargets, .feedPayload, .digestContent: .noRow
         }
     }
@@ -104,6 +106,7 @@ struct SealedTable {
         SealedTable([.digestContent, .digestETag], key: ["id"], row: "slot_id || '/' || fetched_at"),
         SealedTable([.digestTitle, .digestBody, .digestPayload], key: ["id"], row: "slot_id || '/' || fire_at"),
         SealedTable([.signingKey], key: ["kid"], row: "kid"),
+        SealedTable([.movedBundle], key: ["account"], row: "account"),
     ]
 
     /// The columns that hold a keyed hash of the DID instead of the DID, by table.
@@ -113,6 +116,7 @@ struct SealedTable {
         ("notif_deliveries", "account"), ("request_windows", "account"), ("removed_accounts", "account"),
         ("feature_notices", "account"), ("plan_snapshots", "account"), ("signing_keys", "account"),
         ("digest_progress", "account"), ("accounts", "account"), ("leases", "account"),
+        ("account_moves", "account"),
     ]
 
     private static let ofStream = "(SELECT account FROM streams WHERE streams.id = stream_id)"

@@ -1,5 +1,14 @@
 PRAGMA foreign_keys=OFF;
 BEGIN TRANSACTION;
+CREATE TABLE account_moves (
+    account TEXT PRIMARY KEY,
+    number INTEGER NOT NULL CHECK (number > 0),
+    move_id TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('gone', 'here')),
+    bundle BLOB,
+    moved_at INTEGER NOT NULL,
+    CHECK (state = 'gone' OR bundle IS NULL)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE accounts (
     account TEXT PRIMARY KEY REFERENCES settings (accountDid),
     status TEXT NOT NULL CHECK (status IN ('active', 'paused')),
@@ -23,7 +32,7 @@ CREATE TABLE active_identity (
     generation INTEGER NOT NULL DEFAULT 0 CHECK (generation >= 0),
     lastUpdated INTEGER
 ) STRICT;
-INSERT INTO "active_identity" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa',1,1795771572060);
+INSERT INTO "active_identity" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa',1,1795779213894);
 CREATE TABLE data_keys (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     purpose TEXT NOT NULL CHECK (purpose IN ('data', 'lookup', 'installation')),
@@ -47,7 +56,7 @@ CREATE TABLE deliveries (
     reason TEXT,
     PRIMARY KEY (notification_id, sink)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "deliveries" VALUES(1,'file','ok',1,NULL,1,0,1795771572076,1795771572078,1795771572078,NULL);
+INSERT INTO "deliveries" VALUES(1,'file','ok',1,NULL,1,0,1795779213919,1795779213954,1795779213954,NULL);
 CREATE TABLE delivery_attempts (
     notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
     sink TEXT NOT NULL,
@@ -60,7 +69,7 @@ CREATE TABLE delivery_attempts (
     cause TEXT,
     PRIMARY KEY (notification_id, sink, number)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "delivery_attempts" VALUES(1,'file',1,1795771572078,1795771572078,'ok',NULL,NULL,NULL);
+INSERT INTO "delivery_attempts" VALUES(1,'file',1,1795779213926,1795779213954,'ok',NULL,NULL,NULL);
 CREATE TABLE digest_progress (
     account TEXT NOT NULL,
     digest TEXT NOT NULL,
@@ -79,7 +88,7 @@ CREATE TABLE feature_introductions (
     feature TEXT PRIMARY KEY,
     introduced_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "feature_introductions" VALUES('starred_projects',1795771572060);
+INSERT INTO "feature_introductions" VALUES('starred_projects',1795779213894);
 CREATE TABLE feature_notices (
     account TEXT NOT NULL,
     feature TEXT NOT NULL REFERENCES feature_introductions (feature),
@@ -129,8 +138,8 @@ CREATE TABLE history (
     new_rows INTEGER NOT NULL,
     reason TEXT
 ) STRICT;
-INSERT INTO "history" VALUES(1,1,'run_e780db4486b8e95f',1795771572067,1795771572073,'changed',3,NULL);
-INSERT INTO "history" VALUES(2,1,'run_7206f33b498578c4',1795771572152,1795771572158,'changed',2,NULL);
+INSERT INTO "history" VALUES(1,1,'run_107fa6c036c344e3',1795779213907,1795779213916,'changed',3,NULL);
+INSERT INTO "history" VALUES(2,1,'run_68d3f505f8160466',1795779214212,1795779214230,'changed',2,NULL);
 CREATE TABLE host_watermarks (
     key TEXT PRIMARY KEY,
     watermark TEXT NOT NULL,
@@ -141,7 +150,7 @@ CREATE TABLE installation (
     instance_id TEXT NOT NULL,
     installation_key BLOB NOT NULL CHECK (length(installation_key) = 32)
 ) STRICT;
-INSERT INTO "installation" VALUES(1,'60cba4b09ddff97b1c64b07d8b4b39d9',X'B2529BFE058BA64D1BC29AC1298E24B3FF051A4EF3B30D46F58FE1BC6E7F9EF4');
+INSERT INTO "installation" VALUES(1,'952971d63185f2b1dab95933d92b2f06',X'1031D984BE71C74D4C027D69E94376D5B2D044BDE8566A2CEC3EB60859923694');
 CREATE TABLE journal (
     id INTEGER PRIMARY KEY,
     created_at INTEGER NOT NULL,
@@ -152,8 +161,8 @@ CREATE TABLE journal (
     result TEXT NOT NULL,
     detail TEXT
 ) STRICT;
-INSERT INTO "journal" VALUES(1,1795771572084,'action','command:root','polls.run','starred_projects','ok',NULL);
-INSERT INTO "journal" VALUES(2,1795771572163,'action','command:root','polls.run','starred_projects','ok',NULL);
+INSERT INTO "journal" VALUES(1,1795779213965,'action','command:root','polls.run','starred_projects','ok',NULL);
+INSERT INTO "journal" VALUES(2,1795779214247,'action','command:root','polls.run','starred_projects','ok',NULL);
 CREATE TABLE leases (
     account TEXT PRIMARY KEY REFERENCES accounts (account) ON DELETE CASCADE,
     due_at INTEGER NOT NULL,
@@ -185,7 +194,7 @@ CREATE TABLE ledger_totals (
     evicted INTEGER NOT NULL, acknowledged INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 INSERT INTO "ledger_totals" VALUES('',3,3,0,0,3,0,0,0,0,3);
-INSERT INTO "ledger_totals" VALUES('deTHG45gEhtyyxae',5,2,3,0,0,0,0,0,0,0);
+INSERT INTO "ledger_totals" VALUES('GCaouC4MuYid/khY',5,2,3,0,0,0,0,0,0,0);
 CREATE TABLE log_entries (
     id INTEGER PRIMARY KEY,
     created_at INTEGER NOT NULL,
@@ -193,12 +202,12 @@ CREATE TABLE log_entries (
     level INTEGER NOT NULL DEFAULT 1 CHECK (level BETWEEN 0 AND 3),
     run_id TEXT
 ) STRICT;
-INSERT INTO "log_entries" VALUES(1,1795771572071,'{"timestamp":"2026-11-27T09:26:12.071Z","level":"INFO","event":"server.dialect","request_id":"345fa335-4dab-4927-8a9a-b90e4f2b8728","run_id":"run_e780db4486b8e95f","metadata":{"dialect":"canonical","poll":"starred_projects"}}',1,'run_e780db4486b8e95f');
-INSERT INTO "log_entries" VALUES(2,1795771572074,'{"timestamp":"2026-11-27T09:26:12.074Z","level":"INFO","event":"poll.changed","request_id":"345fa335-4dab-4927-8a9a-b90e4f2b8728","run_id":"run_e780db4486b8e95f","identity":"did:hash:eaed24f1b8a6afb0","change_count":3,"project_count":5,"duration_ms":7,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_e780db4486b8e95f');
-INSERT INTO "log_entries" VALUES(3,1795771572079,'{"timestamp":"2026-11-27T09:26:12.079Z","level":"INFO","event":"notification.delivered","run_id":"run_e780db4486b8e95f","change_count":3,"metadata":{"notification_id":"ntf_442f505d5906e0b3a18686b121602877","poll":"starred_projects"}}',1,'run_e780db4486b8e95f');
-INSERT INTO "log_entries" VALUES(4,1795771572083,'{"timestamp":"2026-11-27T09:26:12.083Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
-INSERT INTO "log_entries" VALUES(5,1795771572158,'{"timestamp":"2026-11-27T09:26:12.158Z","level":"INFO","event":"poll.changed","request_id":"81ee1436-7f88-42b8-9ecf-cadebfa273c0","run_id":"run_7206f33b498578c4","identity":"did:hash:eaed24f1b8a6afb0","change_count":2,"project_count":5,"duration_ms":6,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_7206f33b498578c4');
-INSERT INTO "log_entries" VALUES(6,1795771572162,'{"timestamp":"2026-11-27T09:26:12.162Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
+INSERT INTO "log_entries" VALUES(1,1795779213912,'{"timestamp":"2026-11-27T11:33:33.912Z","level":"INFO","event":"server.dialect","request_id":"a4bbff4f-d31b-40c2-a8ed-55c4cc9752c9","run_id":"run_107fa6c036c344e3","metadata":{"dialect":"canonical","poll":"starred_projects"}}',1,'run_107fa6c036c344e3');
+INSERT INTO "log_entries" VALUES(2,1795779213916,'{"timestamp":"2026-11-27T11:33:33.916Z","level":"INFO","event":"poll.changed","request_id":"a4bbff4f-d31b-40c2-a8ed-55c4cc9752c9","run_id":"run_107fa6c036c344e3","identity":"did:hash:938e49ef5bed82ac","change_count":3,"project_count":5,"duration_ms":9,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_107fa6c036c344e3');
+INSERT INTO "log_entries" VALUES(3,1795779213959,'{"timestamp":"2026-11-27T11:33:33.959Z","level":"INFO","event":"notification.delivered","run_id":"run_107fa6c036c344e3","change_count":3,"metadata":{"notification_id":"ntf_0fe3a7f04e7eb170665804fc83856b54","poll":"starred_projects"}}',1,'run_107fa6c036c344e3');
+INSERT INTO "log_entries" VALUES(4,1795779213965,'{"timestamp":"2026-11-27T11:33:33.965Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
+INSERT INTO "log_entries" VALUES(5,1795779214242,'{"timestamp":"2026-11-27T11:33:34.242Z","level":"INFO","event":"poll.changed","request_id":"ce4b028f-5d22-4766-a57d-9dc900312a80","run_id":"run_68d3f505f8160466","identity":"did:hash:938e49ef5bed82ac","change_count":2,"project_count":5,"duration_ms":28,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_68d3f505f8160466');
+INSERT INTO "log_entries" VALUES(6,1795779214247,'{"timestamp":"2026-11-27T11:33:34.247Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
 CREATE TABLE notif_config (
     k TEXT PRIMARY KEY,
     v TEXT NOT NULL
@@ -275,11 +284,11 @@ CREATE TABLE notification_outbox (
     CHECK (state <> 'acknowledged' OR acknowledged_at IS NOT NULL),
     CHECK (origin = 'poll' OR state = 'suppressed')
 ) STRICT;
-INSERT INTO "notification_outbox" VALUES(1,1,'1795771571_UERE8m_cafcff9a','community_garden_fence','Community Garden Fence','poll','acknowledged',0,0,1,'run_e780db4486b8e95f',1795771572072,1795771572078,1795771572082,1795771572082,NULL,1,'7509eec0-50d1-486a-a7d4-7487221d07a6',0,NULL,NULL);
-INSERT INTO "notification_outbox" VALUES(2,1,'1795771571_UEREIx_9e599214','tool_library_shelves','Tool Library Shelves','poll','acknowledged',0,0,1,'run_e780db4486b8e95f',1795771572072,1795771572078,1795771572082,1795771572082,NULL,1,'7509eec0-50d1-486a-a7d4-7487221d07a6',0,NULL,NULL);
-INSERT INTO "notification_outbox" VALUES(3,1,'1795771571_UEREVE_076a6d6e','creek_cleanup_saturday','Creek Cleanup Saturday','poll','acknowledged',0,0,1,'run_e780db4486b8e95f',1795771572072,1795771572078,1795771572082,1795771572082,NULL,1,'7509eec0-50d1-486a-a7d4-7487221d07a6',0,NULL,NULL);
-INSERT INTO "notification_outbox" VALUES(7,1,'1795771572_1PeIME_9d8983ed','repair_cafe_winter_season','Repair Café Winter Season','poll','pending',0,0,NULL,'run_7206f33b498578c4',1795771572155,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL);
-INSERT INTO "notification_outbox" VALUES(8,1,'1795771572_1PeIPj_9b33f285','neighborhood_solar_co_op','Neighborhood Solar Co-op','poll','pending',0,0,NULL,'run_7206f33b498578c4',1795771572155,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(1,1,'1795779213_UERE8m_9051f01a','community_garden_fence','Community Garden Fence','poll','acknowledged',0,0,1,'run_107fa6c036c344e3',1795779213913,1795779213954,1795779213963,1795779213963,NULL,1,'561edfa5-3162-4838-9841-b3c7ab1accdf',0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(2,1,'1795779213_UEREIx_8348e5e3','tool_library_shelves','Tool Library Shelves','poll','acknowledged',0,0,1,'run_107fa6c036c344e3',1795779213913,1795779213954,1795779213963,1795779213963,NULL,1,'561edfa5-3162-4838-9841-b3c7ab1accdf',0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(3,1,'1795779213_UEREVE_c6f9fe30','creek_cleanup_saturday','Creek Cleanup Saturday','poll','acknowledged',0,0,1,'run_107fa6c036c344e3',1795779213913,1795779213954,1795779213963,1795779213963,NULL,1,'561edfa5-3162-4838-9841-b3c7ab1accdf',0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(7,1,'1795779213_UEREbT_d25f19eb','repair_cafe_winter_season','Repair Café Winter Season','poll','pending',0,0,NULL,'run_68d3f505f8160466',1795779214223,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(8,1,'1795779213_UEREey_92994479','neighborhood_solar_co_op','Neighborhood Solar Co-op','poll','pending',0,0,NULL,'run_68d3f505f8160466',1795779214223,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL);
 CREATE TABLE notifications (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     token TEXT NOT NULL UNIQUE,
@@ -296,7 +305,7 @@ CREATE TABLE notifications (
     repeats TEXT,
     CHECK ((finished_at IS NULL) = (state = 'open'))
 ) STRICT;
-INSERT INTO "notifications" VALUES(1,'ntf_442f505d5906e0b3a18686b121602877',1,'delivered','several',3,'Project Updates','You have 3 new updates in your starred projects',X'7B22616374696F6E5F6C6162656C73223A7B226469736D697373223A224469736D697373222C226D61726B5F72656164223A224D61726B2061732052656164222C22736E6F6F7A655F3168223A22536E6F6F7A65203120486F7572222C22766965775F75706461746573223A22566965772055706461746573227D2C22616374696F6E73223A5B22766965775F75706461746573222C226469736D697373222C22736E6F6F7A655F3168222C226D61726B5F72656164225D2C22626F6479223A22596F7520686176652033206E6577207570646174657320696E20796F757220737461727265642070726F6A65637473222C226368616E676573223A5B7B226368616E6765645F6174223A22323032362D31312D32375430393A32363A31312E3030305A222C226A77745F6964223A22313739353737313537315F55455245386D5F6361666366663961222C226E616D65223A22436F6D6D756E6974792047617264656E2046656E6365222C22706C616E223A22636F6D6D756E6974795F67617264656E5F66656E6365227D2C7B226368616E6765645F6174223A22323032362D31312D32375430393A32363A31312E3030305A222C226A77745F6964223A22313739353737313537315F5545524549785F3965353939323134222C226E616D65223A22546F6F6C204C696272617279205368656C766573222C22706C616E223A22746F6F6C5F6C6962726172795F7368656C766573227D2C7B226368616E6765645F6174223A22323032362D31312D32375430393A32363A31312E3030305A222C226A77745F6964223A22313739353737313537315F5545524556455F3037366136643665222C226E616D65223A22437265656B20436C65616E7570205361747572646179222C22706C616E223A22637265656B5F636C65616E75705F7361747572646179227D5D2C22636F6C6C617073655F6B6579223A22737461727265642D70726F6A65637473222C22636F756E74223A332C22637265617465645F6174223A22323032362D31312D32375430393A32363A31322E3037365A222C22646565705F6C696E6B223A2274696D657361666172693A2F2F70726F6A656374732F757064617465733F6A77744964733D313739353737313537315F55455245386D5F63616663666639612C313739353737313537315F5545524549785F39653539393231342C313739353737313537315F5545524556455F3037366136643665222C2267726F7570223A227365766572616C222C226964223A226E74665F3434326635303564353930366530623361313836383662313231363032383737222C226C6F63616C65223A22656E222C22706F6C6C223A22737461727265645F70726F6A65637473222C2272756E5F6964223A2272756E5F65373830646234343836623865393566222C227469746C65223A2250726F6A6563742055706461746573227D','run_e780db4486b8e95f',1795771572076,1795771572078,NULL);
+INSERT INTO "notifications" VALUES(1,'ntf_0fe3a7f04e7eb170665804fc83856b54',1,'delivered','several',3,'Project Updates','You have 3 new updates in your starred projects',X'7B22616374696F6E5F6C6162656C73223A7B226469736D697373223A224469736D697373222C226D61726B5F72656164223A224D61726B2061732052656164222C22736E6F6F7A655F3168223A22536E6F6F7A65203120486F7572222C22766965775F75706461746573223A22566965772055706461746573227D2C22616374696F6E73223A5B22766965775F75706461746573222C226469736D697373222C22736E6F6F7A655F3168222C226D61726B5F72656164225D2C22626F6479223A22596F7520686176652033206E6577207570646174657320696E20796F757220737461727265642070726F6A65637473222C226368616E676573223A5B7B226368616E6765645F6174223A22323032362D31312D32375431313A33333A33332E3030305A222C226A77745F6964223A22313739353737393231335F55455245386D5F3930353166303161222C226E616D65223A22436F6D6D756E6974792047617264656E2046656E6365222C22706C616E223A22636F6D6D756E6974795F67617264656E5F66656E6365227D2C7B226368616E6765645F6174223A22323032362D31312D32375431313A33333A33332E3030305A222C226A77745F6964223A22313739353737393231335F5545524549785F3833343865356533222C226E616D65223A22546F6F6C204C696272617279205368656C766573222C22706C616E223A22746F6F6C5F6C6962726172795F7368656C766573227D2C7B226368616E6765645F6174223A22323032362D31312D32375431313A33333A33332E3030305A222C226A77745F6964223A22313739353737393231335F5545524556455F6336663966653330222C226E616D65223A22437265656B20436C65616E7570205361747572646179222C22706C616E223A22637265656B5F636C65616E75705F7361747572646179227D5D2C22636F6C6C617073655F6B6579223A22737461727265642D70726F6A65637473222C22636F756E74223A332C22637265617465645F6174223A22323032362D31312D32375431313A33333A33332E3931395A222C22646565705F6C696E6B223A2274696D657361666172693A2F2F70726F6A656374732F757064617465733F6A77744964733D313739353737393231335F55455245386D5F39303531663031612C313739353737393231335F5545524549785F38333438653565332C313739353737393231335F5545524556455F6336663966653330222C2267726F7570223A227365766572616C222C226964223A226E74665F3066653361376630346537656231373036363538303466633833383536623534222C226C6F63616C65223A22656E222C22706F6C6C223A22737461727265645F70726F6A65637473222C2272756E5F6964223A2272756E5F31303766613663303336633334346533222C227469746C65223A2250726F6A6563742055706461746573227D','run_107fa6c036c344e3',1795779213919,1795779213954,NULL);
 CREATE TABLE page_fetches (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     run_id TEXT NOT NULL,
@@ -307,8 +316,8 @@ CREATE TABLE page_fetches (
     answered_at INTEGER NOT NULL,
     tries INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "page_fetches" VALUES(1,'run_e780db4486b8e95f',1,'345fa335-4dab-4927-8a9a-b90e4f2b8728','345fa335-4dab-4927-8a9a-b90e4f2b8728',1795771572069,1795771572070,1);
-INSERT INTO "page_fetches" VALUES(2,'run_7206f33b498578c4',1,'81ee1436-7f88-42b8-9ecf-cadebfa273c0','81ee1436-7f88-42b8-9ecf-cadebfa273c0',1795771572154,1795771572155,1);
+INSERT INTO "page_fetches" VALUES(1,'run_107fa6c036c344e3',1,'a4bbff4f-d31b-40c2-a8ed-55c4cc9752c9','a4bbff4f-d31b-40c2-a8ed-55c4cc9752c9',1795779213909,1795779213910,1);
+INSERT INTO "page_fetches" VALUES(2,'run_68d3f505f8160466',1,'ce4b028f-5d22-4766-a57d-9dc900312a80','ce4b028f-5d22-4766-a57d-9dc900312a80',1795779214215,1795779214222,1);
 CREATE TABLE plan_snapshots (
     account TEXT NOT NULL,
     server TEXT NOT NULL,
@@ -318,11 +327,11 @@ CREATE TABLE plan_snapshots (
     sealed_plan_id TEXT,
     PRIMARY KEY (account, server, plan_id)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','community_garden_fence','1795771571_UERE8m_cafcff9a','{"name":"Community Garden Fence","description":"The meeting point changed to the north gate.","location":"-14.810000000000002,165.89999999999998","url":"https://example.org/projects/1","start_time":"2025-06-01T00:00:00Z","end_time":"2025-11-28T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','creek_cleanup_saturday','1795771571_UEREVE_076a6d6e','{"name":"Creek Cleanup Saturday","description":"The materials arrived and are stored in the shed.","location":"-38.32,-142.55","start_time":"2025-06-03T00:00:00Z","end_time":"2025-11-30T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','neighborhood_solar_co_op','1795771572_1PeIPj_9b33f285','{"name":"Neighborhood Solar Co-op","description":"New photos are up, and the next session has a date.","start_time":"2025-06-05T00:00:00Z","end_time":"2025-12-02T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','repair_cafe_winter_season','1795771572_1PeIME_9d8983ed','{"name":"Repair Café Winter Season","description":"Sign-up is open for the last three places.","location":"49.370000000000005,96.07","url":"https://example.org/projects/4","start_time":"2025-06-04T00:00:00Z","end_time":"2025-12-01T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','tool_library_shelves','1795771571_UEREIx_9e599214','{"name":"Tool Library Shelves","description":"Half of the budget is covered. Thank you!","location":"-35.34,87.63","start_time":"2025-06-02T00:00:00Z","end_time":"2025-11-29T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','community_garden_fence','1795779213_UERE8m_9051f01a','{"name":"Community Garden Fence","description":"The meeting point changed to the north gate.","location":"-14.810000000000002,165.89999999999998","url":"https://example.org/projects/1","start_time":"2025-06-01T00:00:00Z","end_time":"2025-11-28T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','creek_cleanup_saturday','1795779213_UEREVE_c6f9fe30','{"name":"Creek Cleanup Saturday","description":"The materials arrived and are stored in the shed.","location":"-38.32,-142.55","start_time":"2025-06-03T00:00:00Z","end_time":"2025-11-30T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','neighborhood_solar_co_op','1795779213_UEREey_92994479','{"name":"Neighborhood Solar Co-op","description":"New photos are up, and the next session has a date.","start_time":"2025-06-05T00:00:00Z","end_time":"2025-12-02T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','repair_cafe_winter_season','1795779213_UEREbT_d25f19eb','{"name":"Repair Café Winter Season","description":"Sign-up is open for the last three places.","location":"49.370000000000005,96.07","url":"https://example.org/projects/4","start_time":"2025-06-04T00:00:00Z","end_time":"2025-12-01T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','tool_library_shelves','1795779213_UEREIx_8348e5e3','{"name":"Tool Library Shelves","description":"Half of the budget is covered. Thank you!","location":"-35.34,87.63","start_time":"2025-06-02T00:00:00Z","end_time":"2025-11-29T00:00:00Z"}',NULL);
 CREATE TABLE poll_schedules (
     schedule_id TEXT PRIMARY KEY,
     config_json TEXT NOT NULL CHECK (json_valid(config_json)),
@@ -357,8 +366,8 @@ CREATE TABLE recent_runs (
     finished_at INTEGER NOT NULL,
     run TEXT NOT NULL CHECK (json_valid(run))
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "recent_runs" VALUES('run_7206f33b498578c4','starred_projects',1795771572158,'{"answer":{"requestID":"81ee1436-7f88-42b8-9ecf-cadebfa273c0","serverRequestID":"81ee1436-7f88-42b8-9ecf-cadebfa273c0","tookMilliseconds":1,"status":200},"poll":"starred_projects","startedAt":1795771572152,"finishedAt":1795771572158,"runID":"run_7206f33b498578c4","outcome":"changed","requests":1,"new":2}');
-INSERT INTO "recent_runs" VALUES('run_e780db4486b8e95f','starred_projects',1795771572073,'{"poll":"starred_projects","outcome":"changed","requests":1,"finishedAt":1795771572073,"startedAt":1795771572067,"new":3,"answer":{"tookMilliseconds":1,"serverRequestID":"345fa335-4dab-4927-8a9a-b90e4f2b8728","status":200,"requestID":"345fa335-4dab-4927-8a9a-b90e4f2b8728"},"runID":"run_e780db4486b8e95f"}');
+INSERT INTO "recent_runs" VALUES('run_107fa6c036c344e3','starred_projects',1795779213916,'{"poll":"starred_projects","finishedAt":1795779213916,"runID":"run_107fa6c036c344e3","answer":{"tookMilliseconds":1,"serverRequestID":"a4bbff4f-d31b-40c2-a8ed-55c4cc9752c9","status":200,"requestID":"a4bbff4f-d31b-40c2-a8ed-55c4cc9752c9"},"outcome":"changed","new":3,"requests":1,"startedAt":1795779213907}');
+INSERT INTO "recent_runs" VALUES('run_68d3f505f8160466','starred_projects',1795779214230,'{"outcome":"changed","runID":"run_68d3f505f8160466","new":2,"answer":{"tookMilliseconds":7,"serverRequestID":"ce4b028f-5d22-4766-a57d-9dc900312a80","status":200,"requestID":"ce4b028f-5d22-4766-a57d-9dc900312a80"},"requests":1,"finishedAt":1795779214230,"startedAt":1795779214212,"poll":"starred_projects"}');
 CREATE TABLE removed_accounts (
     account TEXT PRIMARY KEY,
     removed_at INTEGER NOT NULL
@@ -368,7 +377,7 @@ CREATE TABLE request_windows (
     window BLOB NOT NULL,
     spent_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "request_windows" VALUES('did:ethr:0x00000000000000000000000000000000000000aa',X'010000000000000008A3531CA2010000030000000000000008A3531CA20100000300000000000000',1795771572165);
+INSERT INTO "request_windows" VALUES('did:ethr:0x00000000000000000000000000000000000000aa',X'0200000000000000B03AC81CA20100000200000000000000983EC81CA20100000100000000000000B03AC81CA20100000300000000000000',1795779214250);
 CREATE TABLE sealed_accounts (
     account TEXT PRIMARY KEY,
     did TEXT NOT NULL
@@ -399,7 +408,7 @@ CREATE TABLE settings (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "settings" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','["community_garden_fence","tool_library_shelves","creek_cleanup_saturday","repair_cafe_winter_season","neighborhood_solar_co_op"]',1,'1795771571_UEREVE_076a6d6e',1795771572082,'{}',1795771572060,1795771572082);
+INSERT INTO "settings" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','["community_garden_fence","tool_library_shelves","creek_cleanup_saturday","repair_cafe_winter_season","neighborhood_solar_co_op"]',1,'1795779213_UEREVE_c6f9fe30',1795779213963,'{}',1795779213894,1795779213963);
 CREATE TABLE shortlinks (
     token TEXT PRIMARY KEY,
     notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
@@ -449,14 +458,14 @@ CREATE TABLE streams (
     UNIQUE (account, server, poll),
     CHECK ((walk_top IS NULL) = (walk_before IS NULL))
 ) STRICT;
-INSERT INTO "streams" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795771572_1PeIPj_9b33f285',1795771572072,NULL,NULL,NULL,1795771572152,1795771572158,'changed',NULL,1795771572076,0,1795771571997,1795771572158);
+INSERT INTO "streams" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795779213_UEREey_92994479',1795779213913,NULL,NULL,NULL,1795779214212,1795779214230,'changed',NULL,1795779213919,0,1795779213989,1795779214230);
 CREATE TABLE watermark_moves (
     stream_id INTEGER NOT NULL REFERENCES streams (id) ON DELETE CASCADE,
     watermark TEXT NOT NULL CHECK (length(watermark) = 26),
     moved_at INTEGER NOT NULL,
     PRIMARY KEY (stream_id, watermark)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "watermark_moves" VALUES(1,'1795771571_UEREVE_076a6d6e',1795771572082);
+INSERT INTO "watermark_moves" VALUES(1,'1795779213_UEREVE_c6f9fe30',1795779213963);
 CREATE TABLE watermarks (
     account TEXT NOT NULL,
     server TEXT NOT NULL,
@@ -465,7 +474,7 @@ CREATE TABLE watermarks (
     updated_at INTEGER NOT NULL,
     PRIMARY KEY (account, server, poll)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "watermarks" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795771571_UEREVE_076a6d6e',1795771572082);
+INSERT INTO "watermarks" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795779213_UEREVE_c6f9fe30',1795779213963);
 CREATE INDEX idx_settings_updated ON settings (updated_at);
 CREATE INDEX idx_starred_archive ON starred_archive (account, archived_at);
 CREATE INDEX idx_history_stream ON history (stream_id, finished_at);
