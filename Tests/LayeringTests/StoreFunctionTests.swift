@@ -17,6 +17,7 @@ import Testing
         "The active identity is one row, and a change of it concerns the former account and the new one.": [
             "StoreIdentity.active", "StoreIdentity.seedIfEmpty", "StoreIdentity.set",
         ],
+        "Without a name it hands out the active identity, or the account that left last.": ["StoreMoves.handOut"],
         "It finds the accounts whose work is then done one by one.": [
             "StoreAccounts.claim", "StoreAccounts.list", "StoreDeliveries.accounts", "StoreNotifications.introduce",
         ],

@@ -29,14 +29,11 @@ struct IdentityControl: Sendable {
         }
         do {
             let change = try await store.identity.set(did, server: account.server, now: environment.clock.now)
-            if change.changed {
-                account.identity.invalidate()
-                await endWork()
-                await account.api.tokens.forget()
-                await startWork()
-                noteChange(to: did, cancelledRows: change.cancelledRows)
-            }
+            if let since = change.hasMovedSince { throw ControlError.hasMoved(since: since) }
+            if change.changed { await follow(to: did, cancelledRows: change.cancelledRows) }
             return try await report(change.identity)
+        } catch let error as ControlError {
+            throw error
         } catch {
             // A failed commit can still have reached the disk.
             account.identity.invalidate()
@@ -44,6 +41,15 @@ struct IdentityControl: Sendable {
             await startWork()
             throw error
         }
+    }
+
+    /// Ends the work for the former identity, and starts that for the one that the database has now.
+    func follow(to did: DID?, cancelledRows: Int) async {
+        account.identity.invalidate()
+        await endWork()
+        await account.api.tokens.forget()
+        await startWork()
+        noteChange(to: did, cancelledRows: cancelledRows)
     }
 
     private func noteChange(to did: DID?, cancelledRows: Int) {
@@ -101,6 +107,16 @@ struct IdentityControl: Sendable {
             report.optedOut = off.isEmpty ? nil : off
         }
         return report
+    }
+}
+
+extension ControlError {
+    /// Refuses the work for an account that another agent has.
+    static func hasMoved(since time: Timestamp) -> ControlError {
+        ControlError(
+            .conflict,
+            "This account moved to another agent at \(time.iso8601); export it there and import it here, or erase it here first."
+        )
     }
 }
 

@@ -71,9 +71,19 @@ struct AccountsControl: Sendable {
             now + Splay.delay(instance: did.rawValue, poll: .firstVisit, within: .seconds(60))
         }
         var next = done.makeIterator()
-        let entries = results.map { $0 ?? .init(result: next.next()?.word ?? "refused", problem: nil) }
-        changed("added", done.filter { $0 != .unchanged }.count)
+        let entries = results.map { $0 ?? Self.entry(next.next()) }
+        note("added", done.filter { [.added, .changed].contains($0) }.count)
         return AccountAdditionsReport(accounts: entries, warning: try await warning())
+    }
+
+    private static func entry(_ addition: AccountAddition?) -> AccountAdditionsReport.Entry {
+        switch addition {
+        case .added: .init(result: "added", problem: nil)
+        case .changed: .init(result: "changed", problem: nil)
+        case .unchanged: .init(result: "unchanged", problem: nil)
+        case .hasMoved(let since): .init(result: "refused", problem: ControlError.hasMoved(since: since).message)
+        case nil: .init(result: "refused", problem: nil)
+        }
     }
 
     private static func draft(_ entry: AccountAdditions.Entry, in dialect: Dialect) throws(ControlError) -> AccountDraft
@@ -99,7 +109,7 @@ struct AccountsControl: Sendable {
         let did = try removal.account()
         guard let account = try await store.accounts.set(status, of: did, now: now) else { throw Self.isUnknown }
         await endWork(did)
-        changed(status == .paused ? "paused" : "resumed", 1)
+        note(status == .paused ? "paused" : "resumed", 1)
         return report(account)
     }
 
@@ -110,7 +120,7 @@ struct AccountsControl: Sendable {
             throw Self.isUnknown
         }
         await endWork(did)
-        changed("removed", 1)
+        note("removed", 1)
         return IdentityRemovalReport(keptUntil: (removedAt + RetentionPolicy().removed).iso8601)
     }
 
@@ -123,7 +133,7 @@ struct AccountsControl: Sendable {
     }
 
     /// Notes that an account was erased.
-    func noteErasure() { changed("erased", 1) }
+    func noteErasure() { note("erased", 1) }
 
     /// Notes that an operator changed something of an account, which its next visit must find.
     func noteChange(of did: DID) async {
@@ -131,7 +141,8 @@ struct AccountsControl: Sendable {
         wake.raise()
     }
 
-    private func changed(_ kind: String, _ count: Int) {
+    /// Notes a change of accounts, and lets the visits find it.
+    func note(_ kind: String, _ count: Int) {
         wake.raise()
         guard count > 0 else { return }
         environment.logger.log(.accountsChanged, [.kind: "\(kind)", .count: .number(count)])
@@ -211,14 +222,4 @@ struct AccountsControl: Sendable {
 extension PollName {
     /// The name under which an account's first visit has its delay.
     fileprivate static let firstVisit = PollName("first_visit")!
-}
-
-extension AccountAddition {
-    fileprivate var word: String {
-        switch self {
-        case .added: "added"
-        case .changed: "changed"
-        case .unchanged: "unchanged"
-        }
-    }
 }

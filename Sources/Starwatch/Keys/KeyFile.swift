@@ -1,5 +1,16 @@
 import Glibc
 
+/// A file that only its owner can read.
+package enum PrivateFile {
+    /// Writes a new file of mode 0600 that survives a power loss.
+    ///
+    /// - Returns: `false` if the file exists already; it is then unchanged.
+    /// - Throws: ``AgentError`` with the system's reason.
+    package static func create(_ path: String, _ text: String) throws(AgentError) -> Bool {
+        try KeyFile.create(path, text)
+    }
+}
+
 /// The writing of files with keys.
 enum KeyFile {
     /// Writes a new file of mode 0600 that survives a power loss.

@@ -9,7 +9,7 @@ extension AgentEvent: CaseIterable {
     private static let attempt: [LogField] = [.runID, .notificationID, .sink, .error, .reason]
 
     static let accountsChanged = AgentEvent("accounts.changed", .notice, [.kind, .count]) {
-        "An operator added, paused, resumed, removed or erased accounts."
+        "An operator added, paused, resumed, moved, removed or erased accounts."
     }
     static let acknowledgeFailed = AgentEvent(
         "acknowledge.failed",

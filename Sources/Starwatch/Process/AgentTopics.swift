@@ -24,6 +24,7 @@ package struct AgentTopics: Sendable {
     let reloader: Reloader
     /// The accounts of a process that serves many; `nil` for one that serves the active identity.
     let fleet: Fleet?
+    let moves: MoveControl
     /// Whether these are the topics of one of many accounts.
     let isOfAccount: Bool
     private let counters: AgentMetrics
@@ -52,6 +53,16 @@ package struct AgentTopics: Sendable {
         notifications = Self.notifications(runtime)
         let age = SigningKeyAge(auth: options.auth, store: store, metrics: environment.metrics.clock)
         identity = Self.identity(runtime, age)
+        moves = MoveControl(
+            identity: identity,
+            accounts: fleet?.accounts,
+            sinks: Set(process.sinks.map(\.name)),
+            polls: Set(options.polls.map(\.name)),
+            isOfHost: options.storage.owner == .host,
+            isRunning: { [lifecycle = process.lifecycle] in lifecycle.phase != .starting },
+            keys: process.signingKeys,
+            wakes: runtime.wakes
+        )
         stars = StarsControl(
             account: account,
             store: store,

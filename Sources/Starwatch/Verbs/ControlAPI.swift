@@ -300,6 +300,29 @@ package struct ControlVerbs: Sendable {
         return report
     }
 
+    /// Hands out all that is stored of an account, for another agent, and stops serving it. Repeating it hands out the same.
+    package let exportAccount = Verb(
+        .post,
+        "/api/v1/accounts/export",
+        counts: .accountsChange,
+        taking: AccountExport.form,
+        onSocketOnly: "An account is exported",
+        patience: ControlAPI.Patience.ofServer
+    ) {
+        try await $0.moves.export($1)
+    }
+    /// Stores what another agent handed out of an account, and serves it. Repeating it changes nothing.
+    package let importAccount = Verb(
+        .post,
+        "/api/v1/accounts/import",
+        counts: .accountsChange,
+        taking: AccountImport.form,
+        onSocketOnly: "An account is imported",
+        patience: ControlAPI.Patience.ofServer
+    ) {
+        try await $0.moves.take($1)
+    }
+
     // MARK: - Keys
 
     /// The keys of the database.

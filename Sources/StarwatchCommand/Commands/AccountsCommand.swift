@@ -5,9 +5,11 @@ import StarwatchCore
 struct AccountsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accounts",
-        abstract: "Add, list, pause or remove the accounts of an agent with accounts: many.",
+        abstract: "Add, list, move or remove the accounts of an agent with accounts: many.",
         discussion: "Other commands, such as stars, outbox and explain, work for one of them with --account DID.",
-        subcommands: [Add.self, List.self, Show.self, Pause.self, Resume.self, Remove.self, Erase.self]
+        subcommands: [
+            Add.self, List.self, Show.self, Pause.self, Resume.self, Remove.self, Erase.self, Export.self, Import.self,
+        ]
     )
 
     struct Add: AsyncParsableCommand {

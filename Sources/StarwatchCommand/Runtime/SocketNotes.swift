@@ -48,13 +48,33 @@ struct SocketNotes: Sendable {
         for folder in folders + [Self.serviceFolder] {
             guard let directory = open(folder) else { continue }
             defer { close(directory) }
-            guard let text = read(Self.name(of: configuration), in: directory) else { continue }
-            let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-            guard (3...4).contains(lines.count), lines[0] == configuration, lines[1].hasPrefix("/") else { continue }
-            let database = lines[2].hasPrefix("/") ? lines[2] : nil
-            return Note(socket: lines[1], database: database)
+            let found = note(Self.name(of: configuration), in: directory)
+            if let found, found.configuration == configuration { return found.note }
         }
         return nil
+    }
+
+    /// The note of an agent that has a database open, or had it last and was killed; `nil` if there is none.
+    ///
+    /// - Parameter database: The absolute path.
+    func note(ofDatabase database: String) -> Note? {
+        for folder in folders + [Self.serviceFolder] {
+            guard let directory = open(folder) else { continue }
+            defer { close(directory) }
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            where name.hasSuffix(".socket") {
+                if let note = note(name, in: directory)?.note, note.database == database { return note }
+            }
+        }
+        return nil
+    }
+
+    private func note(_ name: String, in directory: Int32) -> (configuration: String, note: Note)? {
+        guard let text = read(name, in: directory) else { return nil }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        guard (3...4).contains(lines.count), lines[1].hasPrefix("/") else { return nil }
+        let database = lines[2].hasPrefix("/") ? lines[2] : nil
+        return (lines[0], Note(socket: lines[1], database: database))
     }
 
     /// Notes the socket and the database of an agent. Without a folder for it, only commands with a broken configuration miss the note.

@@ -36,6 +36,14 @@ struct RouteResponder: Sendable {
 
     /// The maximum length of a body. A list of 1,000 plan identifiers fits.
     static let bodyLimitBytes = 1_048_576
+    /// The maximum length of an account that is imported, as a text in JSON.
+    static let accountLimitBytes = 2 * AccountImport.longestText + 1024
+
+    /// The limit of a request; only the socket takes a whole account.
+    private func bodyLimit(of path: [String]) -> Int {
+        let takesAccount = access == nil && "/" + path.joined(separator: "/") == ControlAPI.importAccount.path
+        return takesAccount ? Self.accountLimitBytes : Self.bodyLimitBytes
+    }
 
     func respond(to request: Request, on channel: any Channel) async -> Response {
         security?.look()
@@ -85,11 +93,12 @@ struct RouteResponder: Sendable {
         if !isReading { call.caller = await caller(of: call, on: channel) }
         // Reading takes no body, so one that a client sends is dropped.
         if !isReading {
+            let limit = bodyLimit(of: call.path)
             do {
-                let body = try await request.body.collect(upTo: Self.bodyLimitBytes)
+                let body = try await request.body.collect(upTo: limit)
                 call.request.body = Array(body.readableBytesView)
             } catch is NIOTooManyBytesError {
-                return .error(413, "invalid", "The body is larger than \(Self.bodyLimitBytes) bytes.")
+                return .error(413, "invalid", "The body is larger than \(limit) bytes.")
             } catch {
                 return .error(400, "invalid", "The body is cut off or badly chunked.")
             }

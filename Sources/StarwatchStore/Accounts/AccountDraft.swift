@@ -17,4 +17,6 @@ package enum AccountAddition: Sendable, Hashable {
     /// The account was served before, with other stars, addresses or another server.
     case changed
     case unchanged
+    /// Another agent has taken over the account since that time. Nothing was changed.
+    case hasMoved(since: Timestamp)
 }

@@ -99,6 +99,7 @@ struct AccountRows {
         now: Timestamp,
         dueAt: Timestamp
     ) throws -> AccountAddition {
+        if let since = try db.moves.goneSince(draft.did) { return .hasMoved(since: since) }
         // Stores the DID again if the stored one does not open.
         try db.dataKeys.enrol(draft.did)
         let known = try db.row(
@@ -132,12 +133,13 @@ struct AccountRows {
         return .added
     }
 
-    private func enter(_ account: DID, now: Timestamp, dueAt: Timestamp) throws {
+    /// Begins the service of a stored account.
+    func enter(_ account: DID, as status: AccountStatus = .active, now: Timestamp, dueAt: Timestamp) throws {
         // Above every former one, so that work and leases from before the account left are not taken for later ones.
         let number = try db.identity.lastGeneration() + 1
         try db.run(
-            "INSERT INTO accounts (account, status, generation, added_at, updated_at) VALUES (?1, 'active', ?2, ?3, ?3)",
-            [db.key(account), number, now.milliseconds]
+            "INSERT INTO accounts (account, status, generation, added_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?4)",
+            [db.key(account), status.rawValue, number, now.milliseconds]
         )
         try db.run(
             "INSERT INTO leases (account, due_at, epoch) VALUES (?, ?, ?)",

@@ -62,7 +62,7 @@ package struct StoreAccounts: Sendable {
     /// Ends the service of an account as when an identity signs out, and marks it for deletion after
     /// ``RetentionPolicy/removed``.
     ///
-    /// - Returns: The date of the mark; `nil` if the account is neither served nor marked.
+    /// - Returns: The date of the mark; `nil` if the account is neither served nor marked, and has not moved.
     package func remove(_ did: DID, now: Timestamp) async throws(StoreError) -> Timestamp? {
         try await store.write(.identity, of: did, hasLease: false) { db in
             if try db.accounts.status(of: did) != nil {
@@ -70,6 +70,7 @@ package struct StoreAccounts: Sendable {
                 try db.accounts.leave(did)
                 return try db.identity.markRemoved(did, now: now)
             }
+            if try db.moves.goneSince(did) != nil { return try db.identity.markRemoved(did, now: now) }
             return try db.identity.removedAt(did)
         }
     }

@@ -7,6 +7,8 @@ package struct IdentityChange: Sendable, Hashable {
     package let changed: Bool
     /// The number of the former identity's rows that will not be announced.
     package let cancelledRows: Int
+    /// The time since which another agent has the identity, so that nothing was changed; `nil` if none has.
+    package var hasMovedSince: Timestamp?
 }
 
 /// The result of a request to remove an account.
@@ -63,6 +65,9 @@ package struct StoreIdentity: Sendable {
             guard former.did != did else {
                 try db.run("UPDATE active_identity SET lastUpdated = coalesce(lastUpdated, ?)", [now.milliseconds])
                 return IdentityChange(identity: former, changed: false, cancelledRows: 0)
+            }
+            if let did, let since = try db.moves.goneSince(did) {
+                return IdentityChange(identity: former, changed: false, cancelledRows: 0, hasMovedSince: since)
             }
             var cancelled = 0
             if let old = former.did {

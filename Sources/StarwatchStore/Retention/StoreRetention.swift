@@ -213,7 +213,7 @@ struct ExpiredRows {
         for table in [
             "plan_snapshots", "starred_archive", "notif_contents", "notif_deliveries", "digest_progress", "watermarks",
             "request_windows", "streams", "feature_notices", "removed_accounts", "signing_keys",
-            "account_sinks",
+            "account_sinks", "account_moves",
         ] {
             try db.run("DELETE FROM \(table) WHERE account = ?", [account])
         }

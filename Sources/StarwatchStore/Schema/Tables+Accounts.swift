@@ -1,5 +1,5 @@
 extension Tables {
-    /// The accounts that the agent serves beside the active identity, and their leases.
+    /// The accounts that the agent serves beside the active identity, their leases, and their moves between agents.
     ///
     /// `accounts` changes seldom, `leases` with each visit. `due_at` of a leased account is the end of its lease. `owner` is
     /// `NULL` when the account is released. An account is in `accounts` or the active identity, never both; the view has
@@ -7,6 +7,8 @@ extension Tables {
     ///
     /// `account_sinks` has the addresses that accounts bring. `gone_at` is when one answered 410. They stay when an account
     /// is removed, until its data is deleted.
+    ///
+    /// `account_moves` outlives the service of an account. While it is `gone`, `bundle` has what was handed out.
     static let accounts = """
         CREATE TABLE accounts (
             account TEXT PRIMARY KEY REFERENCES settings (accountDid),
@@ -32,6 +34,16 @@ extension Tables {
             address BLOB NOT NULL,
             gone_at INTEGER,
             PRIMARY KEY (account, sink)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE account_moves (
+            account TEXT PRIMARY KEY,
+            number INTEGER NOT NULL CHECK (number > 0),
+            move_id TEXT NOT NULL,
+            state TEXT NOT NULL CHECK (state IN ('gone', 'here')),
+            bundle BLOB,
+            moved_at INTEGER NOT NULL,
+            CHECK (state = 'gone' OR bundle IS NULL)
         ) STRICT, WITHOUT ROWID;
 
         CREATE VIEW identities (account, generation) AS

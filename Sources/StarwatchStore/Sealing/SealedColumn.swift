@@ -23,6 +23,7 @@ enum SealedColumn: String, CaseIterable {
     case digestPayload = "notif_deliveries.payload"
     case signingKey = "signing_keys.secret"
     case sinkAddress = "account_sinks.address"
+    case movedBundle = "account_moves.bundle"
 
     var table: String { String(rawValue.prefix { $0 != "." }) }
     var name: String { String(rawValue.drop { $0 != "." }.dropFirst()) }
@@ -34,7 +35,7 @@ enum SealedColumn: String, CaseIterable {
     /// Whether the column is a blob.
     var isBlob: Bool {
         switch self {
-        case .notificationPayload, .feedPayload, .digestPayload, .signingKey, .sinkAddress: true
+        case .notificationPayload, .feedPayload, .digestPayload, .signingKey, .sinkAddress, .movedBundle: true
         default: false
         }
     }
@@ -54,7 +55,8 @@ extension SealedColumn {
         case .stars, .archivedStars: .value(.text("null"))
         case .outboxPlan, .outboxName, .notificationTitle, .notificationBody: .value(.text(Unreadable.text))
         case .notificationPayload: .value(.blob(Data()))
-        case .outboxChanges, .digestETag, .digestTitle, .digestBody, .digestPayload, .signingKey: .value(.null)
+        case .outboxChanges, .digestETag, .digestTitle, .digestBody, .digestPayload, .signingKey, .movedBundle:
+            .value(.null)
         case .did, .snapshotPlan, .snapshotFields, .shortlinkTargets, .feedPayload, .digestContent, .sinkAddress: .noRow
         }
     }
@@ -106,6 +108,7 @@ struct SealedTable {
         SealedTable([.digestTitle, .digestBody, .digestPayload], key: ["id"], row: "slot_id || '/' || fire_at"),
         SealedTable([.signingKey], key: ["kid"], row: "kid"),
         SealedTable([.sinkAddress], key: ["account", "sink"], row: "account || '/' || sink"),
+        SealedTable([.movedBundle], key: ["account"], row: "account"),
     ]
 
     /// The columns that hold a keyed hash of the DID instead of the DID, by table.
@@ -116,6 +119,7 @@ struct SealedTable {
         ("feature_notices", "account"), ("plan_snapshots", "account"), ("signing_keys", "account"),
         ("digest_progress", "account"), ("accounts", "account"), ("leases", "account"),
         ("account_sinks", "account"),
+        ("account_moves", "account"),
     ]
 
     private static let ofStream = "(SELECT account FROM streams WHERE streams.id = stream_id)"

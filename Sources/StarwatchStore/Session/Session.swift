@@ -39,6 +39,33 @@ struct Session {
         SQLStatement(database: database, statement: try database.cachedStatement(sql: sql))
     }
 
+    /// The names of a table's columns.
+    func columns(of table: String) throws -> [String] {
+        try database.cachedStatement(sql: "SELECT * FROM \(table)").columnNames
+    }
+
+    /// Does `work`, and undoes it unless `keeps`, or if a value that comes from outside breaks a rule of the schema.
+    ///
+    /// - Returns: `false` if such a rule was broken.
+    func attempt(keeps: Bool, _ work: () throws -> Void) throws -> Bool {
+        try execute("SAVEPOINT attempt")
+        var isPossible = true
+        do {
+            try work()
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            isPossible = false
+        } catch is UnusableValue {
+            isPossible = false
+        }
+        if !isPossible || !keeps {
+            try execute("ROLLBACK TO attempt")
+            // The keys in memory can be among what was undone.
+            vault.failed()
+        }
+        try execute("RELEASE attempt")
+        return isPossible
+    }
+
     // MARK: - Rows
 
     func row(_ sql: String, _ arguments: SQLArguments = []) throws -> SQLRow? {
@@ -118,6 +145,9 @@ extension SessionContext {
         return result
     }
 }
+
+/// The error of a value from outside that cannot be stored.
+struct UnusableValue: Error {}
 
 /// A prepared statement.
 struct SQLStatement {

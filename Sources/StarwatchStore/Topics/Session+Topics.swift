@@ -9,6 +9,7 @@ extension Session {
     var formerStates: FormerStates { FormerStates(db: self) }
     var identity: IdentityRows { IdentityRows(db: self) }
     var ledger: LedgerRows { LedgerRows(db: self) }
+    var moves: MoveRows { MoveRows(db: self) }
     var notifications: NotificationRows { NotificationRows(db: self) }
     var outbox: OutboxRows { OutboxRows(db: self) }
     var stars: StarRows { StarRows(db: self) }

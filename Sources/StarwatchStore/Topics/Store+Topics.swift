@@ -12,6 +12,7 @@ extension Store {
     package nonisolated var journal: StoreJournal { StoreJournal(store: self) }
     package nonisolated var keys: StoreKeys { StoreKeys(store: self) }
     package nonisolated var logs: StoreLogs { StoreLogs(store: self) }
+    package nonisolated var moves: StoreMoves { StoreMoves(store: self) }
     package nonisolated var notifications: StoreNotifications { StoreNotifications(store: self) }
     package nonisolated var outbox: StoreOutbox { StoreOutbox(store: self) }
     package nonisolated var polls: StorePolls { StorePolls(store: self) }

@@ -478,6 +478,16 @@ CREATE TABLE account_sinks (
     PRIMARY KEY (account, sink)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE account_moves (
+    account TEXT PRIMARY KEY,
+    number INTEGER NOT NULL CHECK (number > 0),
+    move_id TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('gone', 'here')),
+    bundle BLOB,
+    moved_at INTEGER NOT NULL,
+    CHECK (state = 'gone' OR bundle IS NULL)
+) STRICT, WITHOUT ROWID;
+
 CREATE VIEW identities (account, generation) AS
     SELECT activeDid, generation FROM active_identity WHERE id = 1 AND activeDid IS NOT NULL
     UNION ALL SELECT account, generation FROM accounts WHERE status = 'active';

@@ -1,0 +1,164 @@
+import StarwatchCore
+import StarwatchPolling
+import StarwatchStore
+import StarwatchTransport
+
+/// The moves of accounts from one agent to another. Both can work for one account or for many.
+struct MoveControl: Sendable {
+    /// The longest wait for a sink's answer.
+    private static let longestDelivery = Duration.seconds(60)
+    private static let step = Duration.milliseconds(100)
+
+    let identity: IdentityControl
+    /// The accounts of a process that serves many; `nil` for one that serves the active identity.
+    let accounts: AccountsControl?
+    let sinks: Set<String>
+    let polls: Set<PollName>
+    /// Whether a host program owns the database.
+    let isOfHost: Bool
+    /// Whether the agent works, and is not only asked by a command.
+    let isRunning: @Sendable () -> Bool
+    let keys: StoredSigningKeys
+    let wakes: WakeSignals
+
+    private var store: Store { identity.store }
+    private var environment: Environment { identity.environment }
+    private var server: String { identity.account.server }
+
+    /// Hands out an account, and ends its work. Waits for the answers of sinks that have a notification now.
+    func export(_ export: AccountExport) async throws -> AccountExportReport {
+        try checkOwner()
+        let (account, isTrial) = (try export.account(), export.trial == true)
+        if account == nil, accounts != nil {
+            throw ControlError(.invalid, "This agent works for many accounts; name the one to export.")
+        }
+        let end = environment.time.monotonic + Self.longestDelivery
+        while true {
+            let handout = try await store.moves.handOut(
+                account,
+                isTrial: isTrial,
+                isAlone: !isRunning(),
+                now: environment.clock.now
+            )
+            switch handout {
+            case .text(let bundle, let did, let isNew):
+                if isNew, !isTrial { await followExport(of: did) }
+                return AccountExportReport(bundle: bundle)
+            case .delivering:
+                guard environment.time.monotonic < end else { throw Self.isDelivering }
+                try await environment.time.sleep(for: Self.step)
+            case .tooLong: throw Self.isTooLong
+            case .unknown: throw Self.isUnknown
+            }
+        }
+    }
+
+    private func followExport(of did: DID) async {
+        keys.noteChange()
+        guard let accounts else { return await identity.follow(to: nil, cancelledRows: 0) }
+        await accounts.endWork(did)
+        accounts.note("exported", 1)
+    }
+
+    /// Takes in an account, and begins its work.
+    func take(_ request: AccountImport) async throws -> AccountImportReport {
+        try checkOwner()
+        let bundle: AccountBundle
+        do throws(BundleError) { bundle = try AccountBundle(text: request.bundle) } catch {
+            throw ControlError(.invalid, error.sentence)
+        }
+        let (did, isTrial) = (bundle.account, request.trial == true)
+        let arrival = try await store.moves.take(
+            bundle,
+            of: did,
+            into: AccountDestination(server: server, sinks: sinks, isMany: accounts != nil),
+            isTrial: isTrial,
+            now: environment.clock.now,
+            dueAt: environment.time.now
+        )
+        if arrival == .arrived, !isTrial { await followImport(of: did) }
+        var report = AccountImportReport(
+            result: arrival.word(isTrial: isTrial),
+            pseudonym: identity.pseudonym.hash(did),
+            problems: [],
+            warnings: []
+        )
+        if case .refused(let problems) = arrival { report.problems = problems.map { $0.sentence(server: server) } }
+        let missing = bundle.polls.subtracting(polls).map(\.rawValue).sorted()
+        if !missing.isEmpty {
+            report.warnings = [
+                "This agent lacks the polls \(missing.joined(separator: ", ")) of the account; add them."
+            ]
+        }
+        return report
+    }
+
+    private func followImport(of did: DID) async {
+        keys.noteChange()
+        if let accounts { return accounts.note("imported", 1) }
+        await identity.follow(to: did, cancelledRows: 0)
+        // Its notifications, and rows to acknowledge, have come with it.
+        wakes.dispatch.raise()
+        wakes.acknowledge.raise()
+    }
+
+    private func checkOwner() throws(ControlError) {
+        guard isOfHost else { return }
+        throw ControlError(.conflict, "The database belongs to a host program, so no account can move from or to it.")
+    }
+
+    private static let isDelivering = ControlError(
+        .busy,
+        "A sink has a notification of the account and does not answer; try again in a minute."
+    )
+    static let isTooLong = ControlError(
+        .failed,
+        "The account has more than 32 MiB of rows, which cannot move at once; deliver or discard some, or wait for retention."
+    )
+    static let isUnknown = ControlError(
+        .notFound,
+        "This agent does not serve that account; see starwatch accounts list, or starwatch identity show."
+    )
+}
+
+extension AccountArrival {
+    fileprivate func word(isTrial: Bool) -> String {
+        switch self {
+        case .arrived: isTrial ? "possible" : "imported"
+        case .known: "known"
+        case .refused: "refused"
+        }
+    }
+}
+
+extension BundleError {
+    fileprivate var sentence: String {
+        switch self {
+        case .unreadable: "That is no file of starwatch accounts export, or it is cut off; export the account again."
+        case .otherVersion:
+            "Another version of starwatch exported the account; upgrade both agents to one version, then export it again."
+        }
+    }
+}
+
+extension MoveProblem {
+    fileprivate func sentence(server own: String) -> String {
+        switch self {
+        case .served: "This agent serves the account already; export or remove it here first."
+        case .otherIdentity:
+            "This agent works for another identity; sign it out first, or import into an agent with accounts: many."
+        case .outdated:
+            "The account has moved again since this file was made; export it from the agent that serves it now."
+        case .server(let server): "The account's server is \(server), and this agent's is \(own); change server.url."
+        case .sinks(let names):
+            """
+            Notifications wait for sinks that this agent lacks (\(names.joined(separator: ", "))); configure them here, or \
+            deliver or discard the notifications at the source.
+            """
+        case .needsEncryption:
+            "The account has signing keys, which only an encrypted database keeps; run starwatch keys encrypt-database first."
+        case .unusable:
+            "The file was changed, or another account here has a signing key of the same name; export the account again."
+        }
+    }
+}

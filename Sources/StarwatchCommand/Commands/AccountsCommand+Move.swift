@@ -1,0 +1,152 @@
+import ArgumentParser
+import Foundation
+import Starwatch
+
+extension AccountsCommand {
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            "export",
+            "Hand an account out to another agent.",
+            """
+            Writes all that is stored of the account to a file for 'starwatch accounts import', and stops serving it in the \
+            same step. The active identity of an agent without accounts: many can be exported too. The file has personal \
+            data, and keys if they are stored; delete it after the import. Repeating the command writes the same file.
+            """,
+            waiting: ControlAPI.exportAccount.patience,
+            examples: "starwatch accounts export did:ethr:0x… --to account.json",
+            "starwatch accounts export did:ethr:0x… --to - | starwatch accounts import - --config other.yaml"
+        )
+
+        @OptionGroup var account: DIDArgument
+
+        @Option(help: ArgumentHelp("The new file, or - for standard output.", valueName: "file"))
+        var to: String
+
+        @OptionGroup var arguments: AgentArguments
+
+        func run() async throws {
+            if to != "-" { try AccountFile.checkIsNew(to) }
+            let bundle = try await arguments.ask(ControlAPI.exportAccount, AccountExport(did: account.did)).bundle
+            guard to != "-" else { return Swift.print(bundle) }
+            try AccountFile.write(bundle, to: to)
+            try arguments.print(["file": to]) { _ in
+                """
+                The account is in \(to), and this agent no longer serves it.
+                The file has personal data, and keys if they were stored here. Import it, then delete it.
+                """
+            }
+        }
+    }
+
+    struct Import: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            "import",
+            "Take in an account of another agent.",
+            """
+            Takes the file of 'starwatch accounts export', or with --from the active identity of a single agent's database. \
+            An agent that has that database open stops serving the account in the same step; otherwise the command opens \
+            the database itself. What cannot move is said before anything is changed. Repeating the command changes nothing.
+            """,
+            waiting: ControlAPI.importAccount.patience,
+            examples: "starwatch accounts import account.json",
+            "starwatch accounts import --from /var/lib/alice/starwatch.db --from-key /etc/alice/master.key"
+        )
+
+        @Argument(help: "The file of accounts export, or - for standard input.", completion: .file())
+        var file: String?
+
+        @Option(
+            help: ArgumentHelp("The database of an agent for one account.", valueName: "database"),
+            completion: .file()
+        )
+        var from: String?
+
+        @Option(
+            help: ArgumentHelp("The master key of that database, if no agent has it open.", valueName: "file"),
+            completion: .file()
+        )
+        var fromKey: String?
+
+        @OptionGroup var arguments: AgentArguments
+
+        func validate() throws {
+            guard (file != nil) != (from != nil) else { throw ValidationError("Give either a file or --from.") }
+            if from == nil, fromKey != nil { throw ValidationError("--from-key belongs to --from.") }
+        }
+
+        func run() async throws {
+            if let file { return try show(try await take(try AccountFile.read(file))) }
+            let loader = arguments.access.loader
+            let source = try AccountSource(
+                path: loader.absolute(from ?? ""),
+                keyFile: fromKey.map(loader.absolute)
+            )
+            let trial = try await take(try await source.export(isTrial: true), isTrial: true)
+            guard trial.isGood else { return try show(trial) }
+            let bundle = try await source.export(isTrial: false)
+            do {
+                let report = try await take(bundle)
+                if !report.isGood { StandardError.sayOnce(Self.isBetween) }
+                try show(report)
+            } catch let error where !(error is CommandError) {
+                StandardError.sayOnce(Self.isBetween)
+                throw error
+            }
+        }
+
+        /// The state after the first of two steps.
+        private static let isBetween =
+            "starwatch: The source no longer serves the account, and keeps its data; solve this, then repeat the command."
+
+        private func take(_ bundle: String, isTrial: Bool = false) async throws -> AccountImportReport {
+            try await arguments.ask(
+                ControlAPI.importAccount,
+                AccountImport(bundle: bundle, trial: isTrial ? true : nil)
+            )
+        }
+
+        private func show(_ report: AccountImportReport) throws {
+            for problem in report.problems { StandardError.sayOnce("starwatch: \(problem)") }
+            for warning in report.warnings { StandardError.sayOnce("starwatch: warning: \(warning)") }
+            try arguments.print(report, isGood: report.isGood, AccountsText.arrival)
+        }
+    }
+}
+
+/// The file of an exported account.
+enum AccountFile {
+    static func checkIsNew(_ path: String) throws(CommandError) {
+        if FileManager.default.fileExists(atPath: path) { throw .failed("\(path) exists; name a new file.") }
+    }
+
+    /// Writes a new file that only this user can read.
+    static func write(_ bundle: String, to path: String) throws {
+        guard try PrivateFile.create(path, bundle + "\n") else {
+            throw CommandError.failed("\(path) exists; name a new file, and the account is handed out again.")
+        }
+    }
+
+    /// - Parameter path: `-` for standard input.
+    static func read(_ path: String) throws(CommandError) -> String {
+        let data: Data?
+        if path == "-" {
+            data = try? FileHandle.standardInput.readToEnd()
+        } else {
+            data = FileManager.default.contents(atPath: path)
+        }
+        guard let data else { throw .failed("\(path) cannot be read; name the file of accounts export.") }
+        return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}
+
+extension AccountsText {
+    static func arrival(_ report: AccountImportReport) -> String {
+        switch report.result {
+        case "imported":
+            "This agent serves the account now, as \(TerminalText.printable(report.pseudonym)) in logs. Delete the file, and erase the account at its source."
+        case "known": "The account came with this file before; nothing was changed."
+        case "possible": "The account can be imported."
+        default: "The account was not imported; nothing was changed here."
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import FoundationEssentials
+package import StarwatchCore
+
+/// All that an agent stores of an account, in clear form, on its way to another agent.
+///
+/// Its text is one line of JSON. It holds personal data, and the keys that sign the account's tokens.
+package struct AccountBundle: Sendable, Codable {
+    /// The rows of one table.
+    struct Table: Sendable, Codable {
+        let name: String
+        let columns: [String]
+        let rows: [[SQLValue]]
+
+        /// The value of a row; null without such a column.
+        func value(_ column: String, of row: [SQLValue]) -> SQLValue {
+            columns.firstIndex(of: column).flatMap { row.indices.contains($0) ? row[$0] : nil } ?? .null
+        }
+    }
+
+    /// The largest text that is handed out, so that it fits into one request.
+    package static let longestText = 32 * 1_048_576
+    private static let format = 1
+
+    private enum CodingKeys: String, CodingKey {
+        case format = "starwatch_account"
+        case schema, moveID = "move_id", number, did, server
+        case isPaused = "is_paused"
+        case tables
+    }
+
+    private let format: Int
+    /// The version of the schema whose tables it has.
+    private let schema: Int
+    /// The name of this move, which no other has.
+    let moveID: String
+    /// Counts the moves of the account, so that an older text is not taken for a later one.
+    let number: Int
+    private let did: String
+    /// The account's server, in the form of ``StreamKey/server``.
+    package let server: String
+    let isPaused: Bool
+    let tables: [Table]
+
+    /// The account. Texts with another form are not read.
+    package var account: DID { DID(did) ?? Unreadable.account }
+
+    init(of account: DID, move: (id: String, number: Int), server: String, isPaused: Bool, tables: [Table]) {
+        (format, schema) = (Self.format, Schema.supported.upperBound)
+        (moveID, number) = move
+        did = account.rawValue
+        (self.server, self.isPaused, self.tables) = (server, isPaused, tables)
+    }
+
+    /// Reads a text.
+    package init(text: String) throws(BundleError) {
+        struct Head: Decodable {
+            let format, schema: Int
+
+            enum CodingKeys: String, CodingKey {
+                case format = "starwatch_account"
+                case schema
+            }
+        }
+        let data = Data(text.utf8)
+        guard let head = try? JSONDecoder().decode(Head.self, from: data) else { throw .unreadable }
+        guard head.format == Self.format, head.schema == Schema.supported.upperBound else { throw .otherVersion }
+        guard let bundle = try? JSONDecoder().decode(Self.self, from: data), DID(bundle.did) != nil,
+            bundle.number > 0
+        else { throw .unreadable }
+        self = bundle
+    }
+
+    /// The text of it.
+    package var text: String { StableJSON.text(of: self) }
+
+    func table(_ name: String) -> Table? { tables.first { $0.name == name } }
+
+    /// The sinks that open notifications wait for.
+    var waitingSinks: Set<String> {
+        guard let deliveries = table("deliveries"), let notifications = table("notifications") else { return [] }
+        let open = notifications.rows.filter { notifications.value("state", of: $0) == .text("open") }
+        let ids = Set(open.map { notifications.value("id", of: $0) })
+        let waiting = deliveries.rows.filter {
+            deliveries.value("state", of: $0) == .text("pending")
+                && ids.contains(deliveries.value("notification_id", of: $0))
+        }
+        return Set(waiting.map { deliveries.value("sink", of: $0).text })
+    }
+
+    /// Whether it has keys that only an encrypted database stores.
+    var hasSecrets: Bool {
+        table("signing_keys").map { keys in keys.rows.contains { !keys.value("secret", of: $0).isNull } } ?? false
+    }
+
+    /// The polls that have asked the server for the account.
+    package var polls: Set<PollName> {
+        guard let streams = table("streams") else { return [] }
+        let asked = streams.rows.filter { !streams.value("last_attempt", of: $0).isNull }
+        return Set(asked.compactMap { PollName(streams.value("poll", of: $0).text) })
+    }
+}
+
+/// The reason why a text is no ``AccountBundle`` of this version.
+package enum BundleError: Error, Sendable {
+    case unreadable
+    case otherVersion
+}
+
+/// A value in a bundle: a number, a text, null, or an object with the base64 of a blob.
+extension SQLValue: Codable {
+    private struct Blob: Codable {
+        let blob: Data
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let text = try? container.decode(String.self) {
+            self = .text(text)
+        } else if let number = try? container.decode(Int64.self) {
+            self = .integer(number)
+        } else {
+            self = .blob(try container.decode(Blob.self).blob)
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .integer(let value): try container.encode(value)
+        case .real(let value): try container.encode(value)
+        case .text(let value): try container.encode(value)
+        case .blob(let value): try container.encode(Blob(blob: value))
+        }
+    }
+}

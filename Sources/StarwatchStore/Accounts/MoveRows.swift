@@ -1,0 +1,222 @@
+import FoundationEssentials
+import StarwatchCore
+
+/// The moves of accounts between agents, in one access.
+struct MoveRows {
+    let db: Session
+
+    // MARK: - Records
+
+    /// The last move of an account.
+    struct Record {
+        let id: String
+        let number: Int
+        /// Whether another agent has the account since.
+        let isGone: Bool
+        let movedAt: Timestamp
+    }
+
+    /// The last move of an account; `nil` if it never moved.
+    func record(of account: DID) throws -> Record? {
+        try db.row("SELECT move_id, number, state, moved_at FROM account_moves WHERE account = ?", [db.key(account)])
+            .map { row in
+                Record(
+                    id: try row["move_id"],
+                    number: try row["number"],
+                    isGone: try row["state"] == "gone",
+                    movedAt: try row["moved_at"]
+                )
+            }
+    }
+
+    /// The time since which another agent has the account; `nil` if none has.
+    func goneSince(_ account: DID) throws -> Timestamp? {
+        try record(of: account).flatMap { $0.isGone ? $0.movedAt : nil }
+    }
+
+    /// The account that left last; `nil` if none did.
+    func lastGone() throws -> DID? {
+        let key: String? = try db.value(
+            "SELECT account FROM account_moves WHERE state = 'gone' ORDER BY moved_at DESC, account LIMIT 1"
+        )
+        return try key.map(db.account)
+    }
+
+    /// - Parameter text: What was handed out; `nil` for an account that came.
+    func note(_ bundle: AccountBundle, text: String?, now: Timestamp) throws {
+        let key = db.key(bundle.account)
+        let stored = try text.map { try db.sealed(Array($0.utf8), .movedBundle, of: key, row: key) }
+        try db.run(
+            """
+            INSERT INTO account_moves (account, number, move_id, state, bundle, moved_at) VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT (account) DO UPDATE SET number = excluded.number, move_id = excluded.move_id,
+                state = excluded.state, bundle = excluded.bundle, moved_at = excluded.moved_at
+            """,
+            [key, bundle.number, bundle.moveID, text == nil ? "here" : "gone", stored, now.milliseconds]
+        )
+    }
+
+    /// What was handed out of an account that is gone.
+    func handedOut(of account: DID) throws -> String? {
+        let key = db.key(account)
+        let stored: Data? = try db.value("SELECT bundle FROM account_moves WHERE account = ?", [key])
+        return try stored.map { String(decoding: try db.opened($0, .movedBundle, row: key), as: UTF8.self) }
+    }
+
+    /// Whether a sink has a notification of the account now, and its answer is not stored yet.
+    func isDelivering(_ account: DID, now: Timestamp) throws -> Bool {
+        try db.integer(
+            """
+            SELECT EXISTS (SELECT 1 FROM streams s CROSS JOIN notifications n ON n.stream_id = s.id
+                CROSS JOIN deliveries d ON d.notification_id = n.id
+                WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' AND d.leased_until > ?)
+            """,
+            [db.key(account), now.milliseconds]
+        ) == 1
+    }
+
+    // MARK: - Reading
+
+    /// All that moves of an account.
+    func bundle(of account: DID, move: (id: String, number: Int), isPaused: Bool) throws -> AccountBundle {
+        let key = db.key(account)
+        let server: String? = try db.value("SELECT apiServer FROM settings WHERE accountDid = ?", [key])
+        guard let server else { throw StoreError.damaged }
+        return AccountBundle(
+            of: account,
+            move: move,
+            server: server,
+            isPaused: isPaused,
+            tables: try MovedTable.all.compactMap { try rows(of: $0, key) }
+        )
+    }
+
+    private func rows(of table: MovedTable, _ key: String) throws -> AccountBundle.Table? {
+        // An encrypted database has only hashes of it, which are of no use elsewhere.
+        if table.lookup != nil, table.original == nil, db.vault.isSealed { return nil }
+        let columns = try db.columns(of: table.name)
+        let sealed = db.vault.isSealed ? SealedTable.all.first { $0.name == table.name } : nil
+        let rows = try db.all(
+            "SELECT *\(sealed.map { ", \($0.row) AS sealed_place" } ?? "") FROM \(table.name) WHERE \(table.rows) ORDER BY 1",
+            [key]
+        ) { row in
+            var values: [String: SQLValue] = [:]
+            for column in columns { values[column] = try row[column] as SQLValue }
+            if let sealed {
+                let place = SealedRow(key: [], place: try row["sealed_place"], account: key, values: [])
+                for column in sealed.columns {
+                    values[column.name] = try SealedRows(db: db).clearForm(
+                        values[column.name] ?? .null,
+                        column,
+                        of: place
+                    )
+                }
+            }
+            if let account = table.account { values[account] = .null }
+            if let original = table.original, let lookup = table.lookup {
+                if db.vault.isSealed { values[lookup.column] = values[original] }
+                values[original] = .null
+            }
+            if table.name == "deliveries" { values["leased_until"] = .null }
+            return columns.map { values[$0] ?? .null }
+        }
+        return rows.isEmpty ? nil : AccountBundle.Table(name: table.name, columns: columns, rows: rows)
+    }
+
+    // MARK: - Writing
+
+    /// Stores all rows of a bundle, of an account of which nothing is stored.
+    ///
+    /// - Throws: ``UnusableValue`` for rows of another form.
+    func insert(_ bundle: AccountBundle, withAddresses: Bool) throws {
+        let key = db.key(bundle.account)
+        var ids: [String: [Int64: Int64]] = [:]
+        guard bundle.tables.allSatisfy({ table in MovedTable.all.contains { $0.name == table.name } }) else {
+            throw UnusableValue()
+        }
+        for table in MovedTable.all {
+            guard let given = bundle.table(table.name), withAddresses || table.name != MovedTable.addresses else {
+                continue
+            }
+            let columns = given.columns
+            // The names become part of a statement.
+            guard Set(columns) == Set(try db.columns(of: table.name)), columns.count == Set(columns).count else {
+                throw UnusableValue()
+            }
+            for row in given.rows {
+                guard row.count == columns.count else { throw UnusableValue() }
+                var values = Dictionary(uniqueKeysWithValues: zip(columns, row))
+                let id = table.isNumbered ? values.removeValue(forKey: "id") : nil
+                try adapt(&values, of: table, key, ids)
+                if table.name == "feature_notices", try !isIntroduced(values["feature"]) { continue }
+                let new = try insert(values, into: table)
+                if case .integer(let id)? = id, let new { ids[table.name, default: [:]][id] = new }
+            }
+        }
+    }
+
+    /// Gives a row the account, the ids and the sealed values of this database.
+    private func adapt(
+        _ values: inout [String: SQLValue],
+        of table: MovedTable,
+        _ key: String,
+        _ ids: [String: [Int64: Int64]]
+    ) throws {
+        if let account = table.account { values[account] = .text(key) }
+        for (column, target) in table.references {
+            values[column] = try Self.adapted(values[column] ?? .null, ids[target] ?? [:])
+        }
+        guard db.vault.isSealed else { return }
+        if let lookup = table.lookup, case .text(let text)? = values[lookup.column] {
+            if let original = table.original { values[original] = .text(text) }
+            values[lookup.column] = .text(db.lookup(text, as: lookup.kind))
+        }
+        guard let sealed = SealedTable.all.first(where: { $0.name == table.name }) else { return }
+        let row = SealedRow(key: [], place: try place(of: values, in: sealed), account: key, values: [])
+        for column in sealed.columns {
+            values[column.name] = try SealedRows(db: db).sealedForm(values[column.name] ?? .null, column, of: row)
+        }
+    }
+
+    /// The new id, or a JSON list of them. One that is gone becomes null, and leaves a list.
+    private static func adapted(_ value: SQLValue, _ ids: [Int64: Int64]) throws -> SQLValue {
+        switch value {
+        case .integer(let id): return ids[id].map { .integer($0) } ?? .null
+        case .text(let list):
+            guard let old = try? JSONDecoder().decode([Int64].self, from: Data(list.utf8)) else {
+                throw UnusableValue()
+            }
+            return .text(jsonArray(old.compactMap { ids[$0] }))
+        default: return .null
+        }
+    }
+
+    /// The text that binds sealed values to their row.
+    private func place(of values: [String: SQLValue], in table: SealedTable) throws -> String {
+        let names = values.keys.sorted()
+        let columns = names.map { "? AS \($0)" }.joined(separator: ", ")
+        let place: String? = try db.value(
+            "SELECT \(table.row) FROM (SELECT \(columns))",
+            SQLArguments(names.map { values[$0] ?? .null })
+        )
+        guard let place else { throw UnusableValue() }
+        return place
+    }
+
+    private func isIntroduced(_ feature: SQLValue?) throws -> Bool {
+        try db.integer("SELECT count(*) FROM feature_introductions WHERE feature = ?", [feature ?? .null]) == 1
+    }
+
+    /// - Returns: The id of a numbered row.
+    private func insert(_ values: [String: SQLValue], into table: MovedTable) throws -> Int64? {
+        let names = values.keys.sorted()
+        let marks = names.map { _ in "?" }.joined(separator: ", ")
+        let statement = "INSERT INTO \(table.name) (\(names.joined(separator: ", "))) VALUES (\(marks))"
+        let arguments = SQLArguments(names.map { values[$0] ?? .null })
+        guard table.isNumbered else {
+            try db.run(statement, arguments)
+            return nil
+        }
+        return try db.inserted(statement + " RETURNING id", arguments)
+    }
+}

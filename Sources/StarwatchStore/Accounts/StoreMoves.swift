@@ -1,0 +1,168 @@
+package import StarwatchCore
+
+/// The result of handing out an account.
+package enum AccountHandout: Sendable {
+    /// The text of an ``AccountBundle``. This agent no longer serves the account, unless it was a trial. `isNew` is `false`
+    /// if it was handed out before.
+    case text(String, of: DID, isNew: Bool)
+    /// A sink has a notification now. Nothing was changed.
+    case delivering
+    /// The text would be longer than ``AccountBundle/longestText``. Nothing was changed.
+    case tooLong
+    /// The account is neither served nor gone.
+    case unknown
+}
+
+/// The agent that takes in an account.
+package struct AccountDestination: Sendable {
+    /// Its server, in the form of ``StreamKey/server``.
+    package let server: String
+    package let sinks: Set<String>
+    /// Whether it serves many accounts.
+    package let isMany: Bool
+
+    package init(server: String, sinks: Set<String>, isMany: Bool) {
+        (self.server, self.sinks, self.isMany) = (server, sinks, isMany)
+    }
+}
+
+/// The reason why an account cannot be taken in. Nothing was changed then.
+package enum MoveProblem: Sendable, Hashable {
+    /// It is served here already, and did not come by this move.
+    case served
+    /// Another identity is active, and there can be one only.
+    case otherIdentity
+    /// The account has moved again since.
+    case outdated
+    /// Its server is another one.
+    case server(String)
+    /// Notifications wait for these sinks, which the destination lacks.
+    case sinks([String])
+    /// It has signing keys, which only an encrypted database stores.
+    case needsEncryption
+    /// Its rows are of another form, or another account has one of its keys.
+    case unusable
+}
+
+/// The result of taking in an account.
+package enum AccountArrival: Sendable, Hashable {
+    case arrived
+    /// It came by this move before.
+    case known
+    case refused([MoveProblem])
+}
+
+/// The moves of accounts between agents.
+///
+/// The source closes the account as when its identity signs out, and keeps what it handed out until the account is erased
+/// or comes back. So a move that is interrupted can be repeated.
+package struct StoreMoves: Sendable {
+    let store: Store
+
+    /// Hands out an account and ends its service, in one transaction. Repeating it hands out the same text.
+    ///
+    /// - Parameters:
+    ///   - account: A served account or the active identity; `nil` for the active identity or, without one, the account
+    ///     that left last.
+    ///   - isTrial: Whether nothing is changed.
+    ///   - isAlone: Whether no agent works with the database, so that what is out for delivery is left from a crash.
+    package func handOut(
+        _ account: DID?,
+        isTrial: Bool,
+        isAlone: Bool,
+        now: Timestamp
+    ) async throws(StoreError) -> AccountHandout {
+        try await store.perform { store throws(StoreError) in
+            let id = store.options.newKey().prefix(16).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+            let result = try store.write(.identity) { db in
+                let named = try account ?? db.identity.active().did ?? db.moves.lastGone()
+                guard let named else { return AccountHandout.unknown }
+                let last = try db.moves.record(of: named)
+                if last?.isGone == true {
+                    guard let text = try db.moves.handedOut(of: named) else { throw StoreError.sealed(.damaged) }
+                    return .text(text, of: named, isNew: false)
+                }
+                let status = try db.accounts.status(of: named)
+                guard try status != nil || db.identity.isSignedIn(named) else { return .unknown }
+                if try !isAlone && db.moves.isDelivering(named, now: now) { return .delivering }
+                let bundle = try db.moves.bundle(
+                    of: named,
+                    move: (id.joined(), (last?.number ?? 0) + 1),
+                    isPaused: status == .paused
+                )
+                let text = bundle.text
+                guard text.utf8.count <= AccountBundle.longestText else { return .tooLong }
+                guard !isTrial else { return .text(text, of: named, isNew: true) }
+                try db.moves.note(bundle, text: text, now: now)
+                _ = try db.identity.close(account: named, now: now)
+                if try !db.accounts.leave(named) { try db.identity.handOver(now: now) }
+                return .text(text, of: named, isNew: true)
+            }
+            store.streamIDs.removeAll()
+            return result
+        }
+    }
+
+    /// Stores an account that another agent handed out, and begins its service, in one transaction.
+    ///
+    /// Replaces what is stored of it. Repeating it changes nothing.
+    ///
+    /// - Parameters:
+    ///   - isTrial: Whether nothing is changed. The result is the same.
+    ///   - dueAt: The time of the first visit, by the local clock.
+    package func take(
+        _ bundle: AccountBundle,
+        of account: DID,
+        into destination: AccountDestination,
+        isTrial: Bool,
+        now: Timestamp,
+        dueAt: Timestamp
+    ) async throws(StoreError) -> AccountArrival {
+        try await store.perform { store throws(StoreError) in
+            let result: AccountArrival = try store.write(.identity) { db in
+                if let last = try db.moves.record(of: account), last.number >= bundle.number {
+                    let isSame = last.number == bundle.number && last.id == bundle.moveID
+                    if isSame, !last.isGone { return .known }
+                    if !isSame { return .refused([.outdated]) }
+                }
+                let problems = try db.moves.problems(of: bundle, in: destination)
+                guard problems.isEmpty else { return .refused(problems) }
+                let isPossible = try db.attempt(keeps: !isTrial) {
+                    try ExpiredRows(db: db).delete(account: db.key(account))
+                    try db.dataKeys.enrol(account)
+                    try db.moves.insert(bundle, withAddresses: destination.isMany)
+                    try db.moves.note(bundle, text: nil, now: now)
+                    if destination.isMany {
+                        try db.accounts.enter(
+                            account,
+                            as: bundle.isPaused ? .paused : .active,
+                            now: dueAt,
+                            dueAt: dueAt
+                        )
+                    } else {
+                        let generation = try db.identity.lastGeneration() + 1
+                        _ = try db.identity.point(to: account, generation: generation, now: now)
+                    }
+                }
+                return isPossible ? .arrived : .refused([.unusable])
+            }
+            store.streamIDs.removeAll()
+            return result
+        }
+    }
+}
+
+extension MoveRows {
+    /// The reasons why a bundle cannot be stored here.
+    fileprivate func problems(of bundle: AccountBundle, in destination: AccountDestination) throws -> [MoveProblem] {
+        let active = try db.identity.active().did
+        if try active == bundle.account || db.accounts.status(of: bundle.account) != nil { return [.served] }
+        var problems: [MoveProblem] = []
+        if !destination.isMany, active != nil { problems.append(.otherIdentity) }
+        if bundle.server != destination.server { problems.append(.server(bundle.server)) }
+        let missing = bundle.waitingSinks.subtracting(destination.sinks)
+        if !missing.isEmpty { problems.append(.sinks(missing.sorted())) }
+        if bundle.hasSecrets, !db.vault.isSealed { problems.append(.needsEncryption) }
+        return problems
+    }
+}

@@ -1,0 +1,398 @@
+import Foundation
+import GRDB
+import StarwatchCore
+import Testing
+
+@testable import StarwatchStore
+
+/// Accounts that move from one database to another.
+@Suite struct MoveTests {
+    /// The encryption of the source and of the destination, each with a master key of its own.
+    enum Encryption: CaseIterable {
+        case ofNone, ofSource, ofDestination, ofBoth
+
+        var isOfSource: Bool { self == .ofSource || self == .ofBoth }
+        var isOfDestination: Bool { self == .ofDestination || self == .ofBoth }
+    }
+
+    let source = World()
+    let destination = World()
+
+    /// A database with an account that has rows of every kind.
+    private func openSource(sealed: Bool = false) async throws -> Store {
+        let store = try await source.open { $0.masterKey = sealed ? MasterKey() : nil }
+        try await source.fill(store)
+        let alice = World.alice
+        if sealed {
+            let key = SigningKey(
+                kid: "one",
+                algorithm: .hs256,
+                secret: Array(repeating: 7, count: 32),
+                createdAt: source.now
+            )
+            #expect(try await store.keys.addSigningKey(key, of: alice, grace: .normal) == .added)
+        }
+        try await source.commit(store, source.changes(10...13))
+        try await source.deliverAll(store, id: "ntf_delivered")
+        _ = try await store.acknowledgements.nextBatch(source.stream, limit: 2, now: source.now) { "key" }
+        try await source.commit(store, source.changes(14...15))
+        try await source.killAll(store)
+        _ = try await store.notifications.act(.snooze, on: "ntf_fill", of: alice, sinks: ["log"], now: source.now)
+        try await store.polls.setRequestWindow([1, 2, 3], of: alice, spentAt: source.now)
+        try await source.commit(store, source.changes(16...17))
+        try await store.write(.edit) { db in
+            try db.stars.archive(of: alice, now: .init(seconds: 1))
+            try db.execute(Self.furtherRows)
+        }
+        return store
+    }
+
+    /// Rows of the tables that the fixture would fill only by many more steps.
+    private static let furtherRows = """
+        INSERT INTO page_fetches (id, run_id, page, request_id, asked_at, answered_at, tries)
+            VALUES (7, 'run', 1, 'other', 1, 2, 1), (8, 'run', 1, 'req', 1, 2, 1), (9, 'run', 2, 'req2', 3, 4, 1);
+        UPDATE notification_outbox SET fetch_id = 8 WHERE id = 1;
+        INSERT INTO delivery_attempts (notification_id, sink, number, started_at, finished_at, result)
+            SELECT id, 'log', 1, 1, 2, 'timeout' FROM notifications;
+        INSERT INTO notification_actions (notification_id, action, done_at)
+            SELECT min(id), 'mark_read', 1 FROM notifications;
+        INSERT INTO staleness_notices SELECT stream_id, max(id) FROM notifications GROUP BY stream_id;
+        INSERT INTO former_states (row_id, notification_id, fetch_id, state, step, at)
+            SELECT id, notification_id, 9, 'dead', 'retried', 1 FROM notification_outbox WHERE id = 2;
+        INSERT INTO quarantine (stream_id, fingerprint, kind, issues, page, run_id, created_at, seen_at)
+            SELECT min(id), 9007199254740993, 'invalid', '["x"]', 1, 'run', 1, 1 FROM streams;
+        INSERT INTO history (stream_id, run_id, started_at, finished_at, outcome, new_rows)
+            SELECT id, 'run', 1, 2, 'changed', 1 FROM streams;
+        INSERT INTO watermark_moves SELECT stream_id, max(jwt_id), 1 FROM notification_outbox GROUP BY stream_id;
+        INSERT INTO watermarks SELECT account, server, poll, NULL, 1 FROM streams;
+        INSERT INTO feature_introductions VALUES ('f', 1), ('g', 1);
+        INSERT INTO feature_notices SELECT accountDid, 'f', 'ntf_f', 1, NULL FROM settings;
+
+        """
+
+    /// A database that serves another account, so that its ids are others.
+    private func openDestination(sealed: Bool = false, isMany: Bool = true) async throws -> Store {
+        var options = destination.options()
+        options.masterKey = sealed ? MasterKey() : nil
+        let store = try Store(options)
+        try await store.write(.edit) { db in try db.execute("INSERT INTO feature_introductions VALUES ('f', 1)") }
+        if isMany {
+            let now = destination.now
+            _ = try await store.accounts.add([AccountDraft(did: World.bob)], server: World.server, now: now) { _ in now
+            }
+            let stream = StreamKey(account: World.bob, server: World.server, poll: destination.stream.poll)
+            try await destination.commit(store, destination.changes(0...4), stream: stream)
+        }
+        return store
+    }
+
+    private func handOut(
+        _ store: Store,
+        _ account: DID? = World.alice,
+        isTrial: Bool = false,
+        isAlone: Bool = true,
+        now: Timestamp? = nil
+    ) async throws -> AccountHandout {
+        try await store.moves.handOut(account, isTrial: isTrial, isAlone: isAlone, now: now ?? source.now)
+    }
+
+    private func text(_ handout: AccountHandout) throws -> String {
+        guard case .text(let text, World.alice, _) = handout else { throw Unexpected(what: "\(handout)") }
+        return text
+    }
+
+    private struct Unexpected: Error { let what: String }
+
+    private func take(
+        _ store: Store,
+        _ text: String,
+        sinks: Set<String> = ["log"],
+        server: String = World.server,
+        isMany: Bool = true,
+        isTrial: Bool = false
+    ) async throws -> AccountArrival {
+        let bundle = try AccountBundle(text: text)
+        return try await store.moves.take(
+            bundle,
+            of: bundle.account,
+            into: AccountDestination(server: server, sinks: sinks, isMany: isMany),
+            isTrial: isTrial,
+            now: destination.now,
+            dueAt: destination.now
+        )
+    }
+
+    // MARK: - Tables
+
+    /// A new table must be put on one of the two lists.
+    @Test func everyTableMovesOrStaysForAReason() async throws {
+        let store = try await openSource()
+        await store.close()
+        let tables = try await DatabaseQueue(path: source.path).read { db in
+            try String.fetchAll(
+                db,
+                sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+            )
+        }
+        let moved = MovedTable.all.map(\.name)
+        let staying = MovedTable.staying.values.joined()
+        #expect(tables == (moved + staying).sorted())
+    }
+
+    /// Numbers and accounts of the source mean nothing in the destination.
+    @Test func everyIDAndAccountOfAMovedTableIsAdapted() async throws {
+        let store = try await openSource()
+        await store.close()
+        try await DatabaseQueue(path: source.path).read { db in
+            for table in MovedTable.all {
+                let columns = try Row.fetchAll(db, sql: "PRAGMA table_info(\(table.name))")
+                let numbers: [String] = columns.filter { $0["type"] == "INTEGER" }.map { $0["name"] }
+                #expect(numbers.contains("id") == table.isNumbered, "\(table.name)")
+                let ids = Set(
+                    numbers.filter { $0.hasSuffix("_id") } + columns.map { $0["name"] }.filter { $0 == "row_ids" }
+                )
+                #expect(ids == Set(table.references.keys), "\(table.name)")
+                let accounts = SealedTable.accounts.filter { $0.table == table.name }.map(\.column)
+                #expect(accounts == table.account.map { [$0] } ?? [], "\(table.name)")
+            }
+        }
+    }
+
+    // MARK: - Contents
+
+    @Test(arguments: Encryption.allCases)
+    func everythingOfAnAccountArrives(_ encryption: Encryption) async throws {
+        let from = try await openSource(sealed: encryption.isOfSource)
+        if encryption == .ofSource {
+            #expect(try await from.keys.revokeSigningKey("one", isForced: true, now: source.now) == .revoked)
+        }
+        let to = try await openDestination(sealed: encryption.isOfDestination)
+        let text = try text(try await handOut(from))
+        #expect(try await take(to, text) == .arrived)
+
+        let left = try AccountBundle(text: text)
+        let arrived = try AccountBundle(text: try self.text(try await handOut(to, isTrial: true)))
+        let (before, after) = (try Self.content(left), try Self.content(arrived))
+        var kinds = Set(MovedTable.all.map(\.name))
+        kinds.remove(encryption.isOfSource ? "shortlinks" : "signing_keys")
+        #expect(kinds == Set(before.keys))
+        // The fetches of other accounts stay.
+        #expect(before["page_fetches"]?.count == 2)
+        for table in before.keys.sorted() where !(table == "shortlinks" && encryption.isOfDestination) {
+            #expect(after[table] == before[table], "\(table)")
+        }
+        if !encryption.isOfSource {
+            let shortlink = try #require(Shortlink(Contents.shortlink))
+            let found = try await to.notifications.shortlink(shortlink, of: World.alice, now: destination.now)
+            #expect(found?.targets.isEmpty == false)
+        }
+        if encryption.isOfDestination { try await #expect(to.keys.verify().failed == 0) }
+        try await destination.expectBalanced(to)
+        #expect(try await to.accounts.account(World.alice)?.status == .active)
+    }
+
+    /// The rows of each table, with ids that count its rows.
+    private static func content(_ bundle: AccountBundle) throws -> [String: [[String]]] {
+        var numbers: [String: [SQLValue: Int]] = [:]
+        var content: [String: [[String]]] = [:]
+        for moved in MovedTable.all {
+            guard let table = bundle.table(moved.name) else { continue }
+            if moved.isNumbered {
+                let ids = table.rows.map { table.value("id", of: $0) }
+                numbers[moved.name] = Dictionary(uniqueKeysWithValues: zip(ids, 1...))
+            }
+            content[moved.name] = try table.rows.map { row in
+                try zip(table.columns, row).map { column, value in
+                    if column == "id", moved.isNumbered { return "" }
+                    guard let target = moved.references[column] else { return "\(column) \(value)" }
+                    let known = numbers[target] ?? [:]
+                    guard case .text(let list) = value else { return "\(column) \(known[value] ?? 0)" }
+                    let ids = try JSONDecoder().decode([Int64].self, from: Data(list.utf8))
+                    return "\(column) \(ids.map { known[.integer($0)] ?? 0 })"
+                }
+            }
+        }
+        return content.mapValues { $0.sorted { $0.joined() < $1.joined() } }
+    }
+
+    @Test func encryptedDatabasesHoldNothingReadableOfAnAccountThatMoves() async throws {
+        let from = try await openSource(sealed: true)
+        let to = try await openDestination(sealed: true)
+        let text = try text(try await handOut(from))
+        #expect([Canary.name, Canary.plan, Canary.title, Canary.description, Canary.did].allSatisfy(text.contains))
+        #expect(try await take(to, text, isTrial: true) == .arrived)
+        #expect(try await take(to, text) == .arrived)
+        try #expect(source.canaries() == [] && destination.canaries() == [])
+        try await #expect(from.keys.verify().failed == 0)
+    }
+
+    // MARK: - Source
+
+    @Test func theSourceStopsAndHandsOutTheSameAgain() async throws {
+        let from = try await openSource()
+        let generation = try await from.identity.active().generation
+        let first = try text(try await handOut(from, nil))
+        let active = try await from.identity.active()
+        #expect(active.did == nil && active.generation > generation)
+        #expect(try await from.outboxCounts()[.pending] == 0)
+        #expect(
+            try await from.deliveries.reclaim(
+                of: World.alice,
+                now: .init(seconds: 2_000_000_000),
+                leaseUntil: .init(seconds: 2_000_000_001)
+            ).isEmpty
+        )
+        try await source.expectBalanced(from)
+        for account in [nil, World.alice] as [DID?] { #expect(try text(try await handOut(from, account)) == first) }
+        // Neither a restart nor a mistake brings it back.
+        let (now, since) = (source.now, source.now)
+        #expect(try await from.identity.seedIfEmpty(World.alice, server: World.server, now: now).did == nil)
+        let change = try await from.identity.set(World.alice, server: World.server, now: now)
+        #expect(!change.changed && change.hasMovedSince == since)
+        let added = try await from.accounts.add([AccountDraft(did: World.alice)], server: World.server, now: now) { _ in
+            now
+        }
+        #expect(added == [.hasMoved(since: since)])
+        #expect(try await from.accounts.remove(World.alice, now: now) == now)
+        #expect(try await from.identity.eraseAccount(World.alice) == .erased(isPurged: true))
+        #expect(try await from.identity.set(World.alice, server: World.server, now: now).changed)
+    }
+
+    @Test func aServedAccountMovesPausedAsItWas() async throws {
+        let from = try await openSource()
+        let now = source.now
+        _ = try await from.accounts.add([AccountDraft(did: World.alice)], server: World.server, now: now) { _ in now }
+        _ = try await from.accounts.set(.paused, of: World.alice, now: now)
+        let text = try text(try await handOut(from))
+        #expect(try await from.accounts.account(World.alice) == nil)
+        let to = try await openDestination()
+        #expect(try await take(to, text) == .arrived)
+        #expect(try await to.accounts.account(World.alice)?.status == .paused)
+    }
+
+    @Test func aNotificationOnItsWayIsWaitedFor() async throws {
+        let from = try await source.open()
+        try await source.commit(from, source.changes(1...2))
+        let notification = try #require(try await source.claim(from))
+        guard case .delivering = try await handOut(from, isAlone: false) else {
+            Issue.record("a notification that a sink has was handed out")
+            return
+        }
+        #expect(try await from.identity.active().did == World.alice)
+        _ = try await from.deliveries.record(notification.tickets[0], .ok, now: source.now, maxRetries: 3)
+        _ = try text(try await handOut(from, isAlone: false))
+    }
+
+    @Test func aTrialChangesNothing() async throws {
+        let from = try await openSource()
+        let to = try await openDestination()
+        let before = try await from.outboxCounts()
+        let text = try text(try await handOut(from, isTrial: true))
+        #expect(try await take(to, text, isTrial: true) == .arrived)
+        #expect(try await from.identity.active().did == World.alice)
+        #expect(try await from.outboxCounts() == before)
+        #expect(try await to.accounts.account(World.alice) == nil)
+        let settings = try await to.stars.list(of: World.alice)
+        #expect(settings == [])
+        guard case .unknown = try await handOut(to) else { throw Unexpected(what: "of a trial") }
+    }
+
+    // MARK: - Destination
+
+    @Test func importingTwiceDoublesNothing() async throws {
+        let from = try await openSource()
+        let to = try await openDestination()
+        let text = try text(try await handOut(from))
+        #expect(try await take(to, text) == .arrived)
+        let rows = try await to.outbox.list(OutboxFilter()).count
+        try await destination.commit(to, destination.changes(50...51))
+        #expect(try await take(to, text) == .known)
+        #expect(try await to.outbox.list(OutboxFilter()).count == rows + 2)
+    }
+
+    @Test func anOlderFileIsRefusedAfterTheAccountMovedOn() async throws {
+        let from = try await openSource()
+        let to = try await openDestination()
+        let first = try text(try await handOut(from))
+        #expect(try await take(to, first) == .arrived)
+        try await destination.commit(to, destination.changes(50...51))
+        let second = try text(try await handOut(to))
+        #expect(try await take(to, first) == .refused([.outdated]))
+        #expect(try await take(from, second, isMany: false) == .arrived)
+        #expect(try await from.identity.active().did == World.alice)
+        #expect(try await from.outbox.list(OutboxFilter()).contains { $0.change.id == destination.id(51) })
+        #expect(try await take(from, first, isMany: false) == .refused([.outdated]))
+        #expect(try await take(from, second, isMany: false) == .known)
+        try await source.expectBalanced(from)
+    }
+
+    /// An operator who changes their mind imports the file where it came from.
+    @Test func aMoveIsUndoneByImportingTheFileAtItsSource() async throws {
+        let from = try await openSource()
+        let before = try await from.outboxCounts()
+        let text = try text(try await handOut(from))
+        #expect(try await take(from, text, isMany: false) == .arrived)
+        #expect(try await from.identity.active().did == World.alice)
+        #expect(try await from.outboxCounts() == before)
+    }
+
+    @Test func whatCannotMoveIsNamedAndChangesNothing() async throws {
+        let from = try await openSource(sealed: true)
+        let text = try text(try await handOut(from, isTrial: true))
+        let many = try await openDestination()
+        #expect(
+            try await take(many, text, sinks: ["other"], server: "https://other.example")
+                == .refused([.server(World.server), .sinks(["log"]), .needsEncryption])
+        )
+        _ = try await add(World.alice, to: many)
+        #expect(try await take(many, text) == .refused([.served]))
+        await many.close()
+        let one = try await destination.open { $0.masterKey = nil }
+        _ = try await one.identity.set(World.bob, server: World.server, now: destination.now)
+        #expect(try await take(one, text, isMany: false).isRefused(for: .otherIdentity))
+        #expect(try await one.identity.active().did == World.bob)
+    }
+
+    private func add(_ account: DID, to store: Store) async throws -> [AccountAddition] {
+        let now = destination.now
+        return try await store.accounts.add([AccountDraft(did: account)], server: World.server, now: now) { _ in now }
+    }
+
+    @Test(arguments: [
+        (#""state":"pending""#, #""state":"waiting""#), ("notification_outbox", "sealing"),
+        (#""columns":["account""#, #""columns":["account) SELECT 1 --""#), (#""pending""#, "7"),
+    ])
+    func aFileThatWasChangedIsRefusedAndTheStoreStaysWell(_ change: (what: String, with: String)) async throws {
+        let from = try await openSource()
+        let to = try await openDestination()
+        let text = try text(try await handOut(from))
+        let what = change.what.hasPrefix(#""state":"#) ? #""pending""# : change.what
+        let with = change.what.hasPrefix(#""state":"#) ? #""waiting""# : change.with
+        let changed = text.replacing(what, with: with)
+        #expect(changed != text)
+        #expect(try await take(to, changed) == .refused([.unusable]))
+        #expect(to.health.failure == nil)
+        #expect(try await to.accounts.account(World.alice) == nil)
+        #expect(try await take(to, text) == .arrived)
+    }
+
+    @Test func otherTextsAreNoAccounts() async throws {
+        let from = try await openSource()
+        let text = try text(try await handOut(from, isTrial: true))
+        #expect(throws: BundleError.unreadable) { try AccountBundle(text: "") }
+        #expect(throws: BundleError.unreadable) { try AccountBundle(text: String(text.dropLast(9))) }
+        #expect(throws: BundleError.unreadable) {
+            try AccountBundle(text: text.replacing(World.alice.rawValue, with: "a"))
+        }
+        let schema = Schema.supported.upperBound
+        let later = text.replacing("\"schema\":\(schema)", with: "\"schema\":\(schema + 1)")
+        #expect(throws: BundleError.otherVersion) { try AccountBundle(text: later) }
+    }
+}
+
+extension AccountArrival {
+    fileprivate func isRefused(for problem: MoveProblem) -> Bool {
+        guard case .refused(let problems) = self else { return false }
+        return problems.contains(problem)
+    }
+}
