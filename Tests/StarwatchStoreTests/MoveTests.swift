@@ -279,8 +279,14 @@ import Testing
             return
         }
         #expect(try await from.identity.active().did == World.alice)
+        // Nothing more is claimed meanwhile, so that the wait ends under load too.
+        try await source.commit(from, source.changes(3...4))
+        #expect(try await source.claim(from, id: "ntf_2") == nil)
+        #expect(try await source.reclaim(from, at: source.now + .days(1), until: source.now + .days(2)).isEmpty)
+        await from.moves.stay(World.alice)
+        #expect(try await source.claim(from, id: "ntf_2")?.outgoing.count == 2)
         _ = try await from.deliveries.record(notification.tickets[0], .ok, now: source.now, maxRetries: 3)
-        _ = try text(try await handOut(from, isAlone: false))
+        _ = try text(try await handOut(from, isAlone: false, now: source.now + .seconds(61)))
     }
 
     @Test func aTrialChangesNothing() async throws {

@@ -44,13 +44,25 @@ struct MoveControl: Sendable {
             case .text(let bundle, let did, let isNew):
                 if isNew, !isTrial { await followExport(of: did) }
                 return AccountExportReport(bundle: bundle)
-            case .delivering:
-                guard environment.time.monotonic < end else { throw Self.isDelivering }
-                try await environment.time.sleep(for: Self.step)
+            case .delivering(let did):
+                do {
+                    guard environment.time.monotonic < end else { throw Self.isDelivering }
+                    try await environment.time.sleep(for: Self.step)
+                } catch {
+                    await stay(did)
+                    throw error
+                }
             case .tooLong: throw Self.isTooLong
             case .unknown: throw Self.isUnknown
             }
         }
+    }
+
+    /// Continues the deliveries that stopped for an export.
+    private func stay(_ did: DID) async {
+        await store.moves.stay(did)
+        guard let accounts else { return wakes.dispatch.raise() }
+        await accounts.noteChange(of: did)
     }
 
     private func followExport(of did: DID) async {

@@ -14,7 +14,7 @@ extension AccountsCommand {
             """,
             waiting: ControlAPI.exportAccount.patience,
             examples: "starwatch accounts export did:ethr:0x… --to account.json",
-            "starwatch accounts export did:ethr:0x… --to - | starwatch accounts import - --config other.yaml"
+            "starwatch accounts export did:ethr:0x… --to - > pipe"
         )
 
         @OptionGroup var account: DIDArgument
@@ -49,7 +49,7 @@ extension AccountsCommand {
             """,
             waiting: ControlAPI.importAccount.patience,
             examples: "starwatch accounts import account.json",
-            "starwatch accounts import --from /var/lib/alice/starwatch.db --from-key /etc/alice/master.key"
+            "starwatch accounts import --from alice.db --from-key alice.key"
         )
 
         @Argument(help: "The file of accounts export, or - for standard input.", completion: .file())

@@ -5,8 +5,8 @@ package enum AccountHandout: Sendable {
     /// The text of an ``AccountBundle``. This agent no longer serves the account, unless it was a trial. `isNew` is `false`
     /// if it was handed out before.
     case text(String, of: DID, isNew: Bool)
-    /// A sink has a notification now. Nothing was changed.
-    case delivering
+    /// A sink has a notification now. Nothing was changed, and no other is claimed until ``StoreMoves/stay(_:)``.
+    case delivering(DID)
     /// The text would be longer than ``AccountBundle/longestText``. Nothing was changed.
     case tooLong
     /// The account is neither served nor gone.
@@ -84,7 +84,10 @@ package struct StoreMoves: Sendable {
                 }
                 let status = try db.accounts.status(of: named)
                 guard try status != nil || db.identity.isSignedIn(named) else { return .unknown }
-                if try !isAlone && db.moves.isDelivering(named, now: now) { return .delivering }
+                if try !isAlone && !isTrial && db.moves.isDelivering(named, now: now) {
+                    db.context.leaving.insert(named)
+                    return .delivering(named)
+                }
                 let bundle = try db.moves.bundle(
                     of: named,
                     move: (id.joined(), (last?.number ?? 0) + 1),
@@ -96,11 +99,17 @@ package struct StoreMoves: Sendable {
                 try db.moves.note(bundle, text: text, now: now)
                 _ = try db.identity.close(account: named, now: now)
                 if try !db.accounts.leave(named) { try db.identity.handOver(now: now) }
+                db.context.leaving.remove(named)
                 return .text(text, of: named, isNew: true)
             }
             store.streamIDs.removeAll()
             return result
         }
+    }
+
+    /// Continues the deliveries of an account that waited to be handed out.
+    package func stay(_ account: DID) async {
+        await store.perform { store in _ = store.context.leaving.remove(account) }
     }
 
     /// Stores an account that another agent handed out, and begins its service, in one transaction.

@@ -22,6 +22,8 @@ final class SessionContext {
     let start: String
     /// The leases that this store has claimed and not released.
     var leases: [DID: AccountLease] = [:]
+    /// The accounts that wait to be handed out. Nothing of theirs is claimed for delivery.
+    var leaving: Set<DID> = []
     /// Whether the totals of former starts are one row.
     var hasMergedTotals = false
     private var changes: [OutboxChange: Int] = [:]

@@ -1,5 +1,6 @@
 import Foundation
 import MockEndorser
+import ProgramTestKit
 import Synchronization
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
 
     init() async throws {
         // Each plan changes once, because the server replaces a change by the next one of its plan.
-        let fleet = try await FleetWorld(plans: 600)
+        let fleet = try await FleetWorld(plans: 1000, latency: .milliseconds(100))
         self.fleet = fleet
         one = try await AgentWorld(mock: fleet.mock) { _ in
         } configure: { configuration, workspace in
@@ -35,7 +36,8 @@ import Testing
                 for plan in mock.planIDs where !isOver.withLock({ $0 }) {
                     let id = mock.publish([MockChange(planID: plan)])[0]
                     ids.withLock { $0.append(id) }
-                    try? await Task.sleep(for: .milliseconds(40))
+                    await pause()
+                    await pause()
                 }
             }
         }
@@ -103,6 +105,9 @@ import Testing
 
         try await expectEachOnce(changes.end())
         #expect(changes.count > 50)
+        // No notification was on its way from one agent when the other one sent it.
+        let sentTwice = fleet.mock.receivedNotifications.count { $0.bodies.count > 1 }
+        #expect(sentTwice == 0)
         #expect(await single.stop() == 0)
         #expect(await many.stop() == 0)
         for database in [one.database, fleet.database] { #expect(try Database.booksBalance(database)) }
