@@ -150,14 +150,14 @@ extension Agent {
 
     /// The agent's status, as `starwatch status` shows it.
     public func state() async -> AgentStatus { await Offload.run { await self.topics.status.status() } }
+}
 
-    /// Does `work`. Its error becomes an ``AgentError`` with the same sentence.
-    private func failing<Value: Sendable>(
-        _ work: @concurrent @Sendable () async throws -> Value
-    ) async throws(AgentError) -> Value {
-        do { return try await Offload.run(work) } catch {
-            throw AgentError(.failed, (error as? ControlError)?.message ?? "\(error)")
-        }
+/// Does `work`. Its error becomes an ``AgentError`` with the same sentence.
+private func failing<Value: Sendable>(
+    _ work: @concurrent @Sendable () async throws -> Value
+) async throws(AgentError) -> Value {
+    do { return try await Offload.run(work) } catch {
+        throw AgentError(.failed, (error as? ControlError)?.message ?? "\(error)")
     }
 }
 

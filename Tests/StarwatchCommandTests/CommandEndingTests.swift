@@ -20,7 +20,7 @@ import Testing
         ),
         (
             ["identity", "set", "did:ethr:0xYOUR"],
-            "starwatch: The DID must end with 0x and 40 hexadecimal digits, but it has something else; copy the DID from the app. See 'starwatch identity set --help'."
+            "starwatch: The DID still has a placeholder; write your own DID, as the app shows it. See 'starwatch identity set --help'."
         ),
         (["help", "nosuch"], "starwatch: There is no command \"nosuch\". See 'starwatch --help'."),
         (

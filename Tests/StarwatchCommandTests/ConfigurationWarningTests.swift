@@ -25,7 +25,7 @@ import Testing
     func anEmptyFileIsAWarning(yaml: String) throws {
         let lines = try warnings(yaml)
         #expect(lines.count == 1)
-        #expect(lines.first?.hasPrefix("file: warning: sets nothing, so nobody is signed in") == true)
+        #expect(lines.first?.hasPrefix("file: warning: sets nothing: without an identity") == true)
     }
 
     @Test func aSensibleFileHasNoWarning() throws {

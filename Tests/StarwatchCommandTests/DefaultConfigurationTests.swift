@@ -35,6 +35,7 @@ import Testing
 
         fleet:
           requests_per_second: 10        # requests to the server, with accounts: many (1 to 10000)
+          shared_requests: true          # one request for many accounts, without tokens
 
         auth:
           kind: none                     # none | shared_secret | did_key | token_pool | command

@@ -26,6 +26,25 @@ import Testing
         "delivery:\n  sinks:\n    - name: program\n      kind: command\n      argv: \(argv)\n"
     }
 
+    @Test func aPathOfAProgramStartsAtTheFolderOfTheFile() async throws {
+        try folder.write("#!/bin/sh\n", to: "notify", mode: 0o700)
+        #expect(try await problems(sink("[./notify]")) == [])
+        #expect(
+            try await problems(sink("[./other]")) == [
+                "FOLDER/starwatch.yaml:5: delivery.sinks[0].argv: there is no program FOLDER/other; install it, or correct the path."
+            ]
+        )
+    }
+
+    @Test func aSinkOfAFileNeedsItsFolder() async throws {
+        let sink = "delivery:\n  sinks:\n    - {name: f, kind: file, path: no/f.jsonl}\n"
+        #expect(
+            try await problems(sink) == [
+                "FOLDER/starwatch.yaml:3: delivery.sinks[0].path: is in a folder that does not exist; create it for the agent's user."
+            ]
+        )
+    }
+
     @Test(arguments: [
         ("[/nowhere/notify]", "there is no program /nowhere/notify; install it, or correct the path."),
         ("[no-such-program]", "there is no program no-such-program; install it, or correct the path."),

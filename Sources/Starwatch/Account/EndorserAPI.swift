@@ -15,7 +15,8 @@ package final class EndorserAPI: Sendable {
         package var method: HTTPRequest.Method
         package var query: [(String, String)] = []
         package var body: [UInt8]?
-        package var account: DID
+        /// The account; `nil` for a request that carries no token and counts in no account's window.
+        package var account: DID?
         package var purpose: TokenPurpose
         package var runID: String
         /// The poll of the cycle that the call belongs to.
@@ -73,7 +74,8 @@ package final class EndorserAPI: Sendable {
     package func reply<Answer>(to call: Call<Answer>, dialect: Dialect) async -> Reply<Answer> {
         // The refused token is not needed: the observer has reported it.
         var terms = RequestTerms(account: call.account, observer: Observer(call: call, api: self)) { _ in
-            try await self.token(for: call.account, dialect: dialect, purpose: call.purpose)
+            guard let account = call.account else { return nil }
+            return try await self.token(for: account, dialect: dialect, purpose: call.purpose)
         }
         terms.identifiers = call.identifiers
         terms.retries = call.retries

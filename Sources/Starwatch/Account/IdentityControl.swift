@@ -97,17 +97,17 @@ struct IdentityControl: Sendable {
             pseudonym: identity.did.map(pseudonym.hash)
         )
         if let did = identity.did {
-            let off = try await store.optedOut(of: did)
+            let off = try await IdentityContext.optedOut(of: did, in: store)
             report.optedOut = off.isEmpty ? nil : off
         }
         return report
     }
 }
 
-extension Store {
+extension IdentityContext {
     /// Returns the kinds of poll that an account's preferences switch off.
-    nonisolated func optedOut(of did: DID) async throws(StoreError) -> [PollKind] {
-        let off = IdentityContext.optedOut(try await stars.interests(of: did).preferences)
+    static func optedOut(of did: DID, in store: Store) async throws(StoreError) -> [PollKind] {
+        let off = optedOut(try await store.stars.interests(of: did).preferences)
         return PollKind.allCases.filter(off.contains)
     }
 }

@@ -63,7 +63,7 @@ struct StarsControl: Sendable {
             now: clock.now
         )
         wakes.acknowledge.raise()
-        return KindListing(optedOut: try await store.optedOut(of: did))
+        return KindListing(optedOut: try await IdentityContext.optedOut(of: did, in: store))
     }
 
     func archived() async throws -> StarsArchive {

@@ -82,8 +82,24 @@ struct Journal: Sendable {
         let noted = ends.dropLast(ends.last?.isRecorded == false ? 1 : 0).suffix(2).filter { $0.at > limit }
         var lost: RunEnd?
         for end in noted where await store(end) { lost = lost ?? end }
-        if let lost { logger.log(.storageOlderCopy, [.since: "\(lost.startedAt.iso8601)"]) }
+        if let lost { await noteOlderCopy(since: lost.startedAt) }
         if let last = ends.last, !last.isRecorded { await note(last) }
+    }
+
+    /// Notes that the database is perhaps an older copy, which lacks what the agent did since a time.
+    private func noteOlderCopy(since time: Timestamp) async {
+        logger.log(.storageOlderCopy, [.since: "\(time.iso8601)"])
+        await append(
+            JournalEntry(
+                at: now,
+                .action,
+                by: "agent",
+                verb: "storage.older_copy",
+                target: "since=\(time.iso8601)",
+                result: "ok",
+                detail: "The database lacks a run of the agent; perhaps an older copy was put back."
+            )
+        )
     }
 
     /// The age up to which a missing end is told. The journal keeps entries longer.

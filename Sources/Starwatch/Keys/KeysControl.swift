@@ -11,7 +11,7 @@ struct KeysControl: Sendable {
     let logger: Logger
 
     func rotateDataKeys() async throws -> KeysReport {
-        let count = try await store.encrypted { () throws(StoreError) in try await store.keys.replaceDataKeys() }
+        let count = try await store.keys.encrypted { () throws(StoreError) in try await store.keys.replaceDataKeys() }
         logger.log(.keysRotated, [.kind: "data", .count: .number(count)])
         return try await report()
     }
@@ -20,13 +20,13 @@ struct KeysControl: Sendable {
         guard let key = MasterKey(text: Array(change.key.utf8)) else {
             throw ControlError(.invalid, "The key must be 32 bytes in base64.")
         }
-        try await store.encrypted { () throws(StoreError) in try await store.keys.changeMasterKey(to: key) }
+        try await store.keys.encrypted { () throws(StoreError) in try await store.keys.changeMasterKey(to: key) }
         logger.log(.keysRotated, [.kind: "master", .count: .number(1)])
         return try await report()
     }
 
     func verify() async throws -> KeyVerification {
-        let report = try await store.encrypted { () throws(StoreError) in try await store.keys.verify() }
+        let report = try await store.keys.encrypted { () throws(StoreError) in try await store.keys.verify() }
         return KeyVerification(
             opened: report.opened,
             failed: report.failed,
@@ -55,10 +55,10 @@ struct KeysControl: Sendable {
     }
 }
 
-extension Store {
+extension StoreKeys {
     /// Does what needs an encrypted database.
-    nonisolated func encrypted<Result>(_ work: () async throws(StoreError) -> Result) async throws -> Result {
-        guard await keys.isEncrypted else {
+    func encrypted<Result>(_ work: () async throws(StoreError) -> Result) async throws -> Result {
+        guard await isEncrypted else {
             throw ControlError(
                 .conflict,
                 "The database is not encrypted; 'starwatch keys init' and 'keys encrypt-database' change that."

@@ -77,7 +77,7 @@ struct SigningKeyControl: Sendable {
         }
         let key = SigningKey(kid: name, algorithm: algorithm, secret: secret, createdAt: environment.clock.now)
         let result = try await changingKeys {
-            try await store.encrypted { () throws(StoreError) in
+            try await store.keys.encrypted { () throws(StoreError) in
                 try await store.keys.addSigningKey(key, of: did, grace: grace)
             }
         }

@@ -4,8 +4,6 @@ import StarwatchTelemetry
 extension AgentMetrics {
     /// Endpoint of the pages of the polls that the contract set describes. The views of requests count its requests only.
     static let contractEndpoint = Endpoint.plansChanged
-    /// Results of failed requests. A cancelled request is none: the agent stopped or the identity changed.
-    static let failedResults = RequestResult.allCases.filter { ![.ok, .notModified, .cancelled].contains($0) }
 
     /// Registers the twelve families without labels that dashboards of the first version use.
     ///
@@ -34,7 +32,7 @@ extension AgentMetrics {
         counter(
             "starred_projects_error_total",
             "Failed requests. Each attempt counts.",
-            sumOf: Self.failedResults.map { api.requests[Self.contractEndpoint, $0] }
+            sumOf: RequestResult.failures.map { api.requests[Self.contractEndpoint, $0] }
         )
         counter(
             "starred_projects_rate_limit_total",
@@ -64,4 +62,9 @@ extension AgentMetrics {
             )
         ) { [outbox] in outbox.backpressure.value }
     }
+}
+
+extension RequestResult {
+    /// Results of failed requests. A cancelled request is none: the agent stopped or the identity changed.
+    fileprivate static let failures = allCases.filter { ![.ok, .notModified, .cancelled].contains($0) }
 }

@@ -155,6 +155,20 @@ package struct FleetMetrics: Sendable {
         ),
         bounds: Buckets.cycle
     )
+    package let sharedRequests = MetricRegistry.current.counter(
+        .counter(
+            "starwatch_fleet_shared_requests_total",
+            "Requests for the starred projects of many accounts together. Each attempt counts.",
+            stability: .detail
+        )
+    )
+    package let sharedPolls = MetricRegistry.current.counter(
+        .counter(
+            "starwatch_fleet_shared_polls_total",
+            "Polls of accounts that were answered from such requests.",
+            stability: .detail
+        )
+    )
     package let reachableInterval = MetricRegistry.current.gauge(
         .gauge(
             "starwatch_fleet_reachable_interval_seconds",

@@ -8,11 +8,11 @@ import StarwatchTelemetry
 struct CycleRun {
     private typealias Stop = PollCycle.Stop
 
-    private let cycle: PollCycle
-    private let stream: StreamKey
-    private var snapshot: IdentityContext.Snapshot
-    private var state: PollState
-    private var source: PageSource
+    let cycle: PollCycle
+    let stream: StreamKey
+    var snapshot: IdentityContext.Snapshot
+    var state: PollState
+    var source: PageSource
     private var walk: PageWalk
     /// The start of the walk, by the server's clock.
     private var walkStart = Timestamp(milliseconds: 0)
@@ -20,8 +20,10 @@ struct CycleRun {
     private var begun: Duration
     /// The starred plans as request bodies; empty for polls that need none.
     private var chunks: [PlanChunk] = []
+    /// The parts of answers that many accounts share, in place of ``chunks``; `nil` if the account asks alone.
+    var parts: [SharedPart]?
     /// Whether this is the poll's first walk, whose changes are not news.
-    private var isBootstrap = false
+    var isBootstrap = false
     private var cursor: JWTID?
     /// The interrupted walk to resume.
     private var resume: OpenWalk?
@@ -31,8 +33,8 @@ struct CycleRun {
     private var isWalkStored = false
     /// The first page, when it was fetched to detect the dialect.
     private var first: PageAnswer?
-    private var result = PollCycle.Result()
-    private var circuitFailure: FailureClass?
+    var result = PollCycle.Result()
+    var circuitFailure: FailureClass?
 
     init(_ cycle: PollCycle, _ stream: StreamKey, snapshot: IdentityContext.Snapshot, state: PollState) {
         (self.cycle, self.stream, self.snapshot, self.state) = (cycle, stream, snapshot, state)
@@ -56,7 +58,7 @@ struct CycleRun {
             // Without a dialect nothing is known of the changes, so the cycle has found nothing.
             guard try await start() else { return conclude(isWhole: false) }
             repeat {
-                beginWalk()
+                try await beginWalk()
                 while let step = nextStep() {
                     let (answer, page) = try await receive(step)
                     let plan = try plan(page, of: answer)
@@ -109,21 +111,52 @@ struct CycleRun {
         return true
     }
 
-    private mutating func beginWalk() {
+    private mutating func beginWalk() async throws(Stop) {
         walkStart = cycle.clock.now
         chunks = cycle.poll.kind == .starredProjects ? cycle.identity.chunks(of: snapshot, dialect: source.dialect) : []
-        walk = PageWalk(
+        let seen = seenUntil()
+        walk = newWalk(chunks: max(chunks.count, 1), seenUntil: seen)
+        parts = try await sharedParts(seenUntil: seen)
+        if let parts, parts.count != max(chunks.count, 1) { walk = newWalk(chunks: parts.count, seenUntil: seen) }
+        cycle.memory.move { $0.begin(resuming: walk.wasResumed ? resume : nil) }
+    }
+
+    private func newWalk(chunks: Int, seenUntil: Timestamp?) -> PageWalk {
+        var walk = PageWalk(
             dialect: source.dialect,
             mode: isBootstrap ? .bootstrap : .poll,
             cursor: cursor,
             resume: resume,
-            chunks: max(chunks.count, 1),
+            chunks: chunks,
             // Never with tombstones, because they move the cursor back.
             isSettled: state.hasTombstones ? false : settled(cursor).map(cycle.memory.isSettled) ?? false,
-            seenUntil: seenUntil()
+            seenUntil: seenUntil
         )
         walk.mustComplete = state.hasTombstones
-        cycle.memory.move { $0.begin(resuming: walk.wasResumed ? resume : nil) }
+        return walk
+    }
+
+    /// The account's parts of answers that others share; `nil` if it asks alone, as for its first poll, by hand, to continue a
+    /// walk, or to fetch evicted rows again.
+    private func sharedParts(seenUntil: Timestamp?) async throws(Stop) -> [SharedPart]? {
+        guard let sharing = cycle.shared.sharing, cycle.poll.kind == .starredProjects else { return nil }
+        sharing.want(snapshot.stars, at: cycle.time.boottime)
+        guard cycle.nextRun != nil, !isBootstrap, first == nil, resume == nil, state.walk == nil,
+            !state.hasTombstones, let seenUntil
+        else { return nil }
+        let wish = SharedWish(
+            stream: stream,
+            stars: snapshot.stars,
+            dialect: source.dialect,
+            lowerEnd: walk.lowerEnd,
+            seenUntil: seenUntil,
+            limit: min(max(room, 1), source.dialect.pageSize)
+        )
+        switch await sharing.parts(for: wish, of: cycle) {
+        case .alone: return nil
+        case .parts(let parts): return parts
+        case .failed(let failure): throw .request(failure)
+        }
     }
 
     /// The cursor, with all that decides whether it is settled.
@@ -160,13 +193,15 @@ struct CycleRun {
 
     /// Fetches a page. If its bytes cannot be read and it is time to set the cause aside, finds the item that breaks it.
     private mutating func receive(_ step: PageWalk.Step) async throws(Stop) -> (PageAnswer, Page) {
-        let chunk = chunks.isEmpty ? nil : chunks[step.chunk]
+        let chunk = chunks.isEmpty || parts != nil ? nil : chunks[step.chunk]
         let answer: PageAnswer
         var searched: Page?
         do throws(Stop) {
             if let first {
                 answer = first
                 self.first = nil
+            } else if let parts {
+                answer = try source.take(parts[step.chunk])
             } else {
                 answer = try await source.request(step.query, for: chunk)
             }
@@ -343,6 +378,7 @@ struct CycleRun {
         } catch { throw .store(error) }
         guard isCurrent else { throw .staleIdentity }
         cycle.memory.move { $0.complete() }
+        cycle.shared.sharing?.noteSeen(snapshot.stars, of: stream, at: cycle.time.boottime)
     }
 
     /// Returns whether an interrupted walk is finished, so that newer changes remain. They come in the same cycle.
@@ -352,149 +388,8 @@ struct CycleRun {
         return true
     }
 
-    // MARK: - Ending
-
     /// - Parameter isWhole: Whether every page was fetched that there is.
     private mutating func conclude(isWhole: Bool) {
         result.outcome = isWhole && isBootstrap ? .bootstrapped : result.new > 0 ? .changed : .unchanged
-    }
-
-    /// Ends the walk with a failure: counts and logs what broke the contract, and waits or doubts what is known where the
-    /// failure asks for it.
-    mutating func stop(_ stop: PollCycle.Stop) async {
-        circuitFailure = stop.circuitFailure
-        result.describe(stop)
-        switch stop {
-        case .request(.failed(let failure)):
-            if failure.result == .malformed {
-                cycle.metrics.polls.violations[cycle.poll.label, .schema].increment()
-                for issue in failure.issues { log(.schema, issue) }
-            }
-            if failure.failureClass == .unauthenticated {
-                await cycle.api.followClock()
-                await cycle.gate.hold(until: cycle.time.now + RetryDecision.waitAfterRefusedToken, now: cycle.time.now)
-            }
-            // The server rejects a cursor of another dialect.
-            if failure.result == .badRequest, failure.status == 400 {
-                await cycle.gate.doubtDialect(now: cycle.time.now)
-            }
-        case .page(let rejection):
-            cycle.metrics.polls.violations[cycle.poll.label, rejection.violation].increment()
-            for issue in rejection.issues.prefix(10) { log(rejection.violation, issue) }
-        case .staleIdentity, .interestsChanged: cycle.identity.invalidate()
-        case .request, .store: break
-        }
-    }
-
-    /// Ends the cycle at the gate and in the store, and counts and logs its result.
-    ///
-    /// - Parameters:
-    ///   - startedAt: The start of the cycle by the local clock, because ages are made of it.
-    ///   - begun: The same by the monotonic clock.
-    mutating func finish(startedAt: Timestamp, begun: Duration) async -> PollCycle.Result {
-        await cycle.api.followClock()
-        await cycle.gate.end(circuitFailure, now: cycle.time.now)
-        let duration = cycle.time.monotonic - begun
-        let outcome = result.outcome ?? .failed
-        let now = cycle.time.now
-        let exemplar = Exemplar(runID: cycle.runID, atMilliseconds: now.milliseconds)
-        cycle.metrics.polls.outcomes[cycle.poll.label, outcome].increment()
-        cycle.metrics.polls.duration[cycle.poll.label].observe(duration, exemplar: exemplar)
-        if result.hasSucceeded {
-            cycle.metrics.polls.successes[cycle.poll.label].increment()
-            cycle.metrics.polls.lastSuccess[cycle.poll.label].set(now.seconds)
-        } else if outcome == .failed {
-            cycle.metrics.polls.failures[cycle.poll.label].increment(exemplar: exemplar)
-            cycle.metrics.polls.failureReasons[cycle.poll.label, result.cause?.label ?? .other].increment()
-        }
-        remember(outcome, startedAt: startedAt, finishedAt: now)
-        await record(outcome, startedAt: startedAt, finishedAt: now)
-        log(outcome, duration)
-        return result
-    }
-
-    private func remember(_ outcome: PollOutcome, startedAt: Timestamp, finishedAt now: Timestamp) {
-        var run = RecentRun(
-            runID: cycle.runID,
-            poll: cycle.poll.name,
-            startedAt: startedAt,
-            finishedAt: now,
-            outcome: outcome.rawValue
-        )
-        if !result.hasSucceeded { run.reason = result.cause?.description }
-        (run.requests, run.new) = (source.count, result.new)
-        if let request = source.lastRequest {
-            run.answer = RecentRun.Answer(
-                status: source.lastStatus,
-                tookMilliseconds: source.lastDuration.wholeMilliseconds,
-                requestID: request.id,
-                serverRequestID: request.serverID
-            )
-        }
-        cycle.memory.runs.add(run)
-    }
-
-    private func record(_ outcome: PollOutcome, startedAt: Timestamp, finishedAt now: Timestamp) async {
-        var record = CycleRecord(
-            stream: stream,
-            runID: cycle.runID,
-            startedAt: startedAt,
-            finishedAt: now,
-            outcome: outcome
-        )
-        record.successAt = result.hasSucceeded ? now : nil
-        record.nextRun = cycle.nextRun
-        record.seenUntil = cycle.memory.seenUntil(of: stream)
-        record.newRows = result.new
-        record.reason = result.hasSucceeded ? nil : result.cause
-        if result.isPageRefused {
-            record.refusedPages = state.refusedPages + 1
-        } else if result.hasSucceeded, state.refusedPages > 0, result.rejected == 0 {
-            record.refusedPages = 0
-        }
-        if outcome == .unchanged, record.refusedPages == nil {
-            cycle.store.polls.recordUnchanged(record)
-        } else {
-            do throws(StoreError) { try await cycle.store.polls.finishCycle(record) } catch {
-                log(.pollStoreFailed, [.error: "\(error.description)"])
-            }
-        }
-    }
-
-    // MARK: - Log
-
-    /// Logs the result of the cycle.
-    private func log(_ outcome: PollOutcome, _ duration: Duration) {
-        let event: AgentEvent =
-            switch outcome {
-            case .failed: .pollFailed
-            case .cancelled: .pollCancelled
-            case .deferred: .pollDeferred
-            case .changed: .pollChanged
-            case .bootstrapped: .pollBootstrapped
-            case .unchanged: .pollUnchanged
-            }
-        log(
-            event,
-            [
-                .outcome: "\(outcome.rawValue)", .changeCount: .number(result.new),
-                .durationMilliseconds: .number(duration.wholeMilliseconds), .identity: "\(stream.account.rawValue)",
-                .projectCount: .number(cycle.poll.kind == .starredProjects ? snapshot.stars.count : 0),
-            ]
-            .merging(result.reason.map { [.error: "\($0)"] } ?? [:]) { $1 }
-            .merging(result.cause?.fields ?? [:]) { $1 }
-        )
-    }
-
-    private func log(_ violation: ContractViolation, _ issue: ValidationIssue) {
-        log(
-            .pollContractViolation,
-            [.kind: "\(violation.rawValue)", .path: "\(issue.path)", .problem: "\(issue.problem.rawValue)"]
-        )
-    }
-
-    /// Logs an event of this cycle, with its last request where the event is about one.
-    private func log(_ event: AgentEvent, _ fields: @autoclosure () -> AgentEvent.Fields = [:]) {
-        cycle.log(event, fields(), of: source.lastRequest)
     }
 }

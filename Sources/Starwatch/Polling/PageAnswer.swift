@@ -1,4 +1,5 @@
 import StarwatchCore
+import StarwatchPolling
 import StarwatchTransport
 
 /// The answer to one request for a page, parsed once.
@@ -53,6 +54,42 @@ struct PageAnswer: Sendable {
                 isCached: response.headers.contains("Age")
             )
         )
+    }
+
+    /// Notes the end of the request.
+    ///
+    /// - Parameters:
+    ///   - begin: The time before the request on both clocks. The monotonic one can stop while the machine sleeps.
+    ///   - page: The number of the page in its run.
+    mutating func finish(
+        _ end: RequestEnd,
+        since begin: (wall: Timestamp, monotonic: Duration),
+        on time: any TimeSource,
+        page: Int
+    ) {
+        askedBoottime = end.sentAt
+        took = max(time.monotonic - begin.monotonic, time.now - begin.wall)
+        origin = end.trace.map {
+            PageOrigin(
+                page: page,
+                request: $0,
+                askedAt: askedAt,
+                answeredAt: askedAt + end.duration,
+                tries: end.tries
+            )
+        }
+    }
+
+    /// The part of an answer that an account takes as if it had asked alone.
+    static func read(_ part: SharedPart, by decoder: PageDecoder) -> Result<PageAnswer, APIFailure> {
+        let first = part.answer.first
+        let response = HTTPResponse(status: first.response.status, headers: first.response.headers, body: part.body)
+        return read(response, askedAt: first.page.askedAt, by: decoder).map { answer in
+            var answer = answer
+            (answer.took, answer.askedBoottime) = (first.page.took, first.page.askedBoottime)
+            answer.origin = part.origin
+            return answer
+        }
     }
 
     /// Maximum error accepted for the local clock or for the server's `Date`.

@@ -35,10 +35,7 @@ struct PageSource {
     ) async throws(PollCycle.Stop) -> PageAnswer {
         let (time, kind) = (cycle.time, cycle.poll.kind)
         let start = startCursor ?? dialect.startCursor
-        var decoder = decoder
-        if let server = cycle.memory.serverTime(at: time.boottime) {
-            decoder.latest = max(decoder.latest ?? server, server + PageAnswer.longestDoubt)
-        }
+        let decoder = presentDecoder
         var call = EndorserAPI.Call(
             endpoint: kind.endpoint,
             method: chunk == nil ? .get : .post,
@@ -46,7 +43,7 @@ struct PageSource {
             purpose: .poll,
             runID: cycle.runID,
             poll: cycle.poll.name,
-            read: { [decoder] in PageAnswer.read($0, askedAt: $1, by: decoder) }
+            read: { PageAnswer.read($0, askedAt: $1, by: decoder) }
         )
         if let attempts = cycle.shared.retryAttempts { call.retries = .attempts(attempts) }
         if let chunk {
@@ -66,19 +63,26 @@ struct PageSource {
         case .failure(.unstored(let error)): throw .store(error)
         case .failure(let failure): throw .request(failure)
         }
-        // The monotonic clock can stop while the machine sleeps.
-        answer.askedBoottime = reply.end.sentAt
-        answer.took = max(time.monotonic - monotonic, time.now - wall)
-        answer.origin = reply.end.trace.map {
-            PageOrigin(
-                page: count,
-                request: $0,
-                askedAt: answer.askedAt,
-                answeredAt: answer.askedAt + reply.end.duration,
-                tries: reply.end.tries
-            )
-        }
+        answer.finish(reply.end, since: (wall, monotonic), on: time, page: count)
         return answer
+    }
+
+    /// Takes the account's part of an answer that many accounts share, which is no request of its own.
+    mutating func take(_ part: SharedPart) throws(PollCycle.Stop) -> PageAnswer {
+        lastRequest = part.origin?.request ?? lastRequest
+        (lastStatus, lastDuration) = (part.answer.first.response.status, part.answer.first.page.took)
+        do throws(APIFailure) { return try PageAnswer.read(part, by: presentDecoder).get() } catch {
+            throw .request(.failed(error))
+        }
+    }
+
+    /// The decoder, with the latest time that an identifier can have now.
+    private var presentDecoder: PageDecoder {
+        var decoder = decoder
+        if let server = cycle.memory.serverTime(at: cycle.time.boottime) {
+            decoder.latest = max(decoder.latest ?? server, server + PageAnswer.longestDoubt)
+        }
+        return decoder
     }
 
     /// Result of the first page from a server with an unknown dialect.

@@ -12,6 +12,8 @@ package struct Poll: Sendable {
     package let staleAfter: Duration
     /// The fixed delay after the scheduled time, of this installation or of one of many accounts.
     package var splay: Duration
+    /// The longest time between two runs.
+    package let longestGap: Duration
     /// The polls that can have the same claims; the poll itself is among them.
     package let overlapping: [PollName]
 

@@ -21,6 +21,8 @@ package final class PollCycle: Sendable {
         package var announcesOwn = DeliveryOptions().announceOwn
         /// Attempts of one request; `nil`: as many as the class of each failure allows.
         package var retryAttempts: Int?
+        /// The requests that the account shares with others; `nil`: it asks alone.
+        var sharing: SharedRequests?
     }
 
     let poll: Poll

@@ -119,7 +119,7 @@ package final class AccountRuntime: Sendable {
     ///
     /// - Throws: ``StoreError/busy`` also if the store does not respond in time.
     func snapshot() async throws(StoreError) -> StoreSnapshot {
-        guard await process.store.answersInTime() else { throw .busy }
+        guard await StorePatience.suffices(for: process.store) else { throw .busy }
         return try await process.store.status.snapshot(try await streams())
     }
 
@@ -135,6 +135,8 @@ private struct AccountRuntimeMaker {
     let parts: AgentParts
     let options: AgentOptions
     private let api: EndorserAPI
+    /// The requests that accounts without a token share; `nil` if each asks alone.
+    private let sharing: SharedRequests?
     /// The polls of the active identity. Their splay is this installation's.
     let polls: [Poll]
 
@@ -142,6 +144,8 @@ private struct AccountRuntimeMaker {
         (self.process, self.parts, self.options) = (process, parts, options)
         api = Self.api(process, parts, options)
         polls = Self.polls(process, parts, options)
+        let shares = options.accounts == .many && options.fleet.sharedRequests && parts.tokens.isAnonymous
+        sharing = shares ? SharedRequests(metrics: process.environment.metrics.fleet, polls: polls) : nil
     }
 
     private var environment: Environment { process.environment }
@@ -225,12 +229,14 @@ private struct AccountRuntimeMaker {
             }
         )
         return zip(options.polls, parts.schedules).map { poll, schedule in
-            Poll(
+            let gap = schedule.longestGap(from: environment.time.now)
+            return Poll(
                 options: poll,
                 label: environment.metrics.pollNames[poll.name.rawValue]!,
                 schedule: schedule,
-                staleAfter: poll.staleAfter ?? schedule.staleAfter(from: environment.time.now),
+                staleAfter: poll.staleAfter ?? Schedule.staleAfter(longestGap: gap),
                 splay: Splay.delay(instance: process.instance, poll: poll.name, within: poll.splay),
+                longestGap: gap,
                 overlapping: overlapping[poll.kind] ?? []
             )
         }
@@ -246,17 +252,19 @@ private struct AccountRuntimeMaker {
     }
 
     func pollService(_ account: Account, _ polls: [Poll], _ wakes: WakeSignals) -> PollService {
-        PollService(
+        var shared = PollCycle.Shared(
+            environment: environment,
+            store: store,
+            account: account,
+            outbox: options.outbox,
+            longestCycle: options.limits.cycle,
+            announcesOwn: options.delivery.announceOwn,
+            retryAttempts: options.server.retryAttempts
+        )
+        shared.sharing = sharing
+        return PollService(
             polls: polls,
-            shared: PollCycle.Shared(
-                environment: environment,
-                store: store,
-                account: account,
-                outbox: options.outbox,
-                longestCycle: options.limits.cycle,
-                announcesOwn: options.delivery.announceOwn,
-                retryAttempts: options.server.retryAttempts
-            ),
+            shared: shared,
             maxConcurrent: options.limits.maxConcurrentPolls,
             wakes: wakes,
             progress: process.progress,

@@ -1,6 +1,6 @@
 import Foundation
 import Logging
-package import ServiceLifecycle
+import ServiceLifecycle
 package import StarwatchCore
 package import StarwatchPolling
 package import StarwatchStore
@@ -23,8 +23,9 @@ public final class Agent: Sendable {
     package let reloader: Reloader
     /// The work of the control API, by topic.
     package let topics: AgentTopics
-    private let servers: AgentServers
-    private let stopping = Promise<Void>()
+    let servers: AgentServers
+    /// Ends when ``stop()`` is called.
+    let stopping = Promise<Void>()
     /// Whether a reload made this agent. The log then shows neither an end nor a start.
     private let isContinued: Bool
 
@@ -174,7 +175,7 @@ public final class Agent: Sendable {
     func run(supervisor: Supervisor, isEmbedded: Bool) async throws(AgentError) -> AgentOptions? {
         let group: ServiceGroup
         do throws(AgentError) {
-            group = try self.group(supervisor, isEmbedded: isEmbedded)
+            group = try RunServices(self, supervisor).group(isEmbedded: isEmbedded)
         } catch {
             // The run of the agent before a reload ends here; another has not begun.
             await end(.failed)
@@ -225,81 +226,8 @@ public final class Agent: Sendable {
         await box.close()
     }
 
-    /// The services of a run. They stop in reverse: polling first, then delivery, then acknowledgement. /metrics responds
-    /// to the end.
-    private func group(_ supervisor: Supervisor, isEmbedded: Bool) throws(AgentError) -> ServiceGroup {
-        let (frameworks, logger) = (process.logs.frameworks, process.environment.logger)
-        let serving = try servers.make(topics, options, frameworks)
-        var services = serving.services
-        process.lifecycle.isEmbedded = isEmbedded
-        if isEmbedded { reloader.refuse() } else { services.append(reloader) }
-        services += workers(supervisor: supervisor) + [process.pollManager]
-        if store.status.pageCheckPhase == .running {
-            services.append(PageCheckService(store: store, metrics: metrics, logger: logger))
-        }
-        services.append(
-            ReadinessService(
-                address: serving.metricsAddress,
-                lifecycle: process.lifecycle,
-                supervisor: supervisor,
-                stopping: stopping,
-                isReloading: { [reloader] in reloader.next != nil },
-                onStop: { [process] in process.runs.stopping(now: process.environment.time.now) },
-                logger: logger
-            )
-        )
-        var configuration = ServiceGroupConfiguration(
-            services: services.map {
-                .init(
-                    service: $0,
-                    // stop() ends the run through the end of this service. No other service ends by itself.
-                    successTerminationBehavior: $0 is ReadinessService ? .gracefullyShutdownGroup : .cancelGroup,
-                    failureTerminationBehavior: .gracefullyShutdownGroup,
-                    // The default is a description of all that a service contains, which takes milliseconds to make.
-                    serviceName: "\(type(of: $0))"
-                )
-            },
-            gracefulShutdownSignals: isEmbedded ? [] : [.sigterm, .sigint],
-            logger: frameworks
-        )
-        configuration.maximumGracefulShutdownDuration = options.limits.shutdown
-        return ServiceGroup(configuration: configuration)
-    }
-
     /// Ends ``run(supervisor:)`` as SIGTERM does, even before it begins.
     public func stop() { stopping.fulfil(()) }
-
-    /// The background services in their start order.
-    ///
-    /// - Parameter supervisor: Receives the agent's health, by the real clock. `nil`: nobody does, and only a failed
-    ///   store is probed. Problems are noticed either way.
-    package func workers(supervisor: Supervisor?) -> [any Service] {
-        let environment = process.environment
-        let housekeeping = HousekeepingService(
-            store: store,
-            outbox: options.outbox,
-            environment: environment,
-            pipeline: process.logs.pipeline,
-            recorder: process.logs.recorder,
-            reportHealth: {
-                self.process.runs.sign(now: environment.time.now)
-                if let supervisor {
-                    return await self.topics.health.report(to: supervisor) { await self.topics.status.status() }
-                }
-                // Probes only a failed store; users of a working one notice its failure themselves.
-                if self.store.health.failure != nil { try? await self.store.status.probe() }
-                _ = await self.topics.status.status()
-            },
-            healthInterval: supervisor?.progressInterval
-        )
-        let clock = ClockSyncService(
-            account: runtime.account,
-            environment: environment,
-            timeServers: process.timeServers,
-            options: options.clock
-        )
-        return [housekeeping, clock] + (fleet.map { [$0.service] } ?? runtime.services)
-    }
 
     /// Does `work` with this agent, which does not run, and closes it.
     package func once<Answer: Sendable>(

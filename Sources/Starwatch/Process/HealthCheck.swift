@@ -46,7 +46,7 @@ struct HealthCheck: Sendable {
         facts.storeFault = store.health.failure?.fault
         do throws(StoreError) {
             guard facts.storeFault == nil else { throw .busy }
-            if !isAnswering, await !store.answersInTime() { throw .busy }
+            if !isAnswering, await !StorePatience.suffices(for: store) { throw .busy }
             facts.isSignedOut =
                 if let fleet { try await fleet.accounts.counts().active == 0 } else {
                     try await store.identity.active().did == nil
@@ -77,19 +77,20 @@ struct HealthCheck: Sendable {
     }
 }
 
-extension Store {
-    /// The time after which a status request no longer waits for a busy store.
-    static let patience = Duration.seconds(1)
+/// The patience of scrapers and people with a busy store.
+enum StorePatience {
+    /// The time after which a request no longer waits for a store that is busy already.
+    static let usual = Duration.seconds(1)
     /// The wait of the first such request.
-    static let longestPatience = Duration.seconds(5)
+    static let longest = Duration.seconds(5)
 
-    /// Returns whether the store responds within the time that scrapers and people wait.
-    nonisolated func answersInTime() async -> Bool {
-        guard !health.isBusy(longerThan: Self.patience) else { return false }
+    /// Returns whether the store responds within this time.
+    static func suffices(for store: Store) async -> Bool {
+        guard !store.health.isBusy(longerThan: usual) else { return false }
         let answer = Promise<Bool>()
-        status.whenIdle { answer.fulfil(true) }
+        store.status.whenIdle { answer.fulfil(true) }
         // Uses the real clock, because nothing advances a simulated one here.
-        return await TimeLimit.run(within: Self.longestPatience, on: SystemClock(), late: false) {
+        return await TimeLimit.run(within: longest, on: SystemClock(), late: false) {
             await answer.value() ?? false
         } ?? false
     }

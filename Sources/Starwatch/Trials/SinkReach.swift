@@ -33,13 +33,19 @@ package enum SinkReach: Sendable, Hashable {
 
     package var failure: SinkFailure? { if case .failed(let failure) = self { failure } else { nil } }
 
-    private static func folderProblem(of path: String) -> SinkFailure? {
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    /// Whether the folder of a file exists.
+    package static func hasFolder(_ path: String) -> Bool {
         var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
-            return SinkFailure("There is no folder \(folder); create it for the agent's user.", .output)
-        }
-        return nil
+        return FileManager.default.fileExists(atPath: folder(of: path), isDirectory: &isFolder) && isFolder.boolValue
+    }
+
+    private static func folder(of path: String) -> String {
+        URL(fileURLWithPath: path).deletingLastPathComponent().path
+    }
+
+    private static func folderProblem(of path: String) -> SinkFailure? {
+        if hasFolder(path) { return nil }
+        return SinkFailure("There is no folder \(folder(of: path)); create it for the agent's user.", .output)
     }
 
     private static func programProblem(_ program: String) -> SinkFailure? {

@@ -43,12 +43,10 @@ struct SinksCommand: AsyncParsableCommand {
             }
             let configuration = try access.trustedConfiguration()
             let options = configuration.options
-            if ServiceUser.isNeeded(for: configuration.file),
-                options.delivery.sinks.first(where: { $0.name == name })?.kind.sendsRequests == false
-            {
+            if options.delivery.sinks.first(where: { $0.name == name })?.kind.sendsRequests == false {
                 // Root can write and run what the agent's user cannot, and would leave files of its own.
                 try await AgentUser.become(for: options)
-                guard geteuid() != 0 else {
+                guard !ServiceUser.isNeeded(for: configuration.file) else {
                     throw CommandError.failed("Start the agent first; only its own user can test this sink.")
                 }
             }

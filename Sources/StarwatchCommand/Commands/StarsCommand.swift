@@ -39,7 +39,7 @@ struct StarsCommand: AsyncParsableCommand {
         @OptionGroup var plans: PlanArguments
         @OptionGroup var arguments: AgentArguments
 
-        func run() async throws { try await StarsCommand.change(.set, try plans.checked(arguments), arguments) }
+        func run() async throws { try await StarsCommand.change(.set, try await plans.checked(arguments), arguments) }
     }
 
     struct Add: AsyncParsableCommand {
@@ -52,7 +52,7 @@ struct StarsCommand: AsyncParsableCommand {
         @OptionGroup var plans: PlanArguments
         @OptionGroup var arguments: AgentArguments
 
-        func run() async throws { try await StarsCommand.change(.add, try plans.checked(arguments), arguments) }
+        func run() async throws { try await StarsCommand.change(.add, try await plans.checked(arguments), arguments) }
     }
 
     struct Remove: AsyncParsableCommand {
@@ -142,10 +142,13 @@ struct PlanArguments: ParsableArguments {
     var force = false
 
     /// Returns the ids.
-    func checked(_ arguments: AgentArguments) throws(CommandError) -> [String] {
+    func checked(_ arguments: AgentArguments) async throws(CommandError) -> [String] {
         // With --socket alone there can be no configuration.
         guard !force, let options = try? arguments.access.configuration(secrets: false).options else { return ids }
-        let dialect = PlanIDRule.certainDialect(options.server.dialect.fixed, server: options.server.url)
+        var known = options.server.dialect.fixed
+        // What the agent has found out.
+        if known == nil { known = try? await arguments.access.running().perform(ControlAPI.status, ()).server.dialect }
+        let dialect = PlanIDRule.certainDialect(known, server: options.server.url)
         if let problem = PlanIDRule.problem(ids, in: dialect) {
             throw .usage("\(problem) To star it anyway, add --force.")
         }

@@ -15,6 +15,8 @@ struct ConfigurationLoader: Sendable {
     var knownKeyFile: String?
     /// The running user.
     var user: UInt32 = geteuid()
+    /// The files that ``Setup`` is about to write.
+    var reserved: [String] = []
 
     // MARK: Finding
 
@@ -53,9 +55,10 @@ struct ConfigurationLoader: Sendable {
     ) throws(ConfigurationFailure) -> (text: String, directory: String) {
         let path = absolute(file)
         var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), !isDirectory.boolValue else {
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
             throw failure(file, "there is no such file; \(advice)")
         }
+        if isDirectory.boolValue { throw failure(file, "is a folder; name the file in it.") }
         if let problem = accessProblem(path) { throw failure(file, problem) }
         guard let data = FileManager.default.contents(atPath: path) else {
             throw failure(file, "cannot be read by this user; \(FileResolver.readAdvice).")
@@ -96,7 +99,9 @@ struct ConfigurationLoader: Sendable {
         } catch {
             throw ConfigurationFailure(file: file, problems: [error])
         }
-        let journal = ConfigurationJournal(files: files(in: directory))
+        var files = files(in: directory)
+        files.reserved = reserved + [files.path(URL(fileURLWithPath: file).lastPathComponent)]
+        let journal = ConfigurationJournal(files: files)
         let options = ConfigurationReader.read(root, into: journal)
         guard journal.problems.isEmpty else {
             throw ConfigurationFailure(file: file, problems: journal.sortedProblems)

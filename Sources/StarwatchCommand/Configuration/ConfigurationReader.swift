@@ -37,19 +37,12 @@ enum ConfigurationReader {
             let message = "is none that auth.kind did_key can sign for; write did:ethr:0x…, or change auth.kind."
             report("identity.did", message)
         }
-        let database = options.storage.path
-        if options.control.socket == database {
-            report("control.socket", "is also storage.path; choose another path for one of the two.")
-        }
         let hasKeyProblem = journal.problems.contains { $0.path == "security.master_key_file" }
         for problem in options.problemsOfMany where problem.path != "accounts" || !hasKeyProblem {
             report(problem.path, problem.message)
         }
-        for (index, sink) in options.delivery.sinks.enumerated() {
-            guard case .file(let path) = sink.kind, ["", "-wal", "-shm"].map({ database + $0 }).contains(path) else {
-                continue
-            }
-            report("delivery.sinks[\(index)].path", "is the file of the database; choose another path.")
+        for conflict in NamedFiles(options, reserved: journal.files.reserved).conflicts {
+            report(conflict.setting, conflict.message)
         }
     }
 }

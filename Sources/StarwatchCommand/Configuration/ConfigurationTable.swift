@@ -26,6 +26,7 @@ enum ConfigurationTable {
                 as: .integer(1...10_000),
                 "requests to the server, with accounts: many"
             )
+            Entry("shared_requests", \.sharedRequests, as: .flag, "one request for many accounts, without tokens")
         }
         auth
         Entry("storage", \.storage) {

@@ -7,6 +7,8 @@ import StarwatchCore
 struct FileResolver: Sendable {
     /// The configuration file's directory, where relative paths start.
     var directory: String
+    /// The absolute paths of files that no setting may make the agent write, such as the configuration's own.
+    var reserved: [String] = []
     /// systemd's `$CREDENTIALS_DIRECTORY`, which comes first for file names without a directory.
     var credentialsDirectory: String?
     /// `false` for commands that need no secret. A service can have its secrets as credentials that nobody else reads.

@@ -61,14 +61,22 @@ struct LoadedConfiguration: Sendable, Hashable {
     func problems(of warnings: [OptionWarning]) -> [ConfigurationProblem] {
         var problems: [ConfigurationProblem] = []
         if origins.isEmpty {
-            let message = "sets nothing, so nobody is signed in and nothing is polled; see 'starwatch config default'."
+            let message =
+                "sets nothing: without an identity its only poll requests nothing; see 'starwatch config default'."
             problems.append(ConfigurationProblem(line: nil, path: "", message: message))
         }
         let isEmpty = origins.isEmpty
         problems += warnings.filter { !($0.isOfSeed && isEmpty) }.map {
-            ConfigurationProblem(line: origins[$0.path], path: $0.path, message: $0.message)
+            ConfigurationProblem(line: line(of: $0.path), path: $0.path, message: $0.message)
         }
         return problems
+    }
+
+    /// The line of a setting; that of its section's first setting if the file leaves it out; `nil` without a section.
+    private func line(of path: String) -> Int? {
+        if let line = origins[path] { return line }
+        guard let dot = path.lastIndex(of: ".") else { return nil }
+        return origins.filter { $0.key.hasPrefix(path[...dot]) }.values.min()
     }
 }
 

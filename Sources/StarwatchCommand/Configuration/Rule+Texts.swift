@@ -96,9 +96,14 @@ extension Rule<[String]> {
         }
     }
 
-    /// A program and its arguments, which can be secret.
+    /// A program and its arguments, which can be secret. A path of the program starts at the file's folder; a name is
+    /// searched in `$PATH`.
     static var command: Rule {
         list.checked { argv, _ in argv.isEmpty ? "must name a program." : nil }
+            .map(to: list.print) { argv, field in
+                guard let program = argv.first, program.contains("/") else { return argv }
+                return [field.journal.files.path(program)] + argv.dropFirst()
+            }
             .shown { ConfigurationPrinter.list($0.prefix(1) + $0.dropFirst().map { _ in "<secret>" }) }
     }
 }

@@ -132,15 +132,14 @@ extension Rule<Int> {
 
 extension Rule<Double> {
     static var fraction: Rule {
-        plain("a number between 0 and 1", intended: percentage) {
+        // `80%` and `80` mean 0.8.
+        func percentage(_ text: String) -> String? {
+            let number = Int(text.hasSuffix("%") ? text.dropLast() : text[...])
+            return number.flatMap { (2...100).contains($0) ? "\(Double($0) / 100)" : nil }
+        }
+        return plain("a number between 0 and 1", intended: percentage) {
             Double($0).flatMap { (0...1).contains($0) ? $0 : nil }
         }
-    }
-
-    /// `80%` and `80` mean 0.8.
-    private static func percentage(_ text: String) -> String? {
-        let number = Int(text.hasSuffix("%") ? text.dropLast() : text[...])
-        return number.flatMap { (2...100).contains($0) ? "\(Double($0) / 100)" : nil }
     }
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 
 /// The user that the package's service runs as.
@@ -11,7 +12,8 @@ struct ServiceUser: Sendable, Hashable {
 
     /// Whether root looks after the package's installation, whose agent runs as another user.
     static func isNeeded(for configuration: String) -> Bool {
-        geteuid() == 0 && configuration.hasPrefix(folder + "/") && find() != nil
+        let path = URL(fileURLWithPath: configuration).standardizedFileURL.path
+        return geteuid() == 0 && path.hasPrefix(folder + "/") && find() != nil
     }
 
     /// The user of that name; `nil` if there is none.

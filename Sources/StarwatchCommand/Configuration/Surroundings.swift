@@ -4,7 +4,7 @@ import Starwatch
 import StarwatchCore
 import StarwatchHTTP
 
-/// The checks of what a valid configuration names on this machine: programs, addresses and ports.
+/// The checks of what a valid configuration names on this machine: programs, folders, addresses and ports.
 ///
 /// `check` and `init` make all of them. A reload, `run` and the commands that run programs only refuse the ``distrusted``
 /// ones. They accept a program that is missing at the moment.
@@ -22,7 +22,7 @@ struct Surroundings {
     }
 
     var problems: [ConfigurationProblem] {
-        located(programs.compactMap { path, argv in program(argv).map { (path, $0) } } + ports)
+        located(programs.compactMap { path, argv in program(argv).map { (path, $0) } } + folders + ports)
     }
 
     /// The programs that other users can change. The agent starts with none of them.
@@ -82,6 +82,18 @@ struct Surroundings {
     private static func isFile(_ path: String) -> Bool {
         var isFolder: ObjCBool = false
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
+    }
+
+    // MARK: Folders
+
+    /// The sinks whose file has no folder.
+    private var folders: [(path: String, message: String)] {
+        configuration.options.delivery.sinks.enumerated().compactMap { index, sink in
+            guard case .file(let path) = sink.kind, !SinkReach.hasFolder(path) else { return nil }
+            return (
+                "delivery.sinks[\(index)].path", "is in a folder that does not exist; create it for the agent's user."
+            )
+        }
     }
 
     // MARK: Ports

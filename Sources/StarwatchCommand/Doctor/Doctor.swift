@@ -116,8 +116,9 @@ struct Doctor {
 
     private func sink(_ sink: SinkOptions, _ options: AgentOptions, _ running: AgentFindings?) async -> Finding {
         let area = "sink \(sink.name)"
-        let user = geteuid() == 0 ? ServiceUser.find() : nil
-        if ServiceUser.isNeeded(for: configurationPath), let problem = AgentUser.problem(of: sink, as: user) {
+        if let user = AgentUser.other(options, configuration: configurationPath),
+            let problem = AgentUser.problem(of: sink, as: user)
+        {
             return Finding(area, .problem, problem)
         }
         let reach = await SinkReach.of(sink)

@@ -96,19 +96,3 @@ struct InstalledFiles {
         }
     }
 }
-
-extension AgentOptions {
-    /// The files of secrets that the configuration names.
-    fileprivate var secretFiles: [String] {
-        let sinks = delivery.sinks.flatMap { sink -> [String?] in
-            switch sink.kind {
-            case .webhook(_, let secret, _): [secret]
-            case .ntfy(_, _, let token): [token]
-            case .chat(let chat):
-                if case .file(let path) = chat.address { [path, chat.tokenFile] } else { [chat.tokenFile] }
-            case .stdout, .log, .feed, .file, .command: []
-            }
-        }
-        return ([auth.secretFile, auth.keyFile, auth.tokensFile, control.tokenFile] + sinks).compactMap { $0 }
-    }
-}

@@ -64,6 +64,16 @@ enum AgentUser {
         }
     }
 
+    /// The agent's user, if root asks: who owns the folder of the database, or the user of the package's service. `nil` for the
+    /// user who asks.
+    static func other(_ options: AgentOptions, configuration: String) -> ServiceUser? {
+        guard geteuid() == 0 else { return nil }
+        guard let owner = FileAccess(folderOf: options.storage.path)?.owner, owner != 0 else {
+            return ServiceUser.isNeeded(for: configuration) ? ServiceUser.find() : nil
+        }
+        return ServiceUser(id: Int(owner), group: Int(getpwuid(owner)?.pointee.pw_gid ?? owner))
+    }
+
     /// Returns whether a user can use a file in some way, such as `W_OK`. Only root can ask for another user.
     static func can(_ mode: Int32, _ path: String, as user: ServiceUser?) -> Bool {
         guard let user, geteuid() == 0 else { return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0 }

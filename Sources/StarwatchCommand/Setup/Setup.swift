@@ -68,7 +68,9 @@ struct Setup {
         _ = try files.write(to: stage.path, for: nil)
         let options: AgentOptions
         do throws(ConfigurationFailure) {
-            let staged = try ConfigurationLoader().load(file: stage.path + "/" + SetupFiles.configurationName)
+            var loader = ConfigurationLoader()
+            loader.reserved = files.files.map { folder + "/" + $0.name }
+            let staged = try loader.load(file: stage.path + "/" + SetupFiles.configurationName)
             // Before a trial runs the program.
             try staged.checkTrust()
             options = staged.options
@@ -76,7 +78,13 @@ struct Setup {
             var failure = error
             // The operator knows the answers, and not the lines of a file that is not written yet.
             failure.file = "starwatch init"
-            failure.problems = failure.problems.map { .init(line: nil, path: $0.path, message: $0.message) }
+            failure.problems = failure.problems.map { problem in
+                // Nor the copies of the secrets.
+                let message = files.sources.reduce(problem.message) { message, source in
+                    message.replacing("\(stage.path)/\(source.key)", with: source.value)
+                }
+                return .init(line: nil, path: problem.path, message: message)
+            }
             throw failure
         }
         var findings = await OptionWarning.found(in: options).filter { $0.path != "storage.path" }
@@ -137,7 +145,7 @@ struct SetupChange: Sendable, Hashable {
     }
 
     var sentence: String {
-        "the new configuration names \(added == 0 ? "none" : "\(added)") that it lacks, and lacks "
-            + "\(removed == 0 ? "none" : "\(removed)") of its own."
+        "\(added == 0 ? "none" : "\(added)") of the new configuration's plans \(added == 1 ? "is" : "are") missing there, and "
+            + "\(removed == 0 ? "none" : "\(removed)") of its own \(removed == 1 ? "is" : "are") missing in the new configuration."
     }
 }

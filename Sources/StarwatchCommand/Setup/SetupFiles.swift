@@ -15,6 +15,8 @@ struct SetupFiles: Sendable, Hashable {
 
     /// The configuration comes last, so that it never names a file that is not there.
     var files: [File]
+    /// The originals of the secrets, by the names of the copies.
+    private(set) var sources: [String: String] = [:]
     /// The originals of secrets that other users can read.
     private(set) var openSources: [String] = []
 
@@ -34,6 +36,7 @@ struct SetupFiles: Sendable, Hashable {
         guard let content = FileManager.default.contents(atPath: source), !content.isEmpty else {
             throw .usage("The file for \(name) cannot be read, or is empty; correct its path or mode.")
         }
+        sources[name] = source
         if let access = FileAccess(path: source), access.mode & 0o077 != 0 { openSources.append(source) }
         files.append(File(name: name, content: content, isSecret: true))
     }

@@ -4,12 +4,14 @@ public struct PlanChunk: Sendable, Hashable {
     /// The JSON array of the plan identifiers.
     let json: [UInt8]
 
+    /// The room for the keys, two cursors and the limit, in bytes.
+    static let envelope = 256
+
     /// Splits `planIDs` into requests within the dialect's limits on count and body size.
     ///
     /// Keeps the order. An identifier that is too long for any request gets a chunk of its own; the server rejects it.
     public static func split(_ planIDs: [String], dialect: Dialect) -> [PlanChunk] {
-        // Leaves room for the keys, two cursors and the limit.
-        let bound = dialect.maxBodyBytes - 256
+        let bound = dialect.maxBodyBytes - envelope
         var chunks: [PlanChunk] = []
         var json: [UInt8] = [UInt8(ascii: "[")]
         var count = 0
@@ -43,6 +45,8 @@ package enum PlanIDRule {
     /// dialect it is any text without blanks.
     package static func canExist(_ id: String, in dialect: Dialect) -> Bool {
         guard !id.isEmpty, id.unicodeScalars.count <= 2048, !id.contains(where: \.isWhitespace) else { return false }
+        // The two are copied from the same place of the app.
+        guard DID(id) == nil else { return false }
         guard dialect == .endorser else { return true }
         if id.hasPrefix(entity) {
             let name = id.utf8.dropFirst(entity.utf8.count)

@@ -174,7 +174,7 @@ struct JSONParser {
 
     /// Parses an array or object; its bracket is the next byte.
     private mutating func members(isObject: Bool, _ key: UInt8, in parent: Int, depth: Int) -> Bool {
-        let index = nodes.count
+        let (index, start) = (nodes.count, at)
         append(isObject ? .object : .array, key, in: parent, 0..<0)
         at += 1
         let end = Self.end(ofObject: isObject)
@@ -197,7 +197,12 @@ struct JSONParser {
         }
         guard at < bytes.count else { return false }
         at += 1
-        nodes[index].end = UInt32(truncatingIfNeeded: count)
+        if isObject {
+            nodes[index].start = UInt32(truncatingIfNeeded: start)
+            nodes[index].end = UInt32(truncatingIfNeeded: at)
+        } else {
+            nodes[index].end = UInt32(truncatingIfNeeded: count)
+        }
         nodes[index].next = UInt32(truncatingIfNeeded: nodes.count)
         return true
     }

@@ -37,6 +37,12 @@ struct JSONValue {
     var isNull: Bool { node.kind == .null }
     var isObject: Bool { node.kind == .object }
 
+    /// The range of an object's bytes in the parsed text; `nil` if it was skipped, or this is no object.
+    var source: Range<Int>? {
+        guard isObject, node.start < node.end else { return nil }
+        return Int(node.start)..<Int(node.end)
+    }
+
     /// `nil` if the value is neither true nor false.
     var bool: Bool? {
         switch node.kind {
@@ -140,7 +146,8 @@ struct JSONNode {
     var key: UInt8
     /// The index of the array or object that contains this node; its own for the outermost.
     var parent: UInt32
-    /// The range of a text or number. The `end` of an array is the number of its elements, and 0 if they were skipped.
+    /// The range of a text, number or object, empty for an object that was skipped. The `end` of an array is the number of its
+    /// elements, and 0 if they were skipped.
     var start: UInt32
     var end: UInt32
     /// The index of the node after this one and all that it contains.

@@ -21,10 +21,11 @@ public struct DID: Sendable, Hashable, CustomStringConvertible, CustomDebugStrin
     package static func typingProblem(_ text: String) -> String? {
         guard DID(text) != nil else { return "must be a DID, such as did:ethr:0x…." }
         guard text.hasPrefix("did:ethr:"), let last = text.split(separator: ":").last else { return nil }
+        if last.contains("YOUR") { return "still has a placeholder; write your own DID, as the app shows it." }
         let digits = last.utf8.dropFirst(2)
         let isHexadecimal = last.dropFirst(2).allSatisfy { $0.isASCII && $0.isHexDigit }
         if last.hasPrefix("0x"), isHexadecimal, [40, 66].contains(digits.count) { return nil }
-        let found = last.hasPrefix("0x") && isHexadecimal ? "it has \(digits.count) digits" : "it has something else"
+        let found = last.hasPrefix("0x") && isHexadecimal ? "it has \(digits.count) digits" : "it has other characters"
         return "must end with 0x and 40 hexadecimal digits, but \(found); copy the DID from the app."
     }
 

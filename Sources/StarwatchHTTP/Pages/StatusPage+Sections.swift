@@ -6,7 +6,7 @@ extension StatusPage {
         let outbox = status.outbox
         let waiting = outbox.pending + outbox.claimed
         let capacity = Double(max(outbox.capacity, 1))
-        let fill = bar([
+        let fill = HTML.bar([
             (outbox.backpressure ? "bad" : "good", Double(outbox.pending) / capacity),
             ("busy", Double(outbox.claimed) / capacity),
         ])

@@ -29,7 +29,7 @@ struct StatusPage: Sendable {
         """
         \(verdict.html)
         \(staleBanner)
-        \(pollSection)
+        \(PollTable(status: status, times: times).section)
         \(digestSection)
         <div class="grid wide">\(outboxCard)<div class="stack">\(sinksCard)\(serverCard)</div></div>
         <div class="grid">\(clockCard)\(agentCard)</div>

@@ -135,12 +135,21 @@ final class AccessPolicy: Sendable {
         let host = call.host?.lowercased() ?? ""
         let origin = call.headers[.origin]?.lowercased()
         let isOwn = origin.map { origin in schemes.contains { origin == "\($0)://\(host)" } }
-        // Browsers send no origin with images and scripts. A link that a person follows is no harm.
+        guard let isOwn else { return foreignPart(call) }
+        return isOwn ? nil : isForeign
+    }
+
+    /// The refusal of an image, a script or a request of a page of another origin; `nil` for all others.
+    ///
+    /// Browsers send no origin with images and scripts. A link that a person follows is no harm.
+    static func foreignPart(_ call: Call) -> Refusal? {
         let site = call.headers[.fetchSite]
-        let isForeignPart = (site == "cross-site" || site == "same-site") && call.headers[.fetchMode] != "navigate"
-        if isOwn ?? !isForeignPart { return nil }
-        let text = "The control API does not answer pages of other origins."
-        return Refusal(reason: .origin, answer: .error(403, "forbidden", text))
+        let isPart = (site == "cross-site" || site == "same-site") && call.headers[.fetchMode] != "navigate"
+        return isPart ? isForeign : nil
+    }
+
+    private static var isForeign: Refusal {
+        Refusal(reason: .origin, answer: .error(403, "forbidden", "Pages of other origins get no answer."))
     }
 
     private func bearer(_ authorization: String?) -> Substring? {

@@ -127,7 +127,7 @@ extension RouteResponder {
 
     /// A socket forwarded to a port is open to every page of a browser there. A proxy can add TLS to it.
     private func foreignOrigin(of call: Call) -> Refusal? {
-        guard canControl else { return nil }
+        guard canControl else { return AccessPolicy.foreignPart(call) }
         let scheme = security?.isEncrypted == true ? "https" : "http"
         return AccessPolicy.foreignOrigin(of: call, schemes: access == nil ? ["http", "https"] : [scheme])
     }

@@ -140,7 +140,10 @@ package actor Gate {
             await wait.save()
             return try await decide(account: account, ticket: ticket, acknowledging: identifiers, now: now)
         }
-        guard let window else { return (.go, nil) }
+        guard let window else {
+            guard let until = windows.budget?.wait(ticket, now: now) else { return (.go, nil) }
+            return (.wait(until: until, source: .client), nil)
+        }
         windows.last = window
         if let until = window.value.wait(ticket, acknowledging: identifiers, now: now) {
             // A request that waits for its account's limit takes no place of the others.
@@ -162,9 +165,10 @@ package actor Gate {
         now: Timestamp
     ) async throws(StoreError) -> Admission {
         let (turn, window) = try await decide(account: account, ticket: ticket, acknowledging: identifiers, now: now)
-        guard turn == .go, let window, let key = windows.key(of: account) else { return turn }
-        window.value.spend(ticket, acknowledging: identifiers, now: now)
+        guard turn == .go else { return turn }
         windows.budget?.spend(ticket, now: now)
+        guard let window, let key = windows.key(of: account) else { return .go }
+        window.value.spend(ticket, acknowledging: identifiers, now: now)
         if identifiers == 0, window.value.takeReserved(now: now) { return .go }
         do throws(StoreError) {
             try await windows.store(key, now: now)

@@ -134,7 +134,7 @@ extension StoreDigests {
                 let end = result == .failed ? DigestRow.Prefetch.failed : .succeeded
                 try db.run(
                     "UPDATE notif_deliveries SET prefetch = ?4 WHERE account = ?1 AND slot_id = ?2 AND fire_at = ?3",
-                    db.key(account, occurrence) + [end.rawValue]
+                    occurrence.key(of: account, in: db) + [end.rawValue]
                 )
             }
             return try db.digests.enqueue(events, now)

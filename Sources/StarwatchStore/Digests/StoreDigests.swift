@@ -62,7 +62,7 @@ package struct StoreDigests: Sendable {
                 for occurrence in changes.dropped {
                     try db.run(
                         "DELETE FROM notif_deliveries WHERE account = ? AND slot_id = ? AND fire_at = ? AND fired_at IS NULL",
-                        db.key(account, occurrence)
+                        occurrence.key(of: account, in: db)
                     )
                 }
                 for arming in changes.armed { try db.digests.arm(arming, account) }
@@ -71,7 +71,7 @@ package struct StoreDigests: Sendable {
                 for occurrence in changes.fetching {
                     try db.run(
                         "UPDATE notif_deliveries SET prefetch = 'started' WHERE account = ? AND slot_id = ? AND fire_at = ?",
-                        db.key(account, occurrence)
+                        occurrence.key(of: account, in: db)
                     )
                 }
                 for (digest, time) in changes.armedThrough { try db.digests.setArmedThrough(time, digest, account) }
@@ -199,7 +199,7 @@ struct DigestRows {
                 body = excluded.body, payload = excluded.payload
             WHERE status = 'scheduled' AND fired_at IS NULL
             """,
-            db.key(owner, arming.occurrence) + [
+            arming.occurrence.key(of: owner, in: db) + [
                 arming.occurrence.digest.rawValue, arming.token, arming.text?.text.kind.rawValue,
                 arming.text?.text.contentAt?.milliseconds,
                 arming.text?.fingerprint, try db.sealed(arming.text?.title, .digestTitle, of: account, row: row),
@@ -218,12 +218,12 @@ struct DigestRows {
             UPDATE notif_deliveries SET fired_at = ?4 WHERE account = ?1 AND slot_id = ?2 AND fire_at = ?3
                 AND status = 'scheduled' AND fired_at IS NULL AND payload IS NOT NULL
             """,
-            db.key(account, firing.occurrence) + [now.milliseconds]
+            firing.occurrence.key(of: account, in: db) + [now.milliseconds]
         )
         guard fired == 1 else { return }
         let found = try db.row(
             "SELECT token, title, body, payload FROM notif_deliveries WHERE account = ? AND slot_id = ? AND fire_at = ?",
-            db.key(account, firing.occurrence)
+            firing.occurrence.key(of: account, in: db)
         )
         guard let found else { throw StoreError.damaged }
         let row = DigestOccurrence.row(slot: firing.occurrence.slot, time: firing.occurrence.fireAt)
@@ -247,7 +247,7 @@ struct DigestRows {
                 UPDATE notif_deliveries SET fired_at = NULL, text_kind = NULL, content_at = NULL, fingerprint = NULL,
                     title = NULL, body = NULL, payload = NULL WHERE account = ? AND slot_id = ? AND fire_at = ?
                 """,
-                db.key(account, firing.occurrence)
+                firing.occurrence.key(of: account, in: db)
             )
         }
         _ = try db.notifications.insertNotice(notification, of: stream, to: firing.sinks, now: now)
@@ -261,7 +261,7 @@ struct DigestRows {
             ON CONFLICT (account, slot_id, fire_at) DO UPDATE SET delivered_at = excluded.delivered_at,
                 status = excluded.status, error_code = excluded.error_code
             """,
-            db.key(account, ending.occurrence) + [
+            ending.occurrence.key(of: account, in: db) + [
                 ending.shownAt?.milliseconds, ending.status.rawValue, ending.code?.rawValue,
                 ending.occurrence.digest.rawValue,
             ]
@@ -269,9 +269,9 @@ struct DigestRows {
     }
 }
 
-extension Session {
-    /// The primary key of an occurrence.
-    func key(_ account: DID, _ occurrence: DigestOccurrence) -> SQLArguments {
-        [key(account), occurrence.slot, occurrence.fireAt.milliseconds]
+extension DigestOccurrence {
+    /// The primary key of the occurrence of an account.
+    func key(of account: DID, in db: Session) -> SQLArguments {
+        [db.key(account), slot, fireAt.milliseconds]
     }
 }

@@ -46,7 +46,7 @@ package struct StoreJournal: Sendable {
     package func append(_ entries: [JournalEntry]) async throws(StoreError) {
         guard !entries.isEmpty else { return }
         try await store.write(.log) { db in
-            for entry in entries { try db.append(entry) }
+            for entry in entries { try JournalRows(db: db).append(entry) }
         }
     }
 
@@ -59,7 +59,7 @@ package struct StoreJournal: Sendable {
                 "SELECT 1 FROM journal WHERE kind = ? AND target = ?",
                 [JournalKind.runEnd.rawValue, entry.target]
             )
-            if known == nil { try db.append(entry) }
+            if known == nil { try JournalRows(db: db).append(entry) }
             return known == nil
         }
     }
@@ -68,13 +68,16 @@ package struct StoreJournal: Sendable {
     ///
     /// - Parameter since: Only entries since this time; `nil` for all.
     package func list(since: Timestamp?, limit: Int) async throws(StoreError) -> [StoredJournalEntry] {
-        try await store.direct(.read) { db in try db.journal(since: since, limit: limit) }
+        try await store.direct(.read) { db in try JournalRows(db: db).list(since: since, limit: limit) }
     }
 }
 
-extension Session {
-    fileprivate func append(_ entry: JournalEntry) throws {
-        try run(
+/// The rows of the journal.
+private struct JournalRows {
+    let db: Session
+
+    func append(_ entry: JournalEntry) throws {
+        try db.run(
             """
             INSERT INTO journal (created_at, kind, actor, verb, target, result, detail)
             VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -84,13 +87,13 @@ extension Session {
                 entry.detail,
             ]
         )
-        try run(
+        try db.run(
             "DELETE FROM journal WHERE id <= (SELECT id FROM journal ORDER BY id DESC LIMIT 1 OFFSET \(StoreJournal.kept))"
         )
     }
 
-    fileprivate func journal(since: Timestamp?, limit: Int) throws -> [StoredJournalEntry] {
-        try all(
+    func list(since: Timestamp?, limit: Int) throws -> [StoredJournalEntry] {
+        try db.all(
             """
             SELECT id, created_at, kind, actor, verb, target, result, detail FROM journal
             WHERE created_at >= ? ORDER BY id DESC LIMIT ?

@@ -14,7 +14,7 @@ import Testing
     private static let mistakes: [(yaml: String, place: String, says: String)] = [
         ("server:\n  url https://a.test\n", ":2: server: ", "colon"),
         ("server:\n  url: \u{201C}https://a.test\u{201D}\n", ":2: server.url: ", "straight"),
-        ("identity:\n  did: did:ethr:0xYOUR_ADDRESS\n", ":2: identity.did: ", "40 hexadecimal digits"),
+        ("identity:\n  did: did:ethr:0xYOUR_ADDRESS\n", ":2: identity.did: ", "placeholder"),
         ("polls:\n  p:\n    kind: starred_projects\n    schedule: */15 * * * *\n", ":4: ", "quote the schedule"),
         ("polls:\n  p:\n    kind: starred_projects\n    cron: \"0 * * * *\"\n", ":4: polls.p.cron: ", "schedule"),
         ("{\n  \"log\": {\"level\": \"info\"}\n  \"server\": {}\n}\n", ":2: ", "no comma"),
@@ -160,7 +160,9 @@ import Testing
         let second = try await initialize(mock.planIDs[1])
         #expect(second.status == 0)
         #expect(
-            second.output.contains("has its own starred plans, which stay: the new configuration names 1 that it lacks")
+            second.output.contains(
+                "has its own starred plans, which stay: 1 of the new configuration's plans is missing there"
+            )
         )
         #expect(second.output.contains("starwatch stars set"))
         #expect(try await starwatch("stars", "list", "--config", config).output.hasPrefix(mock.planIDs[0]))

@@ -57,6 +57,45 @@ extension Mistake {
             ["starwatch.yaml:4: delivery.sinks[0].path: is the file of the database; choose another path."]
         ),
         Mistake(
+            "sink path that is the black box",
+            "storage: {path: a.db}\ndelivery:\n  sinks:\n    - {name: f, kind: file, path: a.db.blackbox}\n",
+            ["starwatch.yaml:4: delivery.sinks[0].path: is a file of the database; choose another path."]
+        ),
+        Mistake(
+            "sink path that is the configuration",
+            "delivery:\n  sinks:\n    - {name: f, kind: file, path: starwatch.yaml}\n",
+            [
+                "starwatch.yaml:3: delivery.sinks[0].path: is the file of the configuration or of a secret; choose another path."
+            ]
+        ),
+        Mistake(
+            "sink path that is a secret",
+            """
+            auth: {kind: shared_secret, secret_file: s}
+            delivery:
+              sinks:
+                - {name: f, kind: file, path: ./s}
+
+            """,
+            ["starwatch.yaml:4: delivery.sinks[0].path: is the file of a secret; choose another path."],
+            with: [.file("s", String(repeating: "s", count: 32), mode: 0o600)]
+        ),
+        Mistake(
+            "sink path that is the socket",
+            "control: {socket: x}\ndelivery:\n  sinks:\n    - {name: f, kind: file, path: x}\n",
+            ["starwatch.yaml:4: delivery.sinks[0].path: is the control socket; choose another path."]
+        ),
+        Mistake(
+            "two sinks with one file",
+            "delivery:\n  sinks:\n    - {name: f, kind: file, path: x}\n    - {name: g, kind: file, path: ./x}\n",
+            ["starwatch.yaml:4: delivery.sinks[1].path: is the file of another sink; choose another path."]
+        ),
+        Mistake(
+            "database path that is the configuration",
+            "storage:\n  path: starwatch.yaml\n",
+            ["starwatch.yaml:2: storage.path: is the file of the configuration or of a secret; choose another path."]
+        ),
+        Mistake(
             "command as text",
             "delivery:\n  sinks:\n    - {name: c, kind: command, argv: \"/bin/cat -n\"}\n",
             ["starwatch.yaml:3: delivery.sinks[0].argv: must be a list, such as [a, b]."]
@@ -73,7 +112,7 @@ extension Mistake {
             "did with a placeholder",
             "identity:\n  did: did:ethr:0xYOUR\n",
             [
-                "starwatch.yaml:2: identity.did: must end with 0x and 40 hexadecimal digits, but it has something else; copy the DID from the app."
+                "starwatch.yaml:2: identity.did: still has a placeholder; write your own DID, as the app shows it."
             ]
         ),
         Mistake(
@@ -109,7 +148,7 @@ extension Mistake {
         Mistake(
             "socket path that is the database",
             "control:\n  socket: a.db\nstorage:\n  path: a.db\n",
-            ["starwatch.yaml:2: control.socket: is also storage.path; choose another path for one of the two."]
+            ["starwatch.yaml:2: control.socket: is the file of the database; choose another path."]
         ),
         Mistake(
             "socket path that is a folder",

@@ -4,7 +4,6 @@ import Testing
 @Suite struct PlanIDRuleTests {
     @Test(arguments: [
         "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37", "https://example.org/projects/7", "urn:uuid:1",
-        "did:ethr:0xabc",
     ])
     func anIRICanExistOnAnEndorserServer(id: String) {
         #expect(PlanIDRule.canExist(id, in: .endorser))
@@ -13,7 +12,7 @@ import Testing
     @Test(arguments: [
         "", "plan 7", "plan/7", "01JWMCKG0022HDXJ4G4Q61XV37", "https://endorser.ch/entity/…",
         "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV3", "https://endorser.ch/entity/01jwmckg0022hdxj4g4q61xv37",
-        "https:", ":plan", "https://example.org/a b",
+        "https:", ":plan", "https://example.org/a b", "did:ethr:0xabc",
     ])
     func otherTextsCannot(id: String) {
         #expect(!PlanIDRule.canExist(id, in: .endorser))
@@ -34,5 +33,6 @@ import Testing
         #expect(PlanIDRule.canExist("test_project_1", in: .canonical))
         #expect(!PlanIDRule.canExist("test project", in: .canonical))
         #expect(!PlanIDRule.canExist("", in: .canonical))
+        #expect(!PlanIDRule.canExist("did:ethr:0xYOUR", in: .canonical), "a DID is copied from beside it")
     }
 }

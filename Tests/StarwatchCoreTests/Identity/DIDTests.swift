@@ -27,9 +27,9 @@ import Testing
     func aDIDThatCanExistHasNoTypingProblem(text: String) { #expect(DID.typingProblem(text) == nil) }
 
     @Test(arguments: [
-        ("me", "must be a DID"), ("did:ethr:0xYOUR_ADDRESS", "something else"),
+        ("me", "must be a DID"), ("did:ethr:0xYOUR_ADDRESS", "placeholder"),
         ("did:ethr:0xF3beAC30C498D9E26865F34fCAa57dBB935b0D7", "it has 39 digits"),
-        ("did:ethr:F3beAC30C498D9E26865F34fCAa57dBB935b0D74", "something else"),
+        ("did:ethr:F3beAC30C498D9E26865F34fCAa57dBB935b0D74", "other characters"),
     ])
     func aMistypedDIDIsExplainedWithoutIt(text: String, says: String) throws {
         let problem = try #require(DID.typingProblem(text))

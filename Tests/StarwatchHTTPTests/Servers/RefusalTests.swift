@@ -135,6 +135,21 @@ struct RefusalTests {
         }
     }
 
+    @Test(arguments: ["/metrics", "/", "/help/runbooks"])
+    func aPartOfAForeignPageGetsNothingFromThePortOfMetrics(path: String) async throws {
+        let server = try AdminServer(agent: FakeAgent(), listen: "127.0.0.1:0", logger: quiet)
+        try await withRunning(server) { address in
+            let probe = HTTPProbe(address: address)
+            func status(_ mode: String) async throws -> Int {
+                try await Int(probe.get(path, ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": mode]).status)
+            }
+            let (part, link) = try await (status("no-cors"), status("navigate"))
+            #expect(part == 403 && link == 200)
+            let other = try await probe.get(path, ["Origin": "https://grafana.test"]).status
+            #expect(other == 200)
+        }
+    }
+
     @Test func onlySoManyClientsAreRemembered() throws {
         var count = RefusalCount()
         for number in 0..<5000 {

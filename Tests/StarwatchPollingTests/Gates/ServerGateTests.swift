@@ -15,6 +15,20 @@ import Testing
         return sorted.map { end in sorted.filter { $0 <= end && end - $0 <= length }.count }.max() ?? 0
     }
 
+    @Test func requestsOfNoAccountTakeFromTheLimitOfAll() async throws {
+        var limits = GateLimits(requestsPerMinute: 100, acknowledgementsPerMinute: 100, windows: .perAccount)
+        limits.requestsPerSecond = 1
+        let (gate, now) = (Gate(server: server, limits: limits, store: store), ManualClock.start)
+        #expect(try await gate.admit(now: now) == nil)
+        #expect(try await gate.admit(now: now) == now + .milliseconds(1001))
+        guard case .wait(_, .client) = try await gate.admit(account: TestAccount.key, now: now) else {
+            Issue.record("A request of an account goes above the limit.")
+            return
+        }
+        #expect(try await gate.pass(account: TestAccount.key, now: now + .seconds(2)) == .go)
+        #expect(try await gate.admit(now: now + .seconds(2)) != nil)
+    }
+
     @Test(arguments: 1...8)
     func neverMoreThanTheLimitInAnyMinute(seed: Int) async throws {
         let limit = [1, 2, 5, 17][seed % 4]

@@ -258,6 +258,10 @@ struct JournalAgentTests {
             #expect(told() == 1)
             for _ in 0..<2 { try await run() }
             #expect(told() == 1)
+            let agent = try await Agent(options: options, time: world.clock, logSinks: [world.log])
+            let entries = try await agent.store.journal.list(since: nil, limit: 100).map(\.entry)
+            await agent.close()
+            #expect(entries.count { $0.verb == "storage.older_copy" } == 1)
         }
     }
 

@@ -176,6 +176,8 @@ enum ExpectedFamilies {
         family("starwatch_fleet_lease_claims_total", "counter", ("result", ["released", "expired"])),
         family("starwatch_fleet_leases_lost_total", "counter"),
         family("starwatch_fleet_due_accounts", "gauge"),
+        family("starwatch_fleet_shared_polls_total", "counter"),
+        family("starwatch_fleet_shared_requests_total", "counter"),
         family("starwatch_fleet_stale_accounts", "gauge"),
         family("starwatch_fleet_accounts_without_address", "gauge"),
         family("starwatch_fleet_unreachable_hosts", "gauge", sink),

@@ -142,7 +142,7 @@ extension Agent {
 
     /// The service of a kind that the agent runs; `nil` when there is none.
     func worker<Worker: Service>(_ kind: Worker.Type) -> Worker? {
-        workers(supervisor: nil).lazy.compactMap { $0 as? Worker }.first
+        RunServices(self, nil).workers.lazy.compactMap { $0 as? Worker }.first
     }
 
     /// A cycle without delivery.

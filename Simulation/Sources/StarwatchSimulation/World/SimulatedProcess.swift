@@ -124,7 +124,7 @@ final class SimulatedProcess: Sendable {
 
     /// Starts the agent's workers.
     func start(_ agent: Agent, clock: SimulatedClock) async {
-        let workers = agent.workers(supervisor: nil)
+        let workers = RunServices(agent, nil).workers
         for (index, worker) in workers.enumerated() {
             // Unstructured: the workers outlive this function, as a process outlives its start; `stop` awaits them.
             let task = Task {

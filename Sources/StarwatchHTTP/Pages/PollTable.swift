@@ -1,15 +1,19 @@
 import Starwatch
 import StarwatchCore
 
-extension StatusPage {
-    var pollSection: HTML {
+/// The table of the polls on the status page.
+struct PollTable {
+    let status: AgentStatus
+    let times: PageTimes
+
+    var section: HTML {
         let isUnknown = status.lacksStore
         if status.polls.isEmpty {
             let text: HTML = isUnknown ? "Not known while the database cannot be read." : "There are no polls."
             return
                 "<section class=\"card\" aria-labelledby=\"polls\"><h2 id=\"polls\">Polls</h2><p class=\"none\">\(text)</p></section>"
         }
-        let rows = status.polls.sorted { $0.key < $1.key }.map { pollRow($0.key, $0.value) }
+        let rows = status.polls.sorted { $0.key < $1.key }.map { row($0.key, $0.value) }
         return """
             <section class="card" aria-labelledby="polls">
             <table class="polls">
@@ -23,7 +27,7 @@ extension StatusPage {
             """
     }
 
-    private func pollRow(_ name: String, _ poll: AgentStatus.Poll) -> HTML {
+    private func row(_ name: String, _ poll: AgentStatus.Poll) -> HTML {
         """
         <tr><th scope="row">\(name)</th>
         <td data-label="State"><div class="state">\(pill(name, poll))\(freshness(poll))</div></td>
@@ -59,7 +63,7 @@ extension StatusPage {
         if status.has(.failing, of: name) || status.has(.contractViolated, of: name) {
             return "<span class=\"pill bad\">Failing</span>"
         }
-        if let skip = poll.skipReason { return "<span class=\"pill warn\">\(Self.words(skip.rawValue))</span>" }
+        if let skip = poll.skipReason { return "<span class=\"pill warn\">\(StatusPage.words(skip.rawValue))</span>" }
         if poll.lastSuccess == nil { return "<span class=\"pill\">New</span>" }
         return "<span class=\"pill good\">Fresh</span>"
     }
@@ -67,19 +71,19 @@ extension StatusPage {
     /// The age of the last success as a share of the stale limit.
     private func freshness(_ poll: AgentStatus.Poll) -> HTML {
         let limit = AgeText.duration(poll.staleAfterSeconds)
-        var gauge = bar([("none", 0)])
+        var gauge = HTML.bar([("none", 0)])
         if let age = times.secondsSince(poll.lastSuccess), poll.staleAfterSeconds > 0 {
             let share = age / poll.staleAfterSeconds
-            gauge = bar([(share >= 1 ? "bad" : share >= 0.75 ? "warn" : "good", share)])
+            gauge = HTML.bar([(share >= 1 ? "bad" : share >= 0.75 ? "warn" : "good", share)])
         }
         return "\(gauge)<small>stale after \(limit)</small>"
     }
 
     private func attempt(_ poll: AgentStatus.Poll) -> HTML {
         guard let outcome = poll.lastOutcome else { return times.ageAndTime(poll.lastAttempt, never: "not yet") }
-        let word = Self.words(outcome).lowercased()
+        let word = StatusPage.words(outcome).lowercased()
         let shown: HTML = outcome == "failed" ? "<span class=\"bad\">\(word)</span>" : "\(word)"
-        let reason: HTML = poll.lastReason.map { "<br><small>\(Self.phrase($0))</small>" } ?? ""
+        let reason: HTML = poll.lastReason.map { "<br><small>\(StatusPage.phrase($0))</small>" } ?? ""
         return "\(shown)<br>\(times.ageAndTime(poll.lastAttempt))\(reason)"
     }
 
@@ -104,62 +108,5 @@ extension StatusPage {
             return "none \(times.time(mark))"
         }
         return "\(AgeText.duration(markAge - cursorAge)) \(times.time(mark))"
-    }
-
-    /// A bar of parts, each with a share of the whole. Widths are attributes, because the page's policy allows no inline
-    /// styles.
-    func bar(_ parts: [(kind: HTML, share: Double)]) -> HTML {
-        var start = 0
-        let pieces = parts.map { part -> HTML in
-            let share = part.share.isFinite ? min(max(part.share, 0), 1) : 0
-            // Even the smallest share must be visible.
-            let width = share == 0 ? 0 : min(max(Int(share * 1000), 6), 1000 - start)
-            defer { start += width }
-            return "<rect class=\"\(part.kind)\" x=\"\(start)\" width=\"\(width)\" height=\"8\"/>"
-        }
-        return """
-            <svg class="bar" viewBox="0 0 1000 8" preserveAspectRatio="none" aria-hidden="true">\(pieces)</svg>
-            """
-    }
-}
-
-extension StatusPage {
-    /// The digests; empty if there are none.
-    var digestSection: HTML {
-        if status.digests.isEmpty { return "" }
-        let rows = status.digests.sorted { $0.key < $1.key }.map { digestRow($0.key, $0.value) }
-        return """
-            <section class="card" aria-labelledby="digests">
-            <table class="polls">
-            <caption id="digests">Digests</caption>
-            <thead><tr><th scope="col">Digest</th><th scope="col">Last result</th><th scope="col">Last time</th>\
-            <th scope="col">Next time</th><th scope="col">Time zone</th></tr></thead>
-            <tbody>\(rows)</tbody>
-            </table>
-            </section>
-            """
-    }
-
-    private func digestRow(_ name: String, _ digest: AgentStatus.Digest) -> HTML {
-        """
-        <tr><th scope="row">\(name)</th>
-        <td data-label="Last result"><div>\(result(digest))</div></td>
-        <td data-label="Last time"><div>\(times.ageAndTime(digest.lastRun, never: "not yet"))</div></td>
-        <td data-label="Next time"><div>\(times.ageAndTime(digest.nextRun))</div></td>
-        <td data-label="Time zone"><div>\(digest.timezone)</div></td></tr>
-
-        """
-    }
-
-    private func result(_ digest: AgentStatus.Digest) -> HTML {
-        let why: HTML = digest.lastErrorCode.map { "<small>\(Self.words($0.rawValue).lowercased())</small>" } ?? ""
-        return switch digest.lastStatus {
-        case nil: "<span class=\"pill\">New</span>"
-        // A sink has not taken it yet.
-        case .scheduled: "<span class=\"pill warn\">In progress</span>"
-        case .shown: "<span class=\"pill good\">Shown</span>"
-        case .skipped: "<span class=\"pill\">No news</span>"
-        case .skippedStale, .error: "<span class=\"pill bad\">Not shown</span>\(why)"
-        }
     }
 }

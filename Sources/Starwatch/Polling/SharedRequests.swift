@@ -1,0 +1,287 @@
+import StarwatchCore
+import StarwatchPolling
+import StarwatchTelemetry
+import StarwatchTransport
+import Synchronization
+
+/// An account that would take its page from an answer for many accounts.
+struct SharedWish: Sendable {
+    let stream: StreamKey
+    let stars: [String]
+    let dialect: Dialect
+    /// ``PageWalk/lowerEnd``.
+    let lowerEnd: JWTID?
+    /// ``SeenHorizon/time``.
+    let seenUntil: Timestamp
+    /// The number of changes from which on the server's page would have a continuation.
+    let limit: Int
+
+    var need: JWTID { SharedTerms.need(lowerEnd: lowerEnd, seenUntil: seenUntil, dialect: dialect) }
+}
+
+/// An account's part of an answer, for the plans of one portion.
+struct SharedPart: Sendable {
+    let answer: SharedReply
+    let body: [UInt8]
+    /// The request that brought the first of the changes.
+    let origin: PageOrigin?
+}
+
+/// A complete answer of the server, with the first of its pages, which tells when it was read.
+struct SharedReply: Sendable {
+    struct First: Sendable {
+        let page: PageAnswer
+        let response: HTTPResponse
+    }
+
+    var content: SharedAnswer
+    let first: First
+    /// The requests of the pages.
+    let origins: [PageOrigin?]
+
+    /// The part of an account; `nil` if it must ask alone: the answer lacks what it needs, is older than what it has seen, or
+    /// has more for it than one page of the server.
+    func part(of plans: [String], for wish: SharedWish) -> SharedPart? {
+        guard content.dialect == wish.dialect, content.covers(plans), wish.need.precedes(content.after) == false,
+            let readSince = first.page.readSince, readSince >= wish.seenUntil
+        else { return nil }
+        let part = content.part(of: plans, after: wish.lowerEnd)
+        guard part.count < wish.limit else { return nil }
+        return SharedPart(answer: self, body: part.body, origin: origins[part.page])
+    }
+}
+
+/// The requests for the starred projects of many accounts together, of one server.
+///
+/// Accounts without a token see the same, so one request for the plans of all serves each. An account takes part if it has seen
+/// all that lies before the answer. Otherwise it asks alone, and so it does if the answer is of no use. A failure of the server
+/// is the failure of each account that would have asked.
+final class SharedRequests: Sendable {
+    enum Outcome: Sendable {
+        case alone
+        case parts([SharedPart])
+        case failed(RequestFailure)
+    }
+
+    /// The last answer for a portion.
+    private struct Known: Sendable {
+        enum Content: Sendable {
+            case reply(SharedReply)
+            case failed(RequestFailure)
+            /// The answer is of no use, so that each account asks alone.
+            case useless
+        }
+
+        let content: Content
+        /// The time since the machine's start at which the request was sent, or failed.
+        let at: Duration
+
+        func isValid(at now: Duration, _ terms: SharedTerms) -> Bool {
+            if case .failed = content { return now - at < SharedTerms.failureLife }
+            return now - at <= terms.life
+        }
+    }
+
+    private struct State {
+        var plans = SharedPlans()
+        var seen = SeenStars()
+        var known: [Int: Known] = [:]
+        /// The last `Date` of the server, and the time since the machine's start at which its request was sent.
+        var date: (server: Timestamp, boottime: Duration)?
+    }
+
+    private let metrics: FleetMetrics
+    /// The time after which a plan leaves its portion.
+    private let kept: Duration
+    private let state = Mutex(State())
+    private let flights = SingleFlight<Int, Known>()
+
+    init(metrics: FleetMetrics, polls: [Poll]) {
+        self.metrics = metrics
+        let gaps = polls.filter { $0.kind == .starredProjects }.map(\.longestGap)
+        kept = (gaps.max() ?? .zero) * 2 + .seconds(3600)
+    }
+
+    /// Notes an account's plans, which the next request asks for.
+    func want(_ stars: [String], at boottime: Duration) {
+        state.withLock { $0.plans.want(stars, at: boottime) }
+    }
+
+    /// Notes that an account has seen all changes of its stars.
+    func noteSeen(_ stars: [String], of stream: StreamKey, at boottime: Duration) {
+        state.withLock { $0.seen.note(stars, of: stream, at: boottime) }
+    }
+
+    /// The account's parts of the answers for all of its plans. Asks the server for those that are too old.
+    func parts(for wish: SharedWish, of cycle: PollCycle) async -> Outcome {
+        let now = cycle.time.now
+        guard let interval = cycle.poll.schedule.interval(after: now) else { return .alone }
+        let terms = SharedTerms(interval: interval, gap: cycle.poll.longestGap)
+        let portions = state.withLock { state -> [(portion: Int, plans: [String])]? in
+            guard state.seen.has(wish.stars, of: wish.stream),
+                SharedTerms.isWorthwhile(accounts: state.seen.count, portions: state.plans.count)
+            else { return nil }
+            return state.plans.parts(wish.stars)
+        }
+        guard let portions, !portions.isEmpty else { return .alone }
+        var parts: [SharedPart] = []
+        for (portion, plans) in portions {
+            let known: Known
+            switch await answer(portion, wish, terms, cycle) {
+            case nil: return .alone
+            case .some(let found): known = found
+            }
+            switch known.content {
+            case .useless: return .alone
+            case .failed(let failure): return .failed(failure)
+            case .reply(let reply):
+                guard let part = reply.part(of: plans, for: wish) else { return .alone }
+                parts.append(part)
+            }
+        }
+        metrics.sharedPolls.increment()
+        return .parts(parts)
+    }
+
+    /// The answer for a portion; `nil` if a new one would have to ask too far back.
+    private func answer(_ portion: Int, _ wish: SharedWish, _ terms: SharedTerms, _ cycle: PollCycle) async -> Known? {
+        let boottime = cycle.time.boottime
+        let (known, date) = state.withLock { ($0.known[portion], $0.date) }
+        if let known, known.isValid(at: boottime, terms) { return known }
+        let server = date.map { $0.server + (boottime - $0.boottime) } ?? cycle.clock.now
+        guard let start = terms.start(for: wish.need, now: server, dialect: wish.dialect) else { return nil }
+        let answer = await flights.run(portion) {
+            // Another flight can have landed since.
+            if let known = self.state.withLock({ $0.known[portion] }), known.isValid(at: cycle.time.boottime, terms) {
+                return known
+            }
+            return await self.ask(portion, wish.dialect, after: start, for: cycle)
+        }
+        return answer ?? Known(content: .failed(.failed(.cancelled)), at: boottime)
+    }
+
+    // MARK: - Requests
+
+    /// Asks the server for a portion, and keeps the answer.
+    private func ask(_ portion: Int, _ dialect: Dialect, after start: JWTID, for cycle: PollCycle) async -> Known {
+        let began = cycle.time.boottime
+        let plans = state.withLock { $0.plans.plans(of: portion, wantedSince: began - kept) }
+        var request = SharedRequest(cycle: cycle, dialect: dialect, plans: plans, after: start)
+        let content: Known.Content
+        do throws(SharedRequest.Stop) {
+            let reply = try await request.reply()
+            content = .reply(reply)
+            await cycle.gate.end(nil, now: cycle.time.now)
+        } catch {
+            switch error {
+            case .useless: content = .useless
+            case .failed(let failure): content = failure.isOfServer ? .failed(failure) : .useless
+            }
+        }
+        metrics.sharedRequests.increment(by: UInt64(request.tries))
+        // An answer is as old as its request; a failure begins when it is known.
+        var at = cycle.time.boottime
+        var date: Timestamp?
+        if case .reply(let reply) = content { (at, date) = (reply.first.page.askedBoottime, reply.first.page.date) }
+        let known = Known(content: content, at: at)
+        state.withLock { state in
+            if let date { state.date = (date, at) }
+            // A cancelled request says nothing.
+            if case .failed(.failed(let failure)) = content, failure.failureClass == .cancelled { return }
+            state.known[portion] = known
+        }
+        return known
+    }
+}
+
+/// One request for the plans of a portion, with all its pages.
+private struct SharedRequest {
+    enum Stop: Error {
+        case useless
+        case failed(RequestFailure)
+    }
+
+    let cycle: PollCycle
+    let dialect: Dialect
+    let plans: [String]
+    let after: JWTID
+    /// The number of requests sent.
+    private(set) var tries = 0
+
+    init(cycle: PollCycle, dialect: Dialect, plans: [String], after: JWTID) {
+        (self.cycle, self.dialect, self.plans, self.after) = (cycle, dialect, plans, after)
+    }
+
+    mutating func reply() async throws(Stop) -> SharedReply {
+        let chunks = PlanChunk.split(plans, dialect: dialect)
+        guard chunks.count == 1 else { throw .useless }
+        var walk = PageWalk(
+            dialect: dialect,
+            mode: .poll,
+            cursor: after,
+            resume: nil,
+            chunks: 1,
+            pageCap: .max,
+            isSettled: true
+        )
+        var content = SharedAnswer(dialect: dialect, after: after, plans: plans)
+        var first: SharedReply.First?
+        var origins: [PageOrigin?] = []
+        while let step = walk.next(limit: nil) {
+            // Ascending pages are read one after the other, and what appears between them would be missed.
+            guard first == nil || dialect.isDescending else { throw .useless }
+            let next = try await page(step.query, of: chunks[0])
+            guard !next.page.isEmpty, !next.page.isCached, next.page.date != nil, content.add(next.response.body),
+                let page = try? next.page.page.get(), (try? walk.receive(page, askedAt: nil)) != nil
+            else { throw .useless }
+            origins.append(next.page.origin)
+            first = first ?? next
+        }
+        guard let first else { throw .useless }
+        return SharedReply(content: content, first: first, origins: origins)
+    }
+
+    private mutating func page(_ query: PageQuery, of chunk: PlanChunk) async throws(Stop) -> SharedReply.First {
+        let (dialect, time) = (dialect, cycle.time)
+        let decoder = PageDecoder(dialect: dialect, validation: .lenient, quarantine: true)
+        var call = EndorserAPI.Call(
+            endpoint: cycle.poll.kind.endpoint,
+            method: .post,
+            account: nil,
+            purpose: .poll,
+            runID: cycle.runID,
+            poll: cycle.poll.name,
+            read: { response, askedAt in
+                PageAnswer.read(response, askedAt: askedAt, by: decoder).map {
+                    SharedReply.First(page: $0, response: response)
+                }
+            }
+        )
+        if let attempts = cycle.shared.retryAttempts { call.retries = .attempts(attempts) }
+        call.body = query.body(for: chunk, startCursor: dialect.startCursor)
+        call.idempotencyKey = RandomID.uuid()
+        let (wall, monotonic) = (time.now, time.monotonic)
+        let reply = await cycle.api.reply(to: call, dialect: dialect)
+        tries += reply.end.tries
+        let answer: SharedReply.First
+        do throws(RequestFailure) { answer = try reply.result.get() } catch { throw .failed(error) }
+        var page = answer.page
+        page.finish(reply.end, since: (wall, monotonic), on: time, page: 1)
+        return SharedReply.First(page: page, response: answer.response)
+    }
+}
+
+extension RequestFailure {
+    /// Whether any request would fail so, and not only this one.
+    fileprivate var isOfServer: Bool {
+        switch self {
+        case .deferred, .unstored: true
+        case .noToken: false
+        case .failed(let failure):
+            switch failure.failureClass {
+            case .network, .timeout, .serverError, .rateLimited, .unavailable, .cancelled: true
+            case .unauthenticated, .malformed, .refused: false
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package import ServiceLifecycle
+import StarwatchCore
+import StarwatchStore
+import StarwatchTelemetry
+import UnixSignals
+
+/// The services of one run of an agent.
+package struct RunServices {
+    private let agent: Agent
+    private let supervisor: Supervisor?
+
+    /// - Parameter supervisor: Receives the agent's health, by the real clock. `nil`: nobody does, and only a failed
+    ///   store is probed. Problems are noticed either way.
+    package init(_ agent: Agent, _ supervisor: Supervisor?) { (self.agent, self.supervisor) = (agent, supervisor) }
+
+    /// The services of a run. They stop in reverse: polling first, then delivery, then acknowledgement. /metrics responds
+    /// to the end.
+    func group(isEmbedded: Bool) throws(AgentError) -> ServiceGroup {
+        let (process, reloader) = (agent.process, agent.reloader)
+        let (frameworks, logger) = (process.logs.frameworks, process.environment.logger)
+        let serving = try agent.servers.make(agent.topics, agent.options, frameworks)
+        var services = serving.services
+        process.lifecycle.isEmbedded = isEmbedded
+        if isEmbedded { reloader.refuse() } else { services.append(reloader) }
+        services += workers + [process.pollManager]
+        if process.store.status.pageCheckPhase == .running {
+            services.append(
+                PageCheckService(store: process.store, metrics: process.environment.metrics, logger: logger)
+            )
+        }
+        services.append(
+            ReadinessService(
+                address: serving.metricsAddress,
+                lifecycle: process.lifecycle,
+                supervisor: supervisor ?? .none,
+                stopping: agent.stopping,
+                isReloading: { reloader.next != nil },
+                onStop: { process.runs.stopping(now: process.environment.time.now) },
+                logger: logger
+            )
+        )
+        var configuration = ServiceGroupConfiguration(
+            services: services.map {
+                .init(
+                    service: $0,
+                    // stop() ends the run through the end of this service. No other service ends by itself.
+                    successTerminationBehavior: $0 is ReadinessService ? .gracefullyShutdownGroup : .cancelGroup,
+                    failureTerminationBehavior: .gracefullyShutdownGroup,
+                    // The default is a description of all that a service contains, which takes milliseconds to make.
+                    serviceName: "\(type(of: $0))"
+                )
+            },
+            gracefulShutdownSignals: isEmbedded ? [] : [.sigterm, .sigint],
+            logger: frameworks
+        )
+        configuration.maximumGracefulShutdownDuration = agent.options.limits.shutdown
+        return ServiceGroup(configuration: configuration)
+    }
+
+    /// The background services in their start order.
+    package var workers: [any Service] {
+        let (process, topics) = (agent.process, agent.topics)
+        let environment = process.environment
+        let housekeeping = HousekeepingService(
+            store: process.store,
+            outbox: agent.options.outbox,
+            environment: environment,
+            pipeline: process.logs.pipeline,
+            recorder: process.logs.recorder,
+            reportHealth: {
+                process.runs.sign(now: environment.time.now)
+                if let supervisor {
+                    return await topics.health.report(to: supervisor) { await topics.status.status() }
+                }
+                // Probes only a failed store; users of a working one notice its failure themselves.
+                if process.store.health.failure != nil { try? await process.store.status.probe() }
+                _ = await topics.status.status()
+            },
+            healthInterval: supervisor?.progressInterval
+        )
+        let clock = ClockSyncService(
+            account: agent.runtime.account,
+            environment: environment,
+            timeServers: process.timeServers,
+            options: agent.options.clock
+        )
+        return [housekeeping, clock] + (agent.fleet.map { [$0.service] } ?? agent.runtime.services)
+    }
+}

@@ -1,0 +1,96 @@
+/// The server's answer to a request for the plans of many accounts. Each account takes the page that it would have got if it had
+/// asked alone: the bytes of its items, in the server's order, in the server's frame.
+package struct SharedAnswer: Sendable {
+    private struct Item {
+        let id: JWTID
+        let json: ArraySlice<UInt8>
+        let page: Int
+    }
+
+    /// One account's page.
+    package struct Part: Sendable, Hashable {
+        /// The body that the server would have sent.
+        package let body: [UInt8]
+        package let count: Int
+        /// The number of the server's page that has the first item, from 0.
+        package let page: Int
+    }
+
+    /// The largest number of pages. An answer with more changes serves nobody, and each account asks alone.
+    private static let mostPages = 10
+    /// The largest size in bytes, so that a hostile server cannot fill the memory with the answers for all portions.
+    private static let mostBytes = 1 << 20
+
+    package let dialect: Dialect
+    /// The exclusive lower end of the request.
+    package let after: JWTID
+    private let plans: Set<String>
+    private var items: [Item] = []
+    private var places: [String: [Int]] = [:]
+    /// The number of the server's pages.
+    package private(set) var pages = 0
+    private var size = 0
+    /// The members after the items.
+    private var frame: [UInt8] = []
+
+    /// - Parameter plans: The plans that the request names.
+    package init(dialect: Dialect, after: JWTID, plans: [String]) {
+        (self.dialect, self.after, self.plans) = (dialect, after, Set(plans))
+    }
+
+    /// Adds the server's next page.
+    ///
+    /// - Returns: Whether each item is that of a plan and has an identifier. Otherwise nobody knows whose it is, and the answer
+    ///   must not be used.
+    package mutating func add(_ body: [UInt8]) -> Bool {
+        size += body.count
+        guard pages < Self.mostPages, size <= Self.mostBytes else { return false }
+        var isUsable = false
+        let read: Void? = JSONValue.read(body, keys: PageKey.table) { isUsable = add($0, of: body) }
+        pages += 1
+        return read != nil && isUsable
+    }
+
+    private mutating func add(_ page: JSONValue, of body: [UInt8]) -> Bool {
+        guard let data = page[.data], let count = data.count, count <= PageWire.longest else { return false }
+        for value in data.elements {
+            guard let plan = value[.planSummary] ?? value[.plan], let source = value.source,
+                let id = plan[.jwtId]?.text.flatMap({ JWTID($0) }), id.kind == dialect.idKind,
+                let handle = plan[.handleId]?.text, plans.contains(handle)
+            else { return false }
+            places[handle, default: []].append(items.count)
+            items.append(Item(id: id, json: body[source], page: pages))
+        }
+        // The last page has the frame of an end.
+        frame = []
+        if let limit = page[.hitLimit] {
+            guard let isHit = limit.bool else { return false }
+            frame += Array(#","hitLimit":\#(isHit)"#.utf8)
+        }
+        if let pagination = page[.pagination], !pagination.isNull {
+            guard let source = pagination.source else { return false }
+            frame += Array(#","pagination":"#.utf8) + body[source]
+        }
+        return true
+    }
+
+    /// Whether the request named all of these plans.
+    package func covers(_ plans: [String]) -> Bool { plans.allSatisfy(self.plans.contains) }
+
+    /// The page of an account's plans after a cursor.
+    package func part(of plans: [String], after cursor: JWTID?) -> Part {
+        var found = plans.flatMap { places[$0] ?? [] }.filter { index in
+            cursor.map { $0.precedes(items[index].id) == true } ?? true
+        }
+        found.sort()
+        var body = Array(#"{"data":["#.utf8)
+        for (number, index) in found.enumerated() {
+            if number > 0 { body.append(UInt8(ascii: ",")) }
+            body += items[index].json
+        }
+        body.append(UInt8(ascii: "]"))
+        body += frame
+        body.append(UInt8(ascii: "}"))
+        return Part(body: body, count: found.count, page: found.first.map { items[$0].page } ?? 0)
+    }
+}

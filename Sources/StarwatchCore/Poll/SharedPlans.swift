@@ -1,0 +1,110 @@
+/// The plans that accounts star, in portions that fit into one request each.
+///
+/// Accounts name their plans with each poll. A plan keeps its portion until no account has named it for a while. Times are
+/// those since the machine's start.
+package struct SharedPlans: Sendable {
+    private struct Entry {
+        let portion: Int
+        let size: Int
+        var wantedAt: Duration
+    }
+
+    private struct Portion {
+        var plans: [String] = []
+        /// The bytes of their JSON array.
+        var size = 2
+    }
+
+    private static let room = Dialect.allCases.map { $0.maxBodyBytes - PlanChunk.envelope }.min() ?? 0
+    private static let mostPlans = Dialect.allCases.map(\.maxPlanIDs).min() ?? 0
+
+    private var entries: [String: Entry] = [:]
+    private var portions: [Portion] = []
+    /// A portion before which none has room.
+    private var firstWithRoom = 0
+
+    package init() {}
+
+    /// The number of portions.
+    package var count: Int { portions.count }
+
+    /// Notes that an account wants these plans. Those beyond the last portion are ignored.
+    package mutating func want(_ plans: [String], at now: Duration) {
+        for plan in plans {
+            if (entries[plan]?.wantedAt = now) == nil { add(plan, at: now) }
+        }
+    }
+
+    /// An account's plans by portion, in the order of portions; `nil` if one of them has none.
+    package func parts(_ plans: [String]) -> [(portion: Int, plans: [String])]? {
+        var parts: [Int: [String]] = [:]
+        for plan in plans {
+            guard let entry = entries[plan] else { return nil }
+            parts[entry.portion, default: []].append(plan)
+        }
+        return parts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    /// The plans of a portion, without those that nobody has wanted since `time`, which leave it.
+    package mutating func plans(of portion: Int, wantedSince time: Duration) -> [String] {
+        let plans = portions[portion].plans
+        let kept = plans.filter { entries[$0].map { $0.wantedAt >= time } ?? false }
+        guard kept.count < plans.count else { return plans }
+        portions[portion].plans = kept
+        portions[portion].size = 2 + kept.reduce(0) { $0 + (entries[$1]?.size ?? 0) }
+        for plan in plans where entries[plan].map({ $0.wantedAt < time }) ?? false { entries[plan] = nil }
+        firstWithRoom = min(firstWithRoom, portion)
+        return kept
+    }
+
+    private mutating func add(_ plan: String, at now: Duration) {
+        let size = StableJSON.bytes(of: plan).count + 1
+        while firstWithRoom < portions.count, !hasRoom(firstWithRoom, for: size) { firstWithRoom += 1 }
+        if firstWithRoom == portions.count {
+            guard portions.count < SharedTerms.mostPortions else { return }
+            portions.append(Portion())
+        }
+        entries[plan] = Entry(portion: firstWithRoom, size: size, wantedAt: now)
+        portions[firstWithRoom].plans.append(plan)
+        portions[firstWithRoom].size += size
+    }
+
+    private func hasRoom(_ portion: Int, for size: Int) -> Bool {
+        let portion = portions[portion]
+        return portion.plans.count < Self.mostPlans && portion.size + size <= Self.room
+    }
+}
+
+/// The stars with which each account's last complete poll was made, as far as this process knows.
+///
+/// Only such an account can take part: a plan that it has starred since can have older changes that it has not seen. Keeps
+/// hashes, which need little memory for each account.
+package struct SeenStars: Sendable {
+    private struct Entry {
+        let stars: Int
+        let at: Duration
+    }
+
+    /// The time after which an account that is not polled is forgotten.
+    private static let kept = Duration.seconds(8 * 86_400)
+
+    private var entries: [Int: Entry] = [:]
+    private var prunedAt = Duration.zero
+
+    package init() {}
+
+    /// The number of accounts and polls.
+    package var count: Int { entries.count }
+
+    package mutating func note(_ stars: [String], of stream: StreamKey, at now: Duration) {
+        if now - prunedAt > Self.kept {
+            entries = entries.filter { now - $0.value.at <= Self.kept }
+            prunedAt = now
+        }
+        entries[stream.hashValue] = Entry(stars: stars.hashValue, at: now)
+    }
+
+    package func has(_ stars: [String], of stream: StreamKey) -> Bool {
+        entries[stream.hashValue]?.stars == stars.hashValue
+    }
+}
