@@ -291,7 +291,7 @@ public struct CanaryOptions: Sendable, Hashable {
 
 /// A receiver of notifications.
 public struct SinkOptions: Sendable, Hashable {
-    /// The kind of a sink, with its settings.
+    /// The kind of a sink, with its settings. Each of ``AccountMode/many`` accounts brings a `url` or `topic` that is empty.
     public enum Kind: Sendable, Hashable {
         /// Title and body on standard output, for a person.
         case stdout
@@ -301,11 +301,9 @@ public struct SinkOptions: Sendable, Hashable {
         case feed(keep: Int)
         /// JSON lines appended to a file of mode 0600.
         case file(path: String)
-        /// Standard Webhooks, with a `timeout` for each request; unsigned if `secretFile` is `nil`. With an empty `url`
-        /// each of ``AccountMode/many`` accounts brings its own, and can bring a secret.
+        /// Standard Webhooks, with a `timeout` for each request; unsigned if `secretFile` is `nil`.
         case webhook(url: String, secretFile: String?, timeout: Duration)
-        /// A topic of an ntfy server; without a token if `tokenFile` is `nil`. Each of ``AccountMode/many`` accounts
-        /// brings what is empty.
+        /// A topic of an ntfy server; without a token if `tokenFile` is `nil`.
         case ntfy(url: String, topic: String, tokenFile: String?)
         /// A chat, in the format of its service.
         case chat(ChatOptions)
