@@ -28,7 +28,7 @@ import Testing
     }
 
     private func claim(_ store: Store, limit: Int = 9, owner: String = "first") async throws -> [AccountLease] {
-        try await store.accounts.claim(limit: limit, owner: owner, now: world.now, until: until)
+        try await store.accounts.claim(limit: limit, owner: owner, now: world.now, until: until).leases
     }
 
     private func claimOne(_ store: Store) async throws -> AccountLease { try #require(try await claim(store).first) }
@@ -61,10 +61,54 @@ import Testing
         #expect(counts.leased == 5 && counts.due == 0 && counts.oldestDue == nil)
     }
 
+    /// A visit works with the states that its claim has read.
+    @Test func aClaimReadsTheStatesThatCyclesRead() async throws {
+        let store = try await store([World.alice, World.bob])
+        var streams: [StreamKey] = []
+        for (account, poll) in [(World.alice, "one"), (World.alice, "two"), (World.bob, "one"), (World.bob, "two")] {
+            let stream = StreamKey(account: account, server: World.server, poll: PollName(poll)!)
+            streams.append(stream)
+            _ = try await store.polls.state(stream, maxUndelivered: 1000)
+        }
+        try await world.commit(store, world.changes(1...3), stream: streams[0])
+        try await world.commit(store, world.changes(1...250), stream: streams[2]) { page in
+            page.walk = .save(OpenWalk(top: world.id(300), before: world.id(260), after: nil))
+        }
+        store.polls.recordUnchanged(
+            CycleRecord(
+                stream: streams[2],
+                runID: "run",
+                startedAt: world.now,
+                finishedAt: world.now,
+                outcome: .unchanged
+            )
+        )
+        let now = world.now
+        _ = try await store.accounts.claim(limit: 9, owner: "o", now: now, until: until, maxUndelivered: 1000)
+        for stream in streams {
+            let claimed = try #require(store.polls.claimedState(stream, maxUndelivered: 1000))
+            #expect(try await claimed == store.polls.state(stream, maxUndelivered: 1000))
+        }
+        #expect(try await store.polls.state(streams[0], maxUndelivered: 1000).known.count == 3)
+    }
+
+    @Test func aCycleEndsTheTimesThatAClaimHasRead() async throws {
+        let store = try await store()
+        _ = try await store.polls.state(world.stream, maxUndelivered: 1000)
+        let now = world.now
+        _ = try await store.accounts.claim(limit: 9, owner: "o", now: now, until: until, maxUndelivered: 1000)
+        #expect(store.polls.claimedState(world.stream, maxUndelivered: 1000) != nil)
+        store.polls.recordUnchanged(.make(world, .unchanged))
+        #expect(store.polls.claimedState(world.stream, maxUndelivered: 1000) == nil)
+    }
+
     @Test func anAccountThatIsPausedOrNotDueIsNotClaimed() async throws {
         let store = try await store([World.alice, World.bob])
         _ = try await store.accounts.set(.paused, of: World.alice, now: world.now)
-        #expect(try await store.accounts.claim(limit: 9, owner: "o", now: world.now - .seconds(1), until: until) == [])
+        #expect(
+            try await store.accounts.claim(limit: 9, owner: "o", now: world.now - .seconds(1), until: until).leases
+                == []
+        )
         #expect(try await claim(store).map(\.account) == [World.bob])
     }
 
@@ -129,7 +173,7 @@ import Testing
         let changed = world.now + .seconds(5)
         try await store.accounts.makeDue(World.alice, now: changed)
         // It stays with its owner until the end of the visit.
-        #expect(try await store.accounts.claim(limit: 9, owner: "second", now: changed, until: until) == [])
+        #expect(try await store.accounts.claim(limit: 9, owner: "second", now: changed, until: until).leases == [])
         #expect(try await store.accounts.renew([lease], until: until) == [lease])
         _ = try await store.accounts.release(lease, next: until, attempted: nil, succeeded: nil)
         #expect(try await store.accounts.account(World.alice)?.dueAt == changed)
@@ -306,7 +350,10 @@ extension Store {
         let before = context.changedRows
         defer { context.changedRows = before }
         return try other.write { db in
-            try context.run({ try $0.accounts.claim(limit: 9, owner: owner, now: now, until: until) }, on: db)
+            try context.run(
+                { try $0.accounts.claim(limit: 9, owner: owner, now: now, until: until).map(\.lease) },
+                on: db
+            )
         }
     }
 }

@@ -131,7 +131,7 @@ extension StatementPlanTests {
                 let draft = AccountDraft(did: World.alice)
                 _ = try await store.accounts.add([draft], server: World.server, now: now) { _ in now }
                 let lease = try #require(
-                    try await store.accounts.claim(limit: 9, owner: "owner", now: now, until: later).first
+                    try await store.accounts.claim(limit: 9, owner: "owner", now: now, until: later).leases.first
                 )
                 try await world.commit(store, world.changes(1...3))
                 _ = try await store.accounts.renew([lease], until: later)

@@ -16,7 +16,7 @@ struct PollBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "PollBenchmark",
         abstract: "Poll cycles against a mock server: CPU time, memory, latency.",
-        subcommands: [Backlog.self, Cycles.self, InFlight.self, Requests.self]
+        subcommands: [Backlog.self, Cycles.self, InFlight.self, Requests.self, Visits.self]
     )
 }
 
@@ -257,7 +257,7 @@ private struct Shares {
 }
 
 /// A mock server, and which of its plans are asked about.
-private struct World {
+struct World {
     let url: URL
     private let planIDs: [String]
 

@@ -15,8 +15,10 @@ import Synchronization
 final class FleetService<Visited: VisitedAccount>: Service {
     /// Duration of a lease. After a crash, the accounts that were at work wait for this long.
     static var lease: Duration { .seconds(30) }
-    /// The largest number of ends that wait for the next claim.
+    /// The largest number of accounts of a claim, and of ends that wait for the next one.
     static var batch: Int { 100 }
+    /// The longest time for which an end waits, if the next claim does not come.
+    static var longestDelay: Duration { .seconds(1) }
     /// The shortest time between two claims, so that each takes the accounts of this time together.
     static var shortestRest: Duration { .milliseconds(100) }
     /// The longest time until an account is visited again, whatever its schedules.
@@ -27,6 +29,8 @@ final class FleetService<Visited: VisitedAccount>: Service {
     private let progress: ProgressMark
     private let polls: [PollName]
     private let visits: Int
+    private let maxUndelivered: Int
+    private let executor: (any TaskExecutor)?
     private let residents: ResidentAccounts<Visited>
     /// Raised when an account can have become due.
     let wake = Signal()
@@ -34,8 +38,8 @@ final class FleetService<Visited: VisitedAccount>: Service {
     private let owner = RandomID.uuid()
     private let stopping = Atomic(false)
     private let held = Mutex<[DID: AccountLease]>([:])
-    /// The visits that have ended, and are not stored yet.
-    private let ended = Mutex<[LeaseEnd]>([])
+    /// The visits that have ended and are not stored yet, and the time since which they wait.
+    private let ended = Mutex<(ends: [LeaseEnd], since: Duration)>(([], .zero))
     /// The work that visits leave to the next ones; most leave none.
     private let memories = Mutex<[DID: Visit.Memory]>([:])
     /// The time of the last claim on both clocks.
@@ -46,16 +50,21 @@ final class FleetService<Visited: VisitedAccount>: Service {
     /// - Parameters:
     ///   - progress: Marked for each of `polls`, because no poll has a loop that would mark it.
     ///   - visits: The largest number of accounts at work.
+    ///   - maxUndelivered: The limit on the undelivered rows of each account.
+    ///   - executor: The executor of cycles, on which visits change no threads; `nil` for any.
     init(
         store: Store,
         environment: Environment,
         progress: ProgressMark,
         polls: [PollName],
         visits: Int,
+        maxUndelivered: Int,
+        executor: (any TaskExecutor)?,
         residents: ResidentAccounts<Visited>
     ) {
         (self.store, self.environment, self.progress) = (store, environment, progress)
         (self.polls, self.visits, self.residents) = (polls, visits, residents)
+        (self.maxUndelivered, self.executor) = (maxUndelivered, executor)
     }
 
     private var time: any TimeSource { environment.time }
@@ -91,7 +100,7 @@ final class FleetService<Visited: VisitedAccount>: Service {
                         continue
                     }
                     mark()
-                    group.addTask {
+                    group.addTask(executorPreference: executor) {
                         await self.visit(lease)
                         places.release()
                     }
@@ -109,20 +118,22 @@ final class FleetService<Visited: VisitedAccount>: Service {
     }
 
     func claim() async -> [AccountLease] {
-        await storeEnds()
         let now = time.now
         do throws(StoreError) {
             try await followClock(now)
-            let leases = try await store.accounts.claim(
-                limit: visits * 4,
+            let (leases, lost) = try await store.accounts.claim(
+                limit: Self.batch,
                 owner: owner,
                 now: now,
-                until: now + Self.lease
+                until: now + Self.lease,
+                maxUndelivered: maxUndelivered,
+                after: takeEnds()
             )
             held.withLock { held in for lease in leases { held[lease.account] = lease } }
             for lease in leases {
                 metrics.claims[lease.wasReleased ? .released : .expired].increment()
             }
+            metrics.lost.increment(by: UInt64(lost.count))
             store.health.ended(.accounts, failed: false)
             return leases
         } catch {
@@ -143,7 +154,11 @@ final class FleetService<Visited: VisitedAccount>: Service {
             return last.map { (now - $0.now) - (boottime - $0.boottime) }
         }
         do throws(StoreError) {
-            if let step, step < .seconds(-1) { try await store.accounts.moveDue(by: step) }
+            if let step, step < .seconds(-1) {
+                // Their times are those of the clock before.
+                await storeEnds()
+                try await store.accounts.moveDue(by: step)
+            }
             // The clock of an earlier run can have been ahead.
             if step == nil { try await store.accounts.settleDue(latest: now + Self.longestRest + Self.lease, now: now) }
         } catch {
@@ -191,27 +206,36 @@ final class FleetService<Visited: VisitedAccount>: Service {
     private func release(_ lease: AccountLease, _ end: Visit.End, at next: Timestamp) async {
         var leaseEnd = LeaseEnd(lease, next: next)
         (leaseEnd.attempted, leaseEnd.succeeded) = (end.attempted, end.succeeded)
-        let count = ended.withLock { [leaseEnd] ended in
-            ended.append(leaseEnd)
-            return ended.count
+        let now = time.monotonic
+        let isDue = ended.withLock { [leaseEnd] ended in
+            if ended.ends.isEmpty { ended.since = now }
+            ended.ends.append(leaseEnd)
+            // Slow visits can keep the next claim waiting, and these accounts would be late.
+            return ended.ends.count >= Self.batch || now - ended.since > Self.longestDelay
         }
         let rest = restsUntil.withLock { $0 }
         // The next claim stores it otherwise.
-        if count >= Self.batch || rest.map({ $0 - time.now > .seconds(1) }) ?? false { await storeEnds() }
+        if isDue || rest.map({ $0 - time.now > Self.longestDelay }) ?? false { await storeEnds() }
         if let rest, next < rest { wake.raise() }
     }
 
-    /// Stores the ends of visits.
-    private func storeEnds() async {
+    /// Returns the ends of visits that are not stored yet, for the caller to store.
+    private func takeEnds() -> [LeaseEnd] {
         let ends = ended.withLock { ended in
-            defer { ended = [] }
-            return ended
+            defer { ended.ends = [] }
+            return ended.ends
         }
-        guard !ends.isEmpty else { return }
         // Before they are released, so that they do not look like lost ones.
         held.withLock { held in
             for end in ends where held[end.lease.account] == end.lease { held[end.lease.account] = nil }
         }
+        return ends
+    }
+
+    /// Stores the ends of visits.
+    private func storeEnds() async {
+        let ends = takeEnds()
+        guard !ends.isEmpty else { return }
         do throws(StoreError) {
             metrics.lost.increment(by: UInt64(try await store.accounts.release(ends).count))
         } catch {

@@ -1,6 +1,7 @@
 import StarwatchCore
 import StarwatchPolling
 import StarwatchStore
+import StarwatchTransport
 
 /// One pass of an account's work: its due polls, then delivery and acknowledgement as long as some is due.
 struct Visit {
@@ -58,9 +59,13 @@ struct Visit {
         }
         let mustDeliver =
             end.hasNews || memory.mustDeliver || lease.hasOpenRows || !lease.wasReleased
-            || visited.dispatcher.options.stalenessNotice
+            || visited.noticesStaleness
         // Most visits find nothing, and delivery would read the database a dozen times.
-        if mustDeliver { await deliver(&end) }
+        if mustDeliver {
+            // It works longer than the executor of cycles allows.
+            end = await Offload.run { [end] in await deliver(end) }
+        }
+        await visited.account.gate.endVisit(of: lease.account, isInterrupted: !lease.wasReleased, now: time.now)
         return end
     }
 
@@ -96,7 +101,8 @@ struct Visit {
         if result.hasStored || result.suppressed > 0 || result.cursorMoved { end.hasNews = true }
     }
 
-    private func deliver(_ end: inout End) async {
+    private func deliver(_ former: End) async -> End {
+        var end = former
         for round in 1...Self.rounds {
             let delivery = await visited.dispatcher.pass()
             let acknowledgement = await visited.acknowledger.pass()
@@ -104,8 +110,10 @@ struct Visit {
             guard let next, next <= clock.now, round < Self.rounds, !Task.isCancelled else {
                 end.memory.mustDeliver = next != nil
                 // The services plan by the server's clock.
-                return end.wait(for: next.map(clock.local))
+                end.wait(for: next.map(clock.local))
+                break
             }
         }
+        return end
     }
 }

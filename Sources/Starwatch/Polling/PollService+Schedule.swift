@@ -67,10 +67,9 @@ extension PollService {
     func storedState(of poll: Poll) async throws(StoreError) -> PollState? {
         let account = shared.account
         guard let did = try await account.identity.current().identity.did else { return nil }
-        return try await shared.store.polls.state(
-            account.stream(poll.name, of: did),
-            maxUndelivered: shared.outbox.maxUndelivered
-        )
+        let (stream, limit) = (account.stream(poll.name, of: did), shared.outbox.maxUndelivered)
+        if let state = shared.store.polls.claimedState(stream, maxUndelivered: limit) { return state }
+        return try await shared.store.polls.state(stream, maxUndelivered: limit)
     }
 
     /// Returns whether the poll has to find its starting point, and can. Until then it would take every change for one that

@@ -17,7 +17,8 @@ package final class AccountRuntime: Sendable {
     let wakes = WakeSignals()
     let context: WorkerContext
     let pollService: PollService
-    let dispatcher: DispatchService
+    private let lateDispatcher: Late<DispatchService>
+    var dispatcher: DispatchService { lateDispatcher.value }
     let acknowledger: AcknowledgeService
     /// The digests; `nil` if none are configured.
     let digests: DigestService?
@@ -57,16 +58,18 @@ package final class AccountRuntime: Sendable {
         )
         polls = served.map(maker.polls) ?? maker.polls
         pollService = maker.pollService(account, polls, wakes)
-        dispatcher = DispatchService(
-            polls: polls,
-            sinks: process.sinks,
-            options: .init(
-                delivery: options.delivery,
-                maxRetries: options.outbox.maxRetries,
-                account: served.map(process.pseudonym.hash)
-            ),
-            context: context
-        )
+        lateDispatcher = Late { [polls, process, options, context] in
+            DispatchService(
+                polls: polls,
+                sinks: process.sinks,
+                options: .init(
+                    delivery: options.delivery,
+                    maxRetries: options.outbox.maxRetries,
+                    account: served.map(process.pseudonym.hash)
+                ),
+                context: context
+            )
+        }
         acknowledger = AcknowledgeService(
             polls: polls,
             options: options.acknowledge,

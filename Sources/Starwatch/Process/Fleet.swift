@@ -24,6 +24,8 @@ final class Fleet: Sendable {
             progress: process.progress,
             polls: base.polls.map(\.name),
             visits: options.limits.maxConcurrentPolls,
+            maxUndelivered: options.outbox.maxUndelivered,
+            executor: base.pollService.executor,
             residents: residents
         )
         accounts = AccountsControl(
@@ -45,4 +47,6 @@ final class Fleet: Sendable {
     }
 }
 
-extension AccountRuntime: VisitedAccount {}
+extension AccountRuntime: VisitedAccount {
+    var noticesStaleness: Bool { options.delivery.stalenessNotice }
+}

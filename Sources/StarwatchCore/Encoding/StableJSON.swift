@@ -14,6 +14,29 @@ package enum StableJSON {
     package static func text(of value: some Encodable) -> String {
         String(decoding: bytes(of: value), as: UTF8.self)
     }
+
+    /// The texts of a JSON array in which nothing is escaped and nothing is blank between them; `nil` for any other JSON.
+    package static func plainTexts(in json: String) -> [String]? {
+        let bytes = json.utf8
+        guard bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]"), bytes.count >= 2 else { return nil }
+        var texts: [String] = []
+        var rest = bytes.dropFirst().dropLast()
+        while !rest.isEmpty {
+            if !texts.isEmpty {
+                guard rest.first == UInt8(ascii: ",") else { return nil }
+                rest = rest.dropFirst()
+            }
+            guard rest.first == UInt8(ascii: "\"") else { return nil }
+            rest = rest.dropFirst()
+            guard
+                let end = rest.firstIndex(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") || $0 < 0x20 }),
+                rest[end] == UInt8(ascii: "\"")
+            else { return nil }
+            texts.append(String(Substring(rest[..<end])))
+            rest = rest[rest.index(after: end)...]
+        }
+        return texts
+    }
 }
 
 extension JSONEncoder {

@@ -1,4 +1,5 @@
 import StarwatchCore
+import StarwatchStore
 import Synchronization
 
 /// The requests and acknowledgements of one account in the last minute.
@@ -8,7 +9,7 @@ struct AccountWindow: Sendable {
     private var queue = TicketQueue()
     /// `true` if the stored window differs from this one. A crash then counts more than was spent.
     private(set) var isUnstored = false
-    /// Requests that the stored window counts and that have not gone.
+    /// Requests that the stored window or the account's lease counts and that have not gone.
     private var reserved = 0
     /// The time of the last write; the store forgets old windows.
     private var storedAt: Timestamp?
@@ -16,16 +17,22 @@ struct AccountWindow: Sendable {
     /// time (`Benchmarks/poll cycles`, 2 cores AMD EPYC). A crash spends them, so they are few.
     private let block: Int
 
-    /// - Parameter stored: The window of a previous run. Future times, from a clock that was ahead, count as now.
-    init(limits: GateLimits, stored: [UInt8]?, now: Timestamp) {
-        let spent = StoredWindows(bytes: stored ?? [])
-        requests = SlidingWindow(limit: limits.requestsPerMinute, state: spent.requests, now: now)
+    /// - Parameter opened: The window as it is stored. Future times, from a clock that was ahead, count as now, and so do the
+    ///   requests of an interrupted visit.
+    init(limits: GateLimits, opened: RequestWindow?, now: Timestamp) {
+        let spent = StoredWindows(bytes: opened?.stored ?? [])
+        var requested = spent.requests
+        if let uncounted = opened?.uncounted, uncounted > 0 { requested += [now.milliseconds, Int64(uncounted)] }
+        requests = SlidingWindow(limit: limits.requestsPerMinute, state: requested, now: now)
         acknowledgements = SlidingWindow(
             limit: limits.acknowledgementsPerMinute,
             state: spent.acknowledgements,
             now: now
         )
         block = min(limits.requestsPerMinute / 20, 64)
+        isUnstored = requested.count > spent.requests.count
+        reserved = opened?.reserved ?? 0
+        storedAt = reserved > 0 ? now : nil
     }
 
     /// Returns the time until which a request must wait in the queue; `nil` if it can go. It counts nothing.

@@ -54,11 +54,11 @@ final class AccountWindows {
 
     /// Reads the stored window of a previous run.
     func load(_ key: Key, now: Timestamp) async throws(StoreError) -> Window {
-        var stored: [UInt8]?
-        if case .account(let account) = key { stored = try await store?.polls.requestWindow(of: account) }
+        var opened: RequestWindow?
+        if case .account(let account) = key { opened = try await store?.polls.openRequestWindow(of: account) }
         // Another request of the account can have loaded it, and can already have gone.
         if let window = windows[key] { return window }
-        let window = Window(AccountWindow(limits: limits, stored: stored, now: now))
+        let window = Window(AccountWindow(limits: limits, opened: opened, now: now))
         windows[key] = window
         return window
     }
@@ -66,6 +66,19 @@ final class AccountWindows {
     func shift(by jump: Duration) {
         budget?.shift(by: jump)
         for window in windows.values { window.value.shift(by: jump) }
+    }
+
+    /// Ends the visit of an account: notes what it sent for the store, and takes no more requests that its lease counts.
+    ///
+    /// - Parameter isInterrupted: Whether an interrupted visit can have sent requests that only the lease counts.
+    func endVisit(of account: DID, isInterrupted: Bool, now: Timestamp) async {
+        let key = Key.account(account)
+        if isInterrupted, windows[key] == nil { _ = try? await load(key, now: now) }
+        guard let store, let window = windows[key] else { return }
+        let isUnstored = window.value.isUnstored
+        let state = window.value.startWrite(now: now, isLast: true)
+        window.value.end(state)
+        if isUnstored { store.polls.recordRequestWindow(state.bytes, of: account, spentAt: now) }
     }
 
     /// Drops an account's window, because the account rests. The stored one counts at least what was spent.

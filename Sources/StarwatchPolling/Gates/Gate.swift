@@ -261,6 +261,13 @@ package actor Gate {
         await windows.storeKnown(now: now, where: \.isUnstored)
     }
 
+    /// Ends the visit of an account: what it sent is stored with the end of its lease.
+    ///
+    /// - Parameter isInterrupted: Whether the account's last visit did not end.
+    package func endVisit(of account: DID, isInterrupted: Bool, now: Timestamp) async {
+        await windows.endVisit(of: account, isInterrupted: isInterrupted, now: now)
+    }
+
     /// Forgets an account that rests, until its next request.
     package func rest(_ account: DID) { windows.drop(account) }
 

@@ -1,8 +1,61 @@
 import StarwatchCore
 
+/// A claimed account, with what its visit needs.
+struct AccountClaim: Sendable {
+    let lease: AccountLease
+    let account: ClaimedAccount
+    let streams: [StreamState]
+}
+
 extension AccountRows {
-    func claim(limit: Int, owner: String, now: Timestamp, until: Timestamp) throws -> [AccountLease] {
-        let due: [(key: String, lease: AccountLease?)] = try db.all(
+    /// An account that can be claimed.
+    private struct DueAccount {
+        let key: String
+        /// The account; `nil` if it does not open.
+        let did: DID?
+        let generation: Int
+        let epoch: Int
+        let dueAt: Timestamp
+        let isFree: Bool
+        let hasRows: Bool
+        let wasChanged: Bool
+        let stars: String
+        let preferences: String
+        let window: [UInt8]?
+    }
+
+    /// - Parameter maxUndelivered: The limit that the remembered poll states are for.
+    func claim(
+        limit: Int,
+        owner: String,
+        now: Timestamp,
+        until: Timestamp,
+        maxUndelivered: Int = .max
+    ) throws -> [AccountClaim] {
+        // A visit that outlives its lease is still under way here.
+        let free = try due(limit: limit + db.context.leases.count, now: now)
+            .filter { $0.did.map { db.context.leases[$0]?.owner != owner } ?? true }.prefix(limit)
+        let update = try db.statement("UPDATE leases SET due_at = ?, owner = ?, epoch = epoch + 1 WHERE account = ?")
+        // Also of an account that does not open, which would otherwise be in the way of the others.
+        for due in free { try update.run([until.milliseconds, owner, due.key]) }
+        var visited: [String: VisitedAccount] = [:]
+        for due in free {
+            guard let did = due.did else { continue }
+            if !due.isFree { try db.deliveries.freeLeases(of: did) }
+            let open = due.hasRows ? try db.outbox.openCount(of: did) : 0
+            visited[due.key] = VisitedAccount(did: did, generation: due.generation, open: open)
+        }
+        let streams = Dictionary(
+            grouping: visited.isEmpty ? [] : try db.streams.states(of: visited, maxUndelivered: maxUndelivered),
+            by: \.stream.account
+        )
+        return try free.compactMap { due in
+            try due.did.map { try claim(due, $0, owner: owner, streams[$0] ?? []) }
+        }
+    }
+
+    private func due(limit: Int, now: Timestamp) throws -> [DueAccount] {
+        try db.all(
             """
             SELECT l.account, a.generation, l.epoch, l.due_at, CASE WHEN l.owner IS NULL THEN 1 ELSE 0 END AS is_free,
                 CASE WHEN EXISTS (
@@ -13,37 +66,59 @@ extension AccountRows {
                             AND acknowledged_at IS NULL AND origin = 'poll')
                         OR EXISTS (SELECT 1 FROM notifications n WHERE n.stream_id = s.id AND n.state = 'open')
                     )
-                ) OR a.updated_at >= coalesce(l.last_attempt, 0) THEN 1 ELSE 0 END AS has_open_rows
-            FROM leases l JOIN accounts a ON a.account = l.account
+                ) THEN 1 ELSE 0 END AS has_rows,
+                CASE WHEN a.updated_at >= coalesce(l.last_attempt, 0) THEN 1 ELSE 0 END AS was_changed,
+                t.starredPlanHandleIds, t.notificationPreferences, w.window
+            FROM leases l JOIN accounts a ON a.account = l.account JOIN settings t ON t.accountDid = l.account
+            LEFT JOIN request_windows w ON w.account = l.account
             WHERE l.due_at <= ? AND a.status = 'active' ORDER BY l.due_at, l.account LIMIT ?
             """,
-            [now.milliseconds, limit + db.context.leases.count]
+            [now.milliseconds, limit]
         ) { row in
             let key: String = try row["account"]
-            let lease = try ifReadable { try db.account(key) }.map { account in
-                AccountLease(
-                    account: account,
-                    generation: try row["generation"],
-                    epoch: try row["epoch"] + 1,
-                    owner: owner,
-                    dueAt: try row["due_at"],
-                    wasReleased: try row["is_free"],
-                    hasOpenRows: try row["has_open_rows"]
-                )
-            }
-            return (key, lease)
-        }
-        // A visit that outlives its lease is still under way here.
-        let free = due.filter { $0.lease.map { db.context.leases[$0.account]?.owner != owner } ?? true }.prefix(limit)
-        for (key, lease) in free {
-            // Also of an account that does not open, which would otherwise be in the way of the others.
-            try db.run(
-                "UPDATE leases SET due_at = ?, owner = ?, epoch = epoch + 1 WHERE account = ?",
-                [until.milliseconds, owner, key]
+            return DueAccount(
+                key: key,
+                did: try ifReadable { try db.account(key) },
+                generation: try row["generation"],
+                epoch: try row["epoch"],
+                dueAt: try row["due_at"],
+                isFree: try row["is_free"],
+                hasRows: try row["has_rows"],
+                wasChanged: try row["was_changed"],
+                stars: try row["starredPlanHandleIds"],
+                preferences: try row["notificationPreferences"],
+                window: try row["window"]
             )
-            if let lease, !lease.wasReleased { try db.deliveries.freeLeases(of: lease.account) }
         }
-        return free.compactMap(\.lease)
+    }
+
+    private func claim(
+        _ due: DueAccount,
+        _ did: DID,
+        owner: String,
+        _ streams: [StreamState]
+    ) throws -> AccountClaim {
+        AccountClaim(
+            lease: AccountLease(
+                account: did,
+                generation: due.generation,
+                epoch: due.epoch + 1,
+                owner: owner,
+                dueAt: due.dueAt,
+                wasReleased: due.isFree,
+                hasOpenRows: due.hasRows || due.wasChanged
+            ),
+            account: ClaimedAccount(
+                generation: due.generation,
+                interests: try db.stars.interests(of: did, due.stars, due.preferences),
+                window: RequestWindow(
+                    stored: due.window,
+                    reserved: due.isFree ? AccountLease.requests : 0,
+                    uncounted: due.isFree ? 0 : AccountLease.requests
+                )
+            ),
+            streams: streams
+        )
     }
 
     /// - Returns: Whether the lease is still held.
@@ -58,20 +133,18 @@ extension AccountRows {
     func release(_ end: LeaseEnd) throws -> Bool {
         let lease = end.lease
         // The lease can end with a change that the visit has not seen.
-        let changed: Timestamp? = try db.value(
-            "SELECT updated_at FROM accounts WHERE account = ? AND generation <> ?",
-            [db.key(lease.account), lease.generation]
-        )
-        let due = min(end.next, changed ?? end.next)
         return try db.changed(
             """
-            UPDATE leases SET due_at = ?, owner = NULL, last_attempt = coalesce(?, last_attempt),
-                last_success = coalesce(?, last_success)
-            WHERE account = ? AND owner = ? AND epoch = ?
+            UPDATE leases SET owner = NULL, last_attempt = coalesce(?2, last_attempt),
+                last_success = coalesce(?3, last_success), due_at = (
+                    SELECT CASE WHEN a.generation <> ?7 AND a.updated_at < ?1 THEN a.updated_at ELSE ?1 END
+                    FROM accounts a WHERE a.account = ?4
+                )
+            WHERE account = ?4 AND owner = ?5 AND epoch = ?6
             """,
             [
-                due.milliseconds, end.attempted?.milliseconds, end.succeeded?.milliseconds, db.key(lease.account),
-                lease.owner, lease.epoch,
+                end.next.milliseconds, end.attempted?.milliseconds, end.succeeded?.milliseconds,
+                db.key(lease.account), lease.owner, lease.epoch, lease.generation,
             ]
         ) == 1
     }

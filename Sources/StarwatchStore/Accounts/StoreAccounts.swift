@@ -113,29 +113,40 @@ package struct StoreAccounts: Sendable {
 extension StoreAccounts {
     /// Claims active accounts that are due and not leased, or whose lease has ended, the oldest due first.
     ///
-    /// Frees the deliveries that the owner of an ended lease had taken. Until ``release(_:)``,
-    /// writes for these accounts through this store are refused with ``StoreError/leaseLost`` if another owner has claimed them.
+    /// Reads what visits without changes need, so that they read nothing else. Frees the deliveries that the owner of an ended
+    /// lease had taken. Until the release, writes for these accounts through this store are refused with
+    /// ``StoreError/leaseLost`` if another owner has claimed them.
     ///
     /// - Parameters:
     ///   - owner: A name that no other process has, nor an earlier start of this one.
     ///   - until: The end of the leases, which ``renew(_:until:)`` moves.
+    ///   - maxUndelivered: The limit on the pending and claimed rows of each account.
+    ///   - ends: The leases to end first, as with ``release(_:)``, in the same transaction.
+    /// - Returns: The leases, and those of `ends` that were lost.
     package func claim(
         limit: Int,
         owner: String,
         now: Timestamp,
-        until: Timestamp
-    ) async throws(StoreError) -> [AccountLease] {
+        until: Timestamp,
+        maxUndelivered: Int = .max,
+        after ends: [LeaseEnd] = []
+    ) async throws(StoreError) -> (leases: [AccountLease], lost: [AccountLease]) {
         try await store.perform { store throws(StoreError) in
-            let leases = try store.write(.lease) { db in
-                try db.accounts.claim(limit: limit, owner: owner, now: now, until: until)
+            let (claims, lost) = try store.release(ends) { db in
+                try db.accounts.claim(
+                    limit: limit,
+                    owner: owner,
+                    now: now,
+                    until: until,
+                    maxUndelivered: maxUndelivered
+                )
             }
-            for lease in leases {
-                // Another owner can have changed the account meanwhile.
-                store.forget([lease.account])
-                store.context.leases[lease.account] = lease
-            }
+            // Another owner can have changed the accounts meanwhile.
+            store.forget(Set(claims.map(\.lease.account)))
+            for claim in claims { store.remember(claim, maxUndelivered: maxUndelivered) }
+            let leases = claims.map(\.lease)
             if leases.contains(where: { !$0.wasReleased }) { store.memory.snapshots.forget() }
-            return leases
+            return (leases, lost)
         }
     }
 
@@ -170,17 +181,47 @@ extension StoreAccounts {
     ///
     /// - Returns: The leases that were lost. Nothing was written for them.
     package func release(_ ends: [LeaseEnd]) async throws(StoreError) -> [AccountLease] {
-        try await store.perform { store throws(StoreError) in
-            defer {
-                // Also after a failure: the leases then end by themselves.
-                for end in ends where store.context.leases[end.lease.account] == end.lease {
-                    store.context.leases[end.lease.account] = nil
-                }
-                store.forget(Set(ends.map(\.lease.account)))
+        try await store.perform { store throws(StoreError) in try store.release(ends) { _ in }.lost }
+    }
+}
+
+extension Store {
+    /// Ends leases, stores the late writes, and does more work, in one transaction.
+    fileprivate func release<Answer: Sendable>(
+        _ ends: [LeaseEnd],
+        then work: @Sendable (Session) throws -> Answer
+    ) throws(StoreError) -> (answer: Answer, lost: [AccountLease]) {
+        let ended = Set(ends.map(\.lease.account))
+        // Also if it fails: the leases then end by themselves.
+        for end in ends where context.leases[end.lease.account] == end.lease { context.leases[end.lease.account] = nil }
+        // Before the access, which would store them in a transaction of their own.
+        var late = memory.late.take()
+        let ids = streamIDs
+        defer { forget(ended) }
+        do throws(StoreError) {
+            let result = try write(.lease) { [late] db in
+                let lost = try ends.filter { try !db.accounts.release($0) }.map(\.lease)
+                let accounts = Set(lost.map(\.account))
+                try db.streams.store(late, ids, held: ended.subtracting(accounts), lost: accounts)
+                return (answer: try work(db), lost: lost)
             }
-            return try store.write(.lease) { db in
-                try ends.filter { try !db.accounts.release($0) }.map(\.lease)
-            }
+            if !late.isEmpty { memory.snapshots.forget() }
+            return result
+        } catch {
+            // The next claim of these accounts knows that their visits were interrupted.
+            late.remove(ended)
+            memory.late.putBack(late)
+            throw error
+        }
+    }
+
+    fileprivate func remember(_ claim: AccountClaim, maxUndelivered: Int) {
+        let account = claim.lease.account
+        context.leases[account] = claim.lease
+        memory.claims.remember(claim.account, of: account)
+        for stream in claim.streams {
+            streamIDs[stream.stream] = stream.id
+            memory.polls.remember(stream.state, of: stream.stream, maxUndelivered: maxUndelivered)
         }
     }
 }

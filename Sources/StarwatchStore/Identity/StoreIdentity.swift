@@ -44,7 +44,10 @@ package struct StoreIdentity: Sendable {
 
     /// The account and its generation; without an account if it is neither the active identity nor served, or is paused.
     package func active(of account: DID) async throws(StoreError) -> ActiveIdentity {
-        try await store.direct(.read) { db in
+        if let claimed = store.memory.claims[account] {
+            return ActiveIdentity(did: account, generation: claimed.generation)
+        }
+        return try await store.direct(.read) { db in
             let generation = try db.identity.generation(of: account)
             return ActiveIdentity(did: generation.map { _ in account }, generation: generation ?? 0)
         }

@@ -9,43 +9,7 @@ package struct StorePolls: Sendable {
     /// - Parameter maxUndelivered: The limit on the account's pending and claimed rows.
     package func state(_ stream: StreamKey, maxUndelivered: Int) async throws(StoreError) -> PollState {
         try await store.direct(.pollState, of: stream) { db, id in
-            let row = try db.row(
-                """
-                SELECT (SELECT i.generation FROM identities i WHERE i.account = s.account) AS generation, s.fetch_cursor,
-                    s.bootstrapped_at, s.walk_top, s.walk_before, s.walk_after, s.last_attempt, s.last_success, s.next_run,
-                    w.watermark, s.refused_pages, s.seen_until
-                FROM streams s
-                LEFT JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll
-                WHERE s.id = ?
-                """,
-                [id]
-            )
-            guard let row else { throw StoreError.damaged }
-            var walk: OpenWalk?
-            if let top: JWTID = try row["walk_top"], let before: JWTID = try row["walk_before"] {
-                walk = OpenWalk(top: top, before: before, after: try row["walk_after"])
-            }
-            let open = try db.outbox.openCount(of: stream.account)
-            let cursor: JWTID? = try row["fetch_cursor"]
-            let hasTombstones = try db.outbox.tombstoneFloor(id) != nil
-            let generation: Int? = try row["generation"]
-            let state = PollState(
-                generation: generation ?? 0,
-                isActive: generation != nil,
-                fetchCursor: cursor,
-                bootstrapped: try row["bootstrapped_at"] as Timestamp? != nil,
-                walk: walk,
-                watermark: try row["watermark"],
-                lastAttempt: try row["last_attempt"],
-                lastSuccess: try row["last_success"],
-                nextRun: try row["next_run"],
-                seenUntil: try row["seen_until"],
-                refusedPages: try row["refused_pages"],
-                openRows: open,
-                room: max(0, maxUndelivered - open),
-                hasTombstones: hasTombstones,
-                known: hasTombstones ? [] : try db.streams.known(of: id, at: cursor)
-            )
+            let state = try db.streams.state(of: stream, id, maxUndelivered: maxUndelivered)
             // A host application can change its database without our knowledge.
             if store.options.owner == .agent {
                 store.memory.polls.remember(state, of: stream, maxUndelivered: maxUndelivered)
@@ -61,6 +25,14 @@ package struct StorePolls: Sendable {
     /// - Returns: `nil` if the state was not read since the last write.
     package func rememberedState(_ stream: StreamKey, maxUndelivered: Int) -> PollState? {
         store.memory.polls.state(of: stream, maxUndelivered: maxUndelivered)
+    }
+
+    /// The result of ``state(_:maxUndelivered:)`` from memory with its times.
+    ///
+    /// - Returns: `nil` unless a claim has read the state, and no cycle of the account has ended since.
+    package func claimedState(_ stream: StreamKey, maxUndelivered: Int) -> PollState? {
+        guard store.memory.claims[stream.account]?.areTimesKnown == true else { return nil }
+        return rememberedState(stream, maxUndelivered: maxUndelivered)
     }
 
     /// Ends a stream's bootstrap. Later changes are new.
@@ -110,7 +82,7 @@ package struct StorePolls: Sendable {
     /// Stores the result of a cycle. Only cycles that changed something or failed enter the history.
     package func finishCycle(_ cycle: CycleRecord) async throws(StoreError) { try await store.finish(cycle) }
 
-    /// The longest time for which the end of an unchanged cycle is not stored.
+    /// The longest time for which a late write is not stored.
     private static let longestDelay = Duration.seconds(1)
 
     /// Notes the end of a cycle without changes, without making the caller wait.
@@ -118,52 +90,23 @@ package struct StorePolls: Sendable {
     /// It is stored together with others: with the next access of any kind, at the end, and at most a second late. A crash
     /// before that loses the times of the cycle.
     package func recordUnchanged(_ cycle: CycleRecord) {
-        guard store.memory.unchanged.add(cycle) else { return }
-        store.executor.run(after: Self.longestDelay) { [weak store] in store?.assumeIsolated { $0.storeUnchanged() } }
+        store.memory.claims.forgetTimes(of: cycle.stream.account)
+        if store.memory.late.add(cycle) { storeLater() }
     }
 
-    /// The stored request window of an account; `nil` if there is none.
-    package func requestWindow(of account: DID) async throws(StoreError) -> [UInt8]? {
-        try await store.direct(.read) { db in
-            try db.value("SELECT window FROM request_windows WHERE account = ?", [db.key(account)])
-        }
-    }
-
-    /// Stores an account's request window, before a request and after the clock was set.
-    ///
-    /// - Parameters:
-    ///   - spentAt: The time of the account's last counted request.
-    ///   - isKnown: `true` to replace a stored window, but store no first one.
-    package func setRequestWindow(
-        _ window: [UInt8],
-        of account: DID,
-        spentAt: Timestamp,
-        isKnown: Bool = false
-    ) async throws(StoreError) {
-        try await store.direct(.finishCycle, of: account) { db in
-            guard !isKnown else {
-                return try db.run(
-                    "UPDATE request_windows SET window = ?, spent_at = ? WHERE account = ?",
-                    [window.blob, spentAt.milliseconds, db.key(account)]
-                )
-            }
-            try db.run(
-                """
-                INSERT INTO request_windows (account, window, spent_at) VALUES (?, ?, ?)
-                ON CONFLICT (account) DO UPDATE SET window = excluded.window, spent_at = excluded.spent_at
-                """,
-                [db.key(account), window.blob, spentAt.milliseconds]
-            )
-        }
+    /// Has the late writes stored, of which there were none.
+    func storeLater() {
+        store.executor.run(after: Self.longestDelay) { [weak store] in store?.assumeIsolated { $0.storeLate() } }
     }
 }
 
 extension Store {
     func finish(_ cycle: CycleRecord) throws(StoreError) {
+        memory.claims.forgetTimes(of: cycle.stream.account)
         guard let outcome = cycle.outcome, outcome != .unchanged || cycle.refusedPages != nil else {
             return try direct(.finishCycle, of: cycle.stream) { db, id in try db.streams.finish(cycle, of: id) }
         }
-        defer { if cycle.refusedPages != nil { memory.polls.forget(cycle.stream.account) } }
+        defer { if cycle.refusedPages != nil { memory.forget(cycle.stream.account) } }
         try write(.finishCycle, of: cycle.stream) { db, id in
             try db.streams.finish(cycle, of: id)
             guard outcome != .unchanged else { return }
@@ -183,22 +126,21 @@ extension Store {
         }
     }
 
-    /// Stores the ends of unchanged cycles. Failures go to ``StoreObserver/missedCycle(_:)``.
-    func storeUnchanged() {
-        let cycles = memory.unchanged.take()
-        guard !cycles.isEmpty else { return }
+    /// Stores the late writes. Failures go to ``StoreObserver/missedCycle(_:)``.
+    func storeLate() {
+        let late = memory.late.take()
+        guard !late.isEmpty else { return }
         do throws(StoreError) {
-            if cycles.count == 1, context.leases.isEmpty { return try finish(cycles[0]) }
-            let ids = streamIDs
-            try write(.finishCycle) { db in
-                // Another owner continues with an account whose lease is lost, so its cycle is of no use.
-                for cycle in cycles where try db.hasLease(of: cycle.stream.account) {
-                    try db.streams.finish(cycle, of: ids[cycle.stream] ?? db.streams.id(of: cycle.stream))
-                }
+            if context.leases.isEmpty, late.windows.isEmpty, late.cycles.count == 1,
+                let cycle = late.cycles.values.first
+            {
+                return try finish(cycle)
             }
+            let ids = streamIDs
+            try write(.finishCycle) { db in try db.streams.store(late, ids) }
         } catch {
             // The next access tries again.
-            memory.unchanged.putBack(cycles)
+            memory.late.putBack(late)
             options.observer?.missedCycle(error)
         }
     }
@@ -234,20 +176,22 @@ struct StreamRows {
     }
 
     /// The rows that the overlap fetches again, up to a fixed number.
-    func known(of stream: Int64, at cursor: JWTID?) throws -> Set<JWTID> {
+    func known(of stream: Int64, at cursor: JWTID?) throws -> [JWTID] {
         guard let cursor else { return [] }
-        // The largest overlap of any dialect.
-        let oldest = JWTID.floor(cursor.kind, at: cursor.timestamp - .seconds(60))
-        let known: [JWTID] = try db.values(
+        return try db.values(
             """
             SELECT jwt_id FROM notification_outbox WHERE stream_id = ?1 AND jwt_id >= ?2
                 AND (substr(jwt_id, 11, 1) = '_') = (substr(?2, 11, 1) = '_') AND NOT (\(Schema.isOpenAgain))
-            ORDER BY jwt_id DESC LIMIT 200
+            ORDER BY jwt_id DESC LIMIT \(Self.mostKnown)
             """,
-            [stream, oldest.rawValue]
+            [stream, Self.oldest(cursor).rawValue]
         )
-        return Set(known)
     }
+
+    static let mostKnown = 200
+
+    /// The oldest id that the largest overlap of any dialect fetches again.
+    static func oldest(_ cursor: JWTID) -> JWTID { JWTID.floor(cursor.kind, at: cursor.timestamp - .seconds(60)) }
 
     /// Makes streams bootstrap again.
     ///
@@ -260,6 +204,37 @@ struct StreamRows {
             """,
             arguments
         )
+    }
+
+    /// Stores late writes, except for accounts whose lease is lost: another owner continues with them.
+    ///
+    /// - Parameters:
+    ///   - ids: The known row ids of streams.
+    ///   - held: Accounts whose leases have just been found to be held.
+    ///   - lost: Accounts whose leases have just been found to be lost.
+    func store(
+        _ late: LateWrites.Batch,
+        _ ids: [StreamKey: Int64],
+        held: Set<DID> = [],
+        lost: Set<DID> = []
+    ) throws {
+        var (known, lost) = (held, lost)
+        func isHeld(_ account: DID) throws -> Bool {
+            if known.contains(account) { return true }
+            if lost.contains(account) { return false }
+            guard try db.hasLease(of: account) else {
+                lost.insert(account)
+                return false
+            }
+            known.insert(account)
+            return true
+        }
+        for (stream, cycle) in late.cycles where try isHeld(stream.account) {
+            try finish(cycle, of: ids[stream] ?? id(of: stream))
+        }
+        for (account, window) in late.windows where try isHeld(account) {
+            try db.windows.set(window.bytes, of: account, spentAt: window.spentAt, isServed: true)
+        }
     }
 
     func finish(_ cycle: CycleRecord, of id: Int64) throws {

@@ -24,11 +24,17 @@ package enum Schema {
     /// The condition of rows that were cancelled with an identity that has returned. The server sends them again, and
     /// no sink has them. Rows that an operator discarded or a sink accepted still have a notification. Rows skipped by
     /// the bootstrap after the return are not above the watermark.
-    static let isOpenAgain = """
-        (state = 'cancelled' AND notification_id IS NULL AND reason IS NULL AND jwt_id > coalesce((SELECT w.watermark
-            FROM streams s JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll
-            WHERE s.id = notification_outbox.stream_id), ''))
+    static let isOpenAgain = isOpenAgain(of: "notification_outbox")
+
+    /// - Parameter rows: The name of the outbox in the statement.
+    static func isOpenAgain(of rows: String) -> String {
         """
+        (\(rows).state = 'cancelled' AND \(rows).notification_id IS NULL AND \(rows).reason IS NULL
+            AND \(rows).jwt_id > coalesce((SELECT w.watermark
+            FROM streams s JOIN watermarks w ON w.account = s.account AND w.server = s.server AND w.poll = s.poll
+            WHERE s.id = \(rows).stream_id), ''))
+        """
+    }
 
     /// The condition of `idx_deliveries_lost`.
     static let isLost = "state IN ('rejected', 'given_up')"

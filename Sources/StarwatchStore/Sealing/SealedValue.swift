@@ -34,7 +34,7 @@ package struct SealedValue: Sendable, Hashable {
     package init?(text: String) {
         guard text.utf8.last == UInt8(ascii: "\""), text.utf8.count > 6,
             let form = Form.allCases.first(where: { text.hasPrefix($0.textMark) }),
-            let bytes = Data(base64Encoded: String(text.dropFirst(5).dropLast()))
+            let bytes = Data(base64Encoded: String(Substring(text.utf8.dropFirst(form.textMark.utf8.count).dropLast())))
         else { return nil }
         self.init(bytes, form)
     }

@@ -15,6 +15,10 @@ package struct AccountLease: Sendable, Hashable {
     /// Whether changes or notifications waited at the claim, for delivery or an acknowledgement, or an operator changed the account
     /// since its last request.
     package let hasOpenRows: Bool
+
+    /// The requests of a visit that its lease counts, so that they go without a write. If it is never released, the next claim
+    /// counts them as sent.
+    package static let requests = 5
 }
 
 /// The end of a lease after a visit.

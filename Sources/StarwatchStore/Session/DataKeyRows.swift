@@ -70,6 +70,8 @@ struct DataKeyRows {
         db.vault.ring?.trim()
         let account = DID(String(decoding: text, as: UTF8.self))
         db.vault.ring?.accounts[form] = account
+        // The value is bound to the form, so it need not be computed.
+        if let account { db.vault.keep(form, of: account) }
         return account
     }
 

@@ -67,10 +67,15 @@ final class Vault {
     func form(of account: DID) -> String {
         guard let ring else { return account.rawValue }
         if let form = forms[account] { return form }
-        if forms.count >= Self.limit { forms.removeAll() }
         let form = Self.form(of: account.rawValue, as: "account", ring.lookup)
-        forms[account] = form
+        keep(form, of: account)
         return form
+    }
+
+    /// Keeps the stored form of an account.
+    func keep(_ form: String, of account: DID) {
+        if forms.count >= Self.limit { forms.removeAll() }
+        forms[account] = form
     }
 
     /// A keyed hash, under which an encrypted value is looked up.

@@ -26,7 +26,7 @@ package struct StoreStatus: Sendable {
     ///
     /// Does not notice that the store has failed since.
     package func rememberedSnapshot(_ streams: [StreamKey]) -> StoreSnapshot? {
-        store.memory.unchanged.isEmpty ? store.memory.snapshots.snapshot(of: streams) : nil
+        store.memory.late.isEmpty ? store.memory.snapshots.snapshot(of: streams) : nil
     }
 
     /// The sizes of the files, from the file system.

@@ -50,7 +50,7 @@ package actor Store {
 
     /// Closes the database, so that another agent can open it. Later calls throw ``StoreError/io(detail:)``.
     package func close() {
-        storeUnchanged()
+        storeLate()
         pageCheck.stop()
         try? database.close()
         // After the database is on the disk. Without the note the next start checks all pages.
@@ -127,7 +127,7 @@ package actor Store {
     ) throws(StoreError) -> T {
         if let damage = context.damage { throw damage }
         // First, so that this access sees them. Those of other accounts stay together until an access for all.
-        if memory.unchanged.concern(account) { storeUnchanged() }
+        if memory.late.concern(account) { storeLate() }
         let start = ContinuousClock.now
         let before = context.changedRows
         var hasFailed = false
@@ -138,7 +138,7 @@ package actor Store {
             if hasFailed { streamIDs.removeAll() }
             // Also after an error, because a commit can reach the disk before it fails.
             if hasFailed || context.changedRows != before {
-                if operation.changesPollState { memory.polls.forget(account) }
+                if operation.changesPollState { memory.forget(account) }
                 if operation.changesSnapshot { memory.snapshots.forget() }
             }
         }
@@ -175,7 +175,10 @@ package actor Store {
 
     /// Forgets what the memory has of accounts.
     func forget(_ accounts: Set<DID>) {
-        for account in accounts { memory.polls.remove(account) }
+        for account in accounts {
+            memory.polls.remove(account)
+            memory.claims.forget(account)
+        }
         if !streamIDs.isEmpty { streamIDs = streamIDs.filter { !accounts.contains($0.key.account) } }
     }
 }

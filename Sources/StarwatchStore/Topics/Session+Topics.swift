@@ -14,6 +14,7 @@ extension Session {
     var outbox: OutboxRows { OutboxRows(db: self) }
     var stars: StarRows { StarRows(db: self) }
     var streams: StreamRows { StreamRows(db: self) }
+    var windows: WindowRows { WindowRows(db: self) }
 
     func watermark(of stream: StreamKey) -> WatermarkRows { WatermarkRows(db: self, stream: stream) }
 }

@@ -17,4 +17,18 @@ import Testing
         let text = String(decoding: try JSONEncoder.stable(isPretty: true).encode(Link()), as: UTF8.self)
         #expect(text.split(separator: "\n").map { $0.filter { $0 != " " } } == ["{", #""m":1,"#, #""z":"a/b""#, "}"])
     }
+
+    @Test(arguments: [[], [""], ["a"], ["a/b", "żółw", "a]b", "a,b"]]) func plainTextsAreThoseThatWereEncoded(
+        _ texts: [String]
+    ) {
+        #expect(StableJSON.plainTexts(in: StableJSON.text(of: texts)) == texts)
+    }
+
+    @Test(arguments: [
+        "", "[", "]", "{}", "[1]", "[\"a\"", "[\"a\\n\"]", "[\"a\" ]", "[ \"a\"]", "[\"a\"\"b\"]", "[\"a\",]",
+        "[,\"a\"]",
+        "[\"a\nb\"]", "[\"a]", "[[\"a\"]]", "null",
+    ]) func otherJSONHasNoPlainTexts(_ json: String) {
+        #expect(StableJSON.plainTexts(in: json) == nil)
+    }
 }

@@ -4,6 +4,7 @@ import StarwatchCore
 import StarwatchPolling
 import StarwatchStore
 import StarwatchTransport
+import Synchronization
 import Testing
 
 @testable import Starwatch
@@ -78,6 +79,23 @@ import Testing
         }
     }
 
+    /// Otherwise a poll would cost several times that of one account.
+    @Test func visitsWithoutNewsReadAndWriteTogether() async throws {
+        let accesses = StoreAccesses()
+        try await Self.withTwo(dependencies: accesses.dependencies) { world, agent in
+            await agent.visitAll(after: .seconds(60), on: world.clock)
+            // The first cycle found where it begins.
+            await agent.visitAll(after: .seconds(61), on: world.clock)
+            let before = try await agent.store.accounts.list(after: nil, limit: 9).map(\.lastSuccess)
+            accesses.clear()
+            #expect(await agent.visitAll(after: .seconds(61), on: world.clock) == 2)
+            // A claim, and the release of all together with the next claim.
+            #expect(accesses.all == [.lease, .lease])
+            let after = try await agent.store.accounts.list(after: nil, limit: 9).map(\.lastSuccess)
+            #expect(after == [world.clock.now, world.clock.now] && after != before)
+        }
+    }
+
     @Test func aPausedAccountIsNotVisitedAndMissesNothing() async throws {
         try await Self.withTwo { world, agent in
             await agent.visitAll(after: .seconds(60), on: world.clock)
@@ -133,6 +151,17 @@ import Testing
     @Test func aClockThatIsSetBackKeepsNobodyWaiting() async throws {
         try await Self.withTwo { world, agent in
             await agent.visitAll(after: .seconds(60), on: world.clock)
+            world.clock.setWall(to: world.clock.now - .seconds(7200))
+            #expect(await agent.visitAll(after: .seconds(61), on: world.clock) == 2)
+        }
+    }
+
+    @Test func aClockThatIsSetBackAfterAVisitKeepsNobodyWaiting() async throws {
+        try await Self.withTwo { world, agent in
+            world.clock.advance(by: .seconds(60))
+            let service = try #require(agent.fleet?.service)
+            for lease in await service.claim() { await service.visit(lease) }
+            // The ends of the visits are not stored yet.
             world.clock.setWall(to: world.clock.now - .seconds(7200))
             #expect(await agent.visitAll(after: .seconds(61), on: world.clock) == 2)
         }
@@ -366,5 +395,24 @@ import Testing
             let accounts = try await agent.store.accounts.list(after: nil, limit: 10)
             #expect(accounts.map(\.isLeased) == [false, false])
         }
+    }
+}
+
+/// Notes the accesses to a database.
+private final class StoreAccesses: Sendable {
+    private let noted = Mutex<[StoreOperation]>([])
+
+    var all: [StoreOperation] { noted.withLock { $0 } }
+    func clear() { noted.withLock { $0 = [] } }
+
+    var dependencies: AgentDependencies {
+        var dependencies = AgentDependencies()
+        dependencies.store = { options in
+            options.interrupt = { (operation, moment) throws(StoreError) in
+                // Logs go their own way.
+                if moment == .ended, operation != .log { self.noted.withLock { $0.append(operation) } }
+            }
+        }
+        return dependencies
     }
 }

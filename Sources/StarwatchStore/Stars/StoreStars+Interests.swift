@@ -1,43 +1,12 @@
 package import StarwatchCore
 
-/// An account's interests: its stars and its preferences.
-package struct Interests: Sendable {
-    /// The starred plans in the order of starring; empty for an unknown account, and if they are unreadable.
-    package let stars: [String]
-    /// Whether the stored stars do not open, or are no list of texts. Nobody but a change of the stars overwrites them
-    /// (R-VAL-12).
-    package let areStarsUnreadable: Bool
-    /// `notificationPreferences`, a JSON object; `"{}"` if none are stored.
-    package let preferences: String
-    /// ``stars`` in their stored form, which is cheaper to compare. A rotation of the data keys changes it.
-    let storedStars: String?
-}
-
-/// Interests are equal if they mean the same, whatever key their stars are encrypted with.
-extension Interests: Hashable {
-    package static func == (left: Interests, right: Interests) -> Bool {
-        left.stars == right.stars && left.areStarsUnreadable == right.areStarsUnreadable
-            && left.preferences == right.preferences
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(stars)
-        hasher.combine(preferences)
-    }
-}
-
 extension StoreStars {
     /// The interests of `account`.
     package func interests(of account: DID) async throws(StoreError) -> Interests {
-        try await store.direct(.read) { db in
+        if let claimed = store.memory.claims[account] { return claimed.interests }
+        return try await store.direct(.read) { db in
             let row = try db.stars.interests(of: account)
-            let stars = try db.stars.decoded(row?.stars, of: account)
-            return Interests(
-                stars: stars ?? [],
-                areStarsUnreadable: stars == nil,
-                preferences: row?.preferences ?? "{}",
-                storedStars: row?.stars
-            )
+            return try db.stars.interests(of: account, row?.stars, row?.preferences)
         }
     }
 }
@@ -65,6 +34,19 @@ extension StarRows {
     func decoded(_ stored: String?, of account: DID) throws -> [String]? {
         guard let stored else { return [] }
         return try ifReadable { try db.opened(stored, .stars, row: db.key(account)) as String }.flatMap(decodeStars)
+    }
+
+    /// - Parameters:
+    ///   - stars: The stored form of the stars; `nil` for an unknown account.
+    ///   - preferences: The stored preferences.
+    func interests(of account: DID, _ stored: String?, _ preferences: String?) throws -> Interests {
+        let stars = try decoded(stored, of: account)
+        return Interests(
+            stars: stars ?? [],
+            areStarsUnreadable: stars == nil,
+            preferences: preferences ?? "{}",
+            storedStars: stored
+        )
     }
 
     func interests(of account: DID) throws -> (stars: String, preferences: String)? {

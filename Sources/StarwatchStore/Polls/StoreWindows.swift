@@ -1,0 +1,72 @@
+package import StarwatchCore
+
+/// The request windows of accounts.
+extension StorePolls {
+    /// The stored request window of an account; `nil` if there is none.
+    package func requestWindow(of account: DID) async throws(StoreError) -> [UInt8]? {
+        try await store.direct(.read) { db in try db.windows.window(of: account) }
+    }
+
+    /// The request window with which work for an account begins.
+    ///
+    /// Only the first call of a visit gets requests that the lease counts.
+    package func openRequestWindow(of account: DID) async throws(StoreError) -> RequestWindow {
+        if let claimed = store.memory.claims.takeWindow(of: account) { return claimed }
+        return try await store.perform { store throws(StoreError) in
+            let stored = try store.direct(.read) { db in try db.windows.window(of: account) }
+            let isInterrupted = store.context.leases[account].map { !$0.wasReleased } ?? false
+            return RequestWindow(stored: stored, reserved: 0, uncounted: isInterrupted ? AccountLease.requests : 0)
+        }
+    }
+
+    /// Stores an account's request window, before a request and after the clock was set.
+    ///
+    /// - Parameters:
+    ///   - spentAt: The time of the account's last counted request.
+    ///   - isKnown: `true` to replace a stored window, but store no first one.
+    package func setRequestWindow(
+        _ window: [UInt8],
+        of account: DID,
+        spentAt: Timestamp,
+        isKnown: Bool = false
+    ) async throws(StoreError) {
+        _ = store.memory.claims.takeWindow(of: account)
+        try await store.direct(.finishCycle, of: account) { db in
+            guard !isKnown else {
+                return try db.run(
+                    "UPDATE request_windows SET window = ?, spent_at = ? WHERE account = ?",
+                    [window.blob, spentAt.milliseconds, db.key(account)]
+                )
+            }
+            try db.windows.set(window, of: account, spentAt: spentAt)
+        }
+    }
+
+    /// Notes the request window of a served account whose visit ends, without making the caller wait. It is stored with the
+    /// release, and at most a second late. After a crash before that, the lease counts its requests.
+    package func recordRequestWindow(_ window: [UInt8], of account: DID, spentAt: Timestamp) {
+        _ = store.memory.claims.takeWindow(of: account)
+        if store.memory.late.add(.init(bytes: window, spentAt: spentAt), of: account) { storeLater() }
+    }
+}
+
+/// The request windows of accounts, in one access.
+struct WindowRows {
+    let db: Session
+
+    func window(of account: DID) throws -> [UInt8]? {
+        try db.value("SELECT window FROM request_windows WHERE account = ?", [db.key(account)])
+    }
+
+    /// - Parameter isServed: `true` to store nothing of an account that is no longer served.
+    func set(_ window: [UInt8], of account: DID, spentAt: Timestamp, isServed: Bool = false) throws {
+        try db.run(
+            """
+            INSERT INTO request_windows (account, window, spent_at) SELECT ?1, ?2, ?3
+            WHERE ?4 = 0 OR EXISTS (SELECT 1 FROM accounts WHERE account = ?1)
+            ON CONFLICT (account) DO UPDATE SET window = excluded.window, spent_at = excluded.spent_at
+            """,
+            [db.key(account), window.blob, spentAt.milliseconds, isServed]
+        )
+    }
+}

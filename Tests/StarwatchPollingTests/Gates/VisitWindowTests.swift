@@ -1,0 +1,99 @@
+import StarwatchCore
+import StarwatchStore
+import StarwatchTestKit
+import Testing
+
+@testable import StarwatchPolling
+
+/// Requests of visits, which the account's lease counts before they go.
+@Suite final class VisitWindowTests: GateBench {
+    private let account = TestAccount.key
+    private let start = ManualClock.start
+
+    private func claim(at now: Timestamp, by owner: String = "first") async throws -> AccountLease {
+        let claimed = try await store.accounts.claim(
+            limit: 9,
+            owner: owner,
+            now: now,
+            until: now + .seconds(30)
+        )
+        return try #require(claimed.leases.first)
+    }
+
+    /// A claimed account that was added at the start.
+    private func claimFirst() async throws -> AccountLease {
+        let (start, drafts) = (start, [AccountDraft(did: account)])
+        _ = try await store.accounts.add(drafts, server: server, now: start) { _ in start }
+        return try await claim(at: start)
+    }
+
+    /// The number of requests that a new gate lets through.
+    private func room(of limit: Int, at now: Timestamp) async throws -> Int {
+        let gate = makeGate(requests: limit)
+        var count = 0
+        while count <= limit, try await gate.pass(account: account, now: now) == .go { count += 1 }
+        return count
+    }
+
+    private func stored() async throws -> Bool { try await store.polls.requestWindow(of: account) != nil }
+
+    @Test func theRequestsOfAVisitAreStoredWithItsEnd() async throws {
+        let lease = try await claimFirst()
+        let gate = makeGate(requests: 40)
+        for _ in 0..<AccountLease.requests { #expect(try await gate.pass(account: account, now: start) == .go) }
+        #expect(try await !stored())
+        await gate.endVisit(of: account, isInterrupted: false, now: start)
+        await gate.rest(account)
+        _ = try await store.accounts.release([LeaseEnd(lease, next: start)])
+        #expect(try await stored())
+        #expect(try await room(of: 40, at: start) == 40 - AccountLease.requests)
+        await store.close()
+    }
+
+    @Test func moreRequestsThanTheLeaseCountsAreStoredBeforeTheyGo() async throws {
+        _ = try await claimFirst()
+        let gate = makeGate(requests: 40)
+        for _ in 0...AccountLease.requests { #expect(try await gate.pass(account: account, now: start) == .go) }
+        #expect(try await stored())
+        await store.close()
+    }
+
+    @Test(arguments: 0...5) func anInterruptedVisitCountsAllRequestsOfItsLease(_ sent: Int) async throws {
+        _ = try await claimFirst()
+        let gate = makeGate(requests: 40)
+        for _ in 0..<sent { #expect(try await gate.pass(account: account, now: start + .seconds(29)) == .go) }
+        let later = start + .seconds(31)
+        #expect(try await !claim(at: later, by: "second").wasReleased)
+        #expect(try await room(of: 40, at: later) == 40 - AccountLease.requests)
+        await store.close()
+    }
+
+    /// Otherwise the next visit would not know of them.
+    @Test(arguments: [true, false]) func aVisitWithoutRequestsStoresThoseOfAnInterruptedOne(
+        _ isForgotten: Bool
+    ) async throws {
+        _ = try await claimFirst()
+        let later = start + .seconds(31)
+        let lease = try await claim(at: later, by: "second")
+        if isForgotten { try await store.accounts.makeDue(account, now: later) }
+        let gate = makeGate(requests: 40)
+        await gate.endVisit(of: account, isInterrupted: true, now: later)
+        _ = try await store.accounts.release([LeaseEnd(lease, next: later)])
+        #expect(try await claim(at: later, by: "second").wasReleased)
+        #expect(try await room(of: 40, at: later) == 40 - AccountLease.requests)
+        await store.close()
+    }
+
+    @Test func aReleasedVisitLeavesNoRequestsThatOnlyItsLeaseCounts() async throws {
+        let lease = try await claimFirst()
+        let gate = makeGate(requests: 40)
+        #expect(try await gate.pass(account: account, now: start) == .go)
+        await gate.endVisit(of: account, isInterrupted: false, now: start)
+        _ = try await store.accounts.release([LeaseEnd(lease, next: start + .seconds(900))])
+        // An operator's request, while the account rests.
+        #expect(try await gate.pass(account: account, now: start) == .go)
+        // After a crash.
+        #expect(try await room(of: 40, at: start) < 40 - 1)
+        await store.close()
+    }
+}
