@@ -23,7 +23,7 @@ CREATE TABLE active_identity (
     generation INTEGER NOT NULL DEFAULT 0 CHECK (generation >= 0),
     lastUpdated INTEGER
 ) STRICT;
-INSERT INTO "active_identity" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa',1,1795771572060);
+INSERT INTO "active_identity" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa',1,1795779711842);
 CREATE TABLE data_keys (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     purpose TEXT NOT NULL CHECK (purpose IN ('data', 'lookup', 'installation')),
@@ -47,7 +47,7 @@ CREATE TABLE deliveries (
     reason TEXT,
     PRIMARY KEY (notification_id, sink)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "deliveries" VALUES(1,'file','ok',1,NULL,1,0,1795771572076,1795771572078,1795771572078,NULL);
+INSERT INTO "deliveries" VALUES(1,'file','ok',1,NULL,1,0,1795779711922,1795779711928,1795779711928,NULL);
 CREATE TABLE delivery_attempts (
     notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
     sink TEXT NOT NULL,
@@ -60,7 +60,7 @@ CREATE TABLE delivery_attempts (
     cause TEXT,
     PRIMARY KEY (notification_id, sink, number)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "delivery_attempts" VALUES(1,'file',1,1795771572078,1795771572078,'ok',NULL,NULL,NULL);
+INSERT INTO "delivery_attempts" VALUES(1,'file',1,1795779711924,1795779711928,'ok',NULL,NULL,NULL);
 CREATE TABLE digest_progress (
     account TEXT NOT NULL,
     digest TEXT NOT NULL,
@@ -79,7 +79,7 @@ CREATE TABLE feature_introductions (
     feature TEXT PRIMARY KEY,
     introduced_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "feature_introductions" VALUES('starred_projects',1795771572060);
+INSERT INTO "feature_introductions" VALUES('starred_projects',1795779711842);
 CREATE TABLE feature_notices (
     account TEXT NOT NULL,
     feature TEXT NOT NULL REFERENCES feature_introductions (feature),
@@ -129,8 +129,8 @@ CREATE TABLE history (
     new_rows INTEGER NOT NULL,
     reason TEXT
 ) STRICT;
-INSERT INTO "history" VALUES(1,1,'run_e780db4486b8e95f',1795771572067,1795771572073,'changed',3,NULL);
-INSERT INTO "history" VALUES(2,1,'run_7206f33b498578c4',1795771572152,1795771572158,'changed',2,NULL);
+INSERT INTO "history" VALUES(1,1,'run_7939e01de68b1dd0',1795779711911,1795779711919,'changed',3,NULL);
+INSERT INTO "history" VALUES(2,1,'run_a995c3dd5690301a',1795779712513,1795779712519,'changed',2,NULL);
 CREATE TABLE host_watermarks (
     key TEXT PRIMARY KEY,
     watermark TEXT NOT NULL,
@@ -141,7 +141,7 @@ CREATE TABLE installation (
     instance_id TEXT NOT NULL,
     installation_key BLOB NOT NULL CHECK (length(installation_key) = 32)
 ) STRICT;
-INSERT INTO "installation" VALUES(1,'60cba4b09ddff97b1c64b07d8b4b39d9',X'B2529BFE058BA64D1BC29AC1298E24B3FF051A4EF3B30D46F58FE1BC6E7F9EF4');
+INSERT INTO "installation" VALUES(1,'ea0ce691b8ba90ce68f7172cd10e55a0',X'0F1E5CAB85A6CAD6C8D3C89672CF3F9F1097FE09210A88DC7CA743C29CBB404A');
 CREATE TABLE journal (
     id INTEGER PRIMARY KEY,
     created_at INTEGER NOT NULL,
@@ -152,8 +152,8 @@ CREATE TABLE journal (
     result TEXT NOT NULL,
     detail TEXT
 ) STRICT;
-INSERT INTO "journal" VALUES(1,1795771572084,'action','command:root','polls.run','starred_projects','ok',NULL);
-INSERT INTO "journal" VALUES(2,1795771572163,'action','command:root','polls.run','starred_projects','ok',NULL);
+INSERT INTO "journal" VALUES(1,1795779711943,'action','command:root','polls.run','starred_projects','ok',NULL);
+INSERT INTO "journal" VALUES(2,1795779712525,'action','command:root','polls.run','starred_projects','ok',NULL);
 CREATE TABLE leases (
     account TEXT PRIMARY KEY REFERENCES accounts (account) ON DELETE CASCADE,
     due_at INTEGER NOT NULL,
@@ -185,7 +185,7 @@ CREATE TABLE ledger_totals (
     evicted INTEGER NOT NULL, acknowledged INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 INSERT INTO "ledger_totals" VALUES('',3,3,0,0,3,0,0,0,0,3);
-INSERT INTO "ledger_totals" VALUES('deTHG45gEhtyyxae',5,2,3,0,0,0,0,0,0,0);
+INSERT INTO "ledger_totals" VALUES('WEuYVmPpvSqFn5FN',5,2,3,0,0,0,0,0,0,0);
 CREATE TABLE log_entries (
     id INTEGER PRIMARY KEY,
     created_at INTEGER NOT NULL,
@@ -193,12 +193,12 @@ CREATE TABLE log_entries (
     level INTEGER NOT NULL DEFAULT 1 CHECK (level BETWEEN 0 AND 3),
     run_id TEXT
 ) STRICT;
-INSERT INTO "log_entries" VALUES(1,1795771572071,'{"timestamp":"2026-11-27T09:26:12.071Z","level":"INFO","event":"server.dialect","request_id":"345fa335-4dab-4927-8a9a-b90e4f2b8728","run_id":"run_e780db4486b8e95f","metadata":{"dialect":"canonical","poll":"starred_projects"}}',1,'run_e780db4486b8e95f');
-INSERT INTO "log_entries" VALUES(2,1795771572074,'{"timestamp":"2026-11-27T09:26:12.074Z","level":"INFO","event":"poll.changed","request_id":"345fa335-4dab-4927-8a9a-b90e4f2b8728","run_id":"run_e780db4486b8e95f","identity":"did:hash:eaed24f1b8a6afb0","change_count":3,"project_count":5,"duration_ms":7,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_e780db4486b8e95f');
-INSERT INTO "log_entries" VALUES(3,1795771572079,'{"timestamp":"2026-11-27T09:26:12.079Z","level":"INFO","event":"notification.delivered","run_id":"run_e780db4486b8e95f","change_count":3,"metadata":{"notification_id":"ntf_442f505d5906e0b3a18686b121602877","poll":"starred_projects"}}',1,'run_e780db4486b8e95f');
-INSERT INTO "log_entries" VALUES(4,1795771572083,'{"timestamp":"2026-11-27T09:26:12.083Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
-INSERT INTO "log_entries" VALUES(5,1795771572158,'{"timestamp":"2026-11-27T09:26:12.158Z","level":"INFO","event":"poll.changed","request_id":"81ee1436-7f88-42b8-9ecf-cadebfa273c0","run_id":"run_7206f33b498578c4","identity":"did:hash:eaed24f1b8a6afb0","change_count":2,"project_count":5,"duration_ms":6,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_7206f33b498578c4');
-INSERT INTO "log_entries" VALUES(6,1795771572162,'{"timestamp":"2026-11-27T09:26:12.162Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
+INSERT INTO "log_entries" VALUES(1,1795779711916,'{"timestamp":"2026-11-27T11:41:51.916Z","level":"INFO","event":"server.dialect","request_id":"7b0e80c7-e2ae-493e-91ab-49c6fdde3619","run_id":"run_7939e01de68b1dd0","metadata":{"dialect":"canonical","poll":"starred_projects"}}',1,'run_7939e01de68b1dd0');
+INSERT INTO "log_entries" VALUES(2,1795779711920,'{"timestamp":"2026-11-27T11:41:51.920Z","level":"INFO","event":"poll.changed","request_id":"7b0e80c7-e2ae-493e-91ab-49c6fdde3619","run_id":"run_7939e01de68b1dd0","identity":"did:hash:b5f9ce1782adbf18","change_count":3,"project_count":5,"duration_ms":8,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_7939e01de68b1dd0');
+INSERT INTO "log_entries" VALUES(3,1795779711936,'{"timestamp":"2026-11-27T11:41:51.936Z","level":"INFO","event":"notification.delivered","run_id":"run_7939e01de68b1dd0","change_count":3,"metadata":{"notification_id":"ntf_a88945388788b05ac8478e5ed97758a4","poll":"starred_projects"}}',1,'run_7939e01de68b1dd0');
+INSERT INTO "log_entries" VALUES(4,1795779711943,'{"timestamp":"2026-11-27T11:41:51.943Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
+INSERT INTO "log_entries" VALUES(5,1795779712520,'{"timestamp":"2026-11-27T11:41:52.520Z","level":"INFO","event":"poll.changed","request_id":"89484147-fa58-4223-a564-fbefaa84202a","run_id":"run_a995c3dd5690301a","identity":"did:hash:b5f9ce1782adbf18","change_count":2,"project_count":5,"duration_ms":7,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_a995c3dd5690301a');
+INSERT INTO "log_entries" VALUES(6,1795779712524,'{"timestamp":"2026-11-27T11:41:52.524Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
 CREATE TABLE notif_config (
     k TEXT PRIMARY KEY,
     v TEXT NOT NULL
@@ -275,11 +275,11 @@ CREATE TABLE notification_outbox (
     CHECK (state <> 'acknowledged' OR acknowledged_at IS NOT NULL),
     CHECK (origin = 'poll' OR state = 'suppressed')
 ) STRICT;
-INSERT INTO "notification_outbox" VALUES(1,1,'1795771571_UERE8m_cafcff9a','community_garden_fence','Community Garden Fence','poll','acknowledged',0,0,1,'run_e780db4486b8e95f',1795771572072,1795771572078,1795771572082,1795771572082,NULL,1,'7509eec0-50d1-486a-a7d4-7487221d07a6',0,NULL,NULL);
-INSERT INTO "notification_outbox" VALUES(2,1,'1795771571_UEREIx_9e599214','tool_library_shelves','Tool Library Shelves','poll','acknowledged',0,0,1,'run_e780db4486b8e95f',1795771572072,1795771572078,1795771572082,1795771572082,NULL,1,'7509eec0-50d1-486a-a7d4-7487221d07a6',0,NULL,NULL);
-INSERT INTO "notification_outbox" VALUES(3,1,'1795771571_UEREVE_076a6d6e','creek_cleanup_saturday','Creek Cleanup Saturday','poll','acknowledged',0,0,1,'run_e780db4486b8e95f',1795771572072,1795771572078,1795771572082,1795771572082,NULL,1,'7509eec0-50d1-486a-a7d4-7487221d07a6',0,NULL,NULL);
-INSERT INTO "notification_outbox" VALUES(7,1,'1795771572_1PeIME_9d8983ed','repair_cafe_winter_season','Repair Café Winter Season','poll','pending',0,0,NULL,'run_7206f33b498578c4',1795771572155,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL);
-INSERT INTO "notification_outbox" VALUES(8,1,'1795771572_1PeIPj_9b33f285','neighborhood_solar_co_op','Neighborhood Solar Co-op','poll','pending',0,0,NULL,'run_7206f33b498578c4',1795771572155,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(1,1,'1795779711_UERE8m_eb30d2a9','community_garden_fence','Community Garden Fence','poll','acknowledged',0,0,1,'run_7939e01de68b1dd0',1795779711917,1795779711928,1795779711941,1795779711941,NULL,1,'0da7ece1-acbe-477f-b8af-5bad9f096862',0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(2,1,'1795779711_UEREIx_8e632871','tool_library_shelves','Tool Library Shelves','poll','acknowledged',0,0,1,'run_7939e01de68b1dd0',1795779711917,1795779711928,1795779711941,1795779711941,NULL,1,'0da7ece1-acbe-477f-b8af-5bad9f096862',0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(3,1,'1795779711_UEREVE_82b202e0','creek_cleanup_saturday','Creek Cleanup Saturday','poll','acknowledged',0,0,1,'run_7939e01de68b1dd0',1795779711917,1795779711928,1795779711941,1795779711941,NULL,1,'0da7ece1-acbe-477f-b8af-5bad9f096862',0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(7,1,'1795779712_1PeIME_f110b0b6','repair_cafe_winter_season','Repair Café Winter Season','poll','pending',0,0,NULL,'run_a995c3dd5690301a',1795779712517,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(8,1,'1795779712_1PeIPj_53508601','neighborhood_solar_co_op','Neighborhood Solar Co-op','poll','pending',0,0,NULL,'run_a995c3dd5690301a',1795779712517,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL);
 CREATE TABLE notifications (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     token TEXT NOT NULL UNIQUE,
@@ -296,7 +296,7 @@ CREATE TABLE notifications (
     repeats TEXT,
     CHECK ((finished_at IS NULL) = (state = 'open'))
 ) STRICT;
-INSERT INTO "notifications" VALUES(1,'ntf_442f505d5906e0b3a18686b121602877',1,'delivered','several',3,'Project Updates','You have 3 new updates in your starred projects',X'7B22616374696F6E5F6C6162656C73223A7B226469736D697373223A224469736D697373222C226D61726B5F72656164223A224D61726B2061732052656164222C22736E6F6F7A655F3168223A22536E6F6F7A65203120486F7572222C22766965775F75706461746573223A22566965772055706461746573227D2C22616374696F6E73223A5B22766965775F75706461746573222C226469736D697373222C22736E6F6F7A655F3168222C226D61726B5F72656164225D2C22626F6479223A22596F7520686176652033206E6577207570646174657320696E20796F757220737461727265642070726F6A65637473222C226368616E676573223A5B7B226368616E6765645F6174223A22323032362D31312D32375430393A32363A31312E3030305A222C226A77745F6964223A22313739353737313537315F55455245386D5F6361666366663961222C226E616D65223A22436F6D6D756E6974792047617264656E2046656E6365222C22706C616E223A22636F6D6D756E6974795F67617264656E5F66656E6365227D2C7B226368616E6765645F6174223A22323032362D31312D32375430393A32363A31312E3030305A222C226A77745F6964223A22313739353737313537315F5545524549785F3965353939323134222C226E616D65223A22546F6F6C204C696272617279205368656C766573222C22706C616E223A22746F6F6C5F6C6962726172795F7368656C766573227D2C7B226368616E6765645F6174223A22323032362D31312D32375430393A32363A31312E3030305A222C226A77745F6964223A22313739353737313537315F5545524556455F3037366136643665222C226E616D65223A22437265656B20436C65616E7570205361747572646179222C22706C616E223A22637265656B5F636C65616E75705F7361747572646179227D5D2C22636F6C6C617073655F6B6579223A22737461727265642D70726F6A65637473222C22636F756E74223A332C22637265617465645F6174223A22323032362D31312D32375430393A32363A31322E3037365A222C22646565705F6C696E6B223A2274696D657361666172693A2F2F70726F6A656374732F757064617465733F6A77744964733D313739353737313537315F55455245386D5F63616663666639612C313739353737313537315F5545524549785F39653539393231342C313739353737313537315F5545524556455F3037366136643665222C2267726F7570223A227365766572616C222C226964223A226E74665F3434326635303564353930366530623361313836383662313231363032383737222C226C6F63616C65223A22656E222C22706F6C6C223A22737461727265645F70726F6A65637473222C2272756E5F6964223A2272756E5F65373830646234343836623865393566222C227469746C65223A2250726F6A6563742055706461746573227D','run_e780db4486b8e95f',1795771572076,1795771572078,NULL);
+INSERT INTO "notifications" VALUES(1,'ntf_a88945388788b05ac8478e5ed97758a4',1,'delivered','several',3,'Project Updates','You have 3 new updates in your starred projects',X'7B22616374696F6E5F6C6162656C73223A7B226469736D697373223A224469736D697373222C226D61726B5F72656164223A224D61726B2061732052656164222C22736E6F6F7A655F3168223A22536E6F6F7A65203120486F7572222C22766965775F75706461746573223A22566965772055706461746573227D2C22616374696F6E73223A5B22766965775F75706461746573222C226469736D697373222C22736E6F6F7A655F3168222C226D61726B5F72656164225D2C22626F6479223A22596F7520686176652033206E6577207570646174657320696E20796F757220737461727265642070726F6A65637473222C226368616E676573223A5B7B226368616E6765645F6174223A22323032362D31312D32375431313A34313A35312E3030305A222C226A77745F6964223A22313739353737393731315F55455245386D5F6562333064326139222C226E616D65223A22436F6D6D756E6974792047617264656E2046656E6365222C22706C616E223A22636F6D6D756E6974795F67617264656E5F66656E6365227D2C7B226368616E6765645F6174223A22323032362D31312D32375431313A34313A35312E3030305A222C226A77745F6964223A22313739353737393731315F5545524549785F3865363332383731222C226E616D65223A22546F6F6C204C696272617279205368656C766573222C22706C616E223A22746F6F6C5F6C6962726172795F7368656C766573227D2C7B226368616E6765645F6174223A22323032362D31312D32375431313A34313A35312E3030305A222C226A77745F6964223A22313739353737393731315F5545524556455F3832623230326530222C226E616D65223A22437265656B20436C65616E7570205361747572646179222C22706C616E223A22637265656B5F636C65616E75705F7361747572646179227D5D2C22636F6C6C617073655F6B6579223A22737461727265642D70726F6A65637473222C22636F756E74223A332C22637265617465645F6174223A22323032362D31312D32375431313A34313A35312E3932325A222C22646565705F6C696E6B223A2274696D657361666172693A2F2F70726F6A656374732F757064617465733F6A77744964733D313739353737393731315F55455245386D5F65623330643261392C313739353737393731315F5545524549785F38653633323837312C313739353737393731315F5545524556455F3832623230326530222C2267726F7570223A227365766572616C222C226964223A226E74665F6138383934353338383738386230356163383437386535656439373735386134222C226C6F63616C65223A22656E222C22706F6C6C223A22737461727265645F70726F6A65637473222C2272756E5F6964223A2272756E5F37393339653031646536386231646430222C227469746C65223A2250726F6A6563742055706461746573227D','run_7939e01de68b1dd0',1795779711922,1795779711928,NULL);
 CREATE TABLE page_fetches (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     run_id TEXT NOT NULL,
@@ -307,8 +307,8 @@ CREATE TABLE page_fetches (
     answered_at INTEGER NOT NULL,
     tries INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "page_fetches" VALUES(1,'run_e780db4486b8e95f',1,'345fa335-4dab-4927-8a9a-b90e4f2b8728','345fa335-4dab-4927-8a9a-b90e4f2b8728',1795771572069,1795771572070,1);
-INSERT INTO "page_fetches" VALUES(2,'run_7206f33b498578c4',1,'81ee1436-7f88-42b8-9ecf-cadebfa273c0','81ee1436-7f88-42b8-9ecf-cadebfa273c0',1795771572154,1795771572155,1);
+INSERT INTO "page_fetches" VALUES(1,'run_7939e01de68b1dd0',1,'7b0e80c7-e2ae-493e-91ab-49c6fdde3619','7b0e80c7-e2ae-493e-91ab-49c6fdde3619',1795779711913,1795779711914,1);
+INSERT INTO "page_fetches" VALUES(2,'run_a995c3dd5690301a',1,'89484147-fa58-4223-a564-fbefaa84202a','89484147-fa58-4223-a564-fbefaa84202a',1795779712515,1795779712516,1);
 CREATE TABLE plan_snapshots (
     account TEXT NOT NULL,
     server TEXT NOT NULL,
@@ -318,11 +318,11 @@ CREATE TABLE plan_snapshots (
     sealed_plan_id TEXT,
     PRIMARY KEY (account, server, plan_id)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','community_garden_fence','1795771571_UERE8m_cafcff9a','{"name":"Community Garden Fence","description":"The meeting point changed to the north gate.","location":"-14.810000000000002,165.89999999999998","url":"https://example.org/projects/1","start_time":"2025-06-01T00:00:00Z","end_time":"2025-11-28T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','creek_cleanup_saturday','1795771571_UEREVE_076a6d6e','{"name":"Creek Cleanup Saturday","description":"The materials arrived and are stored in the shed.","location":"-38.32,-142.55","start_time":"2025-06-03T00:00:00Z","end_time":"2025-11-30T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','neighborhood_solar_co_op','1795771572_1PeIPj_9b33f285','{"name":"Neighborhood Solar Co-op","description":"New photos are up, and the next session has a date.","start_time":"2025-06-05T00:00:00Z","end_time":"2025-12-02T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','repair_cafe_winter_season','1795771572_1PeIME_9d8983ed','{"name":"Repair Café Winter Season","description":"Sign-up is open for the last three places.","location":"49.370000000000005,96.07","url":"https://example.org/projects/4","start_time":"2025-06-04T00:00:00Z","end_time":"2025-12-01T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','tool_library_shelves','1795771571_UEREIx_9e599214','{"name":"Tool Library Shelves","description":"Half of the budget is covered. Thank you!","location":"-35.34,87.63","start_time":"2025-06-02T00:00:00Z","end_time":"2025-11-29T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','community_garden_fence','1795779711_UERE8m_eb30d2a9','{"name":"Community Garden Fence","description":"The meeting point changed to the north gate.","location":"-14.810000000000002,165.89999999999998","url":"https://example.org/projects/1","start_time":"2025-06-01T00:00:00Z","end_time":"2025-11-28T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','creek_cleanup_saturday','1795779711_UEREVE_82b202e0','{"name":"Creek Cleanup Saturday","description":"The materials arrived and are stored in the shed.","location":"-38.32,-142.55","start_time":"2025-06-03T00:00:00Z","end_time":"2025-11-30T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','neighborhood_solar_co_op','1795779712_1PeIPj_53508601','{"name":"Neighborhood Solar Co-op","description":"New photos are up, and the next session has a date.","start_time":"2025-06-05T00:00:00Z","end_time":"2025-12-02T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','repair_cafe_winter_season','1795779712_1PeIME_f110b0b6','{"name":"Repair Café Winter Season","description":"Sign-up is open for the last three places.","location":"49.370000000000005,96.07","url":"https://example.org/projects/4","start_time":"2025-06-04T00:00:00Z","end_time":"2025-12-01T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','tool_library_shelves','1795779711_UEREIx_8e632871','{"name":"Tool Library Shelves","description":"Half of the budget is covered. Thank you!","location":"-35.34,87.63","start_time":"2025-06-02T00:00:00Z","end_time":"2025-11-29T00:00:00Z"}',NULL);
 CREATE TABLE poll_schedules (
     schedule_id TEXT PRIMARY KEY,
     config_json TEXT NOT NULL CHECK (json_valid(config_json)),
@@ -357,8 +357,8 @@ CREATE TABLE recent_runs (
     finished_at INTEGER NOT NULL,
     run TEXT NOT NULL CHECK (json_valid(run))
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "recent_runs" VALUES('run_7206f33b498578c4','starred_projects',1795771572158,'{"answer":{"requestID":"81ee1436-7f88-42b8-9ecf-cadebfa273c0","serverRequestID":"81ee1436-7f88-42b8-9ecf-cadebfa273c0","tookMilliseconds":1,"status":200},"poll":"starred_projects","startedAt":1795771572152,"finishedAt":1795771572158,"runID":"run_7206f33b498578c4","outcome":"changed","requests":1,"new":2}');
-INSERT INTO "recent_runs" VALUES('run_e780db4486b8e95f','starred_projects',1795771572073,'{"poll":"starred_projects","outcome":"changed","requests":1,"finishedAt":1795771572073,"startedAt":1795771572067,"new":3,"answer":{"tookMilliseconds":1,"serverRequestID":"345fa335-4dab-4927-8a9a-b90e4f2b8728","status":200,"requestID":"345fa335-4dab-4927-8a9a-b90e4f2b8728"},"runID":"run_e780db4486b8e95f"}');
+INSERT INTO "recent_runs" VALUES('run_7939e01de68b1dd0','starred_projects',1795779711919,'{"outcome":"changed","finishedAt":1795779711919,"new":3,"poll":"starred_projects","runID":"run_7939e01de68b1dd0","answer":{"status":200,"serverRequestID":"7b0e80c7-e2ae-493e-91ab-49c6fdde3619","requestID":"7b0e80c7-e2ae-493e-91ab-49c6fdde3619","tookMilliseconds":1},"requests":1,"startedAt":1795779711911}');
+INSERT INTO "recent_runs" VALUES('run_a995c3dd5690301a','starred_projects',1795779712519,'{"new":2,"answer":{"requestID":"89484147-fa58-4223-a564-fbefaa84202a","serverRequestID":"89484147-fa58-4223-a564-fbefaa84202a","status":200,"tookMilliseconds":1},"outcome":"changed","startedAt":1795779712513,"poll":"starred_projects","runID":"run_a995c3dd5690301a","finishedAt":1795779712519,"requests":1}');
 CREATE TABLE removed_accounts (
     account TEXT PRIMARY KEY,
     removed_at INTEGER NOT NULL
@@ -368,7 +368,7 @@ CREATE TABLE request_windows (
     window BLOB NOT NULL,
     spent_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "request_windows" VALUES('did:ethr:0x00000000000000000000000000000000000000aa',X'010000000000000008A3531CA2010000030000000000000008A3531CA20100000300000000000000',1795771572165);
+INSERT INTO "request_windows" VALUES('did:ethr:0x00000000000000000000000000000000000000aa',X'020000000000000000D4CF1CA20100000200000000000000E8D7CF1CA2010000010000000000000000D4CF1CA20100000300000000000000',1795779712527);
 CREATE TABLE sealed_accounts (
     account TEXT PRIMARY KEY,
     did TEXT NOT NULL
@@ -399,7 +399,7 @@ CREATE TABLE settings (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "settings" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','["community_garden_fence","tool_library_shelves","creek_cleanup_saturday","repair_cafe_winter_season","neighborhood_solar_co_op"]',1,'1795771571_UEREVE_076a6d6e',1795771572082,'{}',1795771572060,1795771572082);
+INSERT INTO "settings" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','["community_garden_fence","tool_library_shelves","creek_cleanup_saturday","repair_cafe_winter_season","neighborhood_solar_co_op"]',1,'1795779711_UEREVE_82b202e0',1795779711941,'{}',1795779711842,1795779711941);
 CREATE TABLE shortlinks (
     token TEXT PRIMARY KEY,
     notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
@@ -449,14 +449,14 @@ CREATE TABLE streams (
     UNIQUE (account, server, poll),
     CHECK ((walk_top IS NULL) = (walk_before IS NULL))
 ) STRICT;
-INSERT INTO "streams" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795771572_1PeIPj_9b33f285',1795771572072,NULL,NULL,NULL,1795771572152,1795771572158,'changed',NULL,1795771572076,0,1795771571997,1795771572158);
+INSERT INTO "streams" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795779712_1PeIPj_53508601',1795779711917,NULL,NULL,NULL,1795779712513,1795779712519,'changed',NULL,1795779711922,0,1795779711996,1795779712519);
 CREATE TABLE watermark_moves (
     stream_id INTEGER NOT NULL REFERENCES streams (id) ON DELETE CASCADE,
     watermark TEXT NOT NULL CHECK (length(watermark) = 26),
     moved_at INTEGER NOT NULL,
     PRIMARY KEY (stream_id, watermark)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "watermark_moves" VALUES(1,'1795771571_UEREVE_076a6d6e',1795771572082);
+INSERT INTO "watermark_moves" VALUES(1,'1795779711_UEREVE_82b202e0',1795779711941);
 CREATE TABLE watermarks (
     account TEXT NOT NULL,
     server TEXT NOT NULL,
@@ -465,7 +465,7 @@ CREATE TABLE watermarks (
     updated_at INTEGER NOT NULL,
     PRIMARY KEY (account, server, poll)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "watermarks" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795771571_UEREVE_076a6d6e',1795771572082);
+INSERT INTO "watermarks" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795779711_UEREVE_82b202e0',1795779711941);
 CREATE INDEX idx_settings_updated ON settings (updated_at);
 CREATE INDEX idx_starred_archive ON starred_archive (account, archived_at);
 CREATE INDEX idx_history_stream ON history (stream_id, finished_at);
