@@ -12,7 +12,7 @@ import Testing
 /// notifications.
 @Suite(.serialized) struct SharedHistoryTests {
     /// Visits of all accounts at once, so that both runs find the same: the same notifications in the same order.
-    @Test(arguments: MockDialect.allCases, 0..<4 as Range<UInt64>)
+    @Test(arguments: MockDialect.allCases, 0..<2 as Range<UInt64>)
     func theNotificationsAreTheSame(_ dialect: MockDialect, seed: UInt64) async throws {
         let history = History(dialect: dialect, seed: seed, isSpread: false)
         let (alone, shared) = (try await history.run(sharing: false), try await history.run(sharing: true))
@@ -24,7 +24,7 @@ import Testing
 
     /// Visits at different times, and faults that hit a request of one account or that of all: each change once, with the same
     /// contents.
-    @Test(arguments: MockDialect.allCases, 0..<4 as Range<UInt64>)
+    @Test(arguments: MockDialect.allCases, 0..<2 as Range<UInt64>)
     func theChangesAreTheSameWhateverTheTimesOfTheVisits(_ dialect: MockDialect, seed: UInt64) async throws {
         let history = History(dialect: dialect, seed: seed, isSpread: true)
         let (alone, shared) = (try await history.run(sharing: false), try await history.run(sharing: true))

@@ -165,6 +165,41 @@ import Testing
         }
     }
 
+    @Test func anAnswerFitsOnlyWhoHasSeenWhatLiesBeforeItAndNothingAfterIt() throws {
+        let plan = "https://endorser.ch/entity/1"
+        var content = SharedAnswer(dialect: .endorser, after: .floor(.ulid, at: ManualClock.start), plans: [plan])
+        let id = JWTID.floor(.ulid, at: ManualClock.start + .seconds(300))
+        let item = #"{"plan":{"jwtId":"\#(id.rawValue)","handleId":"\#(plan)"}}"#
+        let body = Array(#"{"data":[\#(item)],"hitLimit":false}"#.utf8)
+        let isUsable = content.add(body)
+        #expect(isUsable)
+        // Ten minutes after the range begins.
+        let headers = HTTPHeaders([("Date", "Thu, 01 Jan 2026 12:10:00 GMT")])
+        let response = HTTPResponse(status: 200, headers: headers, body: body)
+        let askedAt = ManualClock.start + .seconds(600)
+        let decoder = PageDecoder(dialect: .endorser, validation: .lenient, quarantine: true)
+        let page = try PageAnswer.read(response, askedAt: askedAt, by: decoder).get()
+        let reply = SharedReply(content: content, first: .init(page: page, response: response), origins: [nil])
+        func part(seenUntil seconds: Int, limit: Int = 50, plans: [String] = [plan]) -> SharedPart? {
+            let wish = SharedWish(
+                stream: StreamKey(account: Crowd.did(0), server: "s", poll: PollName(World.starred)!),
+                stars: plans,
+                dialect: .endorser,
+                lowerEnd: nil,
+                seenUntil: ManualClock.start + .seconds(seconds),
+                limit: limit
+            )
+            return reply.part(of: plans, for: wish)
+        }
+        #expect(part(seenUntil: 600)?.body == body)
+        #expect(part(seenUntil: 601) == nil)
+        // A change becomes visible up to 30 s after the time of its identifier.
+        #expect(part(seenUntil: 30) != nil)
+        #expect(part(seenUntil: 29) == nil)
+        #expect(part(seenUntil: 600, limit: 1) == nil)
+        #expect(part(seenUntil: 600, plans: [plan, "https://endorser.ch/entity/2"]) == nil)
+    }
+
     @Test func twoThousandProjectsTakeThreeRequests() async throws {
         try await Crowd.with(.endorser, accounts: 60, plans: 2000) { crowd in
             for index in 0..<60 {
