@@ -49,22 +49,20 @@ final class FleetService<Visited: VisitedAccount>: Service {
 
     /// - Parameters:
     ///   - progress: Marked for each of `polls`, because no poll has a loop that would mark it.
-    ///   - visits: The largest number of accounts at work.
-    ///   - maxUndelivered: The limit on the undelivered rows of each account.
+    ///   - options: Those with the limits on accounts at work, and on the undelivered rows of each.
     ///   - executor: The executor of cycles, on which visits change no threads; `nil` for any.
     init(
         store: Store,
         environment: Environment,
         progress: ProgressMark,
         polls: [PollName],
-        visits: Int,
-        maxUndelivered: Int,
+        options: AgentOptions,
         executor: (any TaskExecutor)?,
         residents: ResidentAccounts<Visited>
     ) {
         (self.store, self.environment, self.progress) = (store, environment, progress)
-        (self.polls, self.visits, self.residents) = (polls, visits, residents)
-        (self.maxUndelivered, self.executor) = (maxUndelivered, executor)
+        (self.polls, self.executor, self.residents) = (polls, executor, residents)
+        (visits, maxUndelivered) = (options.limits.maxConcurrentPolls, options.outbox.maxUndelivered)
     }
 
     private var time: any TimeSource { environment.time }

@@ -23,8 +23,7 @@ final class Fleet: Sendable {
             environment: process.environment,
             progress: process.progress,
             polls: base.polls.map(\.name),
-            visits: options.limits.maxConcurrentPolls,
-            maxUndelivered: options.outbox.maxUndelivered,
+            options: options,
             executor: base.pollService.executor,
             residents: residents
         )
