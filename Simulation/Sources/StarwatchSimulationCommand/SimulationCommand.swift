@@ -44,6 +44,9 @@ struct CampaignCommand: AsyncParsableCommand {
     @Option(help: "Approximate number of poll cycles in a run.")
     var cycles = 300
 
+    @Option(help: "Number of accounts of one agent. 0: an agent with an active identity.")
+    var accounts = 0
+
     @Option(help: "Maximum number of runs.")
     var runs = Int.max
 
@@ -53,6 +56,7 @@ struct CampaignCommand: AsyncParsableCommand {
     func run() async throws {
         var plan = SimulationPlan(seed: seed ?? .random(in: 0..<1_000_000_000))
         plan.cycles = cycles
+        plan.accounts = accounts
         print("simulate: from seed \(plan.seed)")
         var campaign = Campaign()
         let clock = ContinuousClock()
@@ -90,6 +94,9 @@ struct ReplayCommand: AsyncParsableCommand {
     @Option(help: "Approximate number of poll cycles.")
     var cycles = 300
 
+    @Option(help: "Number of accounts of one agent. 0: an agent with an active identity.")
+    var accounts = 0
+
     @Option(help: "Maximum number of faults.")
     var limit = Int.max
 
@@ -105,6 +112,7 @@ struct ReplayCommand: AsyncParsableCommand {
     func run() async throws {
         var plan = SimulationPlan(seed: seed)
         plan.cycles = cycles
+        plan.accounts = accounts
         plan.limit = limit
         for word in without.split(separator: ",") {
             guard let kind = FaultKind(name: String(word)) else {

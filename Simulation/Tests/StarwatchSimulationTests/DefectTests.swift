@@ -11,12 +11,14 @@ import Testing
         _ guarantee: Guarantee,
         _ defect: Defect = .none,
         seeds: [UInt64] = Array(0..<200),
+        accounts: Int = 0,
         tamper: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> Bool {
         for seed in seeds {
             var plan = SimulationPlan(seed: seed)
             plan.defect = defect
             plan.cycles = 80
+            plan.accounts = accounts
             let result = try await Simulation.run(plan, tamper: tamper)
             if result.violations.contains(where: { $0.guarantee == guarantee }) { return true }
         }
@@ -113,6 +115,10 @@ import Testing
                 && settings.kinds.isSuperset(of: kinds)
         }
         #expect(try await breaks(guarantee, byHand: sql, seeds: seeds))
+    }
+
+    @Test func anAgentThatWorksForAnAccountThatWasTakenOverIsFound() async throws {
+        #expect(try await breaks(.fenced, .hideTakeover, accounts: 3))
     }
 
     /// The agent would ask for what is new by a clock that is no longer ahead, and miss changes below its cursor.

@@ -13,10 +13,21 @@ import Testing
         #expect(result.violations.isEmpty, "scripts/simulate replay \(plan.arguments)")
     }
 
-    @Test(arguments: [1, 5, 9] as [UInt64])
-    func theSameSeedIsTheSameRun(seed: UInt64) async throws {
+    /// `scripts/simulate --accounts 50` runs more of them.
+    @Test(arguments: 0..<6 as Range<UInt64>)
+    func everyPromiseHoldsForEachOfManyAccounts(seed: UInt64) async throws {
+        var plan = SimulationPlan(seed: seed)
+        plan.cycles = 80
+        plan.accounts = 3
+        let result = try await Simulation.run(plan)
+        #expect(result.violations.isEmpty, "scripts/simulate replay \(plan.arguments)")
+    }
+
+    @Test(arguments: [1, 5, 9] as [UInt64], [0, 3])
+    func theSameSeedIsTheSameRun(seed: UInt64, accounts: Int) async throws {
         var plan = SimulationPlan(seed: seed)
         plan.cycles = 60
+        plan.accounts = accounts
         let first = try await Simulation.run(plan)
         let second = try await Simulation.run(plan)
         #expect(first.hash == second.hash)
@@ -37,6 +48,7 @@ import Testing
         var campaign = Campaign()
         var plan = SimulationPlan(seed: 0)
         while campaign.faults.count < FaultKind.allCases.count, plan.seed < 200 {
+            plan.accounts = plan.seed % 4 == 0 ? 2 : 0
             campaign.add(try await Simulation.run(plan))
             plan.seed += 1
         }

@@ -14,6 +14,13 @@ struct RemainingWork: Sendable {
     var ended = 0
 
     var total: Int { lost.count + unpassed.count + open }
+
+    mutating func add(_ more: RemainingWork) {
+        lost += more.lost
+        unpassed += more.unpassed
+        open += more.open
+        ended += more.ended
+    }
 }
 
 /// Compares an agent's database with the state of the server and the sinks.
@@ -24,8 +31,11 @@ final class Auditor: Sendable {
     let violations: Violations
     let truth = Confined(Truth())
     private let damaged = Confined<Set<String>>([])
+    /// One of many accounts; `nil` for the active identity.
+    let served: DID?
 
-    init(network: SimulatedNetwork, clock: SimulatedClock) {
+    init(network: SimulatedNetwork, clock: SimulatedClock, served: DID? = nil) {
+        self.served = served
         settings = network.server.settings
         violations = network.violations
         self.network = network
@@ -46,18 +56,7 @@ final class Auditor: Sendable {
 
     /// Reads the identity and the stars from the database, and checks the watermarks.
     func look(at agent: Agent) async throws(StoreError) {
-        let identity = try await agent.store.identity.active()
-        if identity.generation != truth.value.generation || identity.did != truth.value.account {
-            for plan in truth.value.stars.keys { network.server.state.value.unstarred.insert(plan) }
-            for receiver in network.receivers { receiver.excuseRepetitions() }
-            let discarded = truth.value.discarded
-            truth.value = Truth()
-            truth.value.discarded = discarded
-            truth.value.generation = identity.generation
-            truth.value.since = clock.boot
-            truth.value.account = identity.did
-        }
-        guard let did = identity.did else { return }
+        guard let did = try await account(of: agent) else { return }
         let stars = Set(try await agent.store.stars.list(of: did))
         for plan in truth.value.stars.keys where !stars.contains(plan) {
             truth.value.stars[plan] = nil
@@ -72,6 +71,30 @@ final class Auditor: Sendable {
             }
             check(state, of: poll.name)
         }
+    }
+
+    /// Returns the account that is audited, after forgetting what was true of it before it began anew; `nil` for none.
+    private func account(of agent: Agent) async throws(StoreError) -> DID? {
+        var (did, generation): (DID?, Int)
+        if let served {
+            // Every change raises an account's generation, so the time of its addition tells whether it began anew.
+            guard let account = try await agent.store.accounts.account(served) else { return nil }
+            (did, generation) = (served, Int(account.addedAt.milliseconds))
+        } else {
+            let identity = try await agent.store.identity.active()
+            (did, generation) = (identity.did, identity.generation)
+        }
+        if generation != truth.value.generation || did != truth.value.account {
+            for plan in truth.value.stars.keys { network.server.state.value.unstarred.insert(plan) }
+            for receiver in network.receivers { receiver.excuseRepetitions() }
+            let discarded = truth.value.discarded
+            truth.value = Truth()
+            truth.value.discarded = discarded
+            truth.value.generation = generation
+            truth.value.since = clock.boot
+            truth.value.account = did
+        }
+        return did
     }
 
     private func check(_ state: PollState, of poll: PollName) {
@@ -120,6 +143,7 @@ final class Auditor: Sendable {
         var filter = OutboxFilter()
         if let states { filter.states = states }
         filter.limit = 100_000
+        filter.account = served
         return try await agent.store.outbox.list(filter)
     }
 

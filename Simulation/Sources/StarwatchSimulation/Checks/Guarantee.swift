@@ -29,6 +29,10 @@ package enum Guarantee: String, Sendable, CaseIterable {
     case cursorPasses = "cursor_passes"
     /// Every sink gets the identifier of every delivered change, unless it rejected it or was given up.
     case namedToAll = "named_to_all"
+    /// Nothing is written for an account that another process has taken over.
+    case fenced
+    /// A notification is only for the account that starred its plans.
+    case rightAccount = "right_account"
     /// Only rows with a damaged value are set aside as unreadable.
     case damageContained = "damage_contained"
 }

@@ -12,6 +12,10 @@ final class MemoryFile: Sendable {
         var former: [UInt8] = []
         /// Index of the write-ahead log. It does not outlive the process.
         var index: [UnsafeMutableRawPointer] = []
+        /// Number of connections that use the index.
+        var indexUsers = 0
+        /// Number of connections with a lock.
+        var locks = 0
 
         func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool {
             bytes.withUnsafeBytes { bytes in
@@ -91,7 +95,7 @@ final class MemoryFile: Sendable {
     func copy() -> MemoryFile {
         let copy = MemoryFile([], on: disk)
         copy.state.value = state.value
-        copy.state.value.index = []
+        (copy.state.value.index, copy.state.value.indexUsers, copy.state.value.locks) = ([], 0, 0)
         return copy
     }
 
@@ -121,9 +125,27 @@ final class MemoryFile: Sendable {
         return number < state.value.index.count ? state.value.index[number] : nil
     }
 
-    func dropIndex() {
+    /// Counts the connections that use the index. The last one drops it.
+    func useIndex() { state.value.indexUsers += 1 }
+
+    func leaveIndex() {
+        state.value.indexUsers -= 1
+        guard state.value.indexUsers == 0 else { return }
         for part in state.value.index { part.deallocate() }
         state.value.index = []
+    }
+
+    // MARK: - Locks
+
+    /// Changes the lock of one connection. Transactions never overlap, because each is one job of the loop, so that only
+    /// the lock of a connection that wants to be the last one is ever refused.
+    ///
+    /// - Returns: `false` if it wants the file for itself and another connection has a lock.
+    func lock(_ level: Int32, former: Int32, exclusive: Int32) -> Bool {
+        let others = state.value.locks - (former > 0 ? 1 : 0)
+        guard level < exclusive || others == 0 else { return false }
+        state.value.locks = others + (level > 0 ? 1 : 0)
+        return true
     }
 
     // MARK: - Power loss

@@ -4,8 +4,8 @@ import Synchronization
 
 /// File system for SQLite that keeps the databases of simulations in memory, and passes other files to the system.
 ///
-/// A simulated disk costs no system call, and loses the same data as a real disk. Only one connection at a time opens a
-/// simulated database, so locks do nothing.
+/// A simulated disk costs no system call, and loses the same data as a real disk. Several connections can open a database.
+/// Their transactions never overlap, so most locks do nothing.
 enum MemoryVFS {
     /// Disks of the running simulations, by folder.
     private static let disks = Mutex<[String: SimulatedDisk]>([:])
@@ -70,6 +70,8 @@ enum MemoryVFS {
     private struct OpenFile {
         var methods: UnsafePointer<sqlite3_io_methods>?
         var file: Unmanaged<MemoryFile>
+        var lock = SQLITE_LOCK_NONE
+        var usesIndex = false
     }
 
     private static func open(_ file: UnsafeMutablePointer<sqlite3_file>?) -> UnsafeMutablePointer<OpenFile> {
@@ -109,6 +111,8 @@ enum MemoryVFS {
 
     private static func setContentMethods(of methods: inout sqlite3_io_methods) {
         methods.xClose = { file in
+            MemoryVFS.leaveIndex(file)
+            _ = MemoryVFS.lock(file, SQLITE_LOCK_NONE)
             MemoryVFS.open(file).pointee.file.release()
             return SQLITE_OK
         }
@@ -147,22 +151,39 @@ enum MemoryVFS {
     }
 
     private static func setLockMethods(of methods: inout sqlite3_io_methods) {
-        methods.xLock = { _, _ in SQLITE_OK }
-        methods.xUnlock = { _, _ in SQLITE_OK }
+        methods.xLock = { file, level in MemoryVFS.lock(file, max(level, MemoryVFS.open(file).pointee.lock)) }
+        methods.xUnlock = { file, level in MemoryVFS.lock(file, min(level, MemoryVFS.open(file).pointee.lock)) }
         methods.xCheckReservedLock = { _, result in
             result?.pointee = 0
             return SQLITE_OK
         }
         methods.xShmMap = { file, number, size, makes, part in
+            if !MemoryVFS.open(file).pointee.usesIndex {
+                MemoryVFS.open(file).pointee.usesIndex = true
+                MemoryVFS.memory(file).useIndex()
+            }
             part?.pointee = MemoryVFS.memory(file).indexPart(Int(number), size: Int(size), makes: makes != 0)
             return SQLITE_OK
         }
         methods.xShmLock = { _, _, _, _ in SQLITE_OK }
         methods.xShmBarrier = { _ in }
         methods.xShmUnmap = { file, _ in
-            MemoryVFS.memory(file).dropIndex()
+            MemoryVFS.leaveIndex(file)
             return SQLITE_OK
         }
+    }
+
+    private static func lock(_ file: UnsafeMutablePointer<sqlite3_file>?, _ level: Int32) -> Int32 {
+        let former = open(file).pointee.lock
+        guard memory(file).lock(level, former: former, exclusive: SQLITE_LOCK_EXCLUSIVE) else { return SQLITE_BUSY }
+        open(file).pointee.lock = level
+        return SQLITE_OK
+    }
+
+    private static func leaveIndex(_ file: UnsafeMutablePointer<sqlite3_file>?) {
+        guard open(file).pointee.usesIndex else { return }
+        open(file).pointee.usesIndex = false
+        memory(file).leaveIndex()
     }
 
     /// `SQLITE_IOERR_SHORT_READ`, a macro that Swift does not import.

@@ -42,31 +42,43 @@ final class SimulatedDisk: Sendable {
         if !isEmpty { state.value.files[path] = MemoryFile(try Self.newDatabase.get(), on: self) }
         let secret = Array("a secret of thirty-two bytes, no less".utf8)
         try Data(secret).write(to: URL(filePath: secretFile))
-        chmod(secretFile, 0o600)
+        try Data("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=".utf8).write(to: URL(filePath: masterKeyFile))
+        for file in [secretFile, masterKeyFile] { chmod(file, 0o600) }
         MemoryVFS.add(self)
     }
 
     var secretFile: String { root + "/secret" }
+    var masterKeyFile: String { root + "/master.key" }
 
     /// Path of the database that the next agent opens.
     var path: String { path(state.value.number) }
+
+    /// Path of the same database for another process, whose lock file is another one.
+    var otherPath: String { "\(root)/\(Self.other)\(state.value.number).db" }
+
+    private static let other = "other-"
+
+    /// Returns the name under which a file is kept.
+    private func name(of path: String) -> String {
+        path.hasPrefix("\(root)/\(Self.other)") ? "\(root)/" + path.dropFirst(root.count + 1 + Self.other.count) : path
+    }
 
     private func path(_ number: Int) -> String { "\(root)/\(number).db" }
 
     // MARK: - Files
 
     /// Returns the file at `path`; `nil` if there is none.
-    func file(at path: String) -> MemoryFile? { state.value.files[path] }
+    func file(at path: String) -> MemoryFile? { state.value.files[name(of: path)] }
 
     /// Returns the file at `path`, and makes it if there is none.
     func makeFile(at path: String) -> MemoryFile {
         if let file = file(at: path) { return file }
         let file = MemoryFile([], on: self)
-        state.value.files[path] = file
+        state.value.files[name(of: path)] = file
         return file
     }
 
-    func removeFile(at path: String) { state.value.files[path] = nil }
+    func removeFile(at path: String) { state.value.files[name(of: path)] = nil }
 
     /// Sets the function that decides whether an access to the bytes of a file fails; with `nil` none fails.
     func failWhen(_ fail: ((Access) -> Failure?)?) { state.value.fail = fail }
@@ -95,7 +107,11 @@ final class SimulatedDisk: Sendable {
         let current = path
         state.value.files = state.value.files.filter { $0.key.hasPrefix(current) }
         let number = state.value.number
-        if number > 0 { for suffix in ["", ".lock"] { unlink(path(number - 1) + suffix) } }
+        guard number > 0 else { return }
+        for suffix in ["", ".lock"] {
+            unlink(path(number - 1) + suffix)
+            unlink("\(root)/\(Self.other)\(number - 1).db" + suffix)
+        }
     }
 
     func remove() {

@@ -16,11 +16,16 @@ package enum FaultKind: Int, Sendable, CaseIterable {
     case identity, signOut, stars, pressure, manualPoll, operatorEdit, keyRotation
     // The claims of others, a backlog, the server's clock, and the database's bytes.
     case hostileClaim, invalidItem, unreadableItem, flood, serverClock, flippedBit
+    // One of many accounts, and another process that takes accounts over.
+    case accountPause, accountRemoval, takeover
 
     /// Kinds with their own random choice, so that the other settings of a seed do not depend on them.
-    static let chosenApart: Set<FaultKind> = [
+    static let chosenApart: Set<FaultKind> = ofMany.union([
         .keyRotation, .hostileClaim, .invalidItem, .unreadableItem, .flood, .serverClock, .flippedBit,
-    ]
+    ])
+    /// Kinds that need an agent for many accounts, and those that it cannot have.
+    package static let ofMany: Set<FaultKind> = [.accountPause, .accountRemoval, .takeover]
+    package static let ofOne: Set<FaultKind> = [.identity, .signOut]
 
     /// Name in arguments and reports.
     package var name: String { "\(self)" }

@@ -8,6 +8,10 @@ final class SimulatedNetwork: Sendable {
     private let faults: FaultInjector
     private let trace: Trace
     private let chance: Confined<Chance>
+    /// Pseudonyms of the accounts of an agent for many, by index, as their first notifications name them.
+    private let pseudonyms = Confined<[Int: String]>([:])
+    /// Time until which no request to the server gets there.
+    private let stalledUntil = Confined<Int64>(0)
     let server: SimulatedServer
     let receivers: [Receiver]
     let meter: RequestMeter
@@ -64,6 +68,9 @@ final class SimulatedNetwork: Sendable {
         }
     }
 
+    /// Keeps requests to the server on their way, so that the visits that sent them outlive their leases.
+    func stall(for duration: Duration) { stalledUntil.value = clock.boot + duration.wholeMilliseconds * 1000 }
+
     /// Waits for the latency of one direction; returns `false` if the request was cancelled.
     private func travel() async -> Bool {
         let length = chance.value.number(100...settings.latency)
@@ -81,7 +88,7 @@ final class SimulatedNetwork: Sendable {
             "> \(path) \(ids.count) \(request.body.map { String(decoding: $0.suffix(100), as: UTF8.self) } ?? "")"
                 .prefixed
         )
-        meter.sent(by: server.account(of: request), acknowledging: ids.count)
+        meter.sent(by: account(of: request, acknowledging: ids), acknowledging: ids.count)
         if server.state.value.outageUntil > clock.boot { return await wait(.milliseconds(3), then: .connect) }
         let fault = faults.first(of: [
             (.unresolved, 0.01), (.unconnected, 0.01), (.reset, 0.01), (.answerLost, 0.02), (.timeout, 0.005),
@@ -93,6 +100,8 @@ final class SimulatedNetwork: Sendable {
         case .reset: return await wait(.milliseconds(20), then: .reset)
         default: break
         }
+        let stall = stalledUntil.value - clock.boot
+        if stall > 0, (try? await clock.sleep(for: .microseconds(stall))) == nil { return .failure(.cancelled) }
         guard await travel() else { return .failure(.cancelled) }
         let answer = server.answer(request, acknowledging: ids)
         checkAcknowledged(ids, answer)
@@ -126,6 +135,31 @@ final class SimulatedNetwork: Sendable {
         receivers.allSatisfy { $0.releases(change) } && receivers.contains { $0.hasAccepted(change) }
     }
 
+    /// Returns the account whose limits count a request. Without a token the plans tell one of many.
+    private func account(of request: HTTPRequest, acknowledging ids: [String]) -> String {
+        guard !settings.served.isEmpty else { return server.account(of: request) }
+        let plan = ids.first.flatMap { server.state.value.feed[$0]?.plan } ?? server.plans(of: request).first
+        return plan.flatMap(settings.owner).map { "account \($0)" } ?? "no account"
+    }
+
+    /// Checks that a notification is for the account whose plans changed.
+    private func checkAddressee(of request: HTTPRequest) {
+        guard !settings.served.isEmpty, let body = request.body else { return }
+        let owners = Set(
+            Receiver.changes(in: body).compactMap {
+                server.state.value.feed[$0].flatMap { settings.owner(of: $0.plan) }
+            }
+        )
+        guard let owner = owners.first, owners.count == 1, let pseudonym = Receiver.account(in: body) else {
+            return violations.record(.rightAccount, "a notification has changes of \(owners.count) accounts")
+        }
+        let known = pseudonyms.value[owner] ?? pseudonym
+        if known != pseudonym || pseudonyms.value.contains(where: { $0.key != owner && $0.value == pseudonym }) {
+            violations.record(.rightAccount, "a notification for account \(owner) names another one")
+        }
+        pseudonyms.value[owner] = pseudonym
+    }
+
     private func deliver(
         _ request: HTTPRequest,
         to receiver: Receiver,
@@ -133,6 +167,7 @@ final class SimulatedNetwork: Sendable {
     ) async -> Result<HTTPResponse, HTTPError> {
         trace.note("> \(receiver.name) \(Receiver.id(of: request) ?? "")")
         receiver.noteSent(request)
+        checkAddressee(of: request)
         if receiver.isDown(at: clock.boot) { return await wait(.milliseconds(1), then: .connect) }
         guard await travel() else { return .failure(.cancelled) }
         var request = request

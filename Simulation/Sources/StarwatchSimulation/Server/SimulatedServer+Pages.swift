@@ -24,6 +24,9 @@ extension SimulatedServer {
         )
     }
 
+    /// Returns the plans that a request asks about.
+    func plans(of request: HTTPRequest) -> Set<String> { query(request.body ?? [])?.planIds ?? [] }
+
     private func query(_ body: [UInt8]) -> Query? {
         // A poll without new changes repeats the same query.
         if let last = state.value.lastQuery, last.body == body { return last.query }

@@ -150,15 +150,21 @@ final class Receiver: Sendable {
         return Array((kept + parts.dropFirst(count + 1).map { "\"cut\":\"" + $0 }.joined()).utf8)
     }
 
-    private static func changes(in body: [UInt8]) -> [String] {
-        let mark = Array("\"jwt_id\":\"".utf8)
+    static func changes(in body: [UInt8]) -> [String] { texts(of: "jwt_id", count: 26, in: body) }
+
+    /// Returns the pseudonym of the account that a notification is for; `nil` if it names none.
+    static func account(in body: [UInt8]) -> String? { texts(of: "account", count: 25, in: body).first }
+
+    /// Returns the beginnings of all texts with a name.
+    private static func texts(of name: String, count: Int, in body: [UInt8]) -> [String] {
+        let mark = Array("\"\(name)\":\"".utf8)
         var found: [String] = []
         var index = 0
-        while index + mark.count + 26 <= body.count {
+        while index + mark.count + count <= body.count {
             if body[index] == mark[0], body[index..<index + mark.count].elementsEqual(mark) {
                 index += mark.count
-                found.append(String(decoding: body[index..<index + 26], as: UTF8.self))
-                index += 26
+                found.append(String(decoding: body[index..<index + count], as: UTF8.self))
+                index += count
             } else {
                 index += 1
             }

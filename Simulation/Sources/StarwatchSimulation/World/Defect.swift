@@ -13,4 +13,6 @@ package enum Defect: String, Sendable, CaseIterable {
     case cutNotifications = "cut_notifications"
     /// The server's responses tell the time of a clock that is no longer ahead.
     case keepLead = "keep_lead"
+    /// An agent does not see that another process has taken its accounts over.
+    case hideTakeover = "hide_takeover"
 }

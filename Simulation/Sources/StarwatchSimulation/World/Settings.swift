@@ -53,13 +53,24 @@ struct Settings: Sendable {
     let isEncrypted: Bool
     /// `true` if the first agent makes its database itself.
     let isDiskEmpty: Bool
+    /// Accounts of an agent for many; empty for one with an active identity. Each has plans of its own.
+    let served: [DID]
 
     static let accounts = ["did:ethr:0x000000000000000000000000000000000000000a", "did:key:z6Mkb"].map { DID($0)! }
     static let starred = PollName("starred_projects")!
     static let offers = PollName("offers_to_me")!
     static let server = "http://endorser.test"
 
-    init(seed: UInt64) {
+    /// Plans that only the account with this index stars.
+    func plans(of account: Int) -> [String] { plans.filter { owner(of: $0) == account } }
+
+    /// Index of the account that can star a plan; `nil` for an agent with an active identity.
+    func owner(of plan: String) -> Int? {
+        served.isEmpty ? nil : plan.split(separator: "/").dropFirst().first.flatMap { Int($0) }
+    }
+
+    /// - Parameter accounts: The number of accounts of an agent for many.
+    init(seed: UInt64, accounts: Int = 0) {
         var chance = Chance(seed: seed, "settings")
         dialect = chance.pick(Dialect.allCases)
         isDialectKnown = chance.happens(0.5)
@@ -72,13 +83,20 @@ struct Settings: Sendable {
         // 2,048 bytes: the agent rejects a page with a longer one.
         let isSplit = dialect == .endorser && chance.happens(0.1)
         let filling = String(repeating: "x", count: isSplit ? 1900 : 0)
-        plans = (0..<chance.number(2...10) + (isSplit ? 40 : 0)).map { "plan/\($0)" + filling }
+        let count = chance.number(2...10)
+        plans =
+            accounts > 0
+            ? (0..<accounts).flatMap { account in (0..<(count + 2) / 3).map { "plan/\(account)/\($0)" } }
+            : (0..<count + (isSplit ? 40 : 0)).map { "plan/\($0)" + filling }
+        served = (0..<accounts).map { index in
+            DID("did:ethr:0x" + String(repeating: "0", count: 36) + String(index + 0x1000, radix: 16))!
+        }
         burst = chance.pick([1, 3, 12, 40])
         interval = .seconds(chance.pick([1, 2, 5, 10, 30]))
         isCron = chance.happens(0.1)
-        watchesOffers = chance.happens(0.4)
-        // Without tokens the agent does not ask for offers.
-        usesTokens = canUseTokens || watchesOffers
+        watchesOffers = chance.happens(0.4) && accounts == 0
+        // Without tokens the agent does not ask for offers. Many accounts would need a key each.
+        usesTokens = (canUseTokens || watchesOffers) && accounts == 0
         requestsPerMinute = chance.pick([10, 40, 100, 100])
         acknowledgementsPerMinute = chance.pick([20, 1000, 1000])
         batchSize = chance.pick([1, 7, 100])
@@ -91,14 +109,16 @@ struct Settings: Sendable {
         maxRetries = chance.number(1...3)
         keepDelivered = .seconds(chance.pick([60, 3600, 7 * 86_400]))
         cleanupInterval = .seconds(chance.pick([60, 600, 600, 3600, 3600, 3600]))
-        maxConcurrent = chance.number(1...3)
+        let concurrent = chance.number(1...3)
+        maxConcurrent = accounts > 10 ? 16 : concurrent
         catchUp = chance.pick([CatchUp.latest, .none])
         believesOwnClock = chance.happens(0.2)
         sinkCount = chance.pick([1, 1, 2, 3])
         latency = chance.pick([1000, 50_000, 800_000])
         intensity = chance.pick([0.2, 1, 1, 4])
         var encryption = Chance(seed: seed, "encryption")
-        isEncrypted = encryption.happens(0.5)
+        // Without keys nobody's data could be erased.
+        isEncrypted = encryption.happens(0.5) || accounts > 0
         let drawn = FaultKind.allCases.filter { !FaultKind.chosenApart.contains($0) }
             .filter { _ in chance.happens(0.6) }
         var apart = Chance(seed: seed, "faults chosen apart")
@@ -112,7 +132,10 @@ struct Settings: Sendable {
         // After a restart only the local clock tells how long no walk was made.
         if drawn.contains(.clockStep) { more.removeAll { $0 == .serverClock } }
         if !isEncrypted { more.removeAll { $0 == .flippedBit } }
-        kinds = Set(drawn + more + (isEncrypted ? [.keyRotation] : []))
+        let ofMany =
+            accounts > 0 ? FaultKind.allCases.filter(FaultKind.ofMany.contains).filter { _ in apart.happens(0.7) } : []
+        kinds = Set(drawn + more + (isEncrypted ? [.keyRotation] : [])).union(ofMany)
+            .subtracting(accounts > 0 ? FaultKind.ofOne : [])
         // Room for groups of several notifications.
         cap = more.contains(.flood) && apart.happens(0.7) ? 500 : usualCap
         isDiskEmpty = chance.happens(0.1)
@@ -121,18 +144,24 @@ struct Settings: Sendable {
     }
 
     /// Returns the agent's options.
-    func options(path: String, secretFile: String, tuning: Tuning) -> AgentOptions {
+    func options(path: String, secretFile: String, masterKeyFile: String, tuning: Tuning) -> AgentOptions {
         var options = AgentOptions()
         options.server.url = Self.server
         options.server.dialect = isDialectKnown ? (dialect == .canonical ? .canonical : .endorser) : .auto
-        options.initialIdentity = Self.accounts[0]
+        if served.isEmpty {
+            options.initialIdentity = Self.accounts[0]
+        } else {
+            options.accounts = .many
+            options.fleet.requestsPerSecond = 1000
+            options.security.masterKeyFile = masterKeyFile
+        }
         if usesTokens {
             options.auth.kind = .sharedSecret
             options.auth.secretFile = secretFile
         }
         options.storage.path = path
         var starred = PollOptions(name: Self.starred, kind: .starredProjects)
-        starred.planIDs = Array(plans.prefix((plans.count + 1) / 2))
+        if served.isEmpty { starred.planIDs = Array(plans.prefix((plans.count + 1) / 2)) }
         var offers = PollOptions(name: Self.offers, kind: .offersToMe)
         starred.timing = isCron ? .cron("* * * * *", timezone: "UTC") : .every(interval)
         offers.timing = .every(interval)

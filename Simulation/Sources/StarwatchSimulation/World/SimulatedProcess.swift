@@ -16,6 +16,8 @@ final class SimulatedProcess: Sendable {
         var tasks: [Task<Void, Never>] = []
         /// Fault of a coming disk access, and the number of accesses before it.
         var armed: (kind: FaultKind, access: SimulatedDisk.Access, passing: Int)?
+        /// Whether accesses of leases fail, so that they end.
+        var losesLeases = false
     }
 
     private let state = Confined(State())
@@ -42,6 +44,10 @@ final class SimulatedProcess: Sendable {
     }
 
     var isDead: Bool { state.value.isDead }
+
+    /// Lets every access of leases fail, or ends that.
+    func loseLeases(_ loses: Bool) { state.value.losesLeases = loses }
+
     /// `true` if the process died in a power loss.
     var hasLostPower: Bool { state.value.hasLostPower }
 
@@ -104,6 +110,7 @@ final class SimulatedProcess: Sendable {
     func interrupt(_ operation: StoreOperation, _ moment: StoreMoment) throws(StoreError) {
         let gone = StoreError.io(detail: "the process is gone")
         if isDead { throw gone }
+        if operation == .lease, moment == .begun, state.value.losesLeases { throw .busy }
         switch moment {
         case .begun:
             if faults.strikes(.diskBusy, 0.0005) { throw .busy }

@@ -5,27 +5,51 @@ import StarwatchStore
 extension Simulation {
     /// Publishes changes, and plays at most one event.
     func act() async {
-        var chance: Chance {
-            get { state.value.chance }
-            set { state.value.chance = newValue }
-        }
-        if chance.happens(0.5) {
-            server.publish(chance.number(1...settings.burst), of: settings.plans)
-            trace.note("published")
-        }
-        if settings.watchesOffers, chance.happens(0.2) {
-            server.publish(chance.number(1...3), of: [SimulatedServer.offerPlan])
-        }
-        let event = faults.first(of: [
+        publish()
+        let event = await nextEvent([
             (.crash, 0.02), (.restart, 0.007), (.reload, 0.01), (.clockStep, 0.02), (.suspend, 0.02), (.outage, 0.02),
             (.identity, 0.02), (.signOut, 0.01), (.stars, 0.06), (.pressure, 0.01), (.manualPoll, 0.05),
             (.operatorEdit, 0.05), (.keyRotation, 0.03), (.unreadableItem, 0.02), (.flood, 0.02), (.serverClock, 0.03),
         ])
-        guard let event, let agent = state.value.agent else {
-            if chance.happens(0.1) { await look(isFull: true) }
-            return
+        guard let event, let agent = state.value.agent else { return }
+        switch event {
+        case .identity where settings.usesTokens:
+            await change(agent, to: Settings.accounts[faults.number(.identity, 0...1)])
+        case .signOut:
+            await change(agent, to: nil)
+            try? await clock.sleep(for: .seconds(faults.number(.signOut, 0...100)))
+            guard await reviveIfDead(), let agent = state.value.agent else { return }
+            await change(agent, to: Settings.accounts[0])
+        case .stars: await changeStars(agent)
+        case .manualPoll: await pollByHand(agent)
+        case .operatorEdit: await edit(agent)
+        default: await play(event, agent)
+        }
+    }
+
+    /// Publishes changes, sometimes.
+    func publish() {
+        if state.value.chance.happens(0.5) {
+            server.publish(state.value.chance.number(1...settings.burst), of: settings.plans)
+            trace.note("published")
+        }
+        if settings.watchesOffers, state.value.chance.happens(0.2) {
+            server.publish(state.value.chance.number(1...3), of: [SimulatedServer.offerPlan])
+        }
+    }
+
+    /// Returns the event that happens now; checks everything sometimes if there is none.
+    func nextEvent(_ kinds: [(FaultKind, Double)]) async -> FaultKind? {
+        guard let event = faults.first(of: kinds), state.value.agent != nil else {
+            if state.value.chance.happens(0.1) { await look(isFull: true) }
+            return nil
         }
         trace.note("event \(event.name)")
+        return event
+    }
+
+    /// Plays an event that any agent can have.
+    func play(_ event: FaultKind, _ agent: Agent) async {
         switch event {
         case .crash:
             let process = state.value.process
@@ -43,16 +67,6 @@ extension Simulation {
             meter.excuseWaits()
         case .suspend: clock.suspend(for: .seconds([5, 100, 7200][faults.number(.suspend, 0...2)]))
         case .outage: server.state.value.outageUntil = clock.boot + Int64(faults.number(.outage, 1...400)) * 1_000_000
-        case .identity where settings.usesTokens:
-            await change(agent, to: Settings.accounts[faults.number(.identity, 0...1)])
-        case .signOut:
-            await change(agent, to: nil)
-            try? await clock.sleep(for: .seconds(faults.number(.signOut, 0...100)))
-            guard await reviveIfDead(), let agent = state.value.agent else { return }
-            await change(agent, to: Settings.accounts[0])
-        case .stars: await changeStars(agent)
-        case .manualPoll: await pollByHand(agent)
-        case .operatorEdit: await edit(agent)
         case .keyRotation: _ = try? await agent.perform(ControlAPI.rotateDataKeys)
         case .unreadableItem:
             let isOffer = settings.watchesOffers && faults.number(.unreadableItem, 0...3) == 0

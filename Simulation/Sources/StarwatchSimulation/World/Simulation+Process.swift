@@ -9,10 +9,10 @@ extension Simulation {
     func start() async -> Bool {
         for _ in 0..<100 {
             let process = SimulatedProcess(disk: disk, faults: faults, trace: trace, meter: meter) {
-                [meter, receivers, auditor] in
+                [meter, receivers, auditors] in
                 meter.forget()
                 for receiver in receivers { receiver.excuseRepetitions() }
-                auditor.forgetWatermarks()
+                for auditor in auditors { auditor.forgetWatermarks() }
             }
             disk.failWhen(process.fail)
             // Opening makes a new database, or replays the log of a crashed agent.
@@ -37,7 +37,7 @@ extension Simulation {
     }
 
     /// The same in every run, so that a seed is always the same run.
-    private static let masterKey = MasterKey(text: Array("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=".utf8))
+    static let masterKey = MasterKey(text: Array("MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=".utf8))
 
     private func makeAgent(_ process: SimulatedProcess) async throws(AgentError) -> Agent {
         var dependencies = AgentDependencies()
@@ -50,20 +50,22 @@ extension Simulation {
             options.newKey = { self.state.value.random.bytes(32) }
             options.interrupt = { (operation, moment) throws(StoreError) in try process.interrupt(operation, moment) }
         }
-        let options = settings.options(path: disk.path, secretFile: disk.secretFile, tuning: state.value.tuning)
         return try await Agent(
-            options: options,
+            options: options(),
             time: clock,
-            reload: { () throws(AgentError) in
-                self.settings.options(
-                    path: self.disk.path,
-                    secretFile: self.disk.secretFile,
-                    tuning: self.state.value.tuning
-                )
-            },
+            reload: { () throws(AgentError) in self.options() },
             logSinks: [],
             dependencies: dependencies,
             random: { self.state.value.random.unit() }
+        )
+    }
+
+    private func options() -> AgentOptions {
+        settings.options(
+            path: disk.path,
+            secretFile: disk.secretFile,
+            masterKeyFile: disk.masterKeyFile,
+            tuning: state.value.tuning
         )
     }
 
@@ -94,7 +96,7 @@ extension Simulation {
             let id = FlippedBit.flip(at: disk.path, pick: { faults.number(.flippedBit, 0...$0 - 1) })
         else { return }
         faults.happened(.flippedBit)
-        auditor.noteDamaged(id)
+        for auditor in auditors { auditor.noteDamaged(id) }
         trace.note("flipped a bit of \(id)")
     }
 
@@ -109,7 +111,9 @@ extension Simulation {
         guard let agent = state.value.agent else { return }
         await faults.pause {
             do throws(StoreError) {
-                if isFull { try await auditor.audit(agent) } else { try await auditor.look(at: agent) }
+                for auditor in auditors {
+                    if isFull { try await auditor.audit(agent) } else { try await auditor.look(at: agent) }
+                }
             } catch {
                 trace.note("no look")
             }

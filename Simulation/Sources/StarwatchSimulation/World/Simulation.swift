@@ -27,13 +27,14 @@ package final class Simulation: Sendable {
     let trace: Trace
     let state: Confined<State>
     let network: SimulatedNetwork
-    let auditor: Auditor
+    /// Of the active identity, or of each of many accounts.
+    let auditors: [Auditor]
     let disk: SimulatedDisk
 
     private init(_ plan: SimulationPlan, lines: Int, tamper: @escaping @Sendable (String) -> Void) throws {
         self.plan = plan
         self.tamper = tamper
-        let settings = Settings(seed: plan.seed)
+        let settings = Settings(seed: plan.seed, accounts: plan.accounts)
         self.settings = settings
         clock = SimulatedClock()
         trace = Trace(clock: clock, kept: lines)
@@ -68,7 +69,8 @@ package final class Simulation: Sendable {
             trace: trace,
             defect: plan.defect
         )
-        auditor = Auditor(network: network, clock: clock)
+        let accounts: [DID?] = settings.served.isEmpty ? [nil] : settings.served
+        auditors = accounts.map { [network, clock] in Auditor(network: network, clock: clock, served: $0) }
         disk = try SimulatedDisk(isEmpty: settings.isDiskEmpty)
         state = Confined(
             State(
@@ -83,6 +85,8 @@ package final class Simulation: Sendable {
         )
     }
 
+    /// The auditor of the active identity.
+    var auditor: Auditor { auditors[0] }
     var server: SimulatedServer { network.server }
     var receivers: [Receiver] { network.receivers }
     var meter: RequestMeter { network.meter }
@@ -166,13 +170,13 @@ package final class Simulation: Sendable {
     // MARK: - The run
 
     private func live() async {
-        guard await start() else { return }
+        guard await start(), await serveAll() else { return }
         let end = Int64(plan.cycles) * settings.interval.wholeMilliseconds * 1000
         while clock.boot < end, violations.isEmpty {
             let pause = state.value.chance.number(1...15) * Int(settings.interval.wholeMilliseconds)
             await state.value.process?.died.wait(for: .milliseconds(pause), on: clock)
             guard await reviveIfDead() else { return }
-            await act()
+            if settings.served.isEmpty { await act() } else { await actOnAccounts() }
             guard await reviveIfDead() else { return }
         }
         if violations.isEmpty { await settle() }
@@ -191,6 +195,7 @@ package final class Simulation: Sendable {
             state.value.tuning.cap = settings.cap
             guard await restart() else { return }
         }
+        guard await serveAll() else { return }
         let round = max(settings.interval, .seconds(30))
         var remaining = RemainingWork()
         var unreached: String?
@@ -204,13 +209,14 @@ package final class Simulation: Sendable {
             try? await clock.sleep(for: round)
             guard let agent = state.value.agent else { return }
             do {
-                remaining = try await auditor.remaining(in: agent, of: &feed)
+                remaining = RemainingWork()
+                for auditor in auditors { remaining.add(try await auditor.remaining(in: agent, of: &feed)) }
                 if remaining.total < least || remaining.ended > most {
                     (least, most, patience) = (remaining.total, remaining.ended, 240)
                 }
                 guard remaining.total == 0 else { continue }
-                try await auditor.audit(agent, isSettled: true)
-                unreached = auditor.unreached(in: agent)
+                for auditor in auditors { try await auditor.audit(agent, isSettled: true) }
+                unreached = auditors.lazy.compactMap { $0.unreached(in: agent) }.first
                 if unreached == nil { return }
             } catch {
                 return violations.record(.lives, "the database: \(error.description)")

@@ -8,6 +8,8 @@ package struct SimulationPlan: Sendable, Hashable {
     /// Maximum number of faults.
     package var limit = Int.max
     package var defect = Defect.none
+    /// Number of accounts that one agent serves; 0 for an agent with an active identity.
+    package var accounts = 0
 
     package init(seed: UInt64) {
         self.seed = seed
@@ -16,6 +18,7 @@ package struct SimulationPlan: Sendable, Hashable {
     /// Arguments of the `replay` command for this plan.
     package var arguments: String {
         var text = "--seed \(seed) --cycles \(cycles)"
+        if accounts > 0 { text += " --accounts \(accounts)" }
         if limit < Int.max { text += " --limit \(limit)" }
         if !without.isEmpty { text += " --without " + without.map(\.name).sorted().joined(separator: ",") }
         if defect != .none { text += " --defect \(defect.rawValue)" }
