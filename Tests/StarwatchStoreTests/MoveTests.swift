@@ -115,7 +115,7 @@ import Testing
         return try await store.moves.take(
             bundle,
             of: bundle.account,
-            into: AccountDestination(server: server, sinks: sinks, isMany: isMany),
+            into: AccountDestination(server: server, sinks: sinks, pseudonym: isMany ? "p" : nil),
             isTrial: isTrial,
             now: destination.now,
             dueAt: destination.now

@@ -80,7 +80,11 @@ import Testing
     @Test func aGoneAddressIsUsedAgainOnceItIsAdded() async throws {
         let store = try open()
         _ = try await add(store, ["hook": address])
-        try await store.accounts.noteGone("hook", of: World.alice, now: world.now)
+        var other = address
+        other.url = "https://old.test/hook"
+        try await store.accounts.noteGone(other, at: "hook", of: World.alice, now: world.now)
+        #expect(try await store.accounts.account(World.alice)?.sinks == ["hook": .set], "of a replaced one")
+        try await store.accounts.noteGone(address, at: "hook", of: World.alice, now: world.now)
         #expect(try await store.accounts.account(World.alice)?.sinks == ["hook": .gone])
         #expect(try await store.accounts.counts(now: world.now, addressed: ["hook"]).unreachable == 1)
         #expect(try await add(store, ["hook": address]) == .changed)

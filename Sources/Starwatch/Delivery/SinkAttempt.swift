@@ -48,8 +48,9 @@ struct SinkAttempt {
             startedAt: startedAt
         )
         guard let outcome = learn(from: result) else { return try await giveUp(after: attempt) }
-        if outcome == .gone, slot.isOfAccounts {
-            try await service.store.accounts.noteGone(slot.name, of: ticket.stream.account, now: service.now)
+        if outcome == .gone, let address = receiver.address {
+            let account = ticket.stream.account
+            try await service.store.accounts.noteGone(address, at: slot.name, of: account, now: service.now)
         }
         count(result.answer.label)
         if let event = result.answer.event { log(event, result.failure) }

@@ -33,28 +33,30 @@ struct MoveControl: Sendable {
             throw ControlError(.invalid, "This agent works for many accounts; name the one to export.")
         }
         let end = environment.time.monotonic + Self.longestDelivery
-        while true {
-            let handout = try await store.moves.handOut(
-                account,
-                isTrial: isTrial,
-                isAlone: !isRunning(),
-                now: environment.clock.now
-            )
-            switch handout {
-            case .text(let bundle, let did, let isNew):
-                if isNew, !isTrial { await followExport(of: did) }
-                return AccountExportReport(bundle: bundle)
-            case .delivering(let did):
-                do {
+        var leaving: DID?
+        do {
+            while true {
+                let handout = try await store.moves.handOut(
+                    account,
+                    isTrial: isTrial,
+                    isAlone: !isRunning(),
+                    now: environment.clock.now
+                )
+                switch handout {
+                case .text(let bundle, let did, let isNew):
+                    if isNew, !isTrial { await followExport(of: did) }
+                    return AccountExportReport(bundle: bundle)
+                case .delivering(let did):
+                    leaving = did
                     guard environment.time.monotonic < end else { throw Self.isDelivering }
                     try await environment.time.sleep(for: Self.step)
-                } catch {
-                    await stay(did)
-                    throw error
+                case .tooLong: throw Self.isTooLong
+                case .unknown: throw Self.isUnknown
                 }
-            case .tooLong: throw Self.isTooLong
-            case .unknown: throw Self.isUnknown
             }
+        } catch {
+            if let leaving { await stay(leaving) }
+            throw error
         }
     }
 
@@ -75,6 +77,7 @@ struct MoveControl: Sendable {
     /// Takes in an account, and begins its work.
     func take(_ request: AccountImport) async throws -> AccountImportReport {
         try checkOwner()
+        guard request.bundle.utf8.count <= AccountBundle.longestText else { throw Self.isNoBundle }
         let bundle: AccountBundle
         do throws(BundleError) { bundle = try AccountBundle(text: request.bundle) } catch {
             throw ControlError(.invalid, error.sentence)
@@ -83,7 +86,11 @@ struct MoveControl: Sendable {
         let arrival = try await store.moves.take(
             bundle,
             of: did,
-            into: AccountDestination(server: server, sinks: sinks, isMany: accounts != nil),
+            into: AccountDestination(
+                server: server,
+                sinks: sinks,
+                pseudonym: accounts.map { _ in identity.pseudonym.hash(did) }
+            ),
             isTrial: isTrial,
             now: environment.clock.now,
             dueAt: environment.time.now
@@ -127,6 +134,7 @@ struct MoveControl: Sendable {
         .failed,
         "The account has more than 32 MiB of rows, which cannot move at once; deliver or discard some, or wait for retention."
     )
+    private static let isNoBundle = ControlError(.invalid, BundleError.unreadable.sentence)
     static let isUnknown = ControlError(
         .notFound,
         "This agent does not serve that account; see starwatch accounts list, or starwatch identity show."

@@ -40,7 +40,7 @@ extension CycleRun {
     mutating func finish(startedAt: Timestamp, begun: Duration) async -> PollCycle.Result {
         await cycle.api.followClock()
         // The request of a shared answer has reported itself.
-        let isUnasked = parts != nil && source.count == 0 && circuitFailure == nil
+        let isUnasked = source.count == 0 && (hasSharedFailure || parts != nil && circuitFailure == nil)
         await cycle.gate.end(isUnasked ? .cancelled : circuitFailure, now: cycle.time.now)
         let duration = cycle.time.monotonic - begun
         let outcome = result.outcome ?? .failed

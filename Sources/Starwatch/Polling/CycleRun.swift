@@ -22,6 +22,8 @@ struct CycleRun {
     private var chunks: [PlanChunk] = []
     /// The parts of answers that many accounts share, in place of ``chunks``; `nil` if the account asks alone.
     var parts: [SharedPart]?
+    /// Whether the request for many accounts failed.
+    var hasSharedFailure = false
     /// Whether this is the poll's first walk, whose changes are not news.
     var isBootstrap = false
     private var cursor: JWTID?
@@ -155,7 +157,9 @@ struct CycleRun {
         switch await sharing.parts(for: wish, of: cycle) {
         case .alone: return nil
         case .parts(let parts): return parts
-        case .failed(let failure): throw .request(failure)
+        case .failed(let failure):
+            hasSharedFailure = true
+            throw .request(failure)
         }
     }
 

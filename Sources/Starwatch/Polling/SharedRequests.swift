@@ -177,6 +177,10 @@ final class SharedRequests: Sendable {
             case .useless: content = .useless
             case .failed(let failure): content = failure.isOfServer ? .failed(failure) : .useless
             }
+            // Once, and not by each account that waits for it.
+            if case .failed(.failed(let failure)) = content {
+                await cycle.gate.end(failure.failureClass, now: cycle.time.now)
+            }
         }
         metrics.sharedRequests.increment(by: UInt64(request.tries))
         // An answer is as old as its request; a failure begins when it is known.

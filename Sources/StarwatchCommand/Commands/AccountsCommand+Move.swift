@@ -117,12 +117,18 @@ extension AccountsCommand {
 enum AccountFile {
     static func checkIsNew(_ path: String) throws(CommandError) {
         if FileManager.default.fileExists(atPath: path) { throw .failed("\(path) exists; name a new file.") }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        guard FileManager.default.isWritableFile(atPath: folder) else {
+            throw .failed("\(folder) is no folder in which this user can write; name another file.")
+        }
     }
 
     /// Writes a new file that only this user can read.
     static func write(_ bundle: String, to path: String) throws {
-        guard try PrivateFile.create(path, bundle + "\n") else {
-            throw CommandError.failed("\(path) exists; name a new file, and the account is handed out again.")
+        guard (try? PrivateFile.create(path, bundle + "\n")) == true else {
+            throw CommandError.failed(
+                "The account has left, and \(path) cannot be written; repeat the command with another file."
+            )
         }
     }
 

@@ -11,10 +11,12 @@ struct NamedFiles {
     /// - Parameter reserved: The configuration's own file, and others that stand beside it.
     init(_ options: AgentOptions, reserved: [String]) {
         for file in reserved { purposes[file] = "the file of the configuration or of a secret" }
-        for file in options.secretFiles { purposes[file] = "the file of a secret" }
+        for file in options.secretFiles + [options.security.masterKeyFile].compactMap(\.self) {
+            purposes[file] = "the file of a secret"
+        }
         let database = options.storage.path
         take(database, by: "storage.path", for: "the file of the database")
-        for file in ["-wal", "-shm"].map({ database + $0 }) + [BlackBox.path(besides: database)] {
+        for file in ["-wal", "-shm", ".lock"].map({ database + $0 }) + [BlackBox.path(besides: database)] {
             purposes[file] = "a file of the database"
         }
         take(options.control.socket, by: "control.socket", for: "the control socket")
@@ -45,6 +47,6 @@ extension AgentOptions {
             case .stdout, .log, .feed, .file, .command: []
             }
         }
-        return ([auth.secretFile, auth.keyFile, auth.tokensFile, control.tokenFile] + sinks).compactMap { $0 }
+        return ([auth.secretFile, auth.keyFile, auth.tokensFile, control.tokenFile] + sinks).compactMap(\.self)
     }
 }

@@ -65,7 +65,7 @@ package struct AccountBundle: Sendable, Codable {
         guard let head = try? JSONDecoder().decode(Head.self, from: data) else { throw .unreadable }
         guard head.format == Self.format, head.schema == Schema.supported.upperBound else { throw .otherVersion }
         guard let bundle = try? JSONDecoder().decode(Self.self, from: data), DID(bundle.did) != nil,
-            bundle.number > 0
+            (1...SQLValue.longestNumber).contains(Int64(bundle.number))
         else { throw .unreadable }
         self = bundle
     }
@@ -112,6 +112,9 @@ extension SQLValue: Codable {
         let blob: Data
     }
 
+    /// The largest number that is read, so that nobody's counter overflows.
+    fileprivate static let longestNumber: Int64 = 1 << 53
+
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -119,6 +122,9 @@ extension SQLValue: Codable {
         } else if let text = try? container.decode(String.self) {
             self = .text(text)
         } else if let number = try? container.decode(Int64.self) {
+            guard number.magnitude <= Self.longestNumber else {
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: "too large")
+            }
             self = .integer(number)
         } else {
             self = .blob(try container.decode(Blob.self).blob)

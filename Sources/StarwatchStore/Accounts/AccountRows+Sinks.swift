@@ -69,9 +69,19 @@ extension StoreAccounts {
         try await store.direct(.read) { db in try db.accounts.sinks(of: account) }
     }
 
-    /// Notes that the address of an account returned 410 Gone. It gets nothing more, until it is added again.
-    package func noteGone(_ sink: String, of account: DID, now: Timestamp) async throws(StoreError) {
+    /// Notes that an address of an account returned 410 Gone. It gets nothing more, until it is added again. An address that
+    /// has replaced it stays.
+    package func noteGone(
+        _ address: SinkAddress,
+        at sink: String,
+        of account: DID,
+        now: Timestamp
+    ) async throws(StoreError) {
         try await store.write(.delivery, of: account) { db in
+            guard try db.accounts.sinks(of: account).contains(where: { $0.sink == sink && $0.address == address })
+            else {
+                return
+            }
             try db.run(
                 "UPDATE account_sinks SET gone_at = ? WHERE account = ? AND sink = ? AND gone_at IS NULL",
                 [now.milliseconds, db.key(account), sink]

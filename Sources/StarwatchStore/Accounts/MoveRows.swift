@@ -42,7 +42,7 @@ struct MoveRows {
         return try key.map(db.account)
     }
 
-    /// - Parameter text: What was handed out; `nil` for an account that came.
+    /// - Parameter text: The exported text; `nil` for an account that came.
     func note(_ bundle: AccountBundle, text: String?, now: Timestamp) throws {
         let key = db.key(bundle.account)
         let stored = try text.map { try db.sealed(Array($0.utf8), .movedBundle, of: key, row: key) }
@@ -56,7 +56,7 @@ struct MoveRows {
         )
     }
 
-    /// What was handed out of an account that is gone.
+    /// The exported text of an account that is gone.
     func handedOut(of account: DID) throws -> String? {
         let key = db.key(account)
         let stored: Data? = try db.value("SELECT bundle FROM account_moves WHERE account = ?", [key])
@@ -128,14 +128,14 @@ struct MoveRows {
     /// Stores all rows of a bundle, of an account of which nothing is stored.
     ///
     /// - Throws: ``UnusableValue`` for rows of another form.
-    func insert(_ bundle: AccountBundle, withAddresses: Bool) throws {
+    func insert(_ bundle: AccountBundle, into destination: AccountDestination) throws {
         let key = db.key(bundle.account)
         var ids: [String: [Int64: Int64]] = [:]
         guard bundle.tables.allSatisfy({ table in MovedTable.all.contains { $0.name == table.name } }) else {
             throw UnusableValue()
         }
         for table in MovedTable.all {
-            guard let given = bundle.table(table.name), withAddresses || table.name != MovedTable.addresses else {
+            guard let given = bundle.table(table.name), destination.isMany || table.name != MovedTable.addresses else {
                 continue
             }
             let columns = given.columns
@@ -147,12 +147,24 @@ struct MoveRows {
                 guard row.count == columns.count else { throw UnusableValue() }
                 var values = Dictionary(uniqueKeysWithValues: zip(columns, row))
                 let id = table.isNumbered ? values.removeValue(forKey: "id") : nil
+                if table.name == "notifications" { try Self.rename(&values, as: destination.pseudonym) }
                 try adapt(&values, of: table, key, ids)
                 if table.name == "feature_notices", try !isIntroduced(values["feature"]) { continue }
                 let new = try insert(values, into: table)
                 if case .integer(let id)? = id, let new { ids[table.name, default: [:]][id] = new }
             }
         }
+    }
+
+    /// Gives an open notification the account's name here. That of the source can be missing, or somebody else's.
+    private static func rename(_ values: inout [String: SQLValue], as pseudonym: String?) throws {
+        guard values["state"] == .text("open"), case .blob(let payload)? = values["payload"] else { return }
+        guard var message = try? JSONDecoder().decode(NotificationMessage.self, from: payload) else {
+            throw UnusableValue()
+        }
+        guard message.account != pseudonym else { return }
+        message.account = pseudonym
+        values["payload"] = .blob(Data(OutgoingNotification(message).payload))
     }
 
     /// Gives a row the account, the ids and the sealed values of this database.

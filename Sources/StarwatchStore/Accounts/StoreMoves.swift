@@ -18,11 +18,14 @@ package struct AccountDestination: Sendable {
     /// Its server, in the form of ``StreamKey/server``.
     package let server: String
     package let sinks: Set<String>
-    /// Whether it serves many accounts.
-    package let isMany: Bool
+    /// The account's name in notifications; `nil` in an agent for one account.
+    package let pseudonym: String?
 
-    package init(server: String, sinks: Set<String>, isMany: Bool) {
-        (self.server, self.sinks, self.isMany) = (server, sinks, isMany)
+    /// Whether it serves many accounts.
+    var isMany: Bool { pseudonym != nil }
+
+    package init(server: String, sinks: Set<String>, pseudonym: String?) {
+        (self.server, self.sinks, self.pseudonym) = (server, sinks, pseudonym)
     }
 }
 
@@ -139,7 +142,7 @@ package struct StoreMoves: Sendable {
                 let isPossible = try db.attempt(keeps: !isTrial) {
                     try ExpiredRows(db: db).delete(account: db.key(account))
                     try db.dataKeys.enrol(account)
-                    try db.moves.insert(bundle, withAddresses: destination.isMany)
+                    try db.moves.insert(bundle, into: destination)
                     try db.moves.note(bundle, text: nil, now: now)
                     if destination.isMany {
                         try db.accounts.enter(

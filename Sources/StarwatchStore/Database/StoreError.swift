@@ -113,6 +113,8 @@ package enum SealFault: Sendable, Hashable {
     case signingKeys
     /// The database is encrypted and holds addresses of sinks, which are never stored in clear form.
     case sinkAddresses
+    /// The database is encrypted and keeps what it handed out of accounts, which is never stored in clear form.
+    case exportedAccounts
     /// The database is encrypted, and another program keeps its former pages.
     case notCleaned
 }
@@ -144,6 +146,11 @@ extension SealFault: CustomStringConvertible {
             """
             the database holds addresses of sinks, which would be destroyed: erase those accounts with starwatch \
             accounts erase, or give --force; nothing was written
+            """
+        case .exportedAccounts:
+            """
+            the database keeps what it handed out of exported accounts, which would be destroyed: erase those accounts with \
+            starwatch accounts erase, or give --force; nothing was written
             """
         case .signingKeys:
             """

@@ -49,10 +49,10 @@ extension StoreKeys {
 
     /// Decrypts the database in one transaction and destroys its keys.
     ///
-    /// Shortlinks are deleted, because only their keyed hashes are stored. Signing keys and addresses of sinks are never
-    /// stored in clear form. A value that does not open is lost, and no other.
+    /// Shortlinks are deleted, because only their keyed hashes are stored. Signing keys, addresses of sinks and exported accounts are
+    /// never stored in clear form. A value that does not open is lost, and no other.
     ///
-    /// - Parameter isForced: Whether to destroy signing keys and addresses. Without it, a database that has any is refused.
+    /// - Parameter isForced: Whether to destroy these. Without it, a database that has any is refused.
     package func decrypt(isForced: Bool = false) async throws(StoreError) -> Decryption {
         try await store.perform { store throws(StoreError) in
             guard store.context.vault.isSealed else { throw .sealed(.notEncrypted) }
@@ -62,7 +62,10 @@ extension StoreKeys {
                 guard keys == 0 || isForced else { throw StoreError.sealed(.signingKeys) }
                 let addresses = try db.integer("SELECT count(*) FROM account_sinks")
                 guard addresses == 0 || isForced else { throw StoreError.sealed(.sinkAddresses) }
+                let bundles = try db.integer("SELECT count(*) FROM account_moves WHERE bundle IS NOT NULL")
+                guard bundles == 0 || isForced else { throw StoreError.sealed(.exportedAccounts) }
                 try db.run("DELETE FROM account_sinks")
+                try db.run("UPDATE account_moves SET bundle = NULL")
                 try db.run("DELETE FROM shortlinks")
                 try db.run("DELETE FROM signing_keys WHERE state <> 'revoked'")
                 try db.run("UPDATE installation SET installation_key = ?", [db.vault.installation])

@@ -6,6 +6,8 @@ struct SinkReceiver: Sendable {
     let slot: SinkSlot
     /// The sink with the account's address.
     let sink: any NotificationSink
+    /// The account's address; `nil` if the configuration has it.
+    let address: SinkAddress?
     /// The host of the account's address, whose circuit counts; empty if the configuration has the address.
     let host: String
 
@@ -23,12 +25,12 @@ struct SinkReceiver: Sendable {
     private init(_ slot: SinkSlot, of account: DID) {
         self.slot = slot
         sink = slot.addressed?.sink(of: account, at: SinkAddress()) ?? slot.sink
-        host = ""
+        (address, host) = (nil, "")
     }
 
     private init?(_ slot: SinkSlot, of account: DID, _ stored: StoredSinkAddress) {
         guard stored.state == .set else { return nil }
-        self.slot = slot
+        (self.slot, address) = (slot, stored.address)
         if let sink = stored.address.flatMap({ slot.addressed?.sink(of: account, at: $0) as (any AddressedSink)? }) {
             (self.sink, host) = (sink, SinkURL.host(of: sink.url))
         } else {
