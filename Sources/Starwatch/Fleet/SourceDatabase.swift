@@ -14,6 +14,10 @@ package struct SourceDatabase: Sendable {
     package func export(_ export: AccountExport) async throws -> AccountExportReport {
         var options = StoreOptions(path: path)
         if let keyFile { options.masterKey = try MasterKeySource.read(keyFile, nil) }
+        // Refuses an older database, which the next line would upgrade.
+        var looking = options
+        looking.reads = true
+        await (try open(looking)).close()
         let store = try open(options)
         do {
             let handout = try await store.moves.handOut(

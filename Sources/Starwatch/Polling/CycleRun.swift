@@ -140,7 +140,7 @@ struct CycleRun {
 
     /// The account's parts of answers that others share; `nil` if it asks alone, as for its first poll, by hand, to continue a
     /// walk, or to fetch evicted rows again.
-    private func sharedParts(seenUntil: Timestamp?) async throws(Stop) -> [SharedPart]? {
+    private mutating func sharedParts(seenUntil: Timestamp?) async throws(Stop) -> [SharedPart]? {
         guard let sharing = cycle.shared.sharing, cycle.poll.kind == .starredProjects else { return nil }
         sharing.want(snapshot.stars, at: cycle.time.boottime)
         guard cycle.nextRun != nil, !isBootstrap, first == nil, resume == nil, state.walk == nil,
