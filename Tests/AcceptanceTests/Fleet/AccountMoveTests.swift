@@ -60,6 +60,9 @@ import Testing
         }
     }
 
+    /// The number of notifications that the webhook got again.
+    private var sentTwice: Int { fleet.mock.receivedNotifications.count { $0.bodies.count > 1 } }
+
     /// Waits longer than the lease of an agent that was killed.
     private func waitForNews(after count: Int, _ news: @Sendable @escaping () -> Int) async throws {
         try #require(await eventually(within: .seconds(90)) { news() > count ? true : nil } == true)
@@ -106,11 +109,27 @@ import Testing
         try await expectEachOnce(changes.end())
         #expect(changes.count > 50)
         // No notification was on its way from one agent when the other one sent it.
-        let sentTwice = fleet.mock.receivedNotifications.count { $0.bodies.count > 1 }
         #expect(sentTwice == 0)
         #expect(await single.stop() == 0)
         #expect(await many.stop() == 0)
         for database in [one.database, fleet.database] { #expect(try Database.booksBalance(database)) }
+        try await fleet.mock.stop()
+    }
+
+    @Test func aNotificationThatASinkHasIsNotSentByTheOtherAgentToo() async throws {
+        let single = try await one.start()
+        let many = try await fleet.start()
+        fleet.mock.script(.delay(.seconds(4)), at: .hook)
+        let plans = fleet.mock.planIDs
+        let first = fleet.mock.publish([MockChange(planID: plans[0])])
+        try await waitForNews(after: 0) { announced.count }
+        let imported = try await fleet.command(["accounts", "import", "--from", one.database])
+        #expect(imported.status == 0, "\(imported.errors)")
+        let second = fleet.mock.publish([MockChange(planID: plans[1])])
+        try await expectEachOnce(first + second)
+        #expect(sentTwice == 0)
+        #expect(await single.stop() == 0)
+        #expect(await many.stop() == 0)
         try await fleet.mock.stop()
     }
 
