@@ -36,8 +36,13 @@ extension Simulation {
             return
         }
         let index = settings.served.firstIndex(of: account) ?? 0
-        let entry = AccountAdditions.Entry(did: account.rawValue, stars: settings.plans(of: index))
-        _ = try await agent.perform(ControlAPI.addAccounts, AccountAdditions(accounts: [entry]))
+        // Once the dialect is known, the agent refuses plans that the real server cannot have. A known account keeps its own.
+        for stars in [settings.plans(of: index), nil] {
+            let entry = AccountAdditions.Entry(did: account.rawValue, stars: stars)
+            let answer = try await agent.perform(ControlAPI.addAccounts, AccountAdditions(accounts: [entry]))
+            if answer.accounts.first?.result != "refused" { return }
+        }
+        throw ControlError(.invalid, "the agent refuses \(account)")
     }
 
     /// Publishes changes, and plays at most one event.
