@@ -31,6 +31,9 @@ import Testing
                 createdAt: source.now
             )
             #expect(try await store.keys.addSigningKey(key, of: alice, grace: .normal) == .added)
+            var draft = AccountDraft(did: alice)
+            draft.sinks = ["log": SinkAddress(url: "https://sink.test/secret")]
+            try await store.write(.edit) { [draft] db in _ = try db.accounts.setSinks(of: draft) }
         }
         try await source.commit(store, source.changes(10...13))
         try await source.deliverAll(store, id: "ntf_delivered")
@@ -174,11 +177,12 @@ import Testing
         let arrived = try AccountBundle(text: try self.text(try await handOut(to, isTrial: true)))
         let (before, after) = (try Self.content(left), try Self.content(arrived))
         var kinds = Set(MovedTable.all.map(\.name))
-        kinds.remove(encryption.isOfSource ? "shortlinks" : "signing_keys")
+        kinds.subtract(encryption.isOfSource ? ["shortlinks"] : ["signing_keys", MovedTable.addresses])
         #expect(kinds == Set(before.keys))
         // The fetches of other accounts stay.
         #expect(before["page_fetches"]?.count == 2)
-        for table in before.keys.sorted() where !(table == "shortlinks" && encryption.isOfDestination) {
+        for table in before.keys.sorted()
+        where table != (encryption.isOfDestination ? "shortlinks" : MovedTable.addresses) {
             #expect(after[table] == before[table], "\(table)")
         }
         if !encryption.isOfSource {
@@ -380,6 +384,30 @@ import Testing
         #expect(to.health.failure == nil)
         #expect(try await to.accounts.account(World.alice) == nil)
         #expect(try await take(to, text) == .arrived)
+    }
+
+    /// The file can have been made by anybody, and its name of the account can be another member's here.
+    @Test func anOpenNotificationGetsTheNameThatTheAccountHasHere() async throws {
+        let (from, to) = (try await openSource(), try await openDestination())
+        var message = NotificationMessage(canary: "ntf_a", runID: "run", createdAt: source.now)
+        func payload() -> String { Data(OutgoingNotification(message).payload).base64EncodedString() }
+        message.account = "somebody"
+        let text = try text(try await handOut(from)).replacing(
+            Data("canarypayload".utf8).base64EncodedString(),
+            with: payload()
+        )
+        #expect(try await take(to, text) == .arrived)
+        let arrived = try self.text(try await handOut(to, isTrial: true))
+        message.account = "p"
+        #expect(arrived.contains(payload()))
+    }
+
+    @Test func aCounterThatWouldOverflowIsRefused() async throws {
+        let (from, to) = (try await openSource(), try await openDestination())
+        let text = try text(try await handOut(from))
+        let changed = text.replacing("1,\"run\",1,1", with: "1,\"run\",1,9223372036854775807")
+        #expect(changed != text)
+        #expect(try await take(to, changed) == .refused([.unusable]))
     }
 
     @Test func otherTextsAreNoAccounts() async throws {

@@ -30,6 +30,8 @@ struct Visits: AsyncParsableCommand {
         options.polls[0].timing = .every(.seconds(900))
         options.limits.maxConcurrentPolls = 16
         options.fleet.requestsPerSecond = 1_000_000
+        // Each poll is measured with its own request.
+        options.fleet.sharedRequests = false
         let stars = options.polls[0].planIDs
         options.polls[0].planIDs = []
         let clock = HurriedClock()

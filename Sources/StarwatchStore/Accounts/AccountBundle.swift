@@ -65,7 +65,7 @@ package struct AccountBundle: Sendable, Codable {
         guard let head = try? JSONDecoder().decode(Head.self, from: data) else { throw .unreadable }
         guard head.format == Self.format, head.schema == Schema.supported.upperBound else { throw .otherVersion }
         guard let bundle = try? JSONDecoder().decode(Self.self, from: data), DID(bundle.did) != nil,
-            (1...SQLValue.longestNumber).contains(Int64(bundle.number))
+            bundle.number > 0, !SQLValue.integer(Int64(bundle.number)).isOutOfRange
         else { throw .unreadable }
         self = bundle
     }
@@ -112,8 +112,13 @@ extension SQLValue: Codable {
         let blob: Data
     }
 
-    /// The largest number that is read, so that nobody's counter overflows.
-    fileprivate static let longestNumber: Int64 = 1 << 53
+    /// The largest number of a counter or a time, so that none overflows at its next step.
+    private static let longestNumber: Int64 = 1 << 62
+
+    /// Whether it is a number that nothing counts up to.
+    var isOutOfRange: Bool {
+        if case .integer(let value) = self { value.magnitude > Self.longestNumber } else { false }
+    }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
@@ -122,9 +127,6 @@ extension SQLValue: Codable {
         } else if let text = try? container.decode(String.self) {
             self = .text(text)
         } else if let number = try? container.decode(Int64.self) {
-            guard number.magnitude <= Self.longestNumber else {
-                throw DecodingError.dataCorruptedError(in: container, debugDescription: "too large")
-            }
             self = .integer(number)
         } else {
             self = .blob(try container.decode(Blob.self).blob)

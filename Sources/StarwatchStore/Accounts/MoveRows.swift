@@ -130,12 +130,14 @@ struct MoveRows {
     /// - Throws: ``UnusableValue`` for rows of another form.
     func insert(_ bundle: AccountBundle, into destination: AccountDestination) throws {
         let key = db.key(bundle.account)
+        // Never stored in clear form.
+        let takesAddresses = destination.isMany && db.vault.isSealed
         var ids: [String: [Int64: Int64]] = [:]
         guard bundle.tables.allSatisfy({ table in MovedTable.all.contains { $0.name == table.name } }) else {
             throw UnusableValue()
         }
         for table in MovedTable.all {
-            guard let given = bundle.table(table.name), destination.isMany || table.name != MovedTable.addresses else {
+            guard let given = bundle.table(table.name), takesAddresses || table.name != MovedTable.addresses else {
                 continue
             }
             let columns = given.columns
@@ -147,6 +149,10 @@ struct MoveRows {
                 guard row.count == columns.count else { throw UnusableValue() }
                 var values = Dictionary(uniqueKeysWithValues: zip(columns, row))
                 let id = table.isNumbered ? values.removeValue(forKey: "id") : nil
+                // A fingerprint is any number.
+                guard values.allSatisfy({ $0.key == "fingerprint" || !$0.value.isOutOfRange }) else {
+                    throw UnusableValue()
+                }
                 if table.name == "notifications" { try Self.rename(&values, as: destination.pseudonym) }
                 try adapt(&values, of: table, key, ids)
                 if table.name == "feature_notices", try !isIntroduced(values["feature"]) { continue }
@@ -160,7 +166,9 @@ struct MoveRows {
     private static func rename(_ values: inout [String: SQLValue], as pseudonym: String?) throws {
         guard values["state"] == .text("open"), case .blob(let payload)? = values["payload"] else { return }
         guard var message = try? JSONDecoder().decode(NotificationMessage.self, from: payload) else {
-            throw UnusableValue()
+            // Of another form, such as a digest's, which names no account.
+            if String(decoding: payload, as: UTF8.self).contains(#""account""#) { throw UnusableValue() }
+            return
         }
         guard message.account != pseudonym else { return }
         message.account = pseudonym

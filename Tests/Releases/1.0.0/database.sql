@@ -1,5 +1,14 @@
 PRAGMA foreign_keys=OFF;
 BEGIN TRANSACTION;
+CREATE TABLE account_moves (
+    account TEXT PRIMARY KEY,
+    number INTEGER NOT NULL CHECK (number > 0),
+    move_id TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('gone', 'here')),
+    bundle BLOB,
+    moved_at INTEGER NOT NULL,
+    CHECK (state = 'gone' OR bundle IS NULL)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE account_sinks (
     account TEXT NOT NULL,
     sink TEXT NOT NULL,
@@ -30,7 +39,7 @@ CREATE TABLE active_identity (
     generation INTEGER NOT NULL DEFAULT 0 CHECK (generation >= 0),
     lastUpdated INTEGER
 ) STRICT;
-INSERT INTO "active_identity" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa',1,1795781063586);
+INSERT INTO "active_identity" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa',1,1795782875168);
 CREATE TABLE data_keys (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     purpose TEXT NOT NULL CHECK (purpose IN ('data', 'lookup', 'installation')),
@@ -54,7 +63,7 @@ CREATE TABLE deliveries (
     reason TEXT,
     PRIMARY KEY (notification_id, sink)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "deliveries" VALUES(1,'file','ok',1,NULL,1,0,1795781063638,1795781063647,1795781063647,NULL);
+INSERT INTO "deliveries" VALUES(1,'file','ok',1,NULL,1,0,1795782875186,1795782875188,1795782875188,NULL);
 CREATE TABLE delivery_attempts (
     notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
     sink TEXT NOT NULL,
@@ -67,7 +76,7 @@ CREATE TABLE delivery_attempts (
     cause TEXT,
     PRIMARY KEY (notification_id, sink, number)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "delivery_attempts" VALUES(1,'file',1,1795781063640,1795781063647,'ok',NULL,NULL,NULL);
+INSERT INTO "delivery_attempts" VALUES(1,'file',1,1795782875187,1795782875188,'ok',NULL,NULL,NULL);
 CREATE TABLE digest_progress (
     account TEXT NOT NULL,
     digest TEXT NOT NULL,
@@ -86,7 +95,7 @@ CREATE TABLE feature_introductions (
     feature TEXT PRIMARY KEY,
     introduced_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "feature_introductions" VALUES('starred_projects',1795781063586);
+INSERT INTO "feature_introductions" VALUES('starred_projects',1795782875168);
 CREATE TABLE feature_notices (
     account TEXT NOT NULL,
     feature TEXT NOT NULL REFERENCES feature_introductions (feature),
@@ -136,8 +145,8 @@ CREATE TABLE history (
     new_rows INTEGER NOT NULL,
     reason TEXT
 ) STRICT;
-INSERT INTO "history" VALUES(1,1,'run_20e4c72b18535a42',1795781063607,1795781063635,'changed',3,NULL);
-INSERT INTO "history" VALUES(2,1,'run_b79c403b5f20320e',1795781063944,1795781063986,'changed',2,NULL);
+INSERT INTO "history" VALUES(1,1,'run_2c87507995e03fc8',1795782875175,1795782875183,'changed',3,NULL);
+INSERT INTO "history" VALUES(2,1,'run_1ee6d46b7af7d9fe',1795782875269,1795782875275,'changed',2,NULL);
 CREATE TABLE host_watermarks (
     key TEXT PRIMARY KEY,
     watermark TEXT NOT NULL,
@@ -148,7 +157,7 @@ CREATE TABLE installation (
     instance_id TEXT NOT NULL,
     installation_key BLOB NOT NULL CHECK (length(installation_key) = 32)
 ) STRICT;
-INSERT INTO "installation" VALUES(1,'0cd8b11eb805395be609d395b0cf34a4',X'916A5C9D4B12BBE093E3681A67515B02D75DCA3733E86204B9DF6B9B211E9E9B');
+INSERT INTO "installation" VALUES(1,'923e375f192e8f362e5222ef1df08068',X'3A25B01845EA265D8B105D569ADD400CB5E0F62A605013B3C84A8E0A913275FF');
 CREATE TABLE journal (
     id INTEGER PRIMARY KEY,
     created_at INTEGER NOT NULL,
@@ -159,8 +168,8 @@ CREATE TABLE journal (
     result TEXT NOT NULL,
     detail TEXT
 ) STRICT;
-INSERT INTO "journal" VALUES(1,1795781063665,'action','command:root','polls.run','starred_projects','ok',NULL);
-INSERT INTO "journal" VALUES(2,1795781064003,'action','command:root','polls.run','starred_projects','ok',NULL);
+INSERT INTO "journal" VALUES(1,1795782875195,'action','command:root','polls.run','starred_projects','ok',NULL);
+INSERT INTO "journal" VALUES(2,1795782875281,'action','command:root','polls.run','starred_projects','ok',NULL);
 CREATE TABLE leases (
     account TEXT PRIMARY KEY REFERENCES accounts (account) ON DELETE CASCADE,
     due_at INTEGER NOT NULL,
@@ -192,7 +201,7 @@ CREATE TABLE ledger_totals (
     evicted INTEGER NOT NULL, acknowledged INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 INSERT INTO "ledger_totals" VALUES('',3,3,0,0,3,0,0,0,0,3);
-INSERT INTO "ledger_totals" VALUES('jYHBxMlgGXFe0lOK',5,2,3,0,0,0,0,0,0,0);
+INSERT INTO "ledger_totals" VALUES('D1ZKCB3++lkStbXZ',5,2,3,0,0,0,0,0,0,0);
 CREATE TABLE log_entries (
     id INTEGER PRIMARY KEY,
     created_at INTEGER NOT NULL,
@@ -200,12 +209,12 @@ CREATE TABLE log_entries (
     level INTEGER NOT NULL DEFAULT 1 CHECK (level BETWEEN 0 AND 3),
     run_id TEXT
 ) STRICT;
-INSERT INTO "log_entries" VALUES(1,1795781063632,'{"timestamp":"2026-11-27T12:04:23.632Z","level":"INFO","event":"server.dialect","request_id":"897026ac-114e-4d9a-8d18-8615965b9a98","run_id":"run_20e4c72b18535a42","metadata":{"dialect":"canonical","poll":"starred_projects"}}',1,'run_20e4c72b18535a42');
-INSERT INTO "log_entries" VALUES(2,1795781063636,'{"timestamp":"2026-11-27T12:04:23.636Z","level":"INFO","event":"poll.changed","request_id":"897026ac-114e-4d9a-8d18-8615965b9a98","run_id":"run_20e4c72b18535a42","identity":"did:hash:02c3f7ffc5763757","change_count":3,"project_count":5,"duration_ms":29,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_20e4c72b18535a42');
-INSERT INTO "log_entries" VALUES(3,1795781063648,'{"timestamp":"2026-11-27T12:04:23.648Z","level":"INFO","event":"notification.delivered","run_id":"run_20e4c72b18535a42","change_count":3,"metadata":{"notification_id":"ntf_401b0f53352535a24a3d9380532f874a","poll":"starred_projects"}}',1,'run_20e4c72b18535a42');
-INSERT INTO "log_entries" VALUES(4,1795781063665,'{"timestamp":"2026-11-27T12:04:23.665Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
-INSERT INTO "log_entries" VALUES(5,1795781063993,'{"timestamp":"2026-11-27T12:04:23.993Z","level":"INFO","event":"poll.changed","request_id":"5130f4cd-57cc-4f99-90fd-60d1d9ccea02","run_id":"run_b79c403b5f20320e","identity":"did:hash:02c3f7ffc5763757","change_count":2,"project_count":5,"duration_ms":51,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_b79c403b5f20320e');
-INSERT INTO "log_entries" VALUES(6,1795781064003,'{"timestamp":"2026-11-27T12:04:24.003Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
+INSERT INTO "log_entries" VALUES(1,1795782875180,'{"timestamp":"2026-11-27T12:34:35.180Z","level":"INFO","event":"server.dialect","request_id":"037c0847-2ac6-45fb-bae2-063e0d4e54c8","run_id":"run_2c87507995e03fc8","metadata":{"dialect":"canonical","poll":"starred_projects"}}',1,'run_2c87507995e03fc8');
+INSERT INTO "log_entries" VALUES(2,1795782875183,'{"timestamp":"2026-11-27T12:34:35.183Z","level":"INFO","event":"poll.changed","request_id":"037c0847-2ac6-45fb-bae2-063e0d4e54c8","run_id":"run_2c87507995e03fc8","identity":"did:hash:39665dfea16bcbc9","change_count":3,"project_count":5,"duration_ms":8,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_2c87507995e03fc8');
+INSERT INTO "log_entries" VALUES(3,1795782875189,'{"timestamp":"2026-11-27T12:34:35.189Z","level":"INFO","event":"notification.delivered","run_id":"run_2c87507995e03fc8","change_count":3,"metadata":{"notification_id":"ntf_39b28e02b4320a5e57a6f733798259ae","poll":"starred_projects"}}',1,'run_2c87507995e03fc8');
+INSERT INTO "log_entries" VALUES(4,1795782875194,'{"timestamp":"2026-11-27T12:34:35.194Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
+INSERT INTO "log_entries" VALUES(5,1795782875276,'{"timestamp":"2026-11-27T12:34:35.276Z","level":"INFO","event":"poll.changed","request_id":"4f48064c-4cb8-4b92-a15f-68424a841536","run_id":"run_1ee6d46b7af7d9fe","identity":"did:hash:39665dfea16bcbc9","change_count":2,"project_count":5,"duration_ms":7,"metadata":{"outcome":"changed","poll":"starred_projects"}}',1,'run_1ee6d46b7af7d9fe');
+INSERT INTO "log_entries" VALUES(6,1795782875280,'{"timestamp":"2026-11-27T12:34:35.280Z","level":"INFO","event":"operator.action","metadata":{"actor":"command:root","result":"ok","target":"starred_projects","verb":"polls.run"}}',1,NULL);
 CREATE TABLE notif_config (
     k TEXT PRIMARY KEY,
     v TEXT NOT NULL
@@ -282,11 +291,11 @@ CREATE TABLE notification_outbox (
     CHECK (state <> 'acknowledged' OR acknowledged_at IS NOT NULL),
     CHECK (origin = 'poll' OR state = 'suppressed')
 ) STRICT;
-INSERT INTO "notification_outbox" VALUES(1,1,'1795781063_UERE8m_030872f0','community_garden_fence','Community Garden Fence','poll','acknowledged',0,0,1,'run_20e4c72b18535a42',1795781063633,1795781063647,1795781063663,1795781063663,NULL,1,'57f67190-a4ec-407a-914a-2704b0b46dd5',0,NULL,NULL);
-INSERT INTO "notification_outbox" VALUES(2,1,'1795781063_UEREIx_d3ff084a','tool_library_shelves','Tool Library Shelves','poll','acknowledged',0,0,1,'run_20e4c72b18535a42',1795781063633,1795781063647,1795781063663,1795781063663,NULL,1,'57f67190-a4ec-407a-914a-2704b0b46dd5',0,NULL,NULL);
-INSERT INTO "notification_outbox" VALUES(3,1,'1795781063_UEREVE_56d35c5a','creek_cleanup_saturday','Creek Cleanup Saturday','poll','acknowledged',0,0,1,'run_20e4c72b18535a42',1795781063633,1795781063647,1795781063663,1795781063663,NULL,1,'57f67190-a4ec-407a-914a-2704b0b46dd5',0,NULL,NULL);
-INSERT INTO "notification_outbox" VALUES(7,1,'1795781063_UEREbT_02a0f2fc','repair_cafe_winter_season','Repair Café Winter Season','poll','pending',0,0,NULL,'run_b79c403b5f20320e',1795781063971,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL);
-INSERT INTO "notification_outbox" VALUES(8,1,'1795781063_UEREey_1580b803','neighborhood_solar_co_op','Neighborhood Solar Co-op','poll','pending',0,0,NULL,'run_b79c403b5f20320e',1795781063971,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(1,1,'1795782875_UERE8m_3cbd9239','community_garden_fence','Community Garden Fence','poll','acknowledged',0,0,1,'run_2c87507995e03fc8',1795782875180,1795782875188,1795782875193,1795782875193,NULL,1,'3e5b938e-2b64-4685-b359-d53607bd51d2',0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(2,1,'1795782875_UEREIx_2f735d27','tool_library_shelves','Tool Library Shelves','poll','acknowledged',0,0,1,'run_2c87507995e03fc8',1795782875180,1795782875188,1795782875193,1795782875193,NULL,1,'3e5b938e-2b64-4685-b359-d53607bd51d2',0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(3,1,'1795782875_UEREVE_c1c46961','creek_cleanup_saturday','Creek Cleanup Saturday','poll','acknowledged',0,0,1,'run_2c87507995e03fc8',1795782875180,1795782875188,1795782875193,1795782875193,NULL,1,'3e5b938e-2b64-4685-b359-d53607bd51d2',0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(7,1,'1795782875_UEREbT_191b1e1e','repair_cafe_winter_season','Repair Café Winter Season','poll','pending',0,0,NULL,'run_1ee6d46b7af7d9fe',1795782875273,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL);
+INSERT INTO "notification_outbox" VALUES(8,1,'1795782875_UEREey_9979fa6b','neighborhood_solar_co_op','Neighborhood Solar Co-op','poll','pending',0,0,NULL,'run_1ee6d46b7af7d9fe',1795782875273,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL);
 CREATE TABLE notifications (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     token TEXT NOT NULL UNIQUE,
@@ -303,7 +312,7 @@ CREATE TABLE notifications (
     repeats TEXT,
     CHECK ((finished_at IS NULL) = (state = 'open'))
 ) STRICT;
-INSERT INTO "notifications" VALUES(1,'ntf_401b0f53352535a24a3d9380532f874a',1,'delivered','several',3,'Project Updates','You have 3 new updates in your starred projects',X'7B22616374696F6E5F6C6162656C73223A7B226469736D697373223A224469736D697373222C226D61726B5F72656164223A224D61726B2061732052656164222C22736E6F6F7A655F3168223A22536E6F6F7A65203120486F7572222C22766965775F75706461746573223A22566965772055706461746573227D2C22616374696F6E73223A5B22766965775F75706461746573222C226469736D697373222C22736E6F6F7A655F3168222C226D61726B5F72656164225D2C22626F6479223A22596F7520686176652033206E6577207570646174657320696E20796F757220737461727265642070726F6A65637473222C226368616E676573223A5B7B226368616E6765645F6174223A22323032362D31312D32375431323A30343A32332E3030305A222C226A77745F6964223A22313739353738313036335F55455245386D5F3033303837326630222C226E616D65223A22436F6D6D756E6974792047617264656E2046656E6365222C22706C616E223A22636F6D6D756E6974795F67617264656E5F66656E6365227D2C7B226368616E6765645F6174223A22323032362D31312D32375431323A30343A32332E3030305A222C226A77745F6964223A22313739353738313036335F5545524549785F6433666630383461222C226E616D65223A22546F6F6C204C696272617279205368656C766573222C22706C616E223A22746F6F6C5F6C6962726172795F7368656C766573227D2C7B226368616E6765645F6174223A22323032362D31312D32375431323A30343A32332E3030305A222C226A77745F6964223A22313739353738313036335F5545524556455F3536643335633561222C226E616D65223A22437265656B20436C65616E7570205361747572646179222C22706C616E223A22637265656B5F636C65616E75705F7361747572646179227D5D2C22636F6C6C617073655F6B6579223A22737461727265642D70726F6A65637473222C22636F756E74223A332C22637265617465645F6174223A22323032362D31312D32375431323A30343A32332E3633385A222C22646565705F6C696E6B223A2274696D657361666172693A2F2F70726F6A656374732F757064617465733F6A77744964733D313739353738313036335F55455245386D5F30333038373266302C313739353738313036335F5545524549785F64336666303834612C313739353738313036335F5545524556455F3536643335633561222C2267726F7570223A227365766572616C222C226964223A226E74665F3430316230663533333532353335613234613364393338303533326638373461222C226C6F63616C65223A22656E222C22706F6C6C223A22737461727265645F70726F6A65637473222C2272756E5F6964223A2272756E5F32306534633732623138353335613432222C227469746C65223A2250726F6A6563742055706461746573227D','run_20e4c72b18535a42',1795781063638,1795781063647,NULL);
+INSERT INTO "notifications" VALUES(1,'ntf_39b28e02b4320a5e57a6f733798259ae',1,'delivered','several',3,'Project Updates','You have 3 new updates in your starred projects',X'7B22616374696F6E5F6C6162656C73223A7B226469736D697373223A224469736D697373222C226D61726B5F72656164223A224D61726B2061732052656164222C22736E6F6F7A655F3168223A22536E6F6F7A65203120486F7572222C22766965775F75706461746573223A22566965772055706461746573227D2C22616374696F6E73223A5B22766965775F75706461746573222C226469736D697373222C22736E6F6F7A655F3168222C226D61726B5F72656164225D2C22626F6479223A22596F7520686176652033206E6577207570646174657320696E20796F757220737461727265642070726F6A65637473222C226368616E676573223A5B7B226368616E6765645F6174223A22323032362D31312D32375431323A33343A33352E3030305A222C226A77745F6964223A22313739353738323837355F55455245386D5F3363626439323339222C226E616D65223A22436F6D6D756E6974792047617264656E2046656E6365222C22706C616E223A22636F6D6D756E6974795F67617264656E5F66656E6365227D2C7B226368616E6765645F6174223A22323032362D31312D32375431323A33343A33352E3030305A222C226A77745F6964223A22313739353738323837355F5545524549785F3266373335643237222C226E616D65223A22546F6F6C204C696272617279205368656C766573222C22706C616E223A22746F6F6C5F6C6962726172795F7368656C766573227D2C7B226368616E6765645F6174223A22323032362D31312D32375431323A33343A33352E3030305A222C226A77745F6964223A22313739353738323837355F5545524556455F6331633436393631222C226E616D65223A22437265656B20436C65616E7570205361747572646179222C22706C616E223A22637265656B5F636C65616E75705F7361747572646179227D5D2C22636F6C6C617073655F6B6579223A22737461727265642D70726F6A65637473222C22636F756E74223A332C22637265617465645F6174223A22323032362D31312D32375431323A33343A33352E3138365A222C22646565705F6C696E6B223A2274696D657361666172693A2F2F70726F6A656374732F757064617465733F6A77744964733D313739353738323837355F55455245386D5F33636264393233392C313739353738323837355F5545524549785F32663733356432372C313739353738323837355F5545524556455F6331633436393631222C2267726F7570223A227365766572616C222C226964223A226E74665F3339623238653032623433323061356535376136663733333739383235396165222C226C6F63616C65223A22656E222C22706F6C6C223A22737461727265645F70726F6A65637473222C2272756E5F6964223A2272756E5F32633837353037393935653033666338222C227469746C65223A2250726F6A6563742055706461746573227D','run_2c87507995e03fc8',1795782875186,1795782875188,NULL);
 CREATE TABLE page_fetches (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     run_id TEXT NOT NULL,
@@ -314,8 +323,8 @@ CREATE TABLE page_fetches (
     answered_at INTEGER NOT NULL,
     tries INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "page_fetches" VALUES(1,'run_20e4c72b18535a42',1,'897026ac-114e-4d9a-8d18-8615965b9a98','897026ac-114e-4d9a-8d18-8615965b9a98',1795781063608,1795781063630,1);
-INSERT INTO "page_fetches" VALUES(2,'run_b79c403b5f20320e',1,'5130f4cd-57cc-4f99-90fd-60d1d9ccea02','5130f4cd-57cc-4f99-90fd-60d1d9ccea02',1795781063962,1795781063970,1);
+INSERT INTO "page_fetches" VALUES(1,'run_2c87507995e03fc8',1,'037c0847-2ac6-45fb-bae2-063e0d4e54c8','037c0847-2ac6-45fb-bae2-063e0d4e54c8',1795782875177,1795782875178,1);
+INSERT INTO "page_fetches" VALUES(2,'run_1ee6d46b7af7d9fe',1,'4f48064c-4cb8-4b92-a15f-68424a841536','4f48064c-4cb8-4b92-a15f-68424a841536',1795782875271,1795782875272,1);
 CREATE TABLE plan_snapshots (
     account TEXT NOT NULL,
     server TEXT NOT NULL,
@@ -325,11 +334,11 @@ CREATE TABLE plan_snapshots (
     sealed_plan_id TEXT,
     PRIMARY KEY (account, server, plan_id)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','community_garden_fence','1795781063_UERE8m_030872f0','{"name":"Community Garden Fence","description":"The meeting point changed to the north gate.","location":"-14.810000000000002,165.89999999999998","url":"https://example.org/projects/1","start_time":"2025-06-01T00:00:00Z","end_time":"2025-11-28T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','creek_cleanup_saturday','1795781063_UEREVE_56d35c5a','{"name":"Creek Cleanup Saturday","description":"The materials arrived and are stored in the shed.","location":"-38.32,-142.55","start_time":"2025-06-03T00:00:00Z","end_time":"2025-11-30T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','neighborhood_solar_co_op','1795781063_UEREey_1580b803','{"name":"Neighborhood Solar Co-op","description":"New photos are up, and the next session has a date.","start_time":"2025-06-05T00:00:00Z","end_time":"2025-12-02T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','repair_cafe_winter_season','1795781063_UEREbT_02a0f2fc','{"name":"Repair Café Winter Season","description":"Sign-up is open for the last three places.","location":"49.370000000000005,96.07","url":"https://example.org/projects/4","start_time":"2025-06-04T00:00:00Z","end_time":"2025-12-01T00:00:00Z"}',NULL);
-INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','tool_library_shelves','1795781063_UEREIx_d3ff084a','{"name":"Tool Library Shelves","description":"Half of the budget is covered. Thank you!","location":"-35.34,87.63","start_time":"2025-06-02T00:00:00Z","end_time":"2025-11-29T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','community_garden_fence','1795782875_UERE8m_3cbd9239','{"name":"Community Garden Fence","description":"The meeting point changed to the north gate.","location":"-14.810000000000002,165.89999999999998","url":"https://example.org/projects/1","start_time":"2025-06-01T00:00:00Z","end_time":"2025-11-28T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','creek_cleanup_saturday','1795782875_UEREVE_c1c46961','{"name":"Creek Cleanup Saturday","description":"The materials arrived and are stored in the shed.","location":"-38.32,-142.55","start_time":"2025-06-03T00:00:00Z","end_time":"2025-11-30T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','neighborhood_solar_co_op','1795782875_UEREey_9979fa6b','{"name":"Neighborhood Solar Co-op","description":"New photos are up, and the next session has a date.","start_time":"2025-06-05T00:00:00Z","end_time":"2025-12-02T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','repair_cafe_winter_season','1795782875_UEREbT_191b1e1e','{"name":"Repair Café Winter Season","description":"Sign-up is open for the last three places.","location":"49.370000000000005,96.07","url":"https://example.org/projects/4","start_time":"2025-06-04T00:00:00Z","end_time":"2025-12-01T00:00:00Z"}',NULL);
+INSERT INTO "plan_snapshots" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','tool_library_shelves','1795782875_UEREIx_2f735d27','{"name":"Tool Library Shelves","description":"Half of the budget is covered. Thank you!","location":"-35.34,87.63","start_time":"2025-06-02T00:00:00Z","end_time":"2025-11-29T00:00:00Z"}',NULL);
 CREATE TABLE poll_schedules (
     schedule_id TEXT PRIMARY KEY,
     config_json TEXT NOT NULL CHECK (json_valid(config_json)),
@@ -364,8 +373,8 @@ CREATE TABLE recent_runs (
     finished_at INTEGER NOT NULL,
     run TEXT NOT NULL CHECK (json_valid(run))
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "recent_runs" VALUES('run_20e4c72b18535a42','starred_projects',1795781063635,'{"outcome":"changed","startedAt":1795781063607,"finishedAt":1795781063635,"poll":"starred_projects","new":3,"answer":{"tookMilliseconds":22,"serverRequestID":"897026ac-114e-4d9a-8d18-8615965b9a98","status":200,"requestID":"897026ac-114e-4d9a-8d18-8615965b9a98"},"requests":1,"runID":"run_20e4c72b18535a42"}');
-INSERT INTO "recent_runs" VALUES('run_b79c403b5f20320e','starred_projects',1795781063986,'{"runID":"run_b79c403b5f20320e","finishedAt":1795781063986,"outcome":"changed","poll":"starred_projects","new":2,"answer":{"serverRequestID":"5130f4cd-57cc-4f99-90fd-60d1d9ccea02","status":200,"tookMilliseconds":8,"requestID":"5130f4cd-57cc-4f99-90fd-60d1d9ccea02"},"startedAt":1795781063944,"requests":1}');
+INSERT INTO "recent_runs" VALUES('run_1ee6d46b7af7d9fe','starred_projects',1795782875275,'{"runID":"run_1ee6d46b7af7d9fe","requests":1,"finishedAt":1795782875275,"new":2,"outcome":"changed","answer":{"tookMilliseconds":1,"requestID":"4f48064c-4cb8-4b92-a15f-68424a841536","serverRequestID":"4f48064c-4cb8-4b92-a15f-68424a841536","status":200},"poll":"starred_projects","startedAt":1795782875269}');
+INSERT INTO "recent_runs" VALUES('run_2c87507995e03fc8','starred_projects',1795782875183,'{"requests":1,"runID":"run_2c87507995e03fc8","startedAt":1795782875175,"finishedAt":1795782875183,"new":3,"answer":{"requestID":"037c0847-2ac6-45fb-bae2-063e0d4e54c8","status":200,"serverRequestID":"037c0847-2ac6-45fb-bae2-063e0d4e54c8","tookMilliseconds":1},"poll":"starred_projects","outcome":"changed"}');
 CREATE TABLE removed_accounts (
     account TEXT PRIMARY KEY,
     removed_at INTEGER NOT NULL
@@ -375,7 +384,7 @@ CREATE TABLE request_windows (
     window BLOB NOT NULL,
     spent_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "request_windows" VALUES('did:ethr:0x00000000000000000000000000000000000000aa',X'01000000000000004075E41CA201000003000000000000004075E41CA20100000300000000000000',1795781064010);
+INSERT INTO "request_windows" VALUES('did:ethr:0x00000000000000000000000000000000000000aa',X'0100000000000000601B001DA20100000300000000000000601B001DA20100000300000000000000',1795782875283);
 CREATE TABLE sealed_accounts (
     account TEXT PRIMARY KEY,
     did TEXT NOT NULL
@@ -406,7 +415,7 @@ CREATE TABLE settings (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "settings" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','["community_garden_fence","tool_library_shelves","creek_cleanup_saturday","repair_cafe_winter_season","neighborhood_solar_co_op"]',1,'1795781063_UEREVE_56d35c5a',1795781063663,'{}',1795781063586,1795781063663);
+INSERT INTO "settings" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','["community_garden_fence","tool_library_shelves","creek_cleanup_saturday","repair_cafe_winter_season","neighborhood_solar_co_op"]',1,'1795782875_UEREVE_c1c46961',1795782875193,'{}',1795782875168,1795782875193);
 CREATE TABLE shortlinks (
     token TEXT PRIMARY KEY,
     notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
@@ -456,14 +465,14 @@ CREATE TABLE streams (
     UNIQUE (account, server, poll),
     CHECK ((walk_top IS NULL) = (walk_before IS NULL))
 ) STRICT;
-INSERT INTO "streams" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795781063_UEREey_1580b803',1795781063633,NULL,NULL,NULL,1795781063944,1795781063986,'changed',NULL,1795781063638,0,1795781062976,1795781063986);
+INSERT INTO "streams" VALUES(1,'did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795782875_UEREey_9979fa6b',1795782875180,NULL,NULL,NULL,1795782875269,1795782875275,'changed',NULL,1795782875186,0,1795782874997,1795782875275);
 CREATE TABLE watermark_moves (
     stream_id INTEGER NOT NULL REFERENCES streams (id) ON DELETE CASCADE,
     watermark TEXT NOT NULL CHECK (length(watermark) = 26),
     moved_at INTEGER NOT NULL,
     PRIMARY KEY (stream_id, watermark)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "watermark_moves" VALUES(1,'1795781063_UEREVE_56d35c5a',1795781063663);
+INSERT INTO "watermark_moves" VALUES(1,'1795782875_UEREVE_c1c46961',1795782875193);
 CREATE TABLE watermarks (
     account TEXT NOT NULL,
     server TEXT NOT NULL,
@@ -472,7 +481,7 @@ CREATE TABLE watermarks (
     updated_at INTEGER NOT NULL,
     PRIMARY KEY (account, server, poll)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "watermarks" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795781063_UEREVE_56d35c5a',1795781063663);
+INSERT INTO "watermarks" VALUES('did:ethr:0x00000000000000000000000000000000000000aa','https://api.example','starred_projects','1795782875_UEREVE_c1c46961',1795782875193);
 CREATE INDEX idx_settings_updated ON settings (updated_at);
 CREATE INDEX idx_starred_archive ON starred_archive (account, archived_at);
 CREATE INDEX idx_history_stream ON history (stream_id, finished_at);

@@ -153,6 +153,8 @@ struct Settings: Sendable {
         } else {
             options.accounts = .many
             options.fleet.requestsPerSecond = 1000
+            // The network knows the account of a request by its plans.
+            options.fleet.sharedRequests = false
             options.security.masterKeyFile = masterKeyFile
         }
         if usesTokens {
