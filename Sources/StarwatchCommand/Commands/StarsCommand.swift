@@ -146,7 +146,7 @@ struct PlanArguments: ParsableArguments {
         // With --socket alone there can be no configuration.
         guard !force, let options = try? arguments.access.configuration(secrets: false).options else { return ids }
         var known = options.server.dialect.fixed
-        // What the agent has found out.
+        // A running agent can have found it out.
         if known == nil { known = try? await arguments.access.running().perform(ControlAPI.status, ()).server.dialect }
         let dialect = PlanIDRule.certainDialect(known, server: options.server.url)
         if let problem = PlanIDRule.problem(ids, in: dialect) {
