@@ -230,6 +230,20 @@ import Testing
         try await #expect(from.keys.verify().failed == 0)
     }
 
+    @Test func whatWasHandedOutIsDecryptedOnlyByForce() async throws {
+        let store = try await openSource(sealed: true)
+        _ = try await handOut(store)
+        try await store.write(.edit) { db in
+            try db.execute("DELETE FROM signing_keys; DELETE FROM account_sinks")
+        }
+        await #expect(throws: StoreError.sealed(.exportedAccounts)) { try await store.keys.decrypt() }
+        _ = try await store.keys.decrypt(isForced: true)
+        let kept = try await store.direct(.read) { db in
+            try db.integer("SELECT count(*) FROM account_moves WHERE bundle IS NOT NULL")
+        }
+        #expect(kept == 0)
+    }
+
     // MARK: - Source
 
     @Test func theSourceStopsAndHandsOutTheSameAgain() async throws {

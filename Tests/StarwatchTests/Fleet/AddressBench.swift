@@ -23,19 +23,12 @@ struct AddressBench {
         _ body: (AddressBench) async throws -> Void
     ) async throws {
         try await World.with(.endorser) { world in
-            let key = try world.folder.write(Data(repeating: 7, count: 32).base64EncodedString(), to: "key")
             var hook = SinkOptions(
                 name: "my_hook",
                 kind: .webhook(url: "", secretFile: nil, timeout: .seconds(5))
             )
             sink(&hook)
-            let agent = try await world.agent { options in
-                options.accounts = .many
-                options.initialIdentity = nil
-                options.security.masterKeyFile = key
-                options.polls[0].planIDs = []
-                options.polls[0].timing = .every(.seconds(60))
-                options.fleet.requestsPerSecond = 1000
+            let agent = try await world.agentOfMany { options in
                 options.delivery.sinks = [hook]
                 options.log.level = .trace
                 change(&options)

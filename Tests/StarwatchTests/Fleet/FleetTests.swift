@@ -21,13 +21,7 @@ import Testing
         _ body: (World, Agent) async throws -> Void
     ) async throws {
         try await World.with(.endorser) { world in
-            let key = try world.folder.write(Data(repeating: 7, count: 32).base64EncodedString(), to: "key")
-            let agent = try await world.agent(dependencies: dependencies) { options in
-                options.accounts = .many
-                options.initialIdentity = nil
-                options.security.masterKeyFile = key
-                options.polls[0].planIDs = []
-                options.polls[0].timing = .every(.seconds(60))
+            let agent = try await world.agentOfMany(dependencies: dependencies) { options in
                 options.fleet.requestsPerSecond = 1000
                 options.log.level = .info
                 change(&options)

@@ -1,3 +1,5 @@
+import Foundation
+import StarwatchCore
 import StarwatchStore
 
 @testable import Starwatch
@@ -16,5 +18,24 @@ extension Agent {
             visits += leases.count
         }
         return visits
+    }
+}
+
+extension World {
+    /// An agent for many accounts, with an encrypted database. It polls each of them every minute.
+    func agentOfMany(
+        dependencies: AgentDependencies = AgentDependencies(),
+        _ change: (inout AgentOptions) -> Void = { _ in }
+    ) async throws -> Agent {
+        let key = try folder.write(Data(repeating: 7, count: 32).base64EncodedString(), to: "key")
+        return try await agent(dependencies: dependencies) { options in
+            options.accounts = .many
+            options.initialIdentity = nil
+            options.security.masterKeyFile = key
+            options.polls[0].planIDs = []
+            options.polls[0].timing = .every(.seconds(60))
+            options.fleet.requestsPerSecond = 10_000
+            change(&options)
+        }
     }
 }
