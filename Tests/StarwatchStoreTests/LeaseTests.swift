@@ -28,7 +28,13 @@ import Testing
     }
 
     private func claim(_ store: Store, limit: Int = 9, owner: String = "first") async throws -> [AccountLease] {
-        try await store.accounts.claim(limit: limit, owner: owner, now: world.now, until: until).leases
+        try await store.accounts.claim(
+            limit: limit,
+            owner: owner,
+            now: world.now,
+            until: until,
+            for: LeaseTerm(from: .zero)
+        ).leases
     }
 
     private func claimOne(_ store: Store) async throws -> AccountLease { try #require(try await claim(store).first) }
@@ -84,7 +90,14 @@ import Testing
             )
         )
         let now = world.now
-        _ = try await store.accounts.claim(limit: 9, owner: "o", now: now, until: until, maxUndelivered: 1000)
+        _ = try await store.accounts.claim(
+            limit: 9,
+            owner: "o",
+            now: now,
+            until: until,
+            for: LeaseTerm(from: .zero),
+            maxUndelivered: 1000
+        )
         for stream in streams {
             let claimed = try #require(store.polls.claimedState(stream, maxUndelivered: 1000))
             #expect(try await claimed == store.polls.state(stream, maxUndelivered: 1000))
@@ -96,7 +109,14 @@ import Testing
         let store = try await store()
         _ = try await store.polls.state(world.stream, maxUndelivered: 1000)
         let now = world.now
-        _ = try await store.accounts.claim(limit: 9, owner: "o", now: now, until: until, maxUndelivered: 1000)
+        _ = try await store.accounts.claim(
+            limit: 9,
+            owner: "o",
+            now: now,
+            until: until,
+            for: LeaseTerm(from: .zero),
+            maxUndelivered: 1000
+        )
         #expect(store.polls.claimedState(world.stream, maxUndelivered: 1000) != nil)
         store.polls.recordUnchanged(.make(world, .unchanged))
         #expect(store.polls.claimedState(world.stream, maxUndelivered: 1000) == nil)
@@ -106,7 +126,13 @@ import Testing
         let store = try await store([World.alice, World.bob])
         _ = try await store.accounts.set(.paused, of: World.alice, now: world.now)
         #expect(
-            try await store.accounts.claim(limit: 9, owner: "o", now: world.now - .seconds(1), until: until).leases
+            try await store.accounts.claim(
+                limit: 9,
+                owner: "o",
+                now: world.now - .seconds(1),
+                until: until,
+                for: LeaseTerm(from: .zero)
+            ).leases
                 == []
         )
         #expect(try await claim(store).map(\.account) == [World.bob])
@@ -132,12 +158,12 @@ import Testing
         let store = try await store()
         let lease = try await claimOne(store)
         world.now = until - .seconds(1)
-        #expect(try await store.accounts.renew([lease], until: until) == [lease])
+        #expect(try await store.accounts.renew([lease], until: until, for: LeaseTerm(from: .zero)) == [lease])
         world.now = world.now + .seconds(10)
         #expect(try await claim(store, owner: "second") == [])
         world.now = until
         #expect(try await claim(store, owner: "second").map(\.wasReleased) == [false])
-        #expect(try await store.accounts.renew([lease], until: until) == [])
+        #expect(try await store.accounts.renew([lease], until: until, for: LeaseTerm(from: .zero)) == [])
     }
 
     @Test func aReleaseForgetsWhatTheMemoryHasOfTheAccount() async throws {
@@ -173,8 +199,16 @@ import Testing
         let changed = world.now + .seconds(5)
         try await store.accounts.makeDue(World.alice, now: changed)
         // It stays with its owner until the end of the visit.
-        #expect(try await store.accounts.claim(limit: 9, owner: "second", now: changed, until: until).leases == [])
-        #expect(try await store.accounts.renew([lease], until: until) == [lease])
+        #expect(
+            try await store.accounts.claim(
+                limit: 9,
+                owner: "second",
+                now: changed,
+                until: until,
+                for: LeaseTerm(from: .zero)
+            ).leases == []
+        )
+        #expect(try await store.accounts.renew([lease], until: until, for: LeaseTerm(from: .zero)) == [lease])
         _ = try await store.accounts.release(lease, next: until, attempted: nil, succeeded: nil)
         #expect(try await store.accounts.account(World.alice)?.dueAt == changed)
     }
@@ -204,7 +238,7 @@ import Testing
         let store = try await store()
         let lease = try await claimOne(store)
         _ = try await store.accounts.remove(World.alice, now: world.now)
-        #expect(try await store.accounts.renew([lease], until: until) == [])
+        #expect(try await store.accounts.renew([lease], until: until, for: LeaseTerm(from: .zero)) == [])
         let now = world.now
         _ = try await store.accounts.add([AccountDraft(did: World.alice)], server: World.server, now: now) { _ in now }
         // While the visit from before is under way, its account is not claimed.
@@ -212,7 +246,7 @@ import Testing
         #expect(try await !store.accounts.release(lease, next: now, attempted: nil, succeeded: nil))
         let later = try await claimOne(store)
         #expect(later.epoch > lease.epoch && later.generation > lease.generation && later.wasReleased)
-        #expect(try await store.accounts.renew([later], until: until) == [later])
+        #expect(try await store.accounts.renew([later], until: until, for: LeaseTerm(from: .zero)) == [later])
     }
 
     // MARK: - Writes

@@ -131,10 +131,16 @@ extension StatementPlanTests {
                 let draft = AccountDraft(did: World.alice)
                 _ = try await store.accounts.add([draft], server: World.server, now: now) { _ in now }
                 let lease = try #require(
-                    try await store.accounts.claim(limit: 9, owner: "owner", now: now, until: later).leases.first
+                    try await store.accounts.claim(
+                        limit: 9,
+                        owner: "owner",
+                        now: now,
+                        until: later,
+                        for: LeaseTerm(from: .zero)
+                    ).leases.first
                 )
                 try await world.commit(store, world.changes(1...3))
-                _ = try await store.accounts.renew([lease], until: later)
+                _ = try await store.accounts.renew([lease], until: later, for: LeaseTerm(from: .zero))
                 try await store.accounts.makeDue(World.alice, now: now)
                 _ = try await store.accounts.release(lease, next: later, attempted: now, succeeded: now)
                 _ = try await store.accounts.list(after: World.bob, limit: 9)

@@ -13,8 +13,6 @@ import Synchronization
 /// An account that rests has no task and no memory here. When the service must stop, it claims nothing more, cancels the
 /// requests in flight, delivers what is stored, and releases each account.
 final class FleetService<Visited: VisitedAccount>: Service {
-    /// Duration of a lease. After a crash, the accounts that were at work wait for this long.
-    static var lease: Duration { .seconds(30) }
     /// The largest number of accounts of a claim, and of ends that wait for the next one.
     static var batch: Int { 100 }
     /// The longest time for which an end waits, if the next claim does not come.
@@ -119,11 +117,13 @@ final class FleetService<Visited: VisitedAccount>: Service {
         let now = time.now
         do throws(StoreError) {
             try await followClock(now)
+            let term = LeaseTerm(from: time.boottime)
             let (leases, lost) = try await store.accounts.claim(
                 limit: Self.batch,
                 owner: owner,
                 now: now,
-                until: now + Self.lease,
+                until: now + LeaseTerm.length,
+                for: term,
                 maxUndelivered: maxUndelivered,
                 after: takeEnds()
             )
@@ -158,7 +158,9 @@ final class FleetService<Visited: VisitedAccount>: Service {
                 try await store.accounts.moveDue(by: step)
             }
             // The clock of an earlier run can have been ahead.
-            if step == nil { try await store.accounts.settleDue(latest: now + Self.longestRest + Self.lease, now: now) }
+            if step == nil {
+                try await store.accounts.settleDue(latest: now + Self.longestRest + LeaseTerm.length, now: now)
+            }
         } catch {
             lastClaim.withLock { $0 = nil }
             throw error
@@ -189,7 +191,7 @@ final class FleetService<Visited: VisitedAccount>: Service {
                 memory: memory,
                 time: time,
                 clock: environment.clock,
-                mustEnd: { self.stopping.load(ordering: .relaxed) || !self.holds(lease) }
+                mustEnd: { self.mustEnd(lease) }
             ).run()
         }
         if !end.memory.isEmpty { memories.withLock { $0[lease.account] = end.memory } }
@@ -198,7 +200,11 @@ final class FleetService<Visited: VisitedAccount>: Service {
         metrics.visits.observe(time.monotonic - began)
     }
 
-    private func holds(_ lease: AccountLease) -> Bool { held.withLock { $0[lease.account] == lease } }
+    /// Whether a visit begins no further poll.
+    private func mustEnd(_ lease: AccountLease) -> Bool {
+        stopping.load(ordering: .relaxed) || held.withLock { $0[lease.account] != lease }
+            || !store.accounts.canAsk(for: lease.account, at: time.boottime)
+    }
 
     /// Releases an account, together with others unless the loop rests.
     private func release(_ lease: AccountLease, _ end: Visit.End, at next: Timestamp) async {
@@ -247,19 +253,23 @@ final class FleetService<Visited: VisitedAccount>: Service {
     /// Renews the leases until the last visit has ended.
     private func renew(until stopped: Promise<Void>) async {
         while !Task.isCancelled {
-            let isOver = await TimeLimit.run(within: Self.lease / 3, on: time, late: false) {
+            let isOver = await TimeLimit.run(within: LeaseTerm.length / 3, on: time, late: false) {
                 await stopped.value() != nil
             }
             guard isOver == false else { return }
-            let leases = held.withLock { Array($0.values) }
-            guard !leases.isEmpty else { continue }
-            try? await followClock(time.now)
-            guard let kept = try? await store.accounts.renew(leases, until: time.now + Self.lease) else { continue }
-            let lost = Set(leases.map(\.account)).subtracting(kept.map(\.account))
-            for account in lost {
-                metrics.lost.increment()
-                await residents.runtime(of: account)?.abort()
-            }
+            await renewLeases()
+        }
+    }
+
+    func renewLeases() async {
+        let leases = held.withLock { Array($0.values) }
+        guard !leases.isEmpty else { return }
+        try? await followClock(time.now)
+        let (until, term) = (time.now + LeaseTerm.length, LeaseTerm(from: time.boottime))
+        guard let kept = try? await store.accounts.renew(leases, until: until, for: term) else { return }
+        for account in Set(leases.map(\.account)).subtracting(kept.map(\.account)) {
+            metrics.lost.increment()
+            await residents.runtime(of: account)?.abort()
         }
     }
 

@@ -16,6 +16,7 @@ package actor Gate {
     package nonisolated let clock: (any ServerTime)?
     /// The configured dialect; `nil` if responses decide it.
     package nonisolated let fixedDialect: Dialect?
+    private nonisolated let store: Store?
     private let observer: (any GateObserver)?
 
     var known = KnownServer()
@@ -40,6 +41,7 @@ package actor Gate {
         jumps: Duration = .zero
     ) {
         self.server = server
+        self.store = store
         windows = AccountWindows(limits: limits, store: store)
         fixedDialect = dialect
         self.clock = clock
@@ -180,6 +182,12 @@ package actor Gate {
         guard let until = wait.until(at: now) else { return .go }
         end(account: account, acknowledging: identifiers, now: now)
         return .wait(until: until, source: .server)
+    }
+
+    /// Whether requests of an account can go; see ``StoreAccounts/canAsk(for:at:)``.
+    package nonisolated func serves(_ account: DID?, at boottime: Duration) -> Bool {
+        guard let account, let store else { return true }
+        return store.accounts.canAsk(for: account, at: boottime)
     }
 
     /// Removes a request from the queue after it gave up.

@@ -122,6 +122,11 @@ private struct OpenRequest {
                     now: admittedAt
                 )
                 guard admission == .go else { continue }
+                // Last, because the token and the count can take a while.
+                guard gate.serves(account, at: time.boottime) else {
+                    await gate.ended(account: account, acknowledging: identifiers, now: time.now)
+                    throw .leaseLost
+                }
                 return .success(
                     RequestAttempt(
                         token: token,

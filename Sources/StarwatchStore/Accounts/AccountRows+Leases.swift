@@ -33,8 +33,8 @@ extension AccountRows {
         maxUndelivered: Int = .max
     ) throws -> [AccountClaim] {
         // A visit that outlives its lease is still under way here.
-        let free = try due(limit: limit + db.context.leases.count, now: now)
-            .filter { $0.did.map { db.context.leases[$0]?.owner != owner } ?? true }.prefix(limit)
+        let free = try due(limit: limit + db.context.permits.leases, now: now)
+            .filter { $0.did.map { db.context.permits[$0]?.owner != owner } ?? true }.prefix(limit)
         let update = try db.statement("UPDATE leases SET due_at = ?, owner = ?, epoch = epoch + 1 WHERE account = ?")
         // Also of an account that does not open, which would otherwise be in the way of the others.
         for due in free { try update.run([until.milliseconds, owner, due.key]) }

@@ -63,18 +63,6 @@ struct MoveRows {
         return try stored.map { String(decoding: try db.opened($0, .movedBundle, row: key), as: UTF8.self) }
     }
 
-    /// Whether a sink has a notification of the account now, and its answer is not stored yet.
-    func isDelivering(_ account: DID, now: Timestamp) throws -> Bool {
-        try db.integer(
-            """
-            SELECT EXISTS (SELECT 1 FROM streams s CROSS JOIN notifications n ON n.stream_id = s.id
-                CROSS JOIN deliveries d ON d.notification_id = n.id
-                WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' AND d.leased_until > ?)
-            """,
-            [db.key(account), now.milliseconds]
-        ) == 1
-    }
-
     // MARK: - Reading
 
     /// All that moves of an account.

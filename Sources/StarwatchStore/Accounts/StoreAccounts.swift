@@ -119,7 +119,8 @@ extension StoreAccounts {
     ///
     /// - Parameters:
     ///   - owner: A name that no other process has, nor an earlier start of this one.
-    ///   - until: The end of the leases, which ``renew(_:until:)`` moves.
+    ///   - until: The end of the leases, which ``renew(_:until:for:)`` moves.
+    ///   - term: The time for which the caller uses them.
     ///   - maxUndelivered: The limit on the pending and claimed rows of each account.
     ///   - ends: The leases to end first, as with ``release(_:)``, in the same transaction.
     /// - Returns: The leases, and those of `ends` that were lost.
@@ -128,6 +129,7 @@ extension StoreAccounts {
         owner: String,
         now: Timestamp,
         until: Timestamp,
+        for term: LeaseTerm,
         maxUndelivered: Int = .max,
         after ends: [LeaseEnd] = []
     ) async throws(StoreError) -> (leases: [AccountLease], lost: [AccountLease]) {
@@ -143,7 +145,7 @@ extension StoreAccounts {
             }
             // Another owner can have changed the accounts meanwhile.
             store.forget(Set(claims.map(\.lease.account)))
-            for claim in claims { store.remember(claim, maxUndelivered: maxUndelivered) }
+            for claim in claims { store.remember(claim, for: term, maxUndelivered: maxUndelivered) }
             let leases = claims.map(\.lease)
             if leases.contains(where: { !$0.wasReleased }) { store.memory.snapshots.forget() }
             return (leases, lost)
@@ -173,8 +175,25 @@ extension StoreAccounts {
     /// Moves the ends of leases.
     ///
     /// - Returns: The leases that are still held, unchanged.
-    package func renew(_ leases: [AccountLease], until: Timestamp) async throws(StoreError) -> [AccountLease] {
-        try await store.write(.lease) { db in try leases.filter { try db.accounts.renew($0, until: until) } }
+    package func renew(
+        _ leases: [AccountLease],
+        until: Timestamp,
+        for term: LeaseTerm
+    ) async throws(StoreError) -> [AccountLease] {
+        try await store.perform { store throws(StoreError) in
+            let kept = try store.write(.lease) { db in
+                try leases.filter { try db.accounts.renew($0, until: until) }
+            }
+            store.permits.renew(kept, for: term)
+            return kept
+        }
+    }
+
+    /// Whether a request can be sent for an account: not if its lease was claimed here and can have been lost since.
+    ///
+    /// A write finds that out by itself. A request that is counted already, or an answer that comes late, does not write first.
+    package func canAsk(for account: DID, at boottime: Duration) -> Bool {
+        store.permits.canAsk(for: account, at: boottime)
     }
 
     /// Ends leases after their visits, in one transaction, and the accounts' share of the store's memory.
@@ -193,7 +212,7 @@ extension Store {
     ) throws(StoreError) -> (answer: Answer, lost: [AccountLease]) {
         let ended = Set(ends.map(\.lease.account))
         // Also if it fails: the leases then end by themselves.
-        for end in ends where context.leases[end.lease.account] == end.lease { context.leases[end.lease.account] = nil }
+        for end in ends { permits.end(end.lease) }
         // Before the access, which would store them in a transaction of their own.
         var late = memory.late.take()
         let ids = streamIDs
@@ -215,9 +234,9 @@ extension Store {
         }
     }
 
-    fileprivate func remember(_ claim: AccountClaim, maxUndelivered: Int) {
+    fileprivate func remember(_ claim: AccountClaim, for term: LeaseTerm, maxUndelivered: Int) {
         let account = claim.lease.account
-        context.leases[account] = claim.lease
+        permits.hold(claim.lease, for: term)
         memory.claims.remember(claim.account, of: account)
         for stream in claim.streams {
             streamIDs[stream.stream] = stream.id

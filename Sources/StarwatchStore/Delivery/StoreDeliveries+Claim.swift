@@ -33,7 +33,7 @@ extension StoreDeliveries {
     ) async throws(StoreError) -> [OpenNotification] {
         guard !sinks.isEmpty else { return [] }
         return try await store.write(.claim, of: stream) { db, id in
-            let isLeaving = db.context.leaving.contains(stream.account)
+            let isLeaving = db.context.permits.isLeaving(stream.account)
             guard try !isLeaving && db.identity.isActive(stream.account) else { return [] }
             let rows = try db.deliveries.pending(stream, id, limit: limit, now: now)
             guard !rows.isEmpty else { return [] }
@@ -94,7 +94,7 @@ extension StoreDeliveries {
     ) async throws(StoreError) -> [OpenNotification] {
         let due = "d.state = 'pending' AND d.next_attempt_at <= ?1 AND (d.leased_until IS NULL OR d.leased_until <= ?1)"
         return try await store.write(.claim, of: account) { db in
-            guard !db.context.leaving.contains(account) else { return [] }
+            guard !db.context.permits.isLeaving(account) else { return [] }
             let found: [(id: Int64, stream: Int64, content: (OutgoingNotification, StreamKey)?)] = try db.all(
                 """
                 SELECT \(NotificationRows.outgoingColumns), n.stream_id
@@ -168,7 +168,7 @@ extension StoreDeliveries {
     /// `nil` if none is.
     package func nextAt(of account: DID) async throws(StoreError) -> Timestamp? {
         try await store.direct(.read) { db in
-            guard !db.context.leaving.contains(account) else { return nil }
+            guard !db.context.permits.isLeaving(account) else { return nil }
             return try db.value(
                 """
                 SELECT min(\(DeliveryRows.nextAt)) FROM streams s

@@ -46,6 +46,8 @@ package struct StoreOptions: Sendable {
     /// Called on the store's queue at the moments of every access. The access fails with the error that it throws.
     /// Simulations use it to inject disk errors.
     package var interrupt: (@Sendable (StoreOperation, StoreMoment) throws(StoreError) -> Void)?
+    /// Whether writes for an account whose lease was lost are refused. Simulations switch it off, to see that they notice.
+    package var fencesWrites = true
 
     package init(path: String) { self.path = path }
 }

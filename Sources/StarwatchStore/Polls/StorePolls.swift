@@ -131,7 +131,7 @@ extension Store {
         let late = memory.late.take()
         guard !late.isEmpty else { return }
         do throws(StoreError) {
-            if context.leases.isEmpty, late.windows.isEmpty, late.cycles.count == 1,
+            if permits.leases == 0, late.windows.isEmpty, late.cycles.count == 1,
                 let cycle = late.cycles.values.first
             {
                 return try finish(cycle)

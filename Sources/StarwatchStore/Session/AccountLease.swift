@@ -44,7 +44,7 @@ extension Session {
 
     /// Whether the lease of an account is still the one that was claimed here; true if none was.
     func hasLease(of account: DID) throws -> Bool {
-        guard let lease = context.leases[account] else { return true }
+        guard context.options.fencesWrites, let lease = context.permits[account] else { return true }
         return try integer(
             "SELECT count(*) FROM leases WHERE account = ? AND owner = ? AND epoch = ?",
             [key(account), lease.owner, lease.epoch]

@@ -20,10 +20,8 @@ final class SessionContext {
     private var snapshotsAt = 0
     /// The name of this start of the process, under which it keeps its totals.
     let start: String
-    /// The leases that this store has claimed and not released.
-    var leases: [DID: AccountLease] = [:]
-    /// The accounts that wait to be handed out. Nothing of theirs is claimed for delivery.
-    var leaving: Set<DID> = []
+    /// The leases that this store has claimed and not released, and the accounts that wait to be handed out.
+    let permits = AccountPermits()
     /// Whether the totals of former starts are one row.
     var hasMergedTotals = false
     private var changes: [OutboxChange: Int] = [:]

@@ -17,6 +17,7 @@ package actor Store {
     nonisolated let memory = StoreMemory()
     let database: DatabaseQueue
     let context: SessionContext
+    nonisolated let permits: AccountPermits
     /// `nil` if the database is only read.
     let lock: FileLock?
     nonisolated let pageCheck: PageCheck
@@ -40,6 +41,7 @@ package actor Store {
             let opened = try options.reads ? OpenedDatabase.beside(options) : OpenedDatabase.owned(options)
             (lock, database) = (opened.lock, opened.queue)
             (pageCheck, context, upgrade) = (opened.pageCheck, opened.context, opened.upgrade)
+            permits = opened.context.permits
         } catch {
             let error = StoreError(error).naming(UpgradeCopy(path: options.path))
             options.observer?.failed(error.kind)
@@ -87,7 +89,7 @@ package actor Store {
         of account: DID? = nil,
         _ body: @Sendable (Session) throws -> T
     ) throws(StoreError) -> T {
-        if let account, operation.writes, context.leases[account] != nil {
+        if let account, operation.writes, permits[account] != nil {
             return try write(operation, of: account, body)
         }
         return try access(operation, account) {
