@@ -9,6 +9,8 @@ final class CurlTransfer {
     let continuation: CheckedContinuation<HTTPExchange, Never>
 
     var easy: UnsafeMutableRawPointer?
+    /// The handle that it was added to.
+    var shard: CurlShard?
     var headerList: UnsafeMutablePointer<curl_slist>?
     private(set) var isTooLarge = false
     /// Whether the name lookup was refused, because too many are in progress.

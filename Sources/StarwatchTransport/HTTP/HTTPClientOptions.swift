@@ -16,6 +16,9 @@ package struct HTTPClientOptions: Sendable {
     package static let environmentProxy = "environment"
     /// Limit of concurrent requests. Further requests wait.
     package var maxInFlight = 256
+    /// The number of requests of one of libcurl's handles. Others use further handles, with connections of their own; see
+    /// ``CurlShard``.
+    package var requestsPerHandle = 32
     /// Limit of concurrent name lookups in this process, including hanging lookups whose request has ended. A request
     /// beyond the limit fails immediately with ``HTTPError/dns``.
     package var maxLookups = 16
