@@ -112,6 +112,21 @@ import Testing
         #expect(try await claim(store).map(\.account) == [World.bob])
     }
 
+    @Test func onlyAccountsWithChangesToDeliverAreClaimedForDelivery() async throws {
+        let store = try await store([World.alice, World.bob])
+        let stream = StreamKey(account: World.bob, server: World.server, poll: PollName("one")!)
+        try await world.commit(store, world.changes(1...3), stream: stream)
+        let (now, until) = (world.now, until)
+        let counts = try await store.accounts.counts(.delivery, now: now)
+        #expect(counts.due == 1 && counts.active == 2 && counts.oldestDue == now)
+        #expect(try await store.accounts.nextDue(.delivery) == now)
+        #expect(try await store.accounts.nextDue() == now - .seconds(1))
+        let leases = try await store.accounts.claim(.delivery, limit: 9, owner: "o", now: now, until: until).leases
+        #expect(leases.map(\.account) == [World.bob])
+        #expect(try await store.accounts.counts(.delivery, now: now).due == 0)
+        #expect(try await claim(store).map(\.account) == [World.alice])
+    }
+
     @Test func aReleasedAccountIsDueAtItsNextTime() async throws {
         let store = try await store()
         let lease = try await claimOne(store)
@@ -351,7 +366,7 @@ extension Store {
         defer { context.changedRows = before }
         return try other.write { db in
             try context.run(
-                { try $0.accounts.claim(limit: 9, owner: owner, now: now, until: until).map(\.lease) },
+                { try $0.accounts.claim(.all, limit: 9, owner: owner, now: now, until: until).map(\.lease) },
                 on: db
             )
         }

@@ -125,6 +125,18 @@ import Testing
         )
     }
 
+    @Test func thePollsThatAnAccountWantsMoveWithIt() async throws {
+        let store = try await source.open()
+        var draft = AccountDraft(did: World.alice, stars: ["p"])
+        draft.polls = [PollName("nightly")!]
+        let now = source.now
+        _ = try await store.accounts.add([draft], server: World.server, now: now) { _ in now }
+        #expect(try await store.accounts.account(World.alice)?.polls == draft.polls)
+        let target = try await openDestination()
+        #expect(try await take(target, text(handOut(store))) == .arrived)
+        #expect(try await target.accounts.account(World.alice)?.polls == draft.polls)
+    }
+
     // MARK: - Tables
 
     /// A new table must be put on one of the two lists.

@@ -96,15 +96,27 @@ extension AgentStatus {
         public var oldestDue: String?
         /// Seconds that one round of all accounts takes at least, by the limit of requests.
         public var roundSeconds: Double
+        /// Requests of one round.
+        public var roundRequests: Int?
+        /// Requests for many accounts together since the start; `nil` if each asks alone.
+        public var sharedRequests: Int?
+        /// The polls that they answered.
+        public var sharedPolls: Int?
 
         enum CodingKeys: String, SnakeKey {
-            case active, paused, due, stale, withoutAddress, oldestDue, roundSeconds
+            case active, paused, due, stale, withoutAddress, oldestDue, roundSeconds, roundRequests
+            case sharedRequests, sharedPolls
         }
 
-        package init(_ counts: AccountCounts, round: Duration) {
+        package init(_ counts: AccountCounts, round: Duration, requests: Int) {
             (active, paused, due, stale) = (counts.active, counts.paused, counts.due, counts.stale)
             withoutAddress = counts.unreachable
-            (oldestDue, roundSeconds) = (counts.oldestDue?.iso8601, round.inSeconds)
+            (oldestDue, roundSeconds, roundRequests) = (counts.oldestDue?.iso8601, round.inSeconds, requests)
+        }
+
+        /// How many requests the shared ones saved.
+        package var savedRequests: Int? {
+            sharedPolls.flatMap { polls in sharedRequests.map { max(polls - $0, 0) } }
         }
     }
 

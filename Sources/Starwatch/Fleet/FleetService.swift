@@ -27,6 +27,7 @@ final class FleetService<Visited: VisitedAccount>: Service {
     private let store: Store
     private let environment: Environment
     private let progress: ProgressMark
+    private let server: VisitedServer
     private let polls: [PollName]
     private let visits: Int
     private let maxUndelivered: Int
@@ -48,20 +49,20 @@ final class FleetService<Visited: VisitedAccount>: Service {
     private let restsUntil = Mutex<Timestamp?>(nil)
 
     /// - Parameters:
-    ///   - progress: Marked for each of `polls`, because no poll has a loop that would mark it.
+    ///   - progress: Marked for each poll, because no poll has a loop that would mark it.
     ///   - options: Those with the limits on accounts at work, and on the undelivered rows of each.
     ///   - executor: The executor of cycles, on which visits change no threads; `nil` for any.
     init(
         store: Store,
         environment: Environment,
+        server: VisitedServer,
         progress: ProgressMark,
-        polls: [PollName],
         options: AgentOptions,
         executor: (any TaskExecutor)?,
         residents: ResidentAccounts<Visited>
     ) {
-        (self.store, self.environment, self.progress) = (store, environment, progress)
-        (self.polls, self.executor, self.residents) = (polls, executor, residents)
+        (self.store, self.environment, self.server, self.progress) = (store, environment, server, progress)
+        (self.executor, self.residents, polls) = (executor, residents, options.polls.map(\.name))
         (visits, maxUndelivered) = (options.limits.maxConcurrentPolls, options.outbox.maxUndelivered)
     }
 
@@ -119,8 +120,10 @@ final class FleetService<Visited: VisitedAccount>: Service {
         let now = time.now
         do throws(StoreError) {
             try await followClock(now)
+            try await server.look(now: now)
             let (leases, lost) = try await store.accounts.claim(
-                limit: Self.batch,
+                server.work,
+                limit: server.limit(Self.batch),
                 owner: owner,
                 now: now,
                 until: now + Self.lease,
@@ -128,6 +131,7 @@ final class FleetService<Visited: VisitedAccount>: Service {
                 after: takeEnds()
             )
             held.withLock { held in for lease in leases { held[lease.account] = lease } }
+            server.claimed(leases)
             for lease in leases {
                 metrics.claims[lease.wasReleased ? .released : .expired].increment()
             }
@@ -172,7 +176,10 @@ final class FleetService<Visited: VisitedAccount>: Service {
         // Before the database is read, so that an account that is released meanwhile wakes the loop.
         restsUntil.withLock { $0 = until }
         await storeEnds()
-        if let next = try? await store.accounts.nextDue() { until = min(until, max(next, now + Self.shortestRest)) }
+        if let end = server.waitsUntil { until = min(until, end) }
+        if let next = try? await store.accounts.nextDue(server.work) {
+            until = min(until, max(next, now + Self.shortestRest))
+        }
         restsUntil.withLock { $0 = until }
         await wake.wait(for: until - now, on: time)
         restsUntil.withLock { $0 = nil }
@@ -180,7 +187,8 @@ final class FleetService<Visited: VisitedAccount>: Service {
 
     func visit(_ lease: AccountLease) async {
         let began = time.monotonic
-        metrics.lag.observe(max(time.now - lease.dueAt, .zero))
+        // An account that waits for the server is not late.
+        metrics.lag.observe(max(time.now - server.due(since: lease.dueAt, now: time.now), .zero))
         let memory = memories.withLock { $0.removeValue(forKey: lease.account) ?? Visit.Memory() }
         let end = await residents.with(lease.account) { visited in
             await Visit(
@@ -196,6 +204,7 @@ final class FleetService<Visited: VisitedAccount>: Service {
         let latest = time.now + Self.longestRest
         await release(lease, end, at: min(end.next ?? latest, latest))
         metrics.visits.observe(time.monotonic - began)
+        if server.ended(lease.account) { wake.raise() }
     }
 
     private func holds(_ lease: AccountLease) -> Bool { held.withLock { $0[lease.account] == lease } }

@@ -71,10 +71,9 @@ struct Visit {
 
     /// The time at which the server can be asked again; `nil` if it can be asked now.
     private func pauseOfServer() async -> Timestamp? {
-        let (gate, now) = (visited.account.gate, time.now)
-        if let hold = await gate.hold(now: now) { return hold.until ?? now + Self.shortestRetry }
-        guard await !gate.isReady(now: now) else { return nil }
-        return max(await gate.circuit.nextTry ?? now, now + Self.shortestRetry)
+        let now = time.now
+        guard case .waits(let until) = try? await visited.account.gate.readiness(now: now).state else { return nil }
+        return until ?? now + Self.shortestRetry
     }
 
     private func poll(_ end: inout End) async {

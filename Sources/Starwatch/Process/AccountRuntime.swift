@@ -90,6 +90,9 @@ package final class AccountRuntime: Sendable {
             served == nil ? options.canary.map { [context] in CanaryService(every: $0.every, context: context) } : nil
     }
 
+    /// The requests that many accounts share; `nil` if each asks alone.
+    var sharing: SharedRequests? { maker.sharing }
+
     /// The background services in their start order. They stop in reverse: polling first, then delivery, then
     /// acknowledgement.
     var services: [any Service] {
@@ -139,7 +142,7 @@ private struct AccountRuntimeMaker {
     let options: AgentOptions
     private let api: EndorserAPI
     /// The requests that accounts without a token share; `nil` if each asks alone.
-    private let sharing: SharedRequests?
+    let sharing: SharedRequests?
     /// The polls of the active identity. Their splay is this installation's.
     let polls: [Poll]
 

@@ -79,7 +79,7 @@ struct StatusReporter: Sendable {
         if let fleet {
             let counts = try await fleet.accounts.counts()
             status.outbox.count(for: counts.active, threshold: options.outbox.backpressureThreshold)
-            status.accounts = AgentStatus.Accounts(counts, round: fleet.accounts.round(of: counts))
+            status.accounts = fleet.accounts.status(of: counts)
             facts.isSignedOut = counts.active == 0
             facts.accounts = fleet.accounts.facts(counts, now: now)
         } else {

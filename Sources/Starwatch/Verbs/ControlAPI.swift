@@ -72,7 +72,9 @@ package struct ControlVerbs: Sendable {
     }
     /// Ends the wait that the server asked for.
     package let clearServerWait = Verb(.post, "/api/v1/server/clear-wait", counts: .serverClearWait) {
-        try await $0.polls.clearServerWait()
+        let report = try await $0.polls.clearServerWait()
+        $0.fleet?.service.wake.raise()
+        return report
     }
     package let reload = Verb(.post, "/api/v1/reload", counts: .reload, patience: ControlAPI.Patience.ofWrites) {
         topics in

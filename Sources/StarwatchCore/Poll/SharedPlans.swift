@@ -28,6 +28,12 @@ package struct SharedPlans: Sendable {
     /// The number of portions.
     package var count: Int { portions.count }
 
+    /// Whether no further plan has a portion.
+    package var isFull: Bool { portions.count == SharedTerms.mostPortions && firstWithRoom == portions.count }
+
+    /// Whether each of an account's plans has a portion.
+    package func has(_ plans: [String]) -> Bool { plans.allSatisfy { entries[$0] != nil } }
+
     /// Notes that an account wants these plans. Those beyond the last portion are ignored.
     package mutating func want(_ plans: [String], at now: Duration) {
         for plan in plans {
@@ -83,25 +89,47 @@ package struct SeenStars: Sendable {
     private struct Entry {
         let stars: Int
         let at: Duration
+        let next: Next
+    }
+
+    /// The next poll of an account.
+    package enum Next: Sendable, CaseIterable {
+        /// It can take its part of an answer for many accounts.
+        case shares
+        case asksAlone
+        /// Without stars it asks nothing.
+        case rests
     }
 
     /// The time after which an account that is not polled is forgotten.
     private static let kept = Duration.seconds(8 * 86_400)
 
     private var entries: [Int: Entry] = [:]
+    private var counts: [Next: Int] = [:]
     private var prunedAt = Duration.zero
 
     package init() {}
 
-    /// The number of accounts and polls.
-    package var count: Int { entries.count }
+    /// The number of accounts and polls that ask the server for something.
+    package var count: Int { self[.shares] + self[.asksAlone] }
 
-    package mutating func note(_ stars: [String], of stream: StreamKey, at now: Duration) {
+    /// The number of accounts and polls by what they do next.
+    package subscript(next: Next) -> Int { counts[next] ?? 0 }
+
+    /// - Parameter shares: Whether each of the stars has a portion.
+    package mutating func note(_ stars: [String], of stream: StreamKey, shares: Bool, at now: Duration) {
         if now - prunedAt > Self.kept {
             entries = entries.filter { now - $0.value.at <= Self.kept }
+            counts = entries.values.reduce(into: [:]) { $0[$1.next, default: 0] += 1 }
             prunedAt = now
         }
-        entries[stream.hashValue] = Entry(stars: stars.hashValue, at: now)
+        let entry = Entry(
+            stars: stars.hashValue,
+            at: now,
+            next: stars.isEmpty ? .rests : shares ? .shares : .asksAlone
+        )
+        if let former = entries.updateValue(entry, forKey: stream.hashValue) { counts[former.next, default: 0] -= 1 }
+        counts[entry.next, default: 0] += 1
     }
 
     package func has(_ stars: [String], of stream: StreamKey) -> Bool {

@@ -17,6 +17,8 @@ package struct SharedTerms: Sendable, Hashable {
     /// The greatest age of an answer: a fifth of the poll's interval, at most 5 minutes. A change is then announced at most a
     /// fifth of the interval later than without sharing, and a round takes at most five or six requests for each portion.
     package let life: Duration
+    /// The number of answers that a round takes for each portion.
+    package let answers: Int
     /// The range of an answer before the time of its request, if no account needs more.
     private let usual: Duration
     /// The longest range. An account that needs more asks alone.
@@ -27,6 +29,7 @@ package struct SharedTerms: Sendable, Hashable {
     ///   - gap: The longest time between two runs.
     package init(interval: Duration, gap: Duration) {
         life = min(interval / Self.parts, Self.longestLife)
+        answers = max(1, Int((interval.inSeconds / life.inSeconds).rounded(.up)))
         usual = interval + life + Self.delay
         longest = max(interval, gap) + life + Self.delay
     }

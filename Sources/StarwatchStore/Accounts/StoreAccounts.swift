@@ -84,27 +84,32 @@ package struct StoreAccounts: Sendable {
     }
 
     /// The time when the next active account is due, or the lease of one ends; `nil` without active accounts.
-    package func nextDue() async throws(StoreError) -> Timestamp? {
+    ///
+    /// - Parameter work: The work that can be done.
+    package func nextDue(_ work: VisitWork = .all) async throws(StoreError) -> Timestamp? {
         try await store.direct(.read) { db in
             try db.value(
                 """
-                SELECT l.due_at FROM leases l JOIN accounts a ON a.account = l.account
-                WHERE a.status = 'active' ORDER BY l.due_at LIMIT 1
+                SELECT l.due_at FROM leases l
+                WHERE EXISTS (SELECT 1 FROM accounts a WHERE a.account = l.account AND \(AccountRows.can(work)))
+                ORDER BY l.due_at LIMIT 1
                 """
             )
         }
     }
 
     /// - Parameters:
+    ///   - work: The work that can be done; accounts without such work are not due.
     ///   - staleBefore: The time since which an account must have succeeded, or been added.
     ///   - addressed: The sinks that need an address of the account, if all do; none if another sink reaches every account.
     package func counts(
+        _ work: VisitWork = .all,
         now: Timestamp,
         staleBefore: Timestamp = Timestamp(milliseconds: 0),
         addressed: [String] = []
     ) async throws(StoreError) -> AccountCounts {
         try await store.direct(.read) { db in
-            try db.accounts.counts(now: now, staleBefore: staleBefore, addressed: addressed)
+            try db.accounts.counts(work, now: now, staleBefore: staleBefore, addressed: addressed)
         }
     }
 }
@@ -118,12 +123,14 @@ extension StoreAccounts {
     /// ``StoreError/leaseLost`` if another owner has claimed them.
     ///
     /// - Parameters:
+    ///   - work: The work that can be done. Accounts without such work are not claimed, and stay due.
     ///   - owner: A name that no other process has, nor an earlier start of this one.
     ///   - until: The end of the leases, which ``renew(_:until:)`` moves.
     ///   - maxUndelivered: The limit on the pending and claimed rows of each account.
     ///   - ends: The leases to end first, as with ``release(_:)``, in the same transaction.
     /// - Returns: The leases, and those of `ends` that were lost.
     package func claim(
+        _ work: VisitWork = .all,
         limit: Int,
         owner: String,
         now: Timestamp,
@@ -134,6 +141,7 @@ extension StoreAccounts {
         try await store.perform { store throws(StoreError) in
             let (claims, lost) = try store.release(ends) { db in
                 try db.accounts.claim(
+                    work,
                     limit: limit,
                     owner: owner,
                     now: now,

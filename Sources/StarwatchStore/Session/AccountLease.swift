@@ -21,6 +21,13 @@ package struct AccountLease: Sendable, Hashable {
     package static let requests = 5
 }
 
+/// The work that visits can do now.
+package enum VisitWork: Sendable {
+    case all
+    /// Delivery alone, because the server takes no requests.
+    case delivery
+}
+
 /// The end of a lease after a visit.
 package struct LeaseEnd: Sendable, Hashable {
     package let lease: AccountLease

@@ -27,7 +27,7 @@ import Testing
             #"{"did": "\#(FleetWorld.did(5))"}"#,
         ]
         let form =
-            #"must be JSON of the form {"did": "did:ethr:0x…", "stars": ["…"], "sinks": {"hook": {"url": "https://…"}}}; the others are added."#
+            #"must be JSON of the form {"did": "did:ethr:0x…", "stars": ["…"], "polls": ["…"], "sinks": {"hook": {"url": "https://…"}}}; the others are added."#
         let refused = [
             (2, form),
             (
