@@ -82,10 +82,7 @@ package final class IdentityContext: Sendable {
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp
     ) {
-        self.store = store
-        self.served = served
-        self.isShared = isShared
-        self.logger = logger
+        (self.store, self.served, self.isShared, self.logger) = (store, served, isShared, logger)
         self.now = now
     }
 

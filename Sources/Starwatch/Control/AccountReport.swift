@@ -29,7 +29,6 @@ package struct AccountListing: Sendable, Codable {
     package var accounts: [AccountReport]
 }
 
-/// A page of the accounts.
 package struct AccountQuery: Sendable {
     package static let listLimit = 1000
 

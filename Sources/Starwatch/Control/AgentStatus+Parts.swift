@@ -14,9 +14,7 @@ extension AgentStatus {
         /// the life of a change are by this clock.
         public var serverTime: String?
 
-        enum CodingKeys: String, SnakeKey {
-            case skewSeconds, uncertaintySeconds, lastSync, serverTime
-        }
+        enum CodingKeys: String, SnakeKey { case skewSeconds, uncertaintySeconds, lastSync, serverTime }
 
         public init() {}
     }
@@ -56,9 +54,7 @@ extension AgentStatus {
         /// The same for the requests before; `nil` for fewer than twenty.
         public var usualP95Seconds: Double?
 
-        enum CodingKeys: String, SnakeKey {
-            case requests, failed, p95Seconds, usualP95Seconds
-        }
+        enum CodingKeys: String, SnakeKey { case requests, failed, p95Seconds, usualP95Seconds }
 
         package init(_ answers: AnswerWindow.Summary) {
             (requests, failed) = (answers.requests, answers.failed)
@@ -73,9 +69,7 @@ extension AgentStatus {
         /// Creation of the last one that has reached its sinks; `nil` if none has.
         public var lastArrival: String?
 
-        enum CodingKeys: String, SnakeKey {
-            case everySeconds, lastArrival
-        }
+        enum CodingKeys: String, SnakeKey { case everySeconds, lastArrival }
 
         package init(_ canary: HealthFacts.Canary) {
             (everySeconds, lastArrival) = (canary.every.inSeconds, canary.lastArrival?.iso8601)
@@ -115,9 +109,7 @@ extension AgentStatus {
         /// The same 10 min after the start; `nil` before.
         public var settledBytes: Int?
 
-        enum CodingKeys: String, SnakeKey {
-            case residentBytes, settledBytes
-        }
+        enum CodingKeys: String, SnakeKey { case residentBytes, settledBytes }
 
         package init(residentBytes: Int, settledBytes: Int?) {
             (self.residentBytes, self.settledBytes) = (residentBytes, settledBytes)
@@ -131,9 +123,7 @@ extension AgentStatus {
         /// Size of the database with its write-ahead log, in bytes.
         public var databaseBytes: Int
 
-        enum CodingKeys: String, SnakeKey {
-            case freeBytes, databaseBytes
-        }
+        enum CodingKeys: String, SnakeKey { case freeBytes, databaseBytes }
 
         package init(_ disk: HealthFacts.Disk) { (freeBytes, databaseBytes) = (disk.free, disk.used) }
     }
@@ -199,9 +189,7 @@ extension AgentStatus {
         /// The last sign of life before it; `nil` if its time is known.
         public var lastAfter: String?
 
-        enum CodingKeys: String, SnakeKey {
-            case lastDay, lastCause, lastAt, lastAfter
-        }
+        enum CodingKeys: String, SnakeKey { case lastDay, lastCause, lastAt, lastAfter }
 
         init(_ ends: [RunEnd], now: Timestamp) {
             let unasked = RunEndDecision.unasked(ends, within: .seconds(86_400), now: now)

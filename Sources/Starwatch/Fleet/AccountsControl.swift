@@ -44,7 +44,7 @@ struct AccountsControl: Sendable {
         guard additions.accounts.count <= AccountAdditions.limit else {
             throw ControlError(.invalid, "One request can add \(AccountAdditions.limit) accounts; send several.")
         }
-        let dialect = PlanIDRule.certainDialect(await gate.dialect, server: gate.server)
+        let dialect = PlanIDRule.certainDialect(gate.known.dialect, server: gate.server)
         var results: [AccountAdditionsReport.Entry?] = []
         var drafts: [AccountDraft] = []
         var known: Set<DID> = []

@@ -141,7 +141,7 @@ package final class PollCycle: Sendable {
         _ snapshot: IdentityContext.Snapshot,
         after cursor: JWTID?
     ) async throws(Stop) -> Int {
-        let known = await gate.dialect
+        let known = gate.known.dialect
         let dialect = known ?? api.assumedDialect
         let decoder = PageDecoder(
             dialect: dialect,

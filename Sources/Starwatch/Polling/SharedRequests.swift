@@ -36,7 +36,6 @@ struct SharedReply: Sendable {
 
     var content: SharedAnswer
     let first: First
-    /// The requests of the pages.
     let origins: [PageOrigin?]
 
     /// The part of an account; `nil` if it must ask alone: the answer lacks what it needs, is older than what it has seen, or
@@ -127,7 +126,7 @@ final class SharedRequests: Sendable {
         var parts: [SharedPart] = []
         for (portion, plans) in portions {
             let known: Known
-            switch await answer(portion, wish, terms, cycle) {
+            switch await answer(portion, for: wish, terms, of: cycle) {
             case nil: return .alone
             case .some(let found): known = found
             }
@@ -144,7 +143,12 @@ final class SharedRequests: Sendable {
     }
 
     /// The answer for a portion; `nil` if a new one would have to ask too far back.
-    private func answer(_ portion: Int, _ wish: SharedWish, _ terms: SharedTerms, _ cycle: PollCycle) async -> Known? {
+    private func answer(
+        _ portion: Int,
+        for wish: SharedWish,
+        _ terms: SharedTerms,
+        of cycle: PollCycle
+    ) async -> Known? {
         let boottime = cycle.time.boottime
         let (known, date) = state.withLock { ($0.known[portion], $0.date) }
         if let known, known.isValid(at: boottime, terms) { return known }

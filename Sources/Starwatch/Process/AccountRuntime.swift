@@ -50,12 +50,7 @@ package final class AccountRuntime: Sendable {
         self.maker = maker
         (process, options) = (maker.process, maker.options)
         account = maker.account(served)
-        context = WorkerContext(
-            store: process.store,
-            account: account,
-            environment: process.environment,
-            wakes: wakes
-        )
+        context = WorkerContext(store: process.store, account: account, environment: process.environment, wakes: wakes)
         polls = served.map(maker.polls) ?? maker.polls
         pollService = maker.pollService(account, polls, wakes)
         lateDispatcher = Late { [polls, process, options, context] in

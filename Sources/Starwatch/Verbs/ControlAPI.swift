@@ -249,11 +249,7 @@ package struct ControlVerbs: Sendable {
     ) {
         try await $0.ofMany().add($1)
     }
-    package let showAccount = Verb(
-        .post,
-        "/api/v1/accounts/show",
-        taking: Self.account
-    ) {
+    package let showAccount = Verb(.post, "/api/v1/accounts/show", taking: Self.account) {
         try await $0.ofMany().show(try $1.account())
     }
     /// Stops the work for an account. What is stored stays, and is delivered once the account is resumed.
@@ -414,10 +410,7 @@ package struct ControlVerbs: Sendable {
     package let notificationList = Verb(
         .get,
         "/api/v1/notifications/sent",
-        taking: .query(
-            NotificationQuery(),
-            [.limit(\.limit), .number("before", \.before), .text("change", \.change)]
-        )
+        taking: .query(NotificationQuery(), [.limit(\.limit), .number("before", \.before), .text("change", \.change)])
     ) {
         try await $0.notifications.list($1)
     }

@@ -125,9 +125,7 @@ struct AccountsCommand: AsyncParsableCommand {
 
         @OptionGroup var target: AccountTarget
 
-        func run() async throws {
-            try await target.show(ControlAPI.showAccount, AccountsText.details)
-        }
+        func run() async throws { try await target.show(ControlAPI.showAccount, AccountsText.details) }
     }
 
     struct Pause: AsyncParsableCommand {
@@ -140,9 +138,7 @@ struct AccountsCommand: AsyncParsableCommand {
 
         @OptionGroup var target: AccountTarget
 
-        func run() async throws {
-            try await target.show(ControlAPI.pauseAccount, AccountsText.details)
-        }
+        func run() async throws { try await target.show(ControlAPI.pauseAccount, AccountsText.details) }
     }
 
     struct Resume: AsyncParsableCommand {
@@ -155,9 +151,7 @@ struct AccountsCommand: AsyncParsableCommand {
 
         @OptionGroup var target: AccountTarget
 
-        func run() async throws {
-            try await target.show(ControlAPI.resumeAccount, AccountsText.details)
-        }
+        func run() async throws { try await target.show(ControlAPI.resumeAccount, AccountsText.details) }
     }
 
     struct Remove: AsyncParsableCommand {
@@ -171,9 +165,7 @@ struct AccountsCommand: AsyncParsableCommand {
 
         @OptionGroup var target: AccountTarget
 
-        func run() async throws {
-            try await target.show(ControlAPI.removeAccount, AccountsText.removal)
-        }
+        func run() async throws { try await target.show(ControlAPI.removeAccount, AccountsText.removal) }
     }
 
     struct Erase: AsyncParsableCommand {
@@ -190,9 +182,7 @@ struct AccountsCommand: AsyncParsableCommand {
 
         @OptionGroup var target: AccountTarget
 
-        func run() async throws {
-            try await target.show(ControlAPI.eraseAccount, AccountsText.erasure)
-        }
+        func run() async throws { try await target.show(ControlAPI.eraseAccount, AccountsText.erasure) }
     }
 }
 

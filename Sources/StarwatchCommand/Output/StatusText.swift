@@ -100,9 +100,7 @@ enum StatusText {
     }
 
     /// The phrase of a reason; the word itself if it is unknown.
-    private static func phrase(_ reason: String?) -> String? {
-        reason.map { FailureReason($0)?.phrase ?? $0 }
-    }
+    private static func phrase(_ reason: String?) -> String? { reason.map { FailureReason($0)?.phrase ?? $0 } }
 
     private static func digests(_ status: AgentStatus, _ now: Timestamp) -> TextTable {
         TextTable(

@@ -2,7 +2,7 @@ package import StarwatchCore
 package import StarwatchStore
 
 /// The gate to one server, shared by every request to it. It applies rate limits, waits that the server asked for, and
-/// the circuit, and knows the server's dialect.
+/// the circuit.
 package actor Gate {
     /// The decision whether a request can go now.
     package enum Admission: Sendable, Hashable {
@@ -14,14 +14,13 @@ package actor Gate {
     package nonisolated let server: String
     /// The server's clock; `nil` if it is not measured.
     package nonisolated let clock: (any ServerTime)?
-    /// The configured dialect; `nil` if responses decide it.
-    package nonisolated let fixedDialect: Dialect?
+    /// The server's dialect, and whether it takes acknowledgements.
+    package nonisolated let known: KnownServer
     private let observer: (any GateObserver)?
 
-    var known = KnownServer()
     private let wait: ServerWait
     package private(set) var circuit = CircuitBreaker(policy: .server)
-    let windows: AccountWindows
+    private let windows: AccountWindows
     /// Whether the circuit was open before a reload, and the server has not answered since.
     private var wasOpen = false
     private var serverRemaining: Int?
@@ -41,7 +40,7 @@ package actor Gate {
     ) {
         self.server = server
         windows = AccountWindows(limits: limits, store: store)
-        fixedDialect = dialect
+        known = KnownServer(server: server, dialect: dialect, store: store)
         self.clock = clock
         self.observer = observer
         restoration = Restoration(isDone: store == nil, hasWait: store == nil, jumps: jumps)
@@ -76,7 +75,7 @@ package actor Gate {
         var failure: StoreError?
         do throws(StoreError) {
             try await readWait(from: store, now: now)
-            try await adoptFixedDialect(now: now)
+            try await known.adoptFixedDialect(now: now)
             // Last, so that no request goes with a half-restored state, and the next one retries what failed.
             restoration.isDone = true
             publish(now: now)
@@ -93,7 +92,7 @@ package actor Gate {
         let before = restoration.jumps
         let learned = try await store.servers.state(server)
         restoration.hasWait = true
-        known.state = learned
+        known.restore(learned)
         wait.restore(learned, now: now - before)
         if restoration.jumps != .zero { await wait.shift(by: restoration.jumps) }
     }
@@ -248,7 +247,7 @@ package actor Gate {
     /// Moves windows, waits and the circuit with a wall clock that was set by `jump`, positive for forward.
     package func shift(by jump: Duration, now: Timestamp) async {
         circuit.shift(by: jump)
-        known.endpointMissed = known.endpointMissed.map { $0 + jump }
+        known.shift(by: jump)
         windows.shift(by: jump)
         if restoration.hasWait { await wait.shift(by: jump) } else { restoration.jumps += jump }
         // If this write fails, the next request stores the window.

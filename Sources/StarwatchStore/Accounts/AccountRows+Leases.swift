@@ -148,4 +148,20 @@ extension AccountRows {
             ]
         ) == 1
     }
+
+    /// Refuses an access for an account whose lease was claimed here and then lost to another owner.
+    ///
+    /// - Throws: ``StoreError/leaseLost``.
+    func checkLease(of account: DID?) throws {
+        if let account, try !hasLease(of: account) { throw StoreError.leaseLost }
+    }
+
+    /// Whether the lease of an account is still the one that was claimed here; true if none was.
+    func hasLease(of account: DID) throws -> Bool {
+        guard let lease = db.context.leases[account] else { return true }
+        return try db.integer(
+            "SELECT count(*) FROM leases WHERE account = ? AND owner = ? AND epoch = ?",
+            [db.key(account), lease.owner, lease.epoch]
+        ) == 1
+    }
 }

@@ -94,7 +94,7 @@ struct MoveRows {
     private func rows(of table: MovedTable, _ key: String) throws -> AccountBundle.Table? {
         // An encrypted database has only hashes of it, which are of no use elsewhere.
         if table.lookup != nil, table.original == nil, db.vault.isSealed { return nil }
-        let columns = try db.columns(of: table.name)
+        let columns = try self.columns(of: table)
         let sealed = db.vault.isSealed ? SealedTable.all.first { $0.name == table.name } : nil
         let rows = try db.all(
             "SELECT *\(sealed.map { ", \($0.row) AS sealed_place" } ?? "") FROM \(table.name) WHERE \(table.rows) ORDER BY 1",
@@ -123,6 +123,10 @@ struct MoveRows {
         return rows.isEmpty ? nil : AccountBundle.Table(name: table.name, columns: columns, rows: rows)
     }
 
+    private func columns(of table: MovedTable) throws -> [String] {
+        try db.rows("SELECT * FROM \(table.name) LIMIT 0").names
+    }
+
     // MARK: - Writing
 
     /// Stores all rows of a bundle, of an account of which nothing is stored.
@@ -142,7 +146,7 @@ struct MoveRows {
             }
             let columns = given.columns
             // The names become part of a statement.
-            guard Set(columns) == Set(try db.columns(of: table.name)), columns.count == Set(columns).count else {
+            guard Set(columns) == Set(try self.columns(of: table)), columns.count == Set(columns).count else {
                 throw UnusableValue()
             }
             for row in given.rows {
@@ -189,7 +193,7 @@ struct MoveRows {
         guard db.vault.isSealed else { return }
         if let lookup = table.lookup, case .text(let text)? = values[lookup.column] {
             if let original = table.original { values[original] = .text(text) }
-            values[lookup.column] = .text(db.lookup(text, as: lookup.kind))
+            values[lookup.column] = .text(db.vault.lookup(text, as: lookup.kind))
         }
         guard let sealed = SealedTable.all.first(where: { $0.name == table.name }) else { return }
         let row = SealedRow(key: [], place: try place(of: values, in: sealed), account: key, values: [])

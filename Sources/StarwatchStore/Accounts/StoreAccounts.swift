@@ -132,7 +132,7 @@ extension StoreAccounts {
         after ends: [LeaseEnd] = []
     ) async throws(StoreError) -> (leases: [AccountLease], lost: [AccountLease]) {
         try await store.perform { store throws(StoreError) in
-            let (claims, lost) = try store.release(ends) { db in
+            let (claims, lost) = try Self.release(ends, in: store) { db in
                 try db.accounts.claim(
                     limit: limit,
                     owner: owner,
@@ -142,8 +142,8 @@ extension StoreAccounts {
                 )
             }
             // Another owner can have changed the accounts meanwhile.
-            store.forget(Set(claims.map(\.lease.account)))
-            for claim in claims { store.remember(claim, maxUndelivered: maxUndelivered) }
+            Self.forget(Set(claims.map(\.lease.account)), in: store)
+            for claim in claims { Self.remember(claim, in: store, maxUndelivered: maxUndelivered) }
             let leases = claims.map(\.lease)
             if leases.contains(where: { !$0.wasReleased }) { store.memory.snapshots.forget() }
             return (leases, lost)
@@ -181,48 +181,59 @@ extension StoreAccounts {
     ///
     /// - Returns: The leases that were lost. Nothing was written for them.
     package func release(_ ends: [LeaseEnd]) async throws(StoreError) -> [AccountLease] {
-        try await store.perform { store throws(StoreError) in try store.release(ends) { _ in }.lost }
+        try await store.perform { store throws(StoreError) in try Self.release(ends, in: store) { _ in }.lost }
     }
-}
 
-extension Store {
     /// Ends leases, stores the late writes, and does more work, in one transaction.
-    fileprivate func release<Answer: Sendable>(
+    private static func release<Answer: Sendable>(
         _ ends: [LeaseEnd],
+        in store: isolated Store,
         then work: @Sendable (Session) throws -> Answer
     ) throws(StoreError) -> (answer: Answer, lost: [AccountLease]) {
         let ended = Set(ends.map(\.lease.account))
         // Also if it fails: the leases then end by themselves.
-        for end in ends where context.leases[end.lease.account] == end.lease { context.leases[end.lease.account] = nil }
+        for end in ends where store.context.leases[end.lease.account] == end.lease {
+            store.context.leases[end.lease.account] = nil
+        }
         // Before the access, which would store them in a transaction of their own.
-        var late = memory.late.take()
-        let ids = streamIDs
-        defer { forget(ended) }
+        var late = store.memory.late.take()
+        let ids = store.context.streamIDs
+        defer { forget(ended, in: store) }
         do throws(StoreError) {
-            let result = try write(.lease) { [late] db in
+            let result = try store.write(.lease) { [late] db in
                 let lost = try ends.filter { try !db.accounts.release($0) }.map(\.lease)
                 let accounts = Set(lost.map(\.account))
                 try db.streams.store(late, ids, held: ended.subtracting(accounts), lost: accounts)
                 return (answer: try work(db), lost: lost)
             }
-            if !late.isEmpty { memory.snapshots.forget() }
+            if !late.isEmpty { store.memory.snapshots.forget() }
             return result
         } catch {
             // The next claim of these accounts knows that their visits were interrupted.
             late.remove(ended)
-            memory.late.putBack(late)
+            store.memory.late.putBack(late)
             throw error
         }
     }
 
-    fileprivate func remember(_ claim: AccountClaim, maxUndelivered: Int) {
+    private static func remember(_ claim: AccountClaim, in store: isolated Store, maxUndelivered: Int) {
         let account = claim.lease.account
-        context.leases[account] = claim.lease
-        memory.claims.remember(claim.account, of: account)
+        store.context.leases[account] = claim.lease
+        store.memory.claims.remember(claim.account, of: account)
         for stream in claim.streams {
-            streamIDs[stream.stream] = stream.id
-            memory.polls.remember(stream.state, of: stream.stream, maxUndelivered: maxUndelivered)
+            store.context.streamIDs[stream.stream] = stream.id
+            store.memory.polls.remember(stream.state, of: stream.stream, maxUndelivered: maxUndelivered)
         }
+    }
+
+    /// Forgets what the memory has of accounts.
+    private static func forget(_ accounts: Set<DID>, in store: isolated Store) {
+        for account in accounts {
+            store.memory.polls.remove(account)
+            store.memory.claims.forget(account)
+        }
+        let ids = store.context.streamIDs
+        if !ids.isEmpty { store.context.streamIDs = ids.filter { !accounts.contains($0.key.account) } }
     }
 }
 

@@ -105,7 +105,7 @@ package struct StoreMoves: Sendable {
                 db.context.leaving.remove(named)
                 return .text(text, of: named, isNew: true)
             }
-            store.streamIDs.removeAll()
+            store.context.streamIDs.removeAll()
             return result
         }
     }
@@ -139,7 +139,7 @@ package struct StoreMoves: Sendable {
                 }
                 let problems = try db.moves.problems(of: bundle, in: destination)
                 guard problems.isEmpty else { return .refused(problems) }
-                let isPossible = try db.attempt(keeps: !isTrial) {
+                let isPossible = try Savepoint(db: db).attempt(keeps: !isTrial) {
                     try ExpiredRows(db: db).delete(account: db.key(account))
                     try db.dataKeys.enrol(account)
                     try db.moves.insert(bundle, into: destination)
@@ -158,7 +158,7 @@ package struct StoreMoves: Sendable {
                 }
                 return isPossible ? .arrived : .refused([.unusable])
             }
-            store.streamIDs.removeAll()
+            store.context.streamIDs.removeAll()
             return result
         }
     }

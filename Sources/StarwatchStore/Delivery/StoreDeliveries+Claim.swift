@@ -41,7 +41,8 @@ extension StoreDeliveries {
                 let (outgoing, shortlink) = make(rows, part)
                 let notification = try db.notifications.insert(outgoing, id, now)
                 if let shortlink {
-                    try db.store(shortlink, to: rows.map(\.change), of: notification, account: stream.account, now: now)
+                    let changes = rows.map(\.change)
+                    try db.notifications.store(shortlink, to: changes, of: notification, stream.account, now)
                 }
                 try db.deliveries.claim(rows, as: notification)
                 try db.notifications.insertDeliveries(
@@ -106,7 +107,7 @@ extension StoreDeliveries {
                 """,
                 [now.milliseconds, limit, db.key(account)]
             ) { row in
-                let content = try ifReadable { (try db.notifications.outgoing(row), try db.stream(row)) }
+                let content = try ifReadable { (try db.notifications.outgoing(row), try db.streams.stream(row)) }
                 return (try row["id"], try row["stream_id"], content)
             }
             return try found.compactMap { id, streamID, content in
@@ -159,7 +160,7 @@ extension StoreDeliveries {
                 ORDER BY id
                 """,
                 [db.key(account)]
-            ) { try db.stream($0) }
+            ) { try db.streams.stream($0) }
             .filter { !known.contains($0) }
         }
     }

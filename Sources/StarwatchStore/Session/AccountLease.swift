@@ -33,21 +33,3 @@ package struct LeaseEnd: Sendable, Hashable {
 
     package init(_ lease: AccountLease, next: Timestamp) { (self.lease, self.next) = (lease, next) }
 }
-
-extension Session {
-    /// Refuses an access for an account whose lease was claimed here and then lost to another owner.
-    ///
-    /// - Throws: ``StoreError/leaseLost``.
-    func checkLease(of account: DID?) throws {
-        if let account, try !hasLease(of: account) { throw StoreError.leaseLost }
-    }
-
-    /// Whether the lease of an account is still the one that was claimed here; true if none was.
-    func hasLease(of account: DID) throws -> Bool {
-        guard let lease = context.leases[account] else { return true }
-        return try integer(
-            "SELECT count(*) FROM leases WHERE account = ? AND owner = ? AND epoch = ?",
-            [key(account), lease.owner, lease.epoch]
-        ) == 1
-    }
-}

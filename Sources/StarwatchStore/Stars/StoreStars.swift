@@ -184,7 +184,7 @@ struct StarRows {
         if kind == .starredProjects {
             try db.run(
                 "DELETE FROM plan_snapshots WHERE account = ? AND plan_id = coalesce(?, plan_id)",
-                [db.key(account), plan.map { db.lookup($0, as: "plan") }]
+                [db.key(account), plan.map { db.vault.lookup($0, as: "plan") }]
             )
         }
         let polls = db.context.options.pollsOfKind[kind] ?? []
@@ -205,10 +205,7 @@ struct StarRows {
                 UPDATE notification_outbox SET state = 'suppressed', finished_at = ?, reason = ?
                 WHERE +state IN ('pending', 'evicted') AND id IN (SELECT value FROM json_each(?))
                 """,
-                [
-                    now.milliseconds, (plan == nil ? RowReason.optedOut : RowReason.unstarred).rawValue,
-                    jsonArray(found),
-                ]
+                [now.milliseconds, (plan == nil ? RowReason.optedOut : RowReason.unstarred).rawValue, jsonArray(found)]
             )
             try db.ledger.add(rows, as: \.suppressed, to: id)
             total += rows

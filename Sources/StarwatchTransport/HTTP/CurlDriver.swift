@@ -41,10 +41,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
             curl_multi_cleanup(multi)
             throw .configuration("The HTTP client cannot wait for its sockets; raise the limit of open files.")
         }
-        self.options = options
-        self.clock = clock
-        self.multi = multi
-        self.sockets = sockets
+        (self.options, self.clock, self.multi, self.sockets) = (options, clock, multi, sockets)
         lookups = LookupThreads(limit: options.maxLookups)
         inbox = CurlInbox(wake: sockets.wake)
         do {

@@ -31,12 +31,8 @@ final class CurlTransfer {
         acceptsPeer: (@Sendable (UInt32?) -> Bool)?,
         continuation: CheckedContinuation<HTTPExchange, Never>
     ) {
-        self.id = id
-        self.request = request
-        self.submittedAt = submittedAt
-        self.lookups = lookups
-        self.acceptsPeer = acceptsPeer
-        self.continuation = continuation
+        (self.id, self.request, self.submittedAt, self.lookups) = (id, request, submittedAt, lookups)
+        (self.acceptsPeer, self.continuation) = (acceptsPeer, continuation)
     }
 
     func response(status: Int) -> HTTPResponse {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The catalogue in the output formats of the command line.
 package enum CatalogueRenderer {
     /// The catalogue as padded columns, for a terminal.
@@ -36,34 +38,31 @@ package enum CatalogueRenderer {
             }.joined()
     }
 
-    /// The catalogue as a JSON array with one object per family.
-    package static func json(_ entries: [CatalogueEntry]) -> String {
-        var bytes: [UInt8] = []
-        bytes.append(UInt8(ascii: "["))
-        for (index, entry) in entries.enumerated() {
-            bytes.append(text: index > 0 ? ",\n" : "\n")
-            bytes.append(json: value(of: entry))
-        }
-        bytes.append(text: "\n]\n")
-        return String(decoding: bytes, as: UTF8.self)
+    /// The catalogue as a JSON array with one object per family, each on a line.
+    package static func json(_ entries: [CatalogueEntry]) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let lines = try entries.map { String(decoding: try encoder.encode(JSONEntry($0)), as: UTF8.self) }
+        return "[\n" + lines.joined(separator: ",\n") + "\n]\n"
     }
 
-    private static func value(of entry: CatalogueEntry) -> LogValue {
-        let labels = entry.labels.map { label in
-            LogValue.object([("name", .string(label.name)), ("values", .array(label.values.map(LogValue.string)))])
+    private struct JSONEntry: Encodable {
+        struct Label: Encodable { let name: String, values: [String] }
+
+        let name, type, unit, help, stability: String
+        let labels: [Label]
+        let series: Int
+        let exemplars: Bool
+        let buckets: [Double]?
+
+        init(_ entry: CatalogueEntry) {
+            let descriptor = entry.descriptor
+            (name, help, exemplars) = (descriptor.name, descriptor.help, descriptor.carriesExemplars)
+            (type, unit) = (descriptor.kind.rawValue, descriptor.unit.rawValue)
+            (stability, series) = (descriptor.stability.rawValue, entry.seriesCount)
+            labels = entry.labels.map { Label(name: $0.name, values: $0.values) }
+            buckets = entry.bounds.isEmpty ? nil : entry.bounds
         }
-        var fields: [(String, LogValue)] = [
-            ("name", .string(entry.descriptor.name)),
-            ("type", .string(entry.descriptor.kind.rawValue)),
-            ("unit", .string(entry.descriptor.unit.rawValue)),
-            ("help", .string(entry.descriptor.help)),
-            ("labels", .array(labels)),
-            ("series", .integer(Int64(entry.seriesCount))),
-            ("stability", .string(entry.descriptor.stability.rawValue)),
-            ("exemplars", .bool(entry.descriptor.carriesExemplars)),
-        ]
-        if !entry.bounds.isEmpty { fields.append(("buckets", .array(entry.bounds.map(LogValue.double)))) }
-        return .object(fields)
     }
 
     private static func cell(_ text: String) -> String {

@@ -35,7 +35,6 @@ package enum RunEndCause: String, Sendable, Codable, CaseIterable {
     }
 }
 
-/// The end of a run.
 package struct RunEnd: Sendable, Hashable {
     /// The time in which a run ended that could not record its end.
     package struct Window: Sendable, Hashable {
@@ -207,4 +206,14 @@ package enum RunEndDecision {
             return sign
         }
     }
+}
+
+/// A kind of journal entry. The raw values are stored and shown.
+package enum JournalKind: String, Sendable, Codable, CaseIterable {
+    /// An operator changed something.
+    case action
+    /// A configuration was reloaded or refused.
+    case reload
+    /// A run of the agent ended.
+    case runEnd = "run_end"
 }
