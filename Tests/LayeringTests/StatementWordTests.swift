@@ -64,8 +64,7 @@ import Testing
         #expect(
             names == [
                 "Database/SQLRow.swift", "Database/SQLite.swift", "Journal/StoredRecord.swift",
-                "Keys/StoredEncryption.swift", "Schema/PageCheckScope.swift", "Schema/Schema.swift",
-                "Schema/UpgradeCopy.swift", "Session/Sealing.swift", "Session/Session.swift",
+                "Schema/Schema.swift", "Schema/UpgradeCopy.swift", "Session/Sealing.swift", "Session/Session.swift",
                 "Store/OpenedDatabase.swift", "Store/PageCheck.swift", "Store/Store.swift",
             ]
         )
