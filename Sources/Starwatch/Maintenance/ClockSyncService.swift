@@ -112,7 +112,7 @@ package final class ClockSyncService: Service {
         guard dialect?.hasTimeEndpoint ?? (options.source == .timeEndpoint) else { return }
         let now = time.now
         guard let did = (try? await account.identity.current())?.identity.did,
-            await account.gate.circuit.isReady(at: now)
+            await account.gate.isReady(now: now)
         else {
             return
         }

@@ -176,7 +176,7 @@ package final class PollCycle: Sendable {
             hasStars: snapshot.hasStars(for: poll.kind),
             optedOut: snapshot.isOff(poll.options),
             notBefore: await gate.hold(now: now)?.until,
-            circuitIsOpen: !(await gate.circuit.isReady(at: now)),
+            circuitIsOpen: !(await gate.isReady(now: now)),
             isUnderPressure: PollGate.isUnderPressure(
                 openRows: state?.openRows ?? 0,
                 maxUndelivered: outbox.maxUndelivered,

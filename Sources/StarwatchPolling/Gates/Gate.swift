@@ -16,7 +16,7 @@ package actor Gate {
     package nonisolated let clock: (any ServerTime)?
     /// The server's dialect, and whether it takes acknowledgements.
     package nonisolated let known: KnownServer
-    private nonisolated let store: Store?
+    nonisolated let store: Store?
     private let observer: (any GateObserver)?
 
     private let wait: ServerWait
@@ -104,6 +104,9 @@ package actor Gate {
     /// The wait before which nothing is sent; `nil` if requests can go.
     package func hold(now: Timestamp) -> NotBefore? { wait.until(at: now) == nil ? nil : wait.notBefore }
 
+    /// Returns whether the circuit lets a request through. It starts no trial.
+    package func isReady(now: Timestamp) -> Bool { circuit.isReady(at: now) }
+
     /// Returns whether visits of accounts can send requests, and since when. It starts no trial.
     ///
     /// - Throws: ``StoreError`` if the stored wait cannot be read.
@@ -190,12 +193,6 @@ package actor Gate {
         guard let until = wait.until(at: now) else { return .go }
         end(account: account, acknowledging: identifiers, now: now)
         return .wait(until: until, source: .server)
-    }
-
-    /// Whether requests of an account can go; see ``StoreAccounts/canAsk(for:at:)``.
-    package nonisolated func serves(_ account: DID?, at boottime: Duration) -> Bool {
-        guard let account, let store else { return true }
-        return store.accounts.canAsk(for: account, at: boottime)
     }
 
     /// Removes a request from the queue after it gave up.

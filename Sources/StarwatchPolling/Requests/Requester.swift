@@ -116,7 +116,7 @@ private struct OpenRequest {
                 )
                 guard admission == .go else { continue }
                 // Last, because the token and the count can take a while.
-                guard gate.serves(account, at: time.boottime) else {
+                if let account, gate.store?.accounts.canAsk(for: account, at: time.boottime) == false {
                     await gate.ended(account: account, acknowledging: identifiers, now: time.now)
                     throw .leaseLost
                 }

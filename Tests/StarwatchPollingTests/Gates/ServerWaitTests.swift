@@ -28,11 +28,11 @@ import Testing
         let gate = makeGate()
         await gate.hold(until: start + .seconds(60), now: start)
         for _ in 0..<5 { await gate.end(.network, now: start) }
-        #expect(await !gate.circuit.isReady(at: start))
+        #expect(await !gate.isReady(now: start))
         await gate.shift(by: .seconds(-7200))
         let now = start + .seconds(-7200 + 60)
         #expect(try await gate.admit(account: TestAccount.key, now: now) == .go)
-        #expect(await gate.circuit.isReady(at: now))
+        #expect(await gate.isReady(now: now))
         // Nor after a restart.
         let next = makeGate()
         try await next.restore(now: now)
