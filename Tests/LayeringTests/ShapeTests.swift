@@ -57,6 +57,7 @@ import Testing
     @Test func aParameterWithoutALabelIsCountedOnceForEachFunction() {
         #expect(Self.crowded(in: "func f(_ a: Int, _ b: (Int) -> Void,\n _ c: [Int: Int], _ d: Int) {}") == ["f"])
         #expect(Self.crowded(in: "init(_ a: Int, b: (_ x: Int, _ y: Int) -> Void, _ c: Int, _ d: Int) {}") == [])
+        #expect(Self.crowded(in: "init(_ a: Int, _ b: Int, c: Closure = { _, _, _ in }) {}") == [])
     }
 
     /// The number of members of each type. A case is none.
@@ -94,8 +95,8 @@ import Testing
             var (depth, parameters) = (1, 0)
             var before: Character = "("
             for character in text[match.range.upperBound...] {
-                if "([".contains(character) { depth += 1 }
-                if ")]".contains(character) { depth -= 1 }
+                if "([{".contains(character) { depth += 1 }
+                if ")]}".contains(character) { depth -= 1 }
                 if depth == 0 { break }
                 if depth == 1, character == "_", before == "(" || before == "," { parameters += 1 }
                 if !character.isWhitespace { before = character }

@@ -159,7 +159,10 @@ extension StatementPlanTests {
         // The claims of both kinds of work, and the next time.
         #expect(plans.filter { $0.steps.contains { $0.contains("idx_leases_due") } }.count >= 4)
         for (sql, steps) in plans {
+            // The next time is that of the first row in the order of the index.
+            let isOrdered = sql.contains("ORDER BY l.due_at LIMIT 1")
             for step in steps where step.contains(/SCAN (?:a|l|i|accounts|leases|identities)\b/) {
+                if isOrdered, step.contains("SCAN l USING COVERING INDEX idx_leases_due") { continue }
                 Issue.record("\(step) in \(sql)")
             }
         }

@@ -5,7 +5,7 @@ import Glibc
 ///
 /// libcurl looks at the connections of a handle one by one when a request begins and when it ends. Each of them is a cache
 /// miss, so a request among 1,000 of one handle took 1.4 times the CPU time of one among 1,000 of 32 handles
-/// (`Benchmarks/poll requests`).
+/// (`Benchmarks/Peers/in_flight.c`).
 ///
 /// Only the driver's thread uses it.
 final class CurlShard {
