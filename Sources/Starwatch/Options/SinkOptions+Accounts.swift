@@ -1,6 +1,6 @@
 /// A part of a sink's address that each of many accounts can bring, by its name in `accounts add`.
 package enum SinkAddressPart: String, Sendable, CaseIterable {
-    case url, room, topic, secret
+    case url, room, topic, to, secret
 }
 
 extension SinkOptions {
@@ -20,6 +20,8 @@ extension SinkOptions {
             if url.isEmpty { needed.append(.url) }
             if topic.isEmpty { needed.append(.topic) }
             if tokenFile == nil { optional.append(.secret) }
+        case .email(let mail):
+            if mail.to.isEmpty { needed.append(.to) }
         case .chat(let chat):
             if chat.address == .standard, chat.service.standardURL == nil { needed.append(.url) }
             if chat.service.needsRoom, chat.room == nil { needed.append(.room) }

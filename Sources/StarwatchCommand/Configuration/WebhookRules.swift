@@ -41,7 +41,8 @@ enum WebhookRules {
         }
     }
 
-    private static func problem(of url: String, _ service: ChatService) -> String? {
+    /// Returns what is wrong with the address of a service, or `nil`.
+    static func problem(of url: String, _ service: ChatService) -> String? {
         guard let path = service.path, !ChatAddress.hasPath(url, of: service) else { return nil }
         return "must be the address that \(service.rawValue) gave, with \(path) in it."
     }

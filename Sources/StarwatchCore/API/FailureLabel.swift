@@ -12,12 +12,19 @@ public enum FailureLabel: String, Sendable, CaseIterable {
     case http503 = "http_503"
     /// Any other 5xx.
     case http5xx = "http_5xx"
+    /// A mail server's reply of the class 4.
+    case smtp4xx = "smtp_4xx"
+    /// One of the class 5.
+    case smtp5xx = "smtp_5xx"
     case contract
     case noToken = "no_token"
     /// A file, command or program on this machine.
     case local
     case database
     case other
+
+    /// Whether only a sink that sends mails can fail for this reason.
+    public var isOfMail: Bool { self == .smtp4xx || self == .smtp5xx }
 
     /// Whether a sink that sends no requests can fail for this reason.
     public var isLocal: Bool {
@@ -31,6 +38,7 @@ public enum FailureLabel: String, Sendable, CaseIterable {
 extension FailureReason {
     public var label: FailureLabel {
         if let status { return FailureLabel(status: status) }
+        if let reply { return reply < 500 ? .smtp4xx : .smtp5xx }
         return switch cause {
         case .dns: .dns
         case .connect: .connect

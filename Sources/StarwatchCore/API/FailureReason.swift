@@ -1,4 +1,4 @@
-/// The reason for a failure: an HTTP status or another cause, and the server's own words as far as they are in closed
+/// The reason for a failure: an HTTP status, a reply of SMTP or another cause, and the server's own words as far as they are in closed
 /// lists.
 ///
 /// It contains no personal data. Its ``description`` is stored, logged and served; ``label`` is the metric label.
@@ -50,23 +50,30 @@ public struct FailureReason: Sendable, Hashable {
 
     /// The status of the answer; `nil` without one.
     public let status: Int?
-    /// The cause; `nil` if ``status`` says it.
+    /// The code of a mail server's reply; `nil` without one.
+    public let reply: Int?
+    /// The cause; `nil` if ``status`` or ``reply`` says it.
     public let cause: Cause?
     /// The server's words.
     public let detail: ServerErrorDetail
 
     /// The reason that an HTTP status is.
     public init(status: Int, detail: ServerErrorDetail = ServerErrorDetail()) {
-        (self.status, cause, self.detail) = (status, nil, detail)
+        (self.status, reply, cause, self.detail) = (status, nil, nil, detail)
+    }
+
+    /// The reason that a mail server's reply is.
+    public init(reply: Int) {
+        (status, self.reply, cause, detail) = (nil, reply, nil, ServerErrorDetail())
     }
 
     public init(_ cause: Cause) {
-        (status, self.cause, detail) = (nil, cause, ServerErrorDetail())
+        (status, reply, self.cause, detail) = (nil, nil, cause, ServerErrorDetail())
     }
 
-    /// The reason in one word: `http_403` or `dns`.
+    /// The reason in one word: `http_403`, `smtp_550` or `dns`.
     public var word: String {
-        status.map { "http_\($0)" } ?? cause?.rawValue ?? ""
+        status.map { "http_\($0)" } ?? reply.map { "smtp_\($0)" } ?? cause?.rawValue ?? ""
     }
 
     /// Whether polling needs a person: a retry cannot succeed before the token, its scope or the configuration changes.
@@ -89,7 +96,12 @@ extension FailureReason: LosslessStringConvertible {
     public init?(_ description: String) {
         let parts = description.split(separator: " ", maxSplits: 1)
         guard let word = parts.first else { return nil }
-        if word.hasPrefix("http_") {
+        if word.hasPrefix("smtp_") {
+            guard parts.count == 1, let reply = Int(word.dropFirst("smtp_".count)), (100..<1000).contains(reply) else {
+                return nil
+            }
+            self.init(reply: reply)
+        } else if word.hasPrefix("http_") {
             guard let status = Int(word.dropFirst("http_".count)), (100..<1000).contains(status),
                 let detail = ServerErrorDetail(parts.count == 2 ? String(parts[1]) : "")
             else { return nil }
@@ -104,14 +116,16 @@ extension FailureReason: LosslessStringConvertible {
 extension FailureReason {
     /// The reason as a short phrase for a person, such as `HTTP 403, scope notifications:read`.
     public var phrase: String {
-        guard let status else { return cause?.phrase ?? "" }
+        guard let status else { return reply.map { "SMTP \($0)" } ?? cause?.phrase ?? "" }
         let detail = detail.phrase
         return detail.isEmpty ? "HTTP \(status)" : "HTTP \(status), \(detail)"
     }
 
     /// The failure of a request to the server as one sentence with advice.
     public var sentence: String {
-        guard let status else { return cause?.sentence ?? "" }
+        guard let status else {
+            return reply.map { "The mail server refused (\($0)); check its log." } ?? cause?.sentence ?? ""
+        }
         if let problem = detail.token { return problem.sentence }
         let subject = detail.subject
         return switch status {

@@ -20,6 +20,7 @@ extension MessageCatalogues {
           "notifications.offers_to_my_projects.single_update": "{projectName} has a new offer",
           "notifications.offers_to_my_projects.single_update_unnamed": "One of your projects has a new offer",
           "notifications.offers_to_my_projects.multiple_updates": "{count, plural, one {You have {count} new offer to your projects} other {You have {count} new offers to your projects}}",
+          "notifications.unnamed_project": "A project without a name",
           "notifications.following_part": "{count, plural, one {{count} more of {total}} other {{count} more of {total}}}",
           "notifications.starred_projects.action_view": "View Updates",
           "notifications.starred_projects.action_view_project": "View Project",

@@ -19,6 +19,7 @@ extension MessageCatalogues {
           "notifications.offers_to_my_projects.single_update": "{projectName}に新しいオファーがあります",
           "notifications.offers_to_my_projects.single_update_unnamed": "あなたのプロジェクトに新しいオファーがあります",
           "notifications.offers_to_my_projects.multiple_updates": "{count, plural, other {あなたのプロジェクトに#件の新しいオファーがあります}}",
+          "notifications.unnamed_project": "名前のないプロジェクト",
           "notifications.following_part": "{count, plural, other {全{total}件の続き：#件}}",
           "notifications.starred_projects.action_view": "更新を表示",
           "notifications.starred_projects.action_view_project": "プロジェクトを表示",

@@ -19,6 +19,7 @@ extension MessageCatalogues {
           "notifications.offers_to_my_projects.single_update": "Nowa oferta dla projektu {projectName}",
           "notifications.offers_to_my_projects.single_update_unnamed": "Nowa oferta dla jednego z Twoich projektów",
           "notifications.offers_to_my_projects.multiple_updates": "{count, plural, one {Masz # nową ofertę dla swoich projektów} few {Masz # nowe oferty dla swoich projektów} many {Masz # nowych ofert dla swoich projektów} other {Masz # nowej oferty dla swoich projektów}}",
+          "notifications.unnamed_project": "Projekt bez nazwy",
           "notifications.following_part": "{count, plural, one {Kolejna # z {total}} few {Kolejne # z {total}} many {Kolejnych # z {total}} other {Kolejne # z {total}}}",
           "notifications.starred_projects.action_view": "Zobacz aktualizacje",
           "notifications.starred_projects.action_view_project": "Zobacz projekt",

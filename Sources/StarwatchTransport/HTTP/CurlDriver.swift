@@ -188,12 +188,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
             // Every handle in `multi` has a context: it is set before the handle is added.
             guard let context = starwatch_get_private(easy) else { continue }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-            if code != CURLE_OK {
-                finish(transfer, with: HTTPError(code, starwatch_get_info(easy), of: transfer))
-            } else {
-                // libcurl reports a connection that closes within the head as a response without a body.
-                finish(transfer, with: transfer.isHeadComplete ? nil : .reset)
-            }
+            finish(transfer, with: transfer.error(code, starwatch_get_info(easy)))
         }
     }
 
@@ -227,7 +222,9 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
     }
 
     private func start(_ transfer: CurlTransfer, timeout: Duration?) {
-        guard let easy = idleHandles.popLast() ?? CurlHandle.make(options: options, anchors: anchors) else {
+        // A mail's handle ends with it.
+        let idle = transfer.request.envelope == nil ? idleHandles.popLast() : nil
+        guard let easy = idle ?? CurlHandle.make(options: options, anchors: anchors) else {
             finish(
                 transfer,
                 with: .configuration("libcurl is out of memory, or lacks the features for ca_file and pinning.")
@@ -235,8 +232,10 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
             return
         }
         transfer.easy = easy
-        CurlHandle.prepare(easy, for: transfer, options: options, timeout: timeout)
         active[transfer.id] = transfer
+        guard CurlHandle.prepare(easy, for: transfer, options: options, timeout: timeout) else {
+            return finish(transfer, with: .configuration(CurlVersion.adviceWithoutMail))
+        }
         if curl_multi_add_handle(multi, easy) != CURLM_OK { finish(transfer, with: .invalidRequest) }
     }
 
@@ -255,8 +254,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
             if error == .connect, info.system_errno != 0 { connectErrno = Int32(info.system_errno) }
             if error == nil { result = .success(transfer.response(status: info.status)) }
             curl_multi_remove_handle(multi, easy)
-            CurlHandle.release(easy, of: transfer)
-            idleHandles.append(easy)
+            if let handle = CurlHandle.release(easy, of: transfer) { idleHandles.append(handle) }
         }
         var exchange = HTTPExchange(result: result, measurements: measurements, status: status)
         exchange.connectErrno = connectErrno
