@@ -96,7 +96,7 @@ extension Agent {
             account: try await activeIdentity(),
             storage: storage,
             tokens: options.auth.kind == .none
-                ? .none : PollTokens(api.tokens) { await api.gate.dialect ?? api.assumedDialect }
+                ? .none : PollTokens(api.tokens) { api.gate.known.dialect ?? api.assumedDialect }
         )
     }
 
@@ -169,12 +169,8 @@ private func failing<Value: Sendable>(
 public struct AgentService: Service {
     private let agent: Agent
 
-    public init(_ agent: Agent) {
-        self.agent = agent
-    }
+    public init(_ agent: Agent) { self.agent = agent }
 
     /// - Throws: ``AgentError`` if a socket cannot be opened or a service fails.
-    public func run() async throws {
-        _ = try await agent.run(supervisor: .none, isEmbedded: true)
-    }
+    public func run() async throws { _ = try await agent.run(supervisor: .none, isEmbedded: true) }
 }

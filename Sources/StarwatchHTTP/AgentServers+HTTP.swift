@@ -16,9 +16,7 @@ extension AgentServers {
     ///
     /// - Parameter source: Reads the web configuration of ``HTTPOptions/webConfigFile`` and
     ///   ``ControlOptions/webConfigFile``, at the start and whenever one of its files changes. It can block.
-    public static func http(web source: @escaping WebConfiguration.Source) -> AgentServers {
-        servers(source)
-    }
+    public static func http(web source: @escaping WebConfiguration.Source) -> AgentServers { servers(source) }
 
     private static func servers(_ source: WebConfiguration.Source?) -> AgentServers {
         AgentServers(

@@ -7,11 +7,11 @@ import Testing
 
 /// Accounts in the text of commands.
 @Suite struct AccountsTextTests {
-    private func line(_ accounts: String) throws -> String? {
+    private func line(_ accounts: String, _ title: String = "Accounts") throws -> String? {
         let now = try #require(Timestamp(iso8601: "2026-01-01T12:00:00Z"))
         var status = AgentStatus(version: "1.2.3", startedAt: now, now: now)
         status.accounts = try JSONDecoder().decode(AgentStatus.Accounts.self, from: Data(accounts.utf8))
-        return StatusText.page(status).split(separator: "\n").first { $0.hasPrefix("Accounts") }.map(String.init)
+        return StatusText.page(status).split(separator: "\n").first { $0.hasPrefix(title) }.map(String.init)
     }
 
     @Test func theStatusHasTheAccountsInNumbers() throws {
@@ -29,6 +29,21 @@ import Testing
             )
                 == "Accounts  9 active, 0 paused, 2 without success for too long, 1 without an address, 4 due, the oldest 2 min ago; one round takes at least 16 s"
         )
+    }
+
+    @Test func theStatusSaysWhatSharedRequestsSave() throws {
+        let accounts =
+            #"{"active":9,"paused":0,"due":0,"stale":0,"without_address":0,"round_seconds":1.5,"round_requests":15,"shared_requests":3,"shared_polls":40}"#
+        #expect(
+            try line(accounts) == "Accounts  9 active, 0 paused, none due; one round takes 15 requests, at least 1.5 s"
+        )
+        #expect(
+            try line(accounts, "Shared")
+                == "Shared    3 requests answered 40 polls since the start: 37 requests saved"
+        )
+        let alone =
+            #"{"active":9,"paused":0,"due":0,"stale":0,"without_address":0,"round_seconds":1,"round_requests":1}"#
+        #expect(try line(alone, "Shared") == nil)
     }
 
     @Test func aDIDOfAnEarlierLineIsNamedWithThatLine() {

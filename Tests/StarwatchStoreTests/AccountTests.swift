@@ -185,7 +185,13 @@ import Testing
     @Test(arguments: [false, true]) func anErasedAccountLeavesNothing(afterRemoval: Bool) async throws {
         let store = try await store([World.alice, World.bob], stars: ["p"])
         try await world.commit(store, world.changes(1...3))
-        _ = try await store.accounts.claim(limit: 9, owner: "owner", now: world.now + .days(1), until: world.now)
+        _ = try await store.accounts.claim(
+            limit: 9,
+            owner: "owner",
+            now: world.now + .days(1),
+            until: world.now,
+            for: LeaseTerm(from: .zero)
+        )
         if afterRemoval { _ = try await store.accounts.remove(World.alice, now: world.now) }
         #expect(try await store.identity.eraseAccount(World.alice) == .erased(isPurged: true))
         #expect(try await traces(of: World.alice, store) == [])
@@ -219,7 +225,13 @@ import Testing
         options.masterKey = MasterKey()
         let store = try Store(options)
         _ = try await add(store, [AccountDraft(did: World.alice, stars: ["secret plan"])])
-        _ = try await store.accounts.claim(limit: 9, owner: "owner", now: world.now + .days(1), until: world.now)
+        _ = try await store.accounts.claim(
+            limit: 9,
+            owner: "owner",
+            now: world.now + .days(1),
+            until: world.now,
+            for: LeaseTerm(from: .zero)
+        )
         #expect(try await store.accounts.list(after: nil, limit: 9).map(\.did) == [World.alice])
         await store.close()
         #expect(try found(in: world.path) == [])

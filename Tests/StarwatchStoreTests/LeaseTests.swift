@@ -28,7 +28,13 @@ import Testing
     }
 
     private func claim(_ store: Store, limit: Int = 9, owner: String = "first") async throws -> [AccountLease] {
-        try await store.accounts.claim(limit: limit, owner: owner, now: world.now, until: until).leases
+        try await store.accounts.claim(
+            limit: limit,
+            owner: owner,
+            now: world.now,
+            until: until,
+            for: LeaseTerm(from: .zero)
+        ).leases
     }
 
     private func claimOne(_ store: Store) async throws -> AccountLease { try #require(try await claim(store).first) }
@@ -84,7 +90,14 @@ import Testing
             )
         )
         let now = world.now
-        _ = try await store.accounts.claim(limit: 9, owner: "o", now: now, until: until, maxUndelivered: 1000)
+        _ = try await store.accounts.claim(
+            limit: 9,
+            owner: "o",
+            now: now,
+            until: until,
+            for: LeaseTerm(from: .zero),
+            maxUndelivered: 1000
+        )
         for stream in streams {
             let claimed = try #require(store.polls.claimedState(stream, maxUndelivered: 1000))
             #expect(try await claimed == store.polls.state(stream, maxUndelivered: 1000))
@@ -96,7 +109,14 @@ import Testing
         let store = try await store()
         _ = try await store.polls.state(world.stream, maxUndelivered: 1000)
         let now = world.now
-        _ = try await store.accounts.claim(limit: 9, owner: "o", now: now, until: until, maxUndelivered: 1000)
+        _ = try await store.accounts.claim(
+            limit: 9,
+            owner: "o",
+            now: now,
+            until: until,
+            for: LeaseTerm(from: .zero),
+            maxUndelivered: 1000
+        )
         #expect(store.polls.claimedState(world.stream, maxUndelivered: 1000) != nil)
         store.polls.recordUnchanged(.make(world, .unchanged))
         #expect(store.polls.claimedState(world.stream, maxUndelivered: 1000) == nil)
@@ -106,10 +126,38 @@ import Testing
         let store = try await store([World.alice, World.bob])
         _ = try await store.accounts.set(.paused, of: World.alice, now: world.now)
         #expect(
-            try await store.accounts.claim(limit: 9, owner: "o", now: world.now - .seconds(1), until: until).leases
+            try await store.accounts.claim(
+                limit: 9,
+                owner: "o",
+                now: world.now - .seconds(1),
+                until: until,
+                for: LeaseTerm(from: .zero)
+            ).leases
                 == []
         )
         #expect(try await claim(store).map(\.account) == [World.bob])
+    }
+
+    @Test func onlyAccountsWithChangesToDeliverAreClaimedForDelivery() async throws {
+        let store = try await store([World.alice, World.bob])
+        let stream = StreamKey(account: World.bob, server: World.server, poll: PollName("one")!)
+        try await world.commit(store, world.changes(1...3), stream: stream)
+        let (now, until) = (world.now, until)
+        let counts = try await store.accounts.counts(.delivery, now: now)
+        #expect(counts.due == 1 && counts.active == 2 && counts.oldestDue == now)
+        #expect(try await store.accounts.nextDue(.delivery) == now)
+        #expect(try await store.accounts.nextDue() == now - .seconds(1))
+        let leases = try await store.accounts.claim(
+            .delivery,
+            limit: 9,
+            owner: "o",
+            now: now,
+            until: until,
+            for: LeaseTerm(from: .zero)
+        ).leases
+        #expect(leases.map(\.account) == [World.bob])
+        #expect(try await store.accounts.counts(.delivery, now: now).due == 0)
+        #expect(try await claim(store).map(\.account) == [World.alice])
     }
 
     @Test func aReleasedAccountIsDueAtItsNextTime() async throws {
@@ -132,12 +180,12 @@ import Testing
         let store = try await store()
         let lease = try await claimOne(store)
         world.now = until - .seconds(1)
-        #expect(try await store.accounts.renew([lease], until: until) == [lease])
+        #expect(try await store.accounts.renew([lease], until: until, for: LeaseTerm(from: .zero)) == [lease])
         world.now = world.now + .seconds(10)
         #expect(try await claim(store, owner: "second") == [])
         world.now = until
         #expect(try await claim(store, owner: "second").map(\.wasReleased) == [false])
-        #expect(try await store.accounts.renew([lease], until: until) == [])
+        #expect(try await store.accounts.renew([lease], until: until, for: LeaseTerm(from: .zero)) == [])
     }
 
     @Test func aReleaseForgetsWhatTheMemoryHasOfTheAccount() async throws {
@@ -147,7 +195,7 @@ import Testing
         #expect(store.polls.rememberedState(world.stream, maxUndelivered: 1000) != nil)
         _ = try await store.accounts.release(lease, next: until, attempted: nil, succeeded: nil)
         #expect(store.polls.rememberedState(world.stream, maxUndelivered: 1000) == nil)
-        #expect(await store.streamIDs.isEmpty)
+        #expect(await store.perform { $0.context.streamIDs.isEmpty })
     }
 
     /// Otherwise operators could not change the account until its next visit.
@@ -173,8 +221,16 @@ import Testing
         let changed = world.now + .seconds(5)
         try await store.accounts.makeDue(World.alice, now: changed)
         // It stays with its owner until the end of the visit.
-        #expect(try await store.accounts.claim(limit: 9, owner: "second", now: changed, until: until).leases == [])
-        #expect(try await store.accounts.renew([lease], until: until) == [lease])
+        #expect(
+            try await store.accounts.claim(
+                limit: 9,
+                owner: "second",
+                now: changed,
+                until: until,
+                for: LeaseTerm(from: .zero)
+            ).leases == []
+        )
+        #expect(try await store.accounts.renew([lease], until: until, for: LeaseTerm(from: .zero)) == [lease])
         _ = try await store.accounts.release(lease, next: until, attempted: nil, succeeded: nil)
         #expect(try await store.accounts.account(World.alice)?.dueAt == changed)
     }
@@ -204,7 +260,7 @@ import Testing
         let store = try await store()
         let lease = try await claimOne(store)
         _ = try await store.accounts.remove(World.alice, now: world.now)
-        #expect(try await store.accounts.renew([lease], until: until) == [])
+        #expect(try await store.accounts.renew([lease], until: until, for: LeaseTerm(from: .zero)) == [])
         let now = world.now
         _ = try await store.accounts.add([AccountDraft(did: World.alice)], server: World.server, now: now) { _ in now }
         // While the visit from before is under way, its account is not claimed.
@@ -212,7 +268,7 @@ import Testing
         #expect(try await !store.accounts.release(lease, next: now, attempted: nil, succeeded: nil))
         let later = try await claimOne(store)
         #expect(later.epoch > lease.epoch && later.generation > lease.generation && later.wasReleased)
-        #expect(try await store.accounts.renew([later], until: until) == [later])
+        #expect(try await store.accounts.renew([later], until: until, for: LeaseTerm(from: .zero)) == [later])
     }
 
     // MARK: - Writes
@@ -351,7 +407,7 @@ extension Store {
         defer { context.changedRows = before }
         return try other.write { db in
             try context.run(
-                { try $0.accounts.claim(limit: 9, owner: owner, now: now, until: until).map(\.lease) },
+                { try $0.accounts.claim(.all, limit: 9, owner: owner, now: now, until: until).map(\.lease) },
                 on: db
             )
         }

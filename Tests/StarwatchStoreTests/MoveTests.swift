@@ -93,10 +93,9 @@ import Testing
         _ store: Store,
         _ account: DID? = World.alice,
         isTrial: Bool = false,
-        isAlone: Bool = true,
         now: Timestamp? = nil
     ) async throws -> AccountHandout {
-        try await store.moves.handOut(account, isTrial: isTrial, isAlone: isAlone, now: now ?? source.now)
+        try await store.moves.handOut(account, isTrial: isTrial, now: now ?? source.now)
     }
 
     private func text(_ handout: AccountHandout) throws -> String {
@@ -123,6 +122,18 @@ import Testing
             now: destination.now,
             dueAt: destination.now
         )
+    }
+
+    @Test func thePollsThatAnAccountWantsMoveWithIt() async throws {
+        let store = try await source.open()
+        var draft = AccountDraft(did: World.alice, stars: ["p"])
+        draft.polls = [PollName("nightly")!]
+        let now = source.now
+        _ = try await store.accounts.add([draft], server: World.server, now: now) { _ in now }
+        #expect(try await store.accounts.account(World.alice)?.polls == draft.polls)
+        let target = try await openDestination()
+        #expect(try await take(target, text(handOut(store))) == .arrived)
+        #expect(try await target.accounts.account(World.alice)?.polls == draft.polls)
     }
 
     // MARK: - Tables
@@ -292,19 +303,24 @@ import Testing
         let from = try await source.open()
         try await source.commit(from, source.changes(1...2))
         let notification = try #require(try await source.claim(from))
-        guard case .delivering = try await handOut(from, isAlone: false) else {
-            Issue.record("a notification that a sink has was handed out")
-            return
+        #expect(from.deliveries.beginAttempt(for: World.alice, at: .zero))
+        // However long the sink takes.
+        guard case .delivering = try await handOut(from, now: source.now + .days(1)) else {
+            throw Unexpected(what: "of a notification that a sink has")
         }
+        #expect(!from.deliveries.beginAttempt(for: World.alice, at: .zero))
         #expect(try await from.identity.active().did == World.alice)
         // Nothing more is claimed meanwhile, so that the wait ends under load too.
         try await source.commit(from, source.changes(3...4))
         #expect(try await source.claim(from, id: "ntf_2") == nil)
         #expect(try await source.reclaim(from, at: source.now + .days(1), until: source.now + .days(2)).isEmpty)
-        await from.moves.stay(World.alice)
+        from.moves.stay(World.alice)
         #expect(try await source.claim(from, id: "ntf_2")?.outgoing.count == 2)
         _ = try await from.deliveries.record(notification.tickets[0], .ok, now: source.now, maxRetries: 3)
-        _ = try text(try await handOut(from, isAlone: false, now: source.now + .seconds(61)))
+        from.deliveries.endAttempt(for: World.alice)
+        _ = try text(try await handOut(from))
+        // Work that does not know yet that the account has left.
+        #expect(!from.deliveries.beginAttempt(for: World.alice, at: .zero))
     }
 
     @Test func aTrialChangesNothing() async throws {

@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test func jsonIsReadable() throws {
-        let json = CatalogueRenderer.json(try makeRepresentativeRegistry().catalogue)
+        let json = try CatalogueRenderer.json(makeRepresentativeRegistry().catalogue)
         let parsed = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]])
         let sent = try #require(parsed.first { $0["name"] as? String == "starwatch_api_sent_bytes_total" })
         #expect(sent["type"] as? String == "counter")

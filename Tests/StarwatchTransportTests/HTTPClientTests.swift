@@ -71,6 +71,29 @@ import Testing
         #expect(wrong == 0)
     }
 
+    @Test func requestsOfSeveralHandlesGoSideBySideAndFindTheirConnectionsAgain() async throws {
+        let meeting = Meeting(of: 5)
+        let server = try LoopbackServer.answering { _ in
+            meeting.wait()
+            return answer()
+        }
+        var options = HTTPClientOptions()
+        options.requestsPerHandle = 2
+        let client = try makeClient(options)
+        for isNew in [true, false] {
+            let found = await withTaskGroup(of: Bool?.self) { group in
+                for _ in 0..<5 {
+                    group.addTask {
+                        let exchange = await client.exchange(HTTPRequest(url: server.url(), timeout: .seconds(60)))
+                        return failure(of: exchange.result) == nil ? exchange.measurements.isNewConnection : nil
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(found == Array(repeating: isNew, count: 5))
+        }
+    }
+
     @Test func secondRequestReusesTheConnection() async throws {
         let server = try LoopbackServer.answering { _ in answer(body: "12345") }
         let client = try makeClient()
@@ -226,5 +249,23 @@ import Testing
         for _ in 1...5 { arrived.signal() }
         #expect(failure(of: exchange.result) == nil)
         #expect(String(decoding: pieces.withLock { $0 }, as: UTF8.self) == "12345")
+    }
+}
+
+/// Lets threads pass together, when as many have come as it is for.
+private final class Meeting: @unchecked Sendable {
+    private let condition = NSCondition()
+    private let size: Int
+    private var come = 0
+
+    init(of size: Int) { self.size = size }
+
+    func wait() {
+        condition.lock()
+        defer { condition.unlock() }
+        come += 1
+        let last = (come + size - 1) / size * size
+        while come < last { condition.wait() }
+        condition.broadcast()
     }
 }

@@ -54,10 +54,10 @@ import Testing
         let shared = Shared()
         await withTaskGroup { group in
             for _ in 0..<4 {
-                group.addTask(executorPreference: client.executor) { for _ in 0..<2000 { await shared.step() } }
+                group.addTask(executorPreference: client.executor) { for _ in 0..<200 { await shared.step() } }
                 group.addTask {
                     await Offload.run {
-                        for _ in 0..<2000 {
+                        for _ in 0..<200 {
                             await shared.step()
                             #expect(!driver.isHere)
                         }

@@ -127,11 +127,7 @@ enum CanonicalDialect {
             let free = state.limits.requests[key]?.nextFree(at: now) ?? now
             let wait = free.timeIntervalSince(now)
             guard let left else {
-                return rateLimited(
-                    retryAfter: String(Int(wait.rounded(.up))),
-                    resetAt: state.serverNow + wait,
-                    &state
-                )
+                return rateLimited(retryAfter: String(Int(wait.rounded(.up))), resetAt: state.serverNow + wait, &state)
             }
             rateHeaders = [
                 ("X-Rate-Limit-Limit", String(limit)), ("X-Rate-Limit-Remaining", String(left)),

@@ -41,11 +41,7 @@ enum PageViolation {
     }
 
     /// Changes the plan of the first item. An empty page gets a generated item first.
-    private static func changeFirst(
-        _ page: inout JSONValue,
-        _ planKey: String,
-        _ change: (inout JSONValue) -> Void
-    ) {
+    private static func changeFirst(_ page: inout JSONValue, _ planKey: String, _ change: (inout JSONValue) -> Void) {
         var items = items(of: page)
         if items.isEmpty {
             let id = planKey == "plan" ? "01JZZZZZZZZZZZZZZZZZZZZZZZ" : "1767225600_abc123_def45678"

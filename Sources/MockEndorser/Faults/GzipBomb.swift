@@ -20,12 +20,7 @@ enum GzipBomb {
         return output
     }
 
-    private static func feed(
-        _ input: [UInt8],
-        flush: Int32,
-        _ stream: inout z_stream,
-        _ output: inout [UInt8]
-    ) {
+    private static func feed(_ input: [UInt8], flush: Int32, _ stream: inout z_stream, _ output: inout [UInt8]) {
         var input = input
         var buffer = [UInt8](repeating: 0, count: 1 << 14)
         input.withUnsafeMutableBufferPointer { source in

@@ -10,9 +10,7 @@ struct IdentifierMaker: Sendable {
     private var lastTime = 0
     private var lastRandom: UInt64 = 0
 
-    init(dialect: MockDialect) {
-        self.dialect = dialect
-    }
+    init(dialect: MockDialect) { self.dialect = dialect }
 
     /// The next identifier, for `time` or the latest time used so far.
     mutating func next(at time: Date, random: inout SeededRandom) -> String {
@@ -51,12 +49,7 @@ struct IdentifierMaker: Sendable {
         dialect == .canonical ? 56_800_235_584 : 1 << 60
     }
 
-    private static func make(
-        units: Int,
-        number: UInt64,
-        _ dialect: MockDialect,
-        random: inout SeededRandom
-    ) -> String {
+    private static func make(units: Int, number: UInt64, _ dialect: MockDialect, random: inout SeededRandom) -> String {
         switch dialect {
         case .canonical:
             let digits = String(units)

@@ -36,9 +36,7 @@ final class HTTPRequestHandler: ChannelInboundHandler {
         }
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        context.close(promise: nil)
-    }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
     private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         self.head = head

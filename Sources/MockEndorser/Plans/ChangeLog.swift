@@ -15,9 +15,7 @@ struct ChangeLog: Sendable {
     private var waiting: [(visibleAt: Date, row: ChangeRow)] = []
     private var rowIDOfPlan: [String: String] = [:]
 
-    init(keepsOneRowPerPlan: Bool) {
-        self.keepsOneRowPerPlan = keepsOneRowPerPlan
-    }
+    init(keepsOneRowPerPlan: Bool) { self.keepsOneRowPerPlan = keepsOneRowPerPlan }
 
     /// Adds a row that becomes visible at `visibleAt`; `nil` makes it visible immediately.
     mutating func add(_ row: ChangeRow, visibleAt: Date? = nil) {

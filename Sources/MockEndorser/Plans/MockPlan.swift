@@ -18,10 +18,7 @@ public struct MockPlan: Sendable, Hashable {
     public var url: String?
 
     public init(id: String, name: String, description: String = "", issuerDID: String, agentDID: String? = nil) {
-        self.id = id
-        self.name = name
-        self.description = description
-        self.issuerDID = issuerDID
+        (self.id, self.name, self.description, self.issuerDID) = (id, name, description, issuerDID)
         self.agentDID = agentDID ?? issuerDID
     }
 }
@@ -56,12 +53,32 @@ public struct MockChange: Sendable {
         age: Duration = .zero,
         visibleAfter: Duration = .zero
     ) {
-        self.planID = planID
-        self.id = id
-        self.name = name
-        self.description = description
-        self.claim = claim
-        self.age = age
-        self.visibleAfter = visibleAfter
+        (self.planID, self.id, self.name, self.description) = (planID, id, name, description)
+        (self.claim, self.age, self.visibleAfter) = (claim, age, visibleAfter)
     }
+}
+
+/// The plans of the mock in order, each in its current version.
+struct PlanCatalogue: Sendable {
+    private(set) var plans: [MockPlan] = []
+    private var indexOfPlan: [String: Int] = [:]
+
+    /// Replaces all plans.
+    mutating func replace(by plans: [MockPlan]) {
+        self = PlanCatalogue()
+        for plan in plans { add(plan) }
+    }
+
+    /// Adds a plan, or replaces the one with its identifier.
+    mutating func add(_ plan: MockPlan) {
+        if let index = indexOfPlan[plan.id] {
+            plans[index] = plan
+        } else {
+            indexOfPlan[plan.id] = plans.count
+            plans.append(plan)
+        }
+    }
+
+    /// The plan with an identifier; `nil` if the catalogue has none.
+    subscript(id: String) -> MockPlan? { indexOfPlan[id].map { plans[$0] } }
 }

@@ -19,9 +19,7 @@ struct IncomingRequest: Sendable {
     }
 
     /// Whether the `Content-Type` is JSON.
-    var hasJSONBody: Bool {
-        header("Content-Type")?.lowercased().hasPrefix("application/json") ?? false
-    }
+    var hasJSONBody: Bool { header("Content-Type")?.lowercased().hasPrefix("application/json") ?? false }
 
     /// The decoded value of a query parameter; `nil` if it is absent or malformed.
     func parameter(_ name: String) -> String? {

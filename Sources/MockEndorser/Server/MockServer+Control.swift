@@ -53,11 +53,7 @@ extension MockServer {
     ///   - recipientDID: The recipient; `nil` for the options' owner.
     /// - Returns: The offer's identifier.
     @discardableResult
-    public func publishOffer(
-        claim: String? = nil,
-        handleID: String? = nil,
-        to recipientDID: String? = nil
-    ) -> String {
+    public func publishOffer(claim: String? = nil, handleID: String? = nil, to recipientDID: String? = nil) -> String {
         state.withLockedValue { $0.publishOffer(claim: claim, handleID: handleID, to: recipientDID) }
     }
 
@@ -94,14 +90,10 @@ extension MockServer {
     }
 
     /// Removes all scripted and sticky faults.
-    public func clearFaults() {
-        state.withLockedValue { $0.faults.clear() }
-    }
+    public func clearFaults() { state.withLockedValue { $0.faults.clear() } }
 
     /// Accepts other tokens from now on, as after a rotation of the secret.
-    public func setAuth(_ auth: MockAuth) {
-        state.withLockedValue { $0.setAuth(auth) }
-    }
+    public func setAuth(_ auth: MockAuth) { state.withLockedValue { $0.setAuth(auth) } }
 
     /// Lead of the mock's clock over the options' clock.
     public var clockSkew: Duration {
@@ -137,10 +129,7 @@ extension MockServer {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 state.withLockedValue { value in
-                    value.requests.wait(
-                        .init(count: count, endpoint: endpoint, continuation: continuation),
-                        key: key
-                    )
+                    value.requests.wait(.init(count: count, endpoint: endpoint, continuation: continuation), key: key)
                     if Task.isCancelled { value.requests.cancel(key) }
                 }
             }
@@ -150,9 +139,7 @@ extension MockServer {
     }
 
     /// Clears the recorded requests and their counts.
-    public func forgetRequests() {
-        state.withLockedValue { $0.requests.forget() }
-    }
+    public func forgetRequests() { state.withLockedValue { $0.requests.forget() } }
 
     /// The notifications accepted by the webhook receiver at `/hook`, in the order of their first delivery.
     public var receivedNotifications: [ReceivedNotification] { state.withLockedValue { $0.hooks.notifications } }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
@@ -19,18 +20,16 @@ public final class MockServer: Sendable {
     public let options: MockServerOptions
     let state: NIOLockedValueBox<MockState>
     private let running = NIOLockedValueBox<Running?>(nil)
-    private let lastPort: NIOLockedValueBox<Int>
-    /// The port's reservation while the server is stopped.
+    /// Held from the first start, so that no other socket gets the port while the server is stopped.
     private let reservation = NIOLockedValueBox<PortReservation?>(nil)
 
     public init(options: MockServerOptions = MockServerOptions()) {
         self.options = options
         state = NIOLockedValueBox(MockState(options: options))
-        lastPort = NIOLockedValueBox(options.port)
     }
 
     /// The port of the last start; before the first start, the port of the options.
-    public var port: Int { lastPort.withLockedValue { $0 } }
+    public var port: Int { reservation.withLockedValue { $0?.port } ?? options.port }
 
     /// The server's URL without a trailing slash. Before the first start its port is that of the options.
     public var url: String { "http://127.0.0.1:\(port)" }
@@ -39,20 +38,19 @@ public final class MockServer: Sendable {
     ///
     /// - Throws: NIO's error if the port cannot be bound.
     public func start() async throws {
+        reservation.withLockedValue { $0 = $0 ?? PortReservation(port: options.port) }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {
             let channel = try await bootstrap(group).bind(host: "127.0.0.1", port: port).get()
-            lastPort.withLockedValue { $0 = channel.localAddress?.port ?? 0 }
             running.withLockedValue { $0 = Running(group: group, channel: channel) }
-            reservation.withLockedValue { $0 = nil }
         } catch {
             try? await group.shutdownGracefully()
             throw error
         }
     }
 
-    /// Closes the listener and every connection, and reserves the port for the next ``start()``. Does nothing if the
-    /// server is not running.
+    /// Closes the listener and every connection, and keeps the port for the next ``start()``. Does nothing if the server
+    /// is not running.
     ///
     /// - Throws: NIO's error if the event loop cannot be shut down.
     public func stop() async throws {
@@ -62,7 +60,6 @@ public final class MockServer: Sendable {
         }
         guard let current else { return }
         try? await current.channel.close()
-        reservation.withLockedValue { $0 = PortReservation(port: port) }
         try await current.group.shutdownGracefully()
     }
 
@@ -84,4 +81,39 @@ public final class MockServer: Sendable {
                 }
             }
     }
+}
+
+/// Reserves a port of 127.0.0.1 without listening on it, so that connections are refused.
+///
+/// The system can assign a free port to the local end of any outgoing connection.
+final class PortReservation: Sendable {
+    private let descriptor: Int32
+    /// The reserved port.
+    let port: Int
+
+    /// Reserves a port, or any free one for 0; `nil` when it is already in use.
+    init?(port: Int) {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        // Permits the server to bind the same port.
+        var yes: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(UInt16(port).bigEndian)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let bound = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
+            }
+        }
+        guard bound else {
+            close(descriptor)
+            return nil
+        }
+        self.descriptor = descriptor
+        self.port = Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    deinit { close(descriptor) }
 }

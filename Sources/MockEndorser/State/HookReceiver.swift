@@ -30,9 +30,7 @@ struct HookReceiver: Sendable {
     private(set) var refused = 0
     private var indexOfID: [String: Int] = [:]
 
-    init(secret: [UInt8]?) {
-        self.secret = secret
-    }
+    init(secret: [UInt8]?) { self.secret = secret }
 
     /// Checks and records one delivery. Responds 204; 400 without an identifier; 401 for a wrong signature or time.
     mutating func receive(_ request: IncomingRequest, now: Date) -> Reply {

@@ -23,9 +23,7 @@ struct TokenVerifier: Sendable {
     private var parsed: [String: CompactToken] = [:]
     private var signed: [String: Result<Void, TokenFailure>] = [:]
 
-    init(auth: MockAuth) {
-        self.auth = auth
-    }
+    init(auth: MockAuth) { self.auth = auth }
 
     /// Verifies the claims of the canonical dialect (R-REQ-05, R-REQ-09).
     ///
@@ -118,4 +116,82 @@ struct TokenVerifier: Sendable {
         default: throw .unsupportedAlgorithm(compact.algorithm)
         }
     }
+}
+
+/// A parsed JWT, not verified.
+struct CompactToken: Sendable {
+    /// The claims that the dialects check.
+    struct Claims: Sendable {
+        var issuer: String?
+        var subject: String?
+        /// The audience, several values joined by spaces; `nil` if absent.
+        var audience: String?
+        var expiresAt: Double?
+        var issuedAt: Double?
+        var notBefore: Double?
+        var scope: String?
+        var tokenID: String?
+    }
+
+    let algorithm: String
+    let claims: Claims
+    /// The signed text: `base64url(header).base64url(payload)`.
+    let signingInput: String
+    let signature: [UInt8]
+
+    /// Parses a token; `nil` unless `text` is three parts of base64url with JSON objects in the first two.
+    init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Self.object(parts[0]), let payload = Self.object(parts[1]),
+            let signature = Base64URL.decode(parts[2])
+        else { return nil }
+        algorithm = header["alg"] as? String ?? "none"
+        signingInput = "\(parts[0]).\(parts[1])"
+        self.signature = signature
+        claims = Claims(
+            issuer: payload["iss"] as? String,
+            subject: payload["sub"] as? String,
+            audience: payload["aud"] as? String ?? (payload["aud"] as? [String])?.joined(separator: " "),
+            expiresAt: (payload["exp"] as? NSNumber)?.doubleValue,
+            issuedAt: (payload["iat"] as? NSNumber)?.doubleValue,
+            notBefore: (payload["nbf"] as? NSNumber)?.doubleValue,
+            scope: payload["scope"] as? String,
+            tokenID: payload["jti"] as? String
+        )
+    }
+
+    private static func object(_ part: Substring) -> [String: Any]? {
+        guard let bytes = Base64URL.decode(part) else { return nil }
+        return try? JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]
+    }
+}
+
+/// Base64 with the URL-safe alphabet and without padding (RFC 7515 §2).
+enum Base64URL {
+    /// Decodes a text; `nil` if it is not base64url.
+    static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        var standard = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+        standard += String(repeating: "=", count: (4 - standard.count % 4) % 4)
+        return Data(base64Encoded: standard).map { Array($0) }
+    }
+}
+
+/// The reason for rejecting a token.
+enum TokenFailure: Error, Sendable, Equatable {
+    case missing
+    case malformed
+    case unsupportedAlgorithm(String)
+    case unsupportedMethod
+    case wrongSignature
+    case expired(at: Int)
+    case issuedInFuture(at: Int)
+    case notYetValid(at: Int)
+    case wrongAudience
+    /// A required claim is missing or invalid.
+    case claim(String)
+    case tooOld
+    /// The scope lacks `notifications`; the value is the token's scope.
+    case scope(String)
+    /// The token was already used for a single-use operation.
+    case replayed
 }

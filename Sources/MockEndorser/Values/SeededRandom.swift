@@ -2,9 +2,7 @@
 struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    init(seed: UInt64) {
-        state = seed
-    }
+    init(seed: UInt64) { state = seed }
 
     mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
@@ -15,9 +13,7 @@ struct SeededRandom: RandomNumberGenerator, Sendable {
     }
 
     /// A random element of a non-empty list.
-    mutating func pick<T>(_ list: [T]) -> T {
-        list[Int(next() % UInt64(list.count))]
-    }
+    mutating func pick<T>(_ list: [T]) -> T { list[Int(next() % UInt64(list.count))] }
 
     /// A random text of `count` characters of `alphabet`.
     mutating func text(_ count: Int, of alphabet: [UInt8]) -> String {

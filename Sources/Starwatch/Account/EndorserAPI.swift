@@ -52,13 +52,8 @@ package final class EndorserAPI: Sendable {
         environment: Environment,
         progress: ProgressMark? = nil
     ) {
-        self.client = client
-        self.gate = gate
-        self.tokens = tokens
-        self.assumedDialect = assumedDialect
-        self.requester = requester
-        self.environment = environment
-        self.progress = progress
+        (self.client, self.gate, self.tokens, self.assumedDialect) = (client, gate, tokens, assumedDialect)
+        (self.requester, self.environment, self.progress) = (requester, environment, progress)
     }
 
     /// Adjusts every wait if the local clock was set since the last call.
@@ -105,7 +100,7 @@ package final class EndorserAPI: Sendable {
     ///
     /// - Parameter runID: The cycle that needs it.
     package func tokenError(for account: DID, kind: PollKind, runID: String) async -> TokenError? {
-        let dialect = await gate.dialect ?? assumedDialect
+        let dialect = gate.known.dialect ?? assumedDialect
         do throws(TokenError) {
             let token = try await token(for: account, dialect: dialect, purpose: .poll)
             if token == nil, kind.needsToken { throw .notConfigured }
@@ -165,11 +160,7 @@ package final class EndorserAPI: Sendable {
         }
 
         func tried(_ report: RequestReport, _ attempt: RequestAttempt) {
-            let exemplar = Exemplar(
-                runID: call.runID,
-                requestID: attempt.requestID,
-                atMilliseconds: now.milliseconds
-            )
+            let exemplar = Exemplar(runID: call.runID, requestID: attempt.requestID, atMilliseconds: now.milliseconds)
             metrics.requests[call.endpoint, report.result].increment(exemplar: exemplar)
             metrics.latency[call.endpoint].observe(report.duration, exemplar: exemplar)
             metrics.sentBytes[call.endpoint].increment(by: UInt64(report.sentBytes))

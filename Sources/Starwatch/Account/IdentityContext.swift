@@ -17,6 +17,8 @@ package final class IdentityContext: Sendable {
         package var stars: [String] { interests?.stars ?? [] }
         /// The kinds of poll that the account's preferences switch off.
         package var optedOut: Set<PollKind> = []
+        /// The polls that the account wants; `nil` for all.
+        package var wanted: [PollName]?
         /// The stars as request bodies, created at the first use in each dialect.
         package var chunks: [Dialect: [PlanChunk]] = [:]
         /// Start of the time in which polls of a kind are expected to succeed; no entry means since the agent's start.
@@ -26,11 +28,13 @@ package final class IdentityContext: Sendable {
         package func hasStars(for kind: PollKind) -> Bool { kind != .starredProjects || !stars.isEmpty }
 
         /// Returns `true` if the poll is switched off, by the configuration or by the account's preferences.
-        package func isOff(_ poll: PollOptions) -> Bool { !poll.isEnabled || optedOut.contains(poll.kind) }
+        package func isOff(_ poll: PollOptions) -> Bool {
+            !poll.isEnabled || optedOut.contains(poll.kind) || !(wanted?.contains(poll.name) ?? true)
+        }
 
         /// Returns `true` if the poll is expected to succeed: it is on, an account is signed in, and has starred something
         /// if the poll needs stars. Only such a poll can be stale.
-        package func expects(_ poll: PollOptions) -> Bool { poll.isEnabled && expects(poll.kind) }
+        package func expects(_ poll: PollOptions) -> Bool { !isOff(poll) && expects(poll.kind) }
 
         private func expects(_ kind: PollKind) -> Bool {
             identity.did != nil && !optedOut.contains(kind) && hasStars(for: kind)
@@ -82,10 +86,7 @@ package final class IdentityContext: Sendable {
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp
     ) {
-        self.store = store
-        self.served = served
-        self.isShared = isShared
-        self.logger = logger
+        (self.store, self.served, self.isShared, self.logger) = (store, served, isShared, logger)
         self.now = now
     }
 
@@ -98,6 +99,7 @@ package final class IdentityContext: Sendable {
             let interests = try await store.stars.interests(of: did)
             snapshot.interests = interests
             snapshot.optedOut = Self.optedOut(interests.preferences)
+            snapshot.wanted = WantedPolls.read(interests.preferences)
         }
         let areUnreadable = snapshot.interests?.areStarsUnreadable ?? false
         let isNews = history.withLock { history in

@@ -82,10 +82,7 @@ struct IdentityControl: Sendable {
         }
     }
 
-    private static let isActive = ControlError(
-        .conflict,
-        "That identity is signed in; sign out or change it first."
-    )
+    private static let isActive = ControlError(.conflict, "That identity is signed in; sign out or change it first.")
     static func remains(in copy: String) -> ControlError {
         ControlError(
             .failed,

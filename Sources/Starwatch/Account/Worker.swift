@@ -122,7 +122,5 @@ extension Worker {
     }
 
     /// Cancels the work in flight because the identity changed, and returns when it has ended.
-    package func abort() async {
-        await passes.abort()
-    }
+    package func abort() async { await passes.abort() }
 }

@@ -8,7 +8,6 @@ import StarwatchTransport
 
 /// One attempt to acknowledge a batch at the server: send, read the answer, complete or postpone the batch.
 struct AcknowledgeAttempt {
-    /// The end of an attempt.
     enum End {
         /// The batch is done, and the next one can follow.
         case done(acknowledged: Int, WatermarkOutcome)
@@ -49,7 +48,7 @@ struct AcknowledgeAttempt {
 
     func run() async throws(StoreError) -> End {
         var retry = Retry(resume: service.now)
-        let hasAcknowledged = await gate.acknowledges(now: service.time.now) ?? false
+        let hasAcknowledged = gate.known.acknowledges(now: service.time.now) ?? false
         let reply = await service.account.api.reply(to: call, dialect: dialect)
         switch reply.result {
         case .success(let answer):
@@ -66,7 +65,7 @@ struct AcknowledgeAttempt {
                 .acknowledgeLocal,
                 [.runID: "\(batch.runID)", .reason: "not_found"].merging(AgentEvent.fields(of: reply.end.trace)) { $1 }
             )
-            await gate.missEndpoint(now: service.time.now)
+            gate.known.missEndpoint(now: service.time.now)
             return .done(acknowledged: 0, .unchanged)
         case .failure(.failed(let failure)):
             guard failure.failureClass != .cancelled else { return .cancelled }
@@ -150,7 +149,7 @@ struct AcknowledgeAttempt {
                 results[.already].increment(by: already)
                 results[.ok].increment(by: count - already)
             }
-            try await gate.learnAcknowledges()
+            try await gate.known.learnAcknowledges()
             return .done(.done(acknowledged: completion.acknowledged, completion.watermark))
         }
         // All or nothing: when a part failed, the whole batch failed.

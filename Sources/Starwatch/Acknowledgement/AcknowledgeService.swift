@@ -33,10 +33,7 @@ package final class AcknowledgeService: Worker {
     private let failures = Atomic<Int>(0)
 
     package init(polls: [Poll], options: AcknowledgeOptions, limit: Int, context: WorkerContext) {
-        self.polls = polls
-        self.options = options
-        self.limit = limit
-        self.context = context
+        (self.polls, self.options, self.limit, self.context) = (polls, options, limit, context)
     }
 
     package var wake: Signal { wakes.acknowledge }
@@ -85,8 +82,8 @@ package final class AcknowledgeService: Worker {
 
     private func acknowledge(_ stream: StreamKey, of poll: Poll, _ pass: inout Pass) async throws(StoreError) {
         while !Task.isCancelled {
-            let dialect = await account.gate.dialect
-            guard poll.kind == .starredProjects, await asksServer(dialect: dialect) else {
+            let dialect = account.gate.known.dialect
+            guard poll.kind == .starredProjects, asksServer(dialect: dialect) else {
                 let completion = try await Trace.span(.acknowledge) { span throws(StoreError) in
                     let completion = try await acknowledgeLocally(stream, &pass)
                     span?.set(.poll, poll.name)
@@ -150,11 +147,11 @@ package final class AcknowledgeService: Worker {
 
     /// Returns `true` if acknowledgements go to the server. Its endpoint accepts changes of plans only, not
     /// offers.
-    private func asksServer(dialect: Dialect?) async -> Bool {
+    private func asksServer(dialect: Dialect?) -> Bool {
         switch options.mode {
         case .server: true
         case .local: false
-        case .auto: await account.gate.acknowledges(now: time.now) ?? dialect?.hasAcknowledgement ?? false
+        case .auto: account.gate.known.acknowledges(now: time.now) ?? dialect?.hasAcknowledgement ?? false
         }
     }
 

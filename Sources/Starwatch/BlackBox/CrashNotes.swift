@@ -49,9 +49,7 @@ package enum CrashNotes {
     }
 
     /// Forgets the file, which is being closed.
-    static func withdraw() {
-        if isInstalled.load(ordering: .relaxed) { crash.descriptor = -1 }
-    }
+    static func withdraw() { if isInstalled.load(ordering: .relaxed) { crash.descriptor = -1 } }
 }
 
 private func handle(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?) {

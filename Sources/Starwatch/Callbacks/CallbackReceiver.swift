@@ -16,10 +16,7 @@ package final class CallbackReceiver: Sendable {
     private let circuit = Mutex(CircuitBreaker(policy: .sink))
 
     package init(kinds: Set<CallbackKind>, options: FetchOptions, token: SecretFile?, http: any HTTPTransport) {
-        self.kinds = kinds
-        self.options = options
-        self.token = token
-        self.http = http
+        (self.kinds, self.options, self.token, self.http) = (kinds, options, token, http)
     }
 
     /// The time before which nothing is sent to it; `nil` if it can receive now.

@@ -26,9 +26,7 @@ package final class CallbackService: Worker {
     package let passes = PassRunner()
 
     package init(receivers: [CallbackReceiver], writer: CallbackWriter, context: WorkerContext) {
-        self.receivers = receivers
-        self.writer = writer
-        self.context = context
+        (self.receivers, self.writer, self.context) = (receivers, writer, context)
     }
 
     package var wake: Signal { wakes.callbacks }
@@ -83,10 +81,7 @@ package final class CallbackService: Worker {
     private func log(_ outcome: AgentEvent, _ sentence: String, of event: QueuedEvent, after result: SinkResult) {
         logger.log(
             outcome,
-            [
-                .kind: "\(event.kind.rawValue)", .error: "\(sentence)",
-                .reason: "\(result.failure?.reason.word ?? "")",
-            ]
+            [.kind: "\(event.kind.rawValue)", .error: "\(sentence)", .reason: "\(result.failure?.reason.word ?? "")"]
         )
     }
 }

@@ -10,6 +10,8 @@ package struct AccountReport: Sendable, Codable, Hashable {
     package var status: String
     /// Number of starred plans.
     package var stars: Int
+    /// Names of the configured polls that it wants.
+    package var polls: [String]
     /// Time of its addition.
     package var addedAt: String
     /// Time of its next visit, by the local clock; `nil` while it is paused.
@@ -29,7 +31,6 @@ package struct AccountListing: Sendable, Codable {
     package var accounts: [AccountReport]
 }
 
-/// A page of the accounts.
 package struct AccountQuery: Sendable {
     package static let listLimit = 1000
 
@@ -40,18 +41,26 @@ package struct AccountQuery: Sendable {
     package init() {}
 }
 
-/// `{"accounts": [{"did": "did:…", "stars": ["…"], "sinks": {"hook": {"url": "https://…"}}}]}`. Accounts that exist get what is
-/// given.
+/// `{"accounts": [{"did": "did:…", "stars": ["…"], "polls": ["…"], "sinks": {"hook": {"url": "https://…"}}}]}`. Accounts that
+/// exist get what is given.
 package struct AccountAdditions: Sendable, Codable {
     package struct Entry: Sendable, Codable, Hashable {
         package var did: String
         /// The starred plans; `nil` leaves those of an account that exists.
         package var stars: [String]?
+        /// The names of the polls that it wants, of those in the configuration; `nil` leaves those of an account that exists, and a
+        /// new one has all.
+        package var polls: [String]?
         /// The account's addresses by their sinks; `null` takes one away. Those of other sinks stay.
         package var sinks: [String: SinkAddress?]?
 
-        package init(did: String, stars: [String]? = nil, sinks: [String: SinkAddress?]? = nil) {
-            (self.did, self.stars, self.sinks) = (did, stars, sinks)
+        package init(
+            did: String,
+            stars: [String]? = nil,
+            polls: [String]? = nil,
+            sinks: [String: SinkAddress?]? = nil
+        ) {
+            (self.did, self.stars, self.polls, self.sinks) = (did, stars, polls, sinks)
         }
 
         /// - Throws: ``ControlError`` for an address with other fields, because a mistyped secret must not be left out.

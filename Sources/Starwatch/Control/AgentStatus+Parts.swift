@@ -14,9 +14,7 @@ extension AgentStatus {
         /// the life of a change are by this clock.
         public var serverTime: String?
 
-        enum CodingKeys: String, SnakeKey {
-            case skewSeconds, uncertaintySeconds, lastSync, serverTime
-        }
+        enum CodingKeys: String, SnakeKey { case skewSeconds, uncertaintySeconds, lastSync, serverTime }
 
         public init() {}
     }
@@ -56,9 +54,7 @@ extension AgentStatus {
         /// The same for the requests before; `nil` for fewer than twenty.
         public var usualP95Seconds: Double?
 
-        enum CodingKeys: String, SnakeKey {
-            case requests, failed, p95Seconds, usualP95Seconds
-        }
+        enum CodingKeys: String, SnakeKey { case requests, failed, p95Seconds, usualP95Seconds }
 
         package init(_ answers: AnswerWindow.Summary) {
             (requests, failed) = (answers.requests, answers.failed)
@@ -73,9 +69,7 @@ extension AgentStatus {
         /// Creation of the last one that has reached its sinks; `nil` if none has.
         public var lastArrival: String?
 
-        enum CodingKeys: String, SnakeKey {
-            case everySeconds, lastArrival
-        }
+        enum CodingKeys: String, SnakeKey { case everySeconds, lastArrival }
 
         package init(_ canary: HealthFacts.Canary) {
             (everySeconds, lastArrival) = (canary.every.inSeconds, canary.lastArrival?.iso8601)
@@ -96,15 +90,27 @@ extension AgentStatus {
         public var oldestDue: String?
         /// Seconds that one round of all accounts takes at least, by the limit of requests.
         public var roundSeconds: Double
+        /// Requests of one round.
+        public var roundRequests: Int?
+        /// Requests for many accounts together since the start; `nil` if each asks alone.
+        public var sharedRequests: Int?
+        /// The polls that they answered.
+        public var sharedPolls: Int?
 
         enum CodingKeys: String, SnakeKey {
-            case active, paused, due, stale, withoutAddress, oldestDue, roundSeconds
+            case active, paused, due, stale, withoutAddress, oldestDue, roundSeconds, roundRequests
+            case sharedRequests, sharedPolls
         }
 
-        package init(_ counts: AccountCounts, round: Duration) {
+        package init(_ counts: AccountCounts, round: Duration, requests: Int) {
             (active, paused, due, stale) = (counts.active, counts.paused, counts.due, counts.stale)
             withoutAddress = counts.unreachable
-            (oldestDue, roundSeconds) = (counts.oldestDue?.iso8601, round.inSeconds)
+            (oldestDue, roundSeconds, roundRequests) = (counts.oldestDue?.iso8601, round.inSeconds, requests)
+        }
+
+        /// How many requests the shared ones saved.
+        package var savedRequests: Int? {
+            sharedPolls.flatMap { polls in sharedRequests.map { max(polls - $0, 0) } }
         }
     }
 
@@ -115,9 +121,7 @@ extension AgentStatus {
         /// The same 10 min after the start; `nil` before.
         public var settledBytes: Int?
 
-        enum CodingKeys: String, SnakeKey {
-            case residentBytes, settledBytes
-        }
+        enum CodingKeys: String, SnakeKey { case residentBytes, settledBytes }
 
         package init(residentBytes: Int, settledBytes: Int?) {
             (self.residentBytes, self.settledBytes) = (residentBytes, settledBytes)
@@ -131,9 +135,7 @@ extension AgentStatus {
         /// Size of the database with its write-ahead log, in bytes.
         public var databaseBytes: Int
 
-        enum CodingKeys: String, SnakeKey {
-            case freeBytes, databaseBytes
-        }
+        enum CodingKeys: String, SnakeKey { case freeBytes, databaseBytes }
 
         package init(_ disk: HealthFacts.Disk) { (freeBytes, databaseBytes) = (disk.free, disk.used) }
     }
@@ -199,9 +201,7 @@ extension AgentStatus {
         /// The last sign of life before it; `nil` if its time is known.
         public var lastAfter: String?
 
-        enum CodingKeys: String, SnakeKey {
-            case lastDay, lastCause, lastAt, lastAfter
-        }
+        enum CodingKeys: String, SnakeKey { case lastDay, lastCause, lastAt, lastAfter }
 
         init(_ ends: [RunEnd], now: Timestamp) {
             let unasked = RunEndDecision.unasked(ends, within: .seconds(86_400), now: now)

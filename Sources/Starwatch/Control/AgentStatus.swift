@@ -65,9 +65,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         }
 
         public init(kind: PollKind, stale: Bool, staleAfterSeconds: Double) {
-            self.kind = kind
-            self.stale = stale
-            self.staleAfterSeconds = staleAfterSeconds
+            (self.kind, self.stale, self.staleAfterSeconds) = (kind, stale, staleAfterSeconds)
         }
     }
 
@@ -84,9 +82,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         /// The reason why it was not shown; `nil` if it was.
         public var lastErrorCode: SlotCode?
 
-        enum CodingKeys: String, SnakeKey {
-            case nextRun, timezone, lastRun, lastStatus, lastErrorCode
-        }
+        enum CodingKeys: String, SnakeKey { case nextRun, timezone, lastRun, lastStatus, lastErrorCode }
 
         public init(timezone: String) { self.timezone = timezone }
     }
@@ -147,9 +143,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         /// Time of the next attempt, at the latest; of an attempt in progress, the end of its lease.
         public var nextAttempt: String
 
-        enum CodingKeys: String, SnakeKey {
-            case notifications, changes, since, nextAttempt
-        }
+        enum CodingKeys: String, SnakeKey { case notifications, changes, since, nextAttempt }
 
         public init(notifications: Int, since: String, nextAttempt: String) {
             (self.notifications, self.since, self.nextAttempt) = (notifications, since, nextAttempt)
@@ -233,9 +227,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     }
 
     /// Whether the database cannot be read, so that what it knows is missing.
-    package var lacksStore: Bool {
-        StarwatchCore.Problem.Kind.allCases.contains { $0.isOfStore && has($0) }
-    }
+    package var lacksStore: Bool { StarwatchCore.Problem.Kind.allCases.contains { $0.isOfStore && has($0) } }
 
     public init(version: String, startedAt: Timestamp, now: Timestamp) {
         self.version = version

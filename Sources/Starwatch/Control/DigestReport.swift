@@ -3,7 +3,6 @@ import StarwatchStore
 
 /// A digest's past and future occurrences, for its operator.
 package struct DigestReport: Sendable, Codable, Hashable {
-    /// An occurrence of the digest.
     package struct Occurrence: Sendable, Codable, Hashable {
         package var slot: String
         package var fireAt: String

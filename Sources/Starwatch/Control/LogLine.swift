@@ -17,11 +17,8 @@ package struct LogQuery: Sendable, Hashable {
     package init() {}
 }
 
-/// A line of the stored log.
 package struct LogLine: Sendable, Codable, Hashable {
-    package enum Level: String, Sendable, Codable, CaseIterable {
-        case debug, info, warn, error
-    }
+    package enum Level: String, Sendable, Codable, CaseIterable { case debug, info, warn, error }
 
     /// The position, which rises with every line.
     package var id: Int64

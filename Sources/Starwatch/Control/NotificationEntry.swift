@@ -24,7 +24,6 @@ package struct NotificationEntry: Sendable, Codable, Hashable {
     /// The changes that it announces or announced, at most 100 with a row; `nil` in lists.
     package var changes: [Change]?
 
-    /// A change in a notification.
     package struct Change: Sendable, Codable, Hashable {
         /// The outbox row; `nil` if it is deleted.
         package var row: Int64?

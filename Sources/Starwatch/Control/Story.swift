@@ -40,9 +40,7 @@ package struct Story: Sendable, Codable, Hashable {
     package var coverage: [Covered]?
 
     package init(_ kind: Kind, id: String, state: String) {
-        self.kind = kind
-        self.id = id
-        self.state = state
+        (self.kind, self.id, self.state) = (kind, id, state)
     }
 
     /// A change in a story of several.

@@ -58,9 +58,7 @@ struct NotificationRenderer: Sendable {
     }
 
     /// Renders a notification without its discarded changes; `nil` if none is left.
-    func renewed(
-        _ remainder: NotificationRemainder
-    ) -> (notification: OutgoingNotification, shortlink: Shortlink?)? {
+    func renewed(_ remainder: NotificationRemainder) -> (notification: OutgoingNotification, shortlink: Shortlink?)? {
         let message = remainder.message
         let count = message.changes.count - remainder.discarded.count
         let context = context(count: count, part: message.place, remainder.poll)

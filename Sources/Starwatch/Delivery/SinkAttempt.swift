@@ -30,7 +30,11 @@ struct SinkAttempt {
             }
             return try await record(.postponed(until: next))
         }
-        guard let outgoing = await current() else { return abandon() }
+        let account = ticket.stream.account
+        guard let outgoing = await current(),
+            service.store.deliveries.beginAttempt(for: account, at: service.time.boottime)
+        else { return abandon() }
+        defer { service.store.deliveries.endAttempt(for: account) }
         let (start, startedAt) = (service.time.monotonic, service.now)
         let result = await Trace.span(.delivery) { span in
             let result = await receiver.deliver(outgoing)
@@ -49,7 +53,6 @@ struct SinkAttempt {
         )
         guard let outcome = learn(from: result) else { return try await giveUp(after: attempt) }
         if outcome == .gone, let address = receiver.address {
-            let account = ticket.stream.account
             try await service.store.accounts.noteGone(address, at: slot.name, of: account, now: service.now)
         }
         count(result.answer.label)

@@ -23,10 +23,7 @@ package struct Digest: Sendable {
         fetcher: (any ContentFetcher)? = nil,
         zone: @escaping @Sendable () -> any TimeZoneRules
     ) {
-        self.options = options
-        self.token = token
-        self.fetcher = fetcher
-        self.zone = zone
+        (self.options, self.token, self.fetcher, self.zone) = (options, token, fetcher, zone)
         wording = DigestWording(
             title: options.title,
             body: options.body,

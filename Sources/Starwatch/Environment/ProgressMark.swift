@@ -14,14 +14,10 @@ package final class ProgressMark: Sendable {
     private let last = Mutex<[Line: Duration]>([:])
 
     /// Records progress at `now`, by the monotonic clock.
-    package func mark(_ line: Line, at now: Duration) {
-        last.withLock { $0[line] = max($0[line] ?? now, now) }
-    }
+    package func mark(_ line: Line, at now: Duration) { last.withLock { $0[line] = max($0[line] ?? now, now) } }
 
     /// Pauses the line until its next mark. It waits for other lines, whose marks count meanwhile.
-    package func pause(_ line: Line) {
-        last.withLock { $0[line] = nil }
-    }
+    package func pause(_ line: Line) { last.withLock { $0[line] = nil } }
 
     /// The age of the schedules' last progress, of the one that waits longest; zero if none waits.
     package func age(at now: Duration) -> Duration {

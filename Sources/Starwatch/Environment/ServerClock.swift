@@ -38,10 +38,7 @@ package final class ServerClock: ServerTime {
         source: ClockOptions.Source,
         after previous: ServerClock? = nil
     ) {
-        self.time = time
-        self.metrics = metrics
-        self.maxSkew = maxSkew
-        self.source = source
+        (self.time, self.metrics, self.maxSkew, self.source) = (time, metrics, maxSkew, source)
         guard let previous, previous.source == source else { return }
         let known = previous.state.withLock { $0 }
         state.withLock { $0 = known }

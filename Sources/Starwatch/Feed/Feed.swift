@@ -66,9 +66,7 @@ final class Feed: Sendable {
         }
     }
 
-    private func remove(_ reader: FeedReader) {
-        state.withLock { $0.readers[ObjectIdentifier(reader)] = nil }
-    }
+    private func remove(_ reader: FeedReader) { state.withLock { $0.readers[ObjectIdentifier(reader)] = nil } }
 }
 
 extension FeedEntry {

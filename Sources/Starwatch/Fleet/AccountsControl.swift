@@ -11,7 +11,10 @@ struct AccountsControl: Sendable {
     let environment: Environment
     let pseudonym: IdentityHash
     let gate: Gate
+    let server: VisitedServer
     let polls: [Poll]
+    /// The requests that many accounts share; `nil` if each asks alone.
+    let sharing: SharedRequests?
     /// The configured sinks.
     let sinks: [SinkOptions]
     /// The sinks that need an address of the account, if all do; none if another sink reaches every account.
@@ -44,7 +47,7 @@ struct AccountsControl: Sendable {
         guard additions.accounts.count <= AccountAdditions.limit else {
             throw ControlError(.invalid, "One request can add \(AccountAdditions.limit) accounts; send several.")
         }
-        let dialect = PlanIDRule.certainDialect(await gate.dialect, server: gate.server)
+        let dialect = PlanIDRule.certainDialect(gate.known.dialect, server: gate.server)
         var results: [AccountAdditionsReport.Entry?] = []
         var drafts: [AccountDraft] = []
         var known: Set<DID> = []
@@ -57,6 +60,7 @@ struct AccountsControl: Sendable {
                     }
                     draft.sinks[name] = .some(address)
                 }
+                draft.polls = try wanted(entry.polls)
                 guard known.insert(draft.did).inserted else {
                     throw ControlError(.invalid, "The DID stands twice; leave one of them out.")
                 }
@@ -71,9 +75,26 @@ struct AccountsControl: Sendable {
             now + Splay.delay(instance: did.rawValue, poll: .firstVisit, within: .seconds(60))
         }
         var next = done.makeIterator()
+        // The next request asks for them, and the warning counts them.
+        for draft in drafts { sharing?.want(draft.stars ?? [], at: environment.time.boottime) }
         let entries = results.map { $0 ?? Self.entry(next.next()) }
         note("added", done.filter { [.added, .changed].contains($0) }.count)
         return AccountAdditionsReport(accounts: entries, warning: try await warning())
+    }
+
+    /// The polls of an entry; empty if it names all of them, so that it gets those of later configurations too.
+    private func wanted(_ names: [String]?) throws(ControlError) -> [PollName]? {
+        guard let names else { return nil }
+        guard !names.isEmpty else {
+            throw ControlError(.invalid, "polls is empty; name a poll, or pause the account.")
+        }
+        let configured = polls.map(\.name)
+        let wanted = configured.filter { names.contains($0.rawValue) }
+        guard wanted.count == Set(names).count else {
+            let known = configured.map(\.rawValue).joined(separator: ", ")
+            throw ControlError(.invalid, "There is no poll of that name; the configuration has \(known).")
+        }
+        return wanted.count == configured.count ? [] : wanted
     }
 
     private static func entry(_ addition: AccountAddition?) -> AccountAdditionsReport.Entry {
@@ -152,11 +173,15 @@ struct AccountsControl: Sendable {
 
     /// The accounts in numbers, which are also metrics.
     func counts() async throws(StoreError) -> AccountCounts {
-        let counts = try await store.accounts.counts(
+        let now = now
+        try await server.look(now: now)
+        var counts = try await store.accounts.counts(
+            server.work,
             now: now,
             staleBefore: now - staleAfter,
             addressed: addressedSinks
         )
+        counts.oldestDue = counts.oldestDue.map { server.due(since: $0, now: now) }
         let metrics = environment.metrics.fleet
         metrics.accounts[.active].set(Double(counts.active))
         metrics.accounts[.paused].set(Double(counts.paused))
@@ -165,29 +190,48 @@ struct AccountsControl: Sendable {
         metrics.unreachable.set(Double(counts.unreachable))
         metrics.due.set(Double(counts.due))
         metrics.oldestDue.set(counts.oldestDue?.seconds ?? 0)
-        metrics.reachableInterval.set(round(of: counts).inSeconds)
+        metrics.reachableInterval.set(duration(of: round(counts)).inSeconds)
         return counts
     }
 
     /// The age of a success after which an account is stale: that of the poll that can wait longest.
     private var staleAfter: Duration { polls.map(\.staleAfter).max() ?? .days(1) }
 
-    /// The time of one round of all accounts that the limit of requests allows, with one request for each poll. No account can
-    /// be polled more often.
-    func round(of counts: AccountCounts) -> Duration {
-        .milliseconds(counts.active * polls.count * 1000 / max(requestsPerSecond, 1))
+    /// The requests of one round of all accounts.
+    ///
+    /// - Parameter isFirst: Whether the first poll of each account since the start counts, which asks alone.
+    private func round(_ counts: AccountCounts, isFirst: Bool = true) -> FleetRound {
+        sharing?.round(accounts: counts.active, polls: polls, isFirst: isFirst, now: now)
+            ?? FleetRound(polls: counts.active * polls.count)
+    }
+
+    private func duration(of round: FleetRound) -> Duration { round.duration(requestsPerSecond: requestsPerSecond) }
+
+    func status(of counts: AccountCounts) -> AgentStatus.Accounts {
+        let (metrics, round) = (environment.metrics.fleet, round(counts))
+        var status = AgentStatus.Accounts(counts, round: duration(of: round), requests: round.requests)
+        if sharing != nil {
+            status.sharedRequests = Int(metrics.sharedRequests.value)
+            status.sharedPolls = Int(metrics.sharedPolls.value)
+        }
+        return status
     }
 
     /// The facts that decide about the agent's health.
     func facts(_ counts: AccountCounts, now: Timestamp) -> HealthFacts.Accounts {
         let wait = counts.oldestDue.map { max(now - $0, .zero) } ?? .zero
-        var facts = HealthFacts.Accounts(wait: wait, round: round(of: counts), stale: counts.stale)
+        let round = duration(of: round(counts))
+        var facts = HealthFacts.Accounts(
+            wait: wait,
+            round: sharing?.awaited(round, wait: wait) ?? round,
+            stale: counts.stale
+        )
         facts.unreachable = counts.unreachable
         return facts
     }
 
     private func warning() async throws -> String? {
-        let round = round(of: try await counts())
+        let round = duration(of: round(try await counts(), isFirst: false))
         let shortest = polls.map { $0.schedule.longestGap(from: now) }.min() ?? .zero
         guard round > shortest, shortest > .zero else { return nil }
         return """
@@ -202,6 +246,7 @@ struct AccountsControl: Sendable {
             pseudonym: pseudonym.hash(account.did),
             status: account.status.rawValue,
             stars: account.stars,
+            polls: polls.map(\.name).filter { account.polls?.contains($0) ?? true }.map(\.rawValue),
             addedAt: account.addedAt.iso8601,
             dueAt: account.status == .active ? account.dueAt.iso8601 : nil,
             lastAttempt: account.lastAttempt?.iso8601,

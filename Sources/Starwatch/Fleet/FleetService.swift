@@ -13,8 +13,6 @@ import Synchronization
 /// An account that rests has no task and no memory here. When the service must stop, it claims nothing more, cancels the
 /// requests in flight, delivers what is stored, and releases each account.
 final class FleetService<Visited: VisitedAccount>: Service {
-    /// Duration of a lease. After a crash, the accounts that were at work wait for this long.
-    static var lease: Duration { .seconds(30) }
     /// The largest number of accounts of a claim, and of ends that wait for the next one.
     static var batch: Int { 100 }
     /// The longest time for which an end waits, if the next claim does not come.
@@ -27,6 +25,7 @@ final class FleetService<Visited: VisitedAccount>: Service {
     private let store: Store
     private let environment: Environment
     private let progress: ProgressMark
+    private let server: VisitedServer
     private let polls: [PollName]
     private let visits: Int
     private let maxUndelivered: Int
@@ -48,20 +47,20 @@ final class FleetService<Visited: VisitedAccount>: Service {
     private let restsUntil = Mutex<Timestamp?>(nil)
 
     /// - Parameters:
-    ///   - progress: Marked for each of `polls`, because no poll has a loop that would mark it.
+    ///   - progress: Marked for each poll, because no poll has a loop that would mark it.
     ///   - options: Those with the limits on accounts at work, and on the undelivered rows of each.
     ///   - executor: The executor of cycles, on which visits change no threads; `nil` for any.
     init(
         store: Store,
         environment: Environment,
+        server: VisitedServer,
         progress: ProgressMark,
-        polls: [PollName],
         options: AgentOptions,
         executor: (any TaskExecutor)?,
         residents: ResidentAccounts<Visited>
     ) {
-        (self.store, self.environment, self.progress) = (store, environment, progress)
-        (self.polls, self.executor, self.residents) = (polls, executor, residents)
+        (self.store, self.environment, self.server, self.progress) = (store, environment, server, progress)
+        (self.executor, self.residents, polls) = (executor, residents, options.polls.map(\.name))
         (visits, maxUndelivered) = (options.limits.maxConcurrentPolls, options.outbox.maxUndelivered)
     }
 
@@ -119,15 +118,20 @@ final class FleetService<Visited: VisitedAccount>: Service {
         let now = time.now
         do throws(StoreError) {
             try await followClock(now)
+            try await server.look(now: now)
+            let term = LeaseTerm(from: time.boottime)
             let (leases, lost) = try await store.accounts.claim(
-                limit: Self.batch,
+                server.work,
+                limit: server.limit(Self.batch),
                 owner: owner,
                 now: now,
-                until: now + Self.lease,
+                until: now + LeaseTerm.length,
+                for: term,
                 maxUndelivered: maxUndelivered,
                 after: takeEnds()
             )
             held.withLock { held in for lease in leases { held[lease.account] = lease } }
+            server.claimed(leases)
             for lease in leases {
                 metrics.claims[lease.wasReleased ? .released : .expired].increment()
             }
@@ -158,7 +162,9 @@ final class FleetService<Visited: VisitedAccount>: Service {
                 try await store.accounts.moveDue(by: step)
             }
             // The clock of an earlier run can have been ahead.
-            if step == nil { try await store.accounts.settleDue(latest: now + Self.longestRest + Self.lease, now: now) }
+            if step == nil {
+                try await store.accounts.settleDue(latest: now + Self.longestRest + LeaseTerm.length, now: now)
+            }
         } catch {
             lastClaim.withLock { $0 = nil }
             throw error
@@ -172,7 +178,10 @@ final class FleetService<Visited: VisitedAccount>: Service {
         // Before the database is read, so that an account that is released meanwhile wakes the loop.
         restsUntil.withLock { $0 = until }
         await storeEnds()
-        if let next = try? await store.accounts.nextDue() { until = min(until, max(next, now + Self.shortestRest)) }
+        if let end = server.waitsUntil { until = min(until, end) }
+        if let next = try? await store.accounts.nextDue(server.work) {
+            until = min(until, max(next, now + Self.shortestRest))
+        }
         restsUntil.withLock { $0 = until }
         await wake.wait(for: until - now, on: time)
         restsUntil.withLock { $0 = nil }
@@ -180,7 +189,8 @@ final class FleetService<Visited: VisitedAccount>: Service {
 
     func visit(_ lease: AccountLease) async {
         let began = time.monotonic
-        metrics.lag.observe(max(time.now - lease.dueAt, .zero))
+        // An account that waits for the server is not late.
+        metrics.lag.observe(max(time.now - server.due(since: lease.dueAt, now: time.now), .zero))
         let memory = memories.withLock { $0.removeValue(forKey: lease.account) ?? Visit.Memory() }
         let end = await residents.with(lease.account) { visited in
             await Visit(
@@ -189,16 +199,21 @@ final class FleetService<Visited: VisitedAccount>: Service {
                 memory: memory,
                 time: time,
                 clock: environment.clock,
-                mustEnd: { self.stopping.load(ordering: .relaxed) || !self.holds(lease) }
+                mustEnd: { self.mustEnd(lease) }
             ).run()
         }
         if !end.memory.isEmpty { memories.withLock { $0[lease.account] = end.memory } }
         let latest = time.now + Self.longestRest
         await release(lease, end, at: min(end.next ?? latest, latest))
         metrics.visits.observe(time.monotonic - began)
+        if server.ended(lease.account) { wake.raise() }
     }
 
-    private func holds(_ lease: AccountLease) -> Bool { held.withLock { $0[lease.account] == lease } }
+    /// Whether a visit begins no further poll.
+    private func mustEnd(_ lease: AccountLease) -> Bool {
+        stopping.load(ordering: .relaxed) || held.withLock { $0[lease.account] != lease }
+            || !store.accounts.canAsk(for: lease.account, at: time.boottime)
+    }
 
     /// Releases an account, together with others unless the loop rests.
     private func release(_ lease: AccountLease, _ end: Visit.End, at next: Timestamp) async {
@@ -247,19 +262,23 @@ final class FleetService<Visited: VisitedAccount>: Service {
     /// Renews the leases until the last visit has ended.
     private func renew(until stopped: Promise<Void>) async {
         while !Task.isCancelled {
-            let isOver = await TimeLimit.run(within: Self.lease / 3, on: time, late: false) {
+            let isOver = await TimeLimit.run(within: LeaseTerm.length / 3, on: time, late: false) {
                 await stopped.value() != nil
             }
             guard isOver == false else { return }
-            let leases = held.withLock { Array($0.values) }
-            guard !leases.isEmpty else { continue }
-            try? await followClock(time.now)
-            guard let kept = try? await store.accounts.renew(leases, until: time.now + Self.lease) else { continue }
-            let lost = Set(leases.map(\.account)).subtracting(kept.map(\.account))
-            for account in lost {
-                metrics.lost.increment()
-                await residents.runtime(of: account)?.abort()
-            }
+            await renewLeases()
+        }
+    }
+
+    func renewLeases() async {
+        let leases = held.withLock { Array($0.values) }
+        guard !leases.isEmpty else { return }
+        try? await followClock(time.now)
+        let (until, term) = (time.now + LeaseTerm.length, LeaseTerm(from: time.boottime))
+        guard let kept = try? await store.accounts.renew(leases, until: until, for: term) else { return }
+        for account in Set(leases.map(\.account)).subtracting(kept.map(\.account)) {
+            metrics.lost.increment()
+            await residents.runtime(of: account)?.abort()
         }
     }
 

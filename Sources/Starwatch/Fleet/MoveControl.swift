@@ -16,8 +16,6 @@ struct MoveControl: Sendable {
     let polls: Set<PollName>
     /// Whether a host program owns the database.
     let isOfHost: Bool
-    /// Whether the agent works, and is not only asked by a command.
-    let isRunning: @Sendable () -> Bool
     let keys: StoredSigningKeys
     let wakes: WakeSignals
 
@@ -39,12 +37,14 @@ struct MoveControl: Sendable {
                 let handout = try await store.moves.handOut(
                     account,
                     isTrial: isTrial,
-                    isAlone: !isRunning(),
                     now: environment.clock.now
                 )
                 switch handout {
                 case .text(let bundle, let did, let isNew):
-                    if isNew, !isTrial { await followExport(of: did) }
+                    if isNew, !isTrial {
+                        await followExport(of: did)
+                        store.moves.stay(did)
+                    }
                     return AccountExportReport(bundle: bundle)
                 case .delivering(let did):
                     leaving = did
@@ -62,7 +62,7 @@ struct MoveControl: Sendable {
 
     /// Continues the deliveries that stopped for an export.
     private func stay(_ did: DID) async {
-        await store.moves.stay(did)
+        store.moves.stay(did)
         guard let accounts else { return wakes.dispatch.raise() }
         await accounts.noteChange(of: did)
     }

@@ -23,7 +23,6 @@ package struct SourceDatabase: Sendable {
             let handout = try await store.moves.handOut(
                 try export.account(),
                 isTrial: export.trial == true,
-                isAlone: true,
                 now: SystemClock().now
             )
             await store.close()

@@ -71,10 +71,9 @@ struct Visit {
 
     /// The time at which the server can be asked again; `nil` if it can be asked now.
     private func pauseOfServer() async -> Timestamp? {
-        let (gate, now) = (visited.account.gate, time.now)
-        if let hold = await gate.hold(now: now) { return hold.until ?? now + Self.shortestRetry }
-        guard await !gate.isReady(now: now) else { return nil }
-        return max(await gate.circuit.nextTry ?? now, now + Self.shortestRetry)
+        let now = time.now
+        guard case .waits(let until) = try? await visited.account.gate.readiness(now: now).state else { return nil }
+        return until ?? now + Self.shortestRetry
     }
 
     private func poll(_ end: inout End) async {
@@ -90,12 +89,13 @@ struct Visit {
 
     private func visit(_ poll: Poll, _ end: inout End) async throws(StoreError) {
         let began = time.now
-        let visit = try await visited.pollService.visit(poll, retryAt: memory.retries[poll.name])
-        let retry = visit.retryAt.map { visit.result == nil ? $0 : max($0, time.now + Self.shortestRetry) }
+        let visit = try await PollVisit(poll: poll, service: visited.pollService)
+            .run(retryAt: memory.retries[poll.name])
+        let retry = visit.retryAt.map { visit.cycle == nil ? $0 : max($0, time.now + Self.shortestRetry) }
         end.wait(for: visit.next)
         end.wait(for: retry)
         end.memory.retries[poll.name] = retry
-        guard let result = visit.result, result.skip == nil else { return }
+        guard let result = visit.cycle, result.skip == nil else { return }
         end.attempted = began
         if result.hasSucceeded { end.succeeded = time.now }
         if result.hasStored || result.suppressed > 0 || result.cursorMoved { end.hasNews = true }

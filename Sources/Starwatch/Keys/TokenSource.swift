@@ -5,7 +5,6 @@ import StarwatchTransport
 import Subprocess
 import Synchronization
 
-/// The configured source of tokens.
 struct TokenSource {
     let options: AgentOptions
     let secrets: SecretFiles

@@ -18,9 +18,7 @@ package final class ClockSyncService: Service {
 
     /// - Parameter timeServers: Clients of the servers for `clock.source: ntp`; empty with any other source.
     package init(account: Account, environment: Environment, timeServers: [NTPClient], options: ClockOptions) {
-        self.account = account
-        self.environment = environment
-        self.timeServers = timeServers
+        (self.account, self.environment, self.timeServers) = (account, environment, timeServers)
         rotation = Mutex(NTPRotation(count: timeServers.count))
         self.options = options
     }
@@ -110,10 +108,11 @@ package final class ClockSyncService: Service {
 
     private func askServer() async {
         guard options.source == .auto || options.source == .timeEndpoint else { return }
-        let dialect = await account.gate.dialect
+        let dialect = account.gate.known.dialect
         guard dialect?.hasTimeEndpoint ?? (options.source == .timeEndpoint) else { return }
         let now = time.now
-        guard let did = (try? await account.identity.current())?.identity.did, await account.gate.isReady(now: now)
+        guard let did = (try? await account.identity.current())?.identity.did,
+            await account.gate.isReady(now: now)
         else {
             return
         }

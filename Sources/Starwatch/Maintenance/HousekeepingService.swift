@@ -37,12 +37,8 @@ package final class HousekeepingService: Service {
         reportHealth: @escaping @Sendable () async -> Void = {},
         healthInterval: Duration? = nil
     ) {
-        self.store = store
-        self.outbox = outbox
-        self.environment = environment
-        self.pipeline = pipeline
-        self.recorder = recorder
-        self.reportHealth = reportHealth
+        (self.store, self.outbox, self.environment, self.pipeline) = (store, outbox, environment, pipeline)
+        (self.recorder, self.reportHealth) = (recorder, reportHealth)
         self.healthInterval = max(min(healthInterval ?? ClockLook.interval, ClockLook.interval), .milliseconds(50))
     }
 

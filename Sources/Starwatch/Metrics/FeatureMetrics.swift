@@ -6,7 +6,6 @@ package import StarwatchTransport
 
 // Metrics of optional features; they are on the page only with their feature.
 
-/// Metrics of digests.
 package struct DigestMetrics: Sendable {
     package let prefetches = MetricRegistry.current.counters(
         .counter("starwatch_digest_prefetches_total", "Fetches of digest content, by outcome."),

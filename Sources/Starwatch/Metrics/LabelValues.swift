@@ -59,7 +59,6 @@ package enum LedgerLaw: String, MetricLabel {
     case new
 }
 
-/// Entries of the ledger.
 package enum LedgerEntry: String, MetricLabel {
     case fetched, new, duplicate, rejected
     case delivered, dead, cancelled, suppressed

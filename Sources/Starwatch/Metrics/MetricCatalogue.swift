@@ -13,8 +13,8 @@ package enum MetricCatalogue {
         CatalogueRenderer.markdown(try registry(options).catalogue)
     }
 
-    package static func json(for options: AgentOptions) throws(AgentError) -> String {
-        CatalogueRenderer.json(try registry(options).catalogue)
+    package static func json(for options: AgentOptions) throws -> String {
+        try CatalogueRenderer.json(try registry(options).catalogue)
     }
 
     private static func registry(

@@ -13,7 +13,6 @@ package struct MetricFeatures: Sendable, Hashable {
     package var controlOperations = Set(ControlOperation.allCases)
     package var controlRefusals = Set(ControlRefusal.allCases)
     package var isEncrypted = true
-    /// The ports with a web configuration.
     package var webPorts = Set(ServedPort.allCases)
     var hasWebPorts: Bool { !webPorts.isEmpty }
     /// The ports whose certificate is known from the start. It never is, except in the catalogue.

@@ -486,9 +486,7 @@ public struct LogOptions: Sendable, Hashable {
     }
 
     /// Format of a line: a JSON object, or text for a person.
-    public enum Format: String, Sendable, CaseIterable {
-        case json, text
-    }
+    public enum Format: String, Sendable, CaseIterable { case json, text }
 
     /// The lowest level that is written. By default `info`.
     public var level = Level.info

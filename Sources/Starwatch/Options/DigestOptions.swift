@@ -76,19 +76,13 @@ public enum ContentSource: Sendable, Hashable {
     case poll(PollName)
 
     /// The request; `nil` for other sources.
-    public var fetch: FetchOptions? {
-        if case .request(let fetch) = self { fetch } else { nil }
-    }
+    public var fetch: FetchOptions? { if case .request(let fetch) = self { fetch } else { nil } }
 
     /// The fetcher's name; `nil` for other sources.
-    public var fetcherName: String? {
-        if case .fetcher(let name) = self { name } else { nil }
-    }
+    public var fetcherName: String? { if case .fetcher(let name) = self { name } else { nil } }
 
     /// The poll's name; `nil` for other sources.
-    public var pollName: PollName? {
-        if case .poll(let name) = self { name } else { nil }
-    }
+    public var pollName: PollName? { if case .poll(let name) = self { name } else { nil } }
 }
 
 /// A request of a digest or a callback.

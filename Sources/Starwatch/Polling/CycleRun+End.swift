@@ -22,7 +22,7 @@ extension CycleRun {
             }
             // The server rejects a cursor of another dialect.
             if failure.result == .badRequest, failure.status == 400 {
-                await cycle.gate.doubtDialect(now: cycle.time.now)
+                cycle.gate.known.doubtDialect(now: cycle.time.now)
             }
         case .page(let rejection):
             cycle.metrics.polls.violations[cycle.poll.label, rejection.violation].increment()
@@ -42,102 +42,8 @@ extension CycleRun {
         // The request of a shared answer has reported itself.
         let isUnasked = source.count == 0 && (hasSharedFailure || parts != nil && circuitFailure == nil)
         await cycle.gate.end(isUnasked ? .cancelled : circuitFailure, now: cycle.time.now)
-        let duration = cycle.time.monotonic - begun
-        let outcome = result.outcome ?? .failed
-        let now = cycle.time.now
-        let exemplar = Exemplar(runID: cycle.runID, atMilliseconds: now.milliseconds)
-        cycle.metrics.polls.outcomes[cycle.poll.label, outcome].increment()
-        cycle.metrics.polls.duration[cycle.poll.label].observe(duration, exemplar: exemplar)
-        if result.hasSucceeded {
-            cycle.metrics.polls.successes[cycle.poll.label].increment()
-            cycle.metrics.polls.lastSuccess[cycle.poll.label].set(now.seconds)
-        } else if outcome == .failed {
-            cycle.metrics.polls.failures[cycle.poll.label].increment(exemplar: exemplar)
-            cycle.metrics.polls.failureReasons[cycle.poll.label, result.cause?.label ?? .other].increment()
-        }
-        remember(outcome, startedAt: startedAt, finishedAt: now)
-        await record(outcome, startedAt: startedAt, finishedAt: now)
-        log(outcome, duration)
+        await CycleEnd(run: self, startedAt: startedAt, begun: begun).report()
         return result
-    }
-
-    private func remember(_ outcome: PollOutcome, startedAt: Timestamp, finishedAt now: Timestamp) {
-        var run = RecentRun(
-            runID: cycle.runID,
-            poll: cycle.poll.name,
-            startedAt: startedAt,
-            finishedAt: now,
-            outcome: outcome.rawValue
-        )
-        if !result.hasSucceeded { run.reason = result.cause?.description }
-        (run.requests, run.new) = (source.count, result.new)
-        if let request = source.lastRequest {
-            run.answer = RecentRun.Answer(
-                status: source.lastStatus,
-                tookMilliseconds: source.lastDuration.wholeMilliseconds,
-                requestID: request.id,
-                serverRequestID: request.serverID
-            )
-        }
-        cycle.memory.runs.add(run)
-    }
-
-    private func record(_ outcome: PollOutcome, startedAt: Timestamp, finishedAt now: Timestamp) async {
-        var record = CycleRecord(
-            stream: stream,
-            runID: cycle.runID,
-            startedAt: startedAt,
-            finishedAt: now,
-            outcome: outcome
-        )
-        record.successAt = result.hasSucceeded ? now - answerAge : nil
-        record.nextRun = cycle.nextRun
-        record.seenUntil = cycle.memory.seenUntil(of: stream)
-        record.newRows = result.new
-        record.reason = result.hasSucceeded ? nil : result.cause
-        if result.isPageRefused {
-            record.refusedPages = state.refusedPages + 1
-        } else if result.hasSucceeded, state.refusedPages > 0, result.rejected == 0 {
-            record.refusedPages = 0
-        }
-        if outcome == .unchanged, record.refusedPages == nil {
-            cycle.store.polls.recordUnchanged(record)
-        } else {
-            do throws(StoreError) { try await cycle.store.polls.finishCycle(record) } catch {
-                log(.pollStoreFailed, [.error: "\(error.description)"])
-            }
-        }
-    }
-
-    /// The age of the oldest answer that the account shared: what a server's clock has passed since is counted from there.
-    private var answerAge: Duration {
-        let asked = parts?.map(\.answer.first.page.askedBoottime).min()
-        return asked.map { max(.zero, cycle.time.boottime - $0) } ?? .zero
-    }
-
-    // MARK: - Log
-
-    /// Logs the result of the cycle.
-    private func log(_ outcome: PollOutcome, _ duration: Duration) {
-        let event: AgentEvent =
-            switch outcome {
-            case .failed: .pollFailed
-            case .cancelled: .pollCancelled
-            case .deferred: .pollDeferred
-            case .changed: .pollChanged
-            case .bootstrapped: .pollBootstrapped
-            case .unchanged: .pollUnchanged
-            }
-        log(
-            event,
-            [
-                .outcome: "\(outcome.rawValue)", .changeCount: .number(result.new),
-                .durationMilliseconds: .number(duration.wholeMilliseconds), .identity: "\(stream.account.rawValue)",
-                .projectCount: .number(cycle.poll.kind == .starredProjects ? snapshot.stars.count : 0),
-            ]
-            .merging(result.reason.map { [.error: "\($0)"] } ?? [:]) { $1 }
-            .merging(result.cause?.fields ?? [:]) { $1 }
-        )
     }
 
     private func log(_ violation: ContractViolation, _ issue: ValidationIssue) {
@@ -150,5 +56,123 @@ extension CycleRun {
     /// Logs an event of this cycle, with its last request where the event is about one.
     func log(_ event: AgentEvent, _ fields: @autoclosure () -> AgentEvent.Fields = [:]) {
         cycle.log(event, fields(), of: source.lastRequest)
+    }
+}
+
+/// The end of a cycle, with its times by the local clock.
+private struct CycleEnd {
+    private let run: CycleRun
+    private let cycle: PollCycle
+    private let result: PollCycle.Result
+    private let outcome: PollOutcome
+    private let startedAt: Timestamp
+    private let finishedAt: Timestamp
+    private let duration: Duration
+
+    init(run: CycleRun, startedAt: Timestamp, begun: Duration) {
+        (self.run, cycle, result) = (run, run.cycle, run.result)
+        outcome = result.outcome ?? .failed
+        (self.startedAt, finishedAt) = (startedAt, cycle.time.now)
+        duration = cycle.time.monotonic - begun
+    }
+
+    /// Counts, remembers, stores and logs the result.
+    func report() async {
+        count()
+        cycle.memory.runs.add(recentRun)
+        await store()
+        log()
+    }
+
+    private func count() {
+        let (metrics, poll) = (cycle.metrics.polls, cycle.poll.label)
+        let exemplar = Exemplar(runID: cycle.runID, atMilliseconds: finishedAt.milliseconds)
+        metrics.outcomes[poll, outcome].increment()
+        metrics.duration[poll].observe(duration, exemplar: exemplar)
+        if result.hasSucceeded {
+            metrics.successes[poll].increment()
+            metrics.lastSuccess[poll].set(finishedAt.seconds)
+        } else if outcome == .failed {
+            metrics.failures[poll].increment(exemplar: exemplar)
+            metrics.failureReasons[poll, result.cause?.label ?? .other].increment()
+        }
+    }
+
+    private var recentRun: RecentRun {
+        var run = RecentRun(
+            runID: cycle.runID,
+            poll: cycle.poll.name,
+            startedAt: startedAt,
+            finishedAt: finishedAt,
+            outcome: outcome.rawValue
+        )
+        let source = self.run.source
+        if !result.hasSucceeded { run.reason = result.cause?.description }
+        (run.requests, run.new) = (source.count, result.new)
+        if let request = source.lastRequest {
+            run.answer = RecentRun.Answer(
+                status: source.lastStatus,
+                tookMilliseconds: source.lastDuration.wholeMilliseconds,
+                requestID: request.id,
+                serverRequestID: request.serverID
+            )
+        }
+        return run
+    }
+
+    private func store() async {
+        var record = CycleRecord(
+            stream: run.stream,
+            runID: cycle.runID,
+            startedAt: startedAt,
+            finishedAt: finishedAt,
+            outcome: outcome
+        )
+        record.successAt = result.hasSucceeded ? finishedAt - answerAge : nil
+        record.nextRun = cycle.nextRun
+        record.seenUntil = cycle.memory.seenUntil(of: run.stream)
+        record.newRows = result.new
+        record.reason = result.hasSucceeded ? nil : result.cause
+        if result.isPageRefused {
+            record.refusedPages = run.state.refusedPages + 1
+        } else if result.hasSucceeded, run.state.refusedPages > 0, result.rejected == 0 {
+            record.refusedPages = 0
+        }
+        if outcome == .unchanged, record.refusedPages == nil {
+            cycle.store.polls.recordUnchanged(record)
+        } else {
+            do throws(StoreError) { try await cycle.store.polls.finishCycle(record) } catch {
+                run.log(.pollStoreFailed, [.error: "\(error.description)"])
+            }
+        }
+    }
+
+    /// The age of the oldest answer that the account shared: what a server's clock has passed since is counted from there.
+    private var answerAge: Duration {
+        let asked = run.parts?.map(\.answer.first.page.askedBoottime).min()
+        return asked.map { max(.zero, cycle.time.boottime - $0) } ?? .zero
+    }
+
+    private func log() {
+        let event: AgentEvent =
+            switch outcome {
+            case .failed: .pollFailed
+            case .cancelled: .pollCancelled
+            case .deferred: .pollDeferred
+            case .changed: .pollChanged
+            case .bootstrapped: .pollBootstrapped
+            case .unchanged: .pollUnchanged
+            }
+        run.log(
+            event,
+            [
+                .outcome: "\(outcome.rawValue)", .changeCount: .number(result.new),
+                .durationMilliseconds: .number(duration.wholeMilliseconds),
+                .identity: "\(run.stream.account.rawValue)",
+                .projectCount: .number(cycle.poll.kind == .starredProjects ? run.snapshot.stars.count : 0),
+            ]
+            .merging(result.reason.map { [.error: "\($0)"] } ?? [:]) { $1 }
+            .merging(result.cause?.fields ?? [:]) { $1 }
+        )
     }
 }

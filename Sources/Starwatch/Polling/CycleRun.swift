@@ -8,6 +8,19 @@ import StarwatchTelemetry
 struct CycleRun {
     private typealias Stop = PollCycle.Stop
 
+    /// The place from which the next walk continues.
+    private struct Place {
+        var cursor: JWTID?
+        /// The interrupted walk to resume.
+        var resume: OpenWalk?
+        /// Rows that the outbox can still take.
+        var room = 0
+        /// Whether this is the poll's first walk, whose changes are not news.
+        var isBootstrap = false
+        /// Whether an interrupted walk is stored, of an earlier cycle or a page before.
+        var isWalkStored = false
+    }
+
     let cycle: PollCycle
     let stream: StreamKey
     var snapshot: IdentityContext.Snapshot
@@ -24,15 +37,7 @@ struct CycleRun {
     var parts: [SharedPart]?
     /// Whether the request for many accounts failed.
     var hasSharedFailure = false
-    /// Whether this is the poll's first walk, whose changes are not news.
-    var isBootstrap = false
-    private var cursor: JWTID?
-    /// The interrupted walk to resume.
-    private var resume: OpenWalk?
-    /// Rows that the outbox can still take.
-    private var room = 0
-    /// Whether an interrupted walk is stored, of an earlier cycle or a page before.
-    private var isWalkStored = false
+    private var place = Place()
     /// The first page, when it was fetched to detect the dialect.
     private var first: PageAnswer?
     var result = PollCycle.Result()
@@ -87,7 +92,7 @@ struct CycleRun {
         )
         let author = cycle.shared.announcesOwn ? nil : stream.account
         (source.decoder.context, source.decoder.latest) = (PageContext(author: author), nil)
-        if let known = await cycle.gate.dialectToAsk {
+        if let known = cycle.gate.known.dialectToAsk {
             source.decoder.dialect = known
         } else {
             // Both dialects accept a body within the smaller size limit.
@@ -105,9 +110,15 @@ struct CycleRun {
                 || chunk == cycle.identity.chunks(of: snapshot, dialect: source.dialect).first
             if isSame, cycle.cursor(of: state, in: source.dialect) == nil, state.walk == nil { first = probe.firstPage }
         }
-        isBootstrap = !state.bootstrapped && cycle.poll.options.bootstrap == .latest
-        (cursor, room, isWalkStored) = (cycle.cursor(of: state, in: source.dialect), state.room, state.walk != nil)
-        resume = isBootstrap ? nil : state.walk
+        let isBootstrap = !state.bootstrapped && cycle.poll.options.bootstrap == .latest
+        let cursor = cycle.cursor(of: state, in: source.dialect)
+        place = Place(
+            cursor: cursor,
+            resume: isBootstrap ? nil : state.walk,
+            room: state.room,
+            isBootstrap: isBootstrap,
+            isWalkStored: state.walk != nil
+        )
         source.decoder.context = PageContext(author: author, cursor: cursor)
         source.decoder.latest = cursor?.timestamp
         return true
@@ -120,18 +131,18 @@ struct CycleRun {
         walk = newWalk(chunks: max(chunks.count, 1), seenUntil: seen)
         parts = try await sharedParts(seenUntil: seen)
         if let parts, parts.count != max(chunks.count, 1) { walk = newWalk(chunks: parts.count, seenUntil: seen) }
-        cycle.memory.move { $0.begin(resuming: walk.wasResumed ? resume : nil) }
+        cycle.memory.move { $0.begin(resuming: walk.wasResumed ? place.resume : nil) }
     }
 
     private func newWalk(chunks: Int, seenUntil: Timestamp?) -> PageWalk {
         var walk = PageWalk(
             dialect: source.dialect,
-            mode: isBootstrap ? .bootstrap : .poll,
-            cursor: cursor,
-            resume: resume,
+            mode: place.isBootstrap ? .bootstrap : .poll,
+            cursor: place.cursor,
+            resume: place.resume,
             chunks: chunks,
             // Never with tombstones, because they move the cursor back.
-            isSettled: state.hasTombstones ? false : settled(cursor).map(cycle.memory.isSettled) ?? false,
+            isSettled: state.hasTombstones ? false : settled(place.cursor).map(cycle.memory.isSettled) ?? false,
             seenUntil: seenUntil
         )
         walk.mustComplete = state.hasTombstones
@@ -143,7 +154,7 @@ struct CycleRun {
     private mutating func sharedParts(seenUntil: Timestamp?) async throws(Stop) -> [SharedPart]? {
         guard let sharing = cycle.shared.sharing, cycle.poll.kind == .starredProjects else { return nil }
         sharing.want(snapshot.stars, at: cycle.time.boottime)
-        guard cycle.nextRun != nil, !isBootstrap, first == nil, resume == nil, state.walk == nil,
+        guard cycle.nextRun != nil, !place.isBootstrap, first == nil, place.resume == nil, state.walk == nil,
             !state.hasTombstones, let seenUntil
         else { return nil }
         let wish = SharedWish(
@@ -152,7 +163,7 @@ struct CycleRun {
             dialect: source.dialect,
             lowerEnd: walk.lowerEnd,
             seenUntil: seenUntil,
-            limit: min(max(room, 1), source.dialect.pageSize)
+            limit: min(max(place.room, 1), source.dialect.pageSize)
         )
         switch await sharing.parts(for: wish, of: cycle) {
         case .alone: return nil
@@ -173,7 +184,7 @@ struct CycleRun {
     /// The server's time up to which the poll has seen every change; `nil` if it is unknown. Warns of a cursor that is ahead
     /// of the server's time: its clock was set back, or it lost data.
     private func seenUntil() -> Timestamp? {
-        let lead = cursor.map { $0.timestamp - walkStart } ?? .zero
+        let lead = place.cursor.map { $0.timestamp - walkStart } ?? .zero
         if cycle.memory.isFirstAhead(cycle.clock.isConfirmed && lead > PageAnswer.dateError) {
             log(.pollCursorAhead, [.sizeMilliseconds: .number(lead.wholeMilliseconds)])
         }
@@ -192,7 +203,7 @@ struct CycleRun {
 
     /// The next page. Offers are fetched without a limit.
     private mutating func nextStep() -> PageWalk.Step? {
-        walk.next(limit: isBootstrap || chunks.isEmpty ? nil : max(room, 1))
+        walk.next(limit: place.isBootstrap || chunks.isEmpty ? nil : max(place.room, 1))
     }
 
     /// Fetches a page. If its bytes cannot be read and it is time to set the cause aside, finds the item that breaks it.
@@ -265,7 +276,7 @@ struct CycleRun {
     private func commit(of page: Page, _ plan: PageWalk.Plan, _ origin: PageOrigin?) -> PageCommit? {
         cycle.metrics.polls.pages[cycle.poll.label].increment()
         // An unchanged poll writes nothing: every row is known, there is no walk to end, and the cursor stays.
-        if page.rejected == 0, plan.walk == nil, !isWalkStored, state.knows(page.changes, upTo: plan.cursor) {
+        if page.rejected == 0, plan.walk == nil, !place.isWalkStored, state.knows(page.changes, upTo: plan.cursor) {
             return nil
         }
         var commit = PageCommit(
@@ -273,7 +284,7 @@ struct CycleRun {
             expectedGeneration: state.generation,
             runID: cycle.runID,
             changes: plan.changes,
-            room: room,
+            room: place.room,
             now: cycle.clock.now
         )
         commit.expectedInterests = snapshot.interests
@@ -285,7 +296,7 @@ struct CycleRun {
         commit.overlapping = cycle.poll.overlapping
         commit.priority = cycle.poll.options.priority
         commit.interrupted = plan.interrupted
-        if isBootstrap {
+        if place.isBootstrap {
             commit.disposition = .bootstrap
             if let top = walk.settled {
                 let floor = walk.dialect.bootstrapFloor(below: top)
@@ -326,16 +337,16 @@ struct CycleRun {
         guard case .committed(let counts) = outcome else { throw .staleIdentity }
         report(counts)
         if counts.outOfRoom { walk.stop() }
-        if !isBootstrap { isWalkStored = plan.walk != nil }
-        room -= counts.inserted - counts.suppressed + counts.refetched
+        if !place.isBootstrap { place.isWalkStored = plan.walk != nil }
+        place.room -= counts.inserted - counts.suppressed + counts.refetched
         result.isOutOfRoom = result.isOutOfRoom || counts.outOfRoom
         // Changes stored by bootstrapping are not news.
-        result.new += isBootstrap ? 0 : counts.inserted + counts.reopened
+        result.new += place.isBootstrap ? 0 : counts.inserted + counts.reopened
         result.refetched += counts.refetched
         result.suppressed += counts.suppressed + counts.settled
         if !walk.isComplete, let top = walk.top { cycle.memory.move { $0.interrupt(at: top) } }
-        guard let moved = counts.fetchCursor, moved != cursor else { return }
-        (cursor, source.decoder.latest, result.cursorMoved) = (moved, moved.timestamp, true)
+        guard let moved = counts.fetchCursor, moved != place.cursor else { return }
+        (place.cursor, source.decoder.latest, result.cursorMoved) = (moved, moved.timestamp, true)
         // Ascending pages have shown everything up to the cursor, also of a walk that takes several cycles.
         if !source.dialect.isDescending, chunks.count <= 1 { cycle.memory.move { $0.pass(moved) } }
     }
@@ -353,7 +364,7 @@ struct CycleRun {
                 ]
             )
         }
-        if counts.inserted > 0, !isBootstrap {
+        if counts.inserted > 0, !place.isBootstrap {
             cycle.metrics.polls.changesFound[cycle.poll.label].increment(by: UInt64(counts.inserted))
         }
         if counts.unseen > 0 { cycle.metrics.polls.superseded[cycle.poll.label].increment(by: UInt64(counts.unseen)) }
@@ -369,7 +380,7 @@ struct CycleRun {
         cycle.memory.settle(settled(walk.settledCursor))
         var isCurrent = true
         do throws(StoreError) {
-            if isBootstrap {
+            if place.isBootstrap {
                 isCurrent = try await cycle.store.polls.finishBootstrap(
                     stream,
                     generation: state.generation,
@@ -378,7 +389,7 @@ struct CycleRun {
                     now: cycle.clock.now
                 )
             }
-            if isCurrent, cycle.gate.fixedDialect != nil { try await cycle.gate.confirmDialect(now: cycle.clock.now) }
+            if isCurrent { try await cycle.gate.known.confirmDialect(now: cycle.clock.now) }
         } catch { throw .store(error) }
         guard isCurrent else { throw .staleIdentity }
         cycle.memory.move { $0.complete() }
@@ -388,12 +399,12 @@ struct CycleRun {
     /// Returns whether an interrupted walk is finished, so that newer changes remain. They come in the same cycle.
     private mutating func continuesWithNewerChanges() -> Bool {
         guard walk.isComplete, walk.wasResumed else { return false }
-        resume = nil
+        place.resume = nil
         return true
     }
 
     /// - Parameter isWhole: Whether every page was fetched that there is.
     private mutating func conclude(isWhole: Bool) {
-        result.outcome = isWhole && isBootstrap ? .bootstrapped : result.new > 0 ? .changed : .unchanged
+        result.outcome = isWhole && place.isBootstrap ? .bootstrapped : result.new > 0 ? .changed : .unchanged
     }
 }

@@ -70,13 +70,7 @@ struct PageAnswer: Sendable {
         askedBoottime = end.sentAt
         took = max(time.monotonic - begin.monotonic, time.now - begin.wall)
         origin = end.trace.map {
-            PageOrigin(
-                page: page,
-                request: $0,
-                askedAt: askedAt,
-                answeredAt: askedAt + end.duration,
-                tries: end.tries
-            )
+            PageOrigin(page: page, request: $0, askedAt: askedAt, answeredAt: askedAt + end.duration, tries: end.tries)
         }
     }
 

@@ -99,7 +99,7 @@ struct PageSource {
     /// - Returns: `nil` if the server answers without content and no dialect is known.
     mutating func probe(for chunk: PlanChunk?) async throws(PollCycle.Stop) -> Probe? {
         let gate = cycle.gate
-        let known = await gate.dialect
+        let known = gate.known.dialect
         decoder.dialect = known ?? cycle.api.assumedDialect
         decoder.detects = true
         defer { decoder.detects = false }
@@ -118,12 +118,12 @@ struct PageSource {
             switch answer.isEmpty ? .undecided : answer.detection ?? .noPage {
             case .dialect(let shown):
                 decoder.dialect = shown
-                probe.isAfresh = try await gate.learn(shown, now: cycle.clock.now)
+                probe.isAfresh = try await gate.known.learn(shown, now: cycle.clock.now)
                 if known != shown { cycle.log(.serverDialect, [.dialect: "\(shown.rawValue)"], of: lastRequest) }
                 return probe
             // Either dialect fits this cycle. If none is known, the next cycle probes again.
             case .undecided where known != nil:
-                _ = try await gate.learn(dialect, now: cycle.clock.now)
+                _ = try await gate.known.learn(dialect, now: cycle.clock.now)
                 return probe
             case .undecided where answer.isEmpty: return nil
             case .undecided where cycle.poll.kind != .starredProjects: return probe
@@ -141,13 +141,13 @@ struct PageSource {
         let page: Page
         do throws(PageRejection) { page = try answer.page.get() } catch {
             if case .dialect(let other) = answer.detection, other != dialect {
-                await cycle.gate.doubtDialect(now: cycle.time.now)
+                cycle.gate.known.doubtDialect(now: cycle.time.now)
             }
             throw .page(error)
         }
         // The endorser server reads a canonical cursor as a time far in the future and returns an empty page.
         if page.fetched == 0, dialect == .canonical, cycle.poll.kind == .starredProjects, !page.hasPagination {
-            await cycle.gate.doubtDialect(now: cycle.time.now)
+            cycle.gate.known.doubtDialect(now: cycle.time.now)
         }
         if page.reordered {
             cycle.metrics.polls.violations[cycle.poll.label, .order].increment()

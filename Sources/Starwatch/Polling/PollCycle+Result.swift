@@ -4,7 +4,6 @@ import StarwatchStore
 import StarwatchTransport
 
 extension PollCycle {
-    /// Result of a cycle.
     package struct Result: Sendable, Hashable {
         /// Outcome; `nil` if the cycle was skipped.
         package var outcome: PollOutcome?

@@ -78,6 +78,9 @@ package final class PollCycle: Sendable {
             let state: PollState? = if let stream { try await readState(stream) } else { nil }
             if let skipped = await skip(snapshot, state: state) {
                 recordSkip(of: stream, plannedBefore: state?.nextRun)
+                if skipped.skip == .noStars || skipped.skip == .optedOut, let stream {
+                    shared.sharing?.noteSeen([], of: stream, at: time.boottime)
+                }
                 return skipped
             }
             guard let stream, let state else { return Result(skip: .noIdentity) }
@@ -141,7 +144,7 @@ package final class PollCycle: Sendable {
         _ snapshot: IdentityContext.Snapshot,
         after cursor: JWTID?
     ) async throws(Stop) -> Int {
-        let known = await gate.dialect
+        let known = gate.known.dialect
         let dialect = known ?? api.assumedDialect
         let decoder = PageDecoder(
             dialect: dialect,

@@ -127,7 +127,6 @@ extension PollService.State {
     }
 }
 
-/// A configured poll on its schedule.
 private final class FollowedPoll: ScheduledWork {
     private let poll: Poll
     private let service: PollService
@@ -180,13 +179,9 @@ private final class FollowedPoll: ScheduledWork {
 
     func join() async -> Timestamp? { await service.again(poll, after: await service.join(poll)) }
 
-    func count(_ outcomes: [ScheduleOutcome: Int]) {
-        service.count(outcomes, of: poll)
-    }
+    func count(_ outcomes: [ScheduleOutcome: Int]) { service.count(outcomes, of: poll) }
 
-    func lookedAt() {
-        service.progress.mark(.poll(poll.name), at: service.environment.time.monotonic)
-    }
+    func lookedAt() { service.progress.mark(.poll(poll.name), at: service.environment.time.monotonic) }
 
     private func setNext(_ next: Timestamp?) {
         let times = state.withLock { state in

@@ -49,9 +49,7 @@ package final class PollService: Service {
         self.polls = polls
         self.shared = shared
         limit = ConcurrencyLimit(maxConcurrent)
-        self.wakes = wakes
-        self.progress = progress
-        self.news = news
+        (self.wakes, self.progress, self.news) = (wakes, progress, news)
         state = Mutex(State(starting: Set(polls.map(\.name))))
         starts = Dictionary(uniqueKeysWithValues: polls.map { ($0.name, Signal()) })
         memories = Dictionary(uniqueKeysWithValues: polls.map { ($0.name, WalkMemory()) })
@@ -231,13 +229,7 @@ package final class PollService: Service {
     private func skipped(_ poll: Poll, _ reason: SkipReason, runID: String) -> PollCycle.Result {
         environment.metrics.polls.skipped[poll.label, reason].increment()
         let now = environment.time.now
-        var run = RecentRun(
-            runID: runID,
-            poll: poll.name,
-            startedAt: now,
-            finishedAt: now,
-            outcome: RecentRun.skipped
-        )
+        var run = RecentRun(runID: runID, poll: poll.name, startedAt: now, finishedAt: now, outcome: RecentRun.skipped)
         run.reason = reason.rawValue
         memories[poll.name]?.runs.add(run)
         news.publish(.skipped(poll.name, reason))

@@ -36,7 +36,6 @@ struct SharedReply: Sendable {
 
     var content: SharedAnswer
     let first: First
-    /// The requests of the pages.
     let origins: [PageOrigin?]
 
     /// The part of an account; `nil` if it must ask alone: the answer lacks what it needs, is older than what it has seen, or
@@ -88,6 +87,7 @@ final class SharedRequests: Sendable {
         var known: [Int: Known] = [:]
         /// The last `Date` of the server, and the time since the machine's start at which its request was sent.
         var date: (server: Timestamp, boottime: Duration)?
+        var awaited = AwaitedRound()
     }
 
     private let metrics: FleetMetrics
@@ -109,7 +109,39 @@ final class SharedRequests: Sendable {
 
     /// Notes that an account has seen all changes of its stars.
     func noteSeen(_ stars: [String], of stream: StreamKey, at boottime: Duration) {
-        state.withLock { $0.seen.note(stars, of: stream, at: boottime) }
+        state.withLock { $0.seen.note(stars, of: stream, shares: $0.plans.has(stars), at: boottime) }
+    }
+
+    /// The requests of a round of all accounts.
+    ///
+    /// - Parameters:
+    ///   - accounts: The number of active accounts.
+    ///   - polls: The configured polls.
+    ///   - isFirst: Whether the first poll of each account counts, which asks alone.
+    func round(accounts: Int, polls: [Poll], isFirst: Bool, now: Timestamp) -> FleetRound {
+        let sharing = polls.filter { $0.kind == .starredProjects }
+        let answers = sharing.compactMap { poll in
+            poll.schedule.interval(after: now).map { SharedTerms(interval: $0, gap: poll.longestGap).answers }
+        }
+        return state.withLock { state in
+            // An account that has not been polled shares later, if its plans have room.
+            let resting = min(state.seen[.rests], accounts * sharing.count)
+            let asking = accounts * sharing.count - resting
+            let unknown = isFirst || state.plans.isFull ? 0 : max(asking - state.seen.count, 0)
+            return FleetRound(
+                polls: accounts * polls.count - resting,
+                sharing: min(state.seen[.shares] + unknown, asking),
+                portions: state.plans.count,
+                answers: answers.max() ?? 1
+            )
+        }
+    }
+
+    /// The round that accounts have to wait for.
+    ///
+    /// - Parameter wait: The time that the account has waited which is due for longest.
+    func awaited(_ round: Duration, wait: Duration) -> Duration {
+        state.withLock { $0.awaited.note(round, wait: wait) }
     }
 
     /// The account's parts of the answers for all of its plans. Asks the server for those that are too old.
@@ -127,7 +159,7 @@ final class SharedRequests: Sendable {
         var parts: [SharedPart] = []
         for (portion, plans) in portions {
             let known: Known
-            switch await answer(portion, wish, terms, cycle) {
+            switch await answer(portion, for: wish, terms, of: cycle) {
             case nil: return .alone
             case .some(let found): known = found
             }
@@ -144,7 +176,12 @@ final class SharedRequests: Sendable {
     }
 
     /// The answer for a portion; `nil` if a new one would have to ask too far back.
-    private func answer(_ portion: Int, _ wish: SharedWish, _ terms: SharedTerms, _ cycle: PollCycle) async -> Known? {
+    private func answer(
+        _ portion: Int,
+        for wish: SharedWish,
+        _ terms: SharedTerms,
+        of cycle: PollCycle
+    ) async -> Known? {
         let boottime = cycle.time.boottime
         let (known, date) = state.withLock { ($0.known[portion], $0.date) }
         if let known, known.isValid(at: boottime, terms) { return known }

@@ -50,12 +50,7 @@ package final class AccountRuntime: Sendable {
         self.maker = maker
         (process, options) = (maker.process, maker.options)
         account = maker.account(served)
-        context = WorkerContext(
-            store: process.store,
-            account: account,
-            environment: process.environment,
-            wakes: wakes
-        )
+        context = WorkerContext(store: process.store, account: account, environment: process.environment, wakes: wakes)
         polls = served.map(maker.polls) ?? maker.polls
         pollService = maker.pollService(account, polls, wakes)
         lateDispatcher = Late { [polls, process, options, context] in
@@ -89,6 +84,9 @@ package final class AccountRuntime: Sendable {
         canary =
             served == nil ? options.canary.map { [context] in CanaryService(every: $0.every, context: context) } : nil
     }
+
+    /// The requests that many accounts share; `nil` if each asks alone.
+    var sharing: SharedRequests? { maker.sharing }
 
     /// The background services in their start order. They stop in reverse: polling first, then delivery, then
     /// acknowledgement.
@@ -139,7 +137,7 @@ private struct AccountRuntimeMaker {
     let options: AgentOptions
     private let api: EndorserAPI
     /// The requests that accounts without a token share; `nil` if each asks alone.
-    private let sharing: SharedRequests?
+    let sharing: SharedRequests?
     /// The polls of the active identity. Their splay is this installation's.
     let polls: [Poll]
 

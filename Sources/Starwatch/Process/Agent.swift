@@ -24,10 +24,6 @@ public final class Agent: Sendable {
     /// The work of the control API, by topic.
     package let topics: AgentTopics
     let servers: AgentServers
-    /// Ends when ``stop()`` is called.
-    let stopping = Promise<Void>()
-    /// Whether a reload made this agent. The log then shows neither an end nor a start.
-    private let isContinued: Bool
 
     /// Opens the database, reads the secrets, and connects the parts. Nothing runs yet.
     ///
@@ -99,7 +95,15 @@ public final class Agent: Sendable {
                 after: previous
             )
             log = made
-            try await self.init(options, made, dependencies, time: time, random, after: previous, reload: reload)
+            try await self.init(
+                options,
+                made,
+                dependencies,
+                time: time,
+                random: random,
+                after: previous,
+                reload: reload
+            )
         } catch {
             await log?.blackBox.close()
             await previous?.endInsteadOfReload(.failed)
@@ -112,12 +116,11 @@ public final class Agent: Sendable {
         _ log: AgentLog,
         _ dependencies: AgentDependencies,
         time: any TimeSource,
-        _ random: @escaping @Sendable () -> Double,
+        random: @escaping @Sendable () -> Double,
         after previous: Agent?,
         reload: (@Sendable () throws(AgentError) -> AgentOptions)?
     ) async throws(AgentError) {
         self.options = options
-        isContinued = previous != nil
         let parts = try AgentParts(
             options,
             time: time,
@@ -182,7 +185,7 @@ public final class Agent: Sendable {
             throw error
         }
         let logger = process.environment.logger
-        if !isContinued {
+        if !process.lifecycle.isContinued {
             await process.runs.begin(now: process.environment.time.now) { await process.journal.note(former: $0) }
             logger.log(.agentStarted, [.version: "\(AgentVersion.current)", .polls: .number(runtime.polls.count)])
             if let upgrade = process.store.upgrade { await process.journal.note(upgrade) }
@@ -227,7 +230,7 @@ public final class Agent: Sendable {
     }
 
     /// Ends ``run(supervisor:)`` as SIGTERM does, even before it begins.
-    public func stop() { stopping.fulfil(()) }
+    public func stop() { process.lifecycle.stopping.fulfil(()) }
 
     /// Does `work` with this agent, which does not run, and closes it.
     package func once<Answer: Sendable>(

@@ -1,15 +1,18 @@
 import Logging
 import ServiceLifecycle
 import StarwatchCore
+import StarwatchPolling
 import StarwatchTelemetry
 import Synchronization
 
 /// Phase of the agent's life, for `/-/ready`.
 package final class AgentLifecycle: Sendable {
-    package enum Phase: UInt8, AtomicRepresentable, Sendable {
-        case starting, running, draining
-    }
+    package enum Phase: UInt8, AtomicRepresentable, Sendable { case starting, running, draining }
 
+    /// Whether a reload continues an agent. The log then shows neither its end nor a start.
+    let isContinued: Bool
+    /// Ends when ``Agent/stop()`` is called.
+    let stopping = Promise<Void>()
     private let state = Atomic(Phase.starting)
     /// The observations that decide about health.
     let seen: HealthMemory
@@ -19,6 +22,7 @@ package final class AgentLifecycle: Sendable {
 
     /// - Parameter previous: The life that a reload continues.
     init(after previous: AgentLifecycle?) {
+        isContinued = previous != nil
         seen = previous?.seen ?? HealthMemory()
         history = Mutex(previous?.history.withLock { $0 } ?? ProblemHistory())
     }
@@ -76,7 +80,6 @@ struct ReadinessService: Service {
     let address: @Sendable () async -> String?
     let lifecycle: AgentLifecycle
     let supervisor: Supervisor
-    let stopping: Promise<Void>
     /// Returns whether another run follows this one.
     let isReloading: @Sendable () -> Bool
     /// Called when the agent begins to stop for good.
@@ -89,7 +92,7 @@ struct ReadinessService: Service {
                 logger.log(.httpListening, [.address: "\(address)"])
                 supervisor.ready("Running; metrics on \(address).")
             }
-            _ = await stopping.value()
+            _ = await lifecycle.stopping.value()
         }
         lifecycle.drain()
         guard !isReloading() else { return }
@@ -120,5 +123,74 @@ extension Problem {
         var fields = fields
         if let since { fields[.durationMilliseconds] = .number((max(now, since) - since).wholeMilliseconds) }
         return fields
+    }
+}
+
+/// Observations of this process that decide about its health. They outlast a reload.
+final class HealthMemory: Sendable {
+    private struct Seen {
+        var lastScrape: Timestamp?
+        var rhythm = ScrapeRhythm()
+        var answers = AnswerWindow(bounds: Buckets.latency)
+        /// The last step of the local clock, and when it was noticed by the clock that nobody sets.
+        var jump: (event: ClockJumpDetector.Event, at: Duration)?
+        var refusedReload: RefusedReload?
+        var settledBytes: Int?
+    }
+
+    /// The time after the start at which caches are filled, so that later growth says something.
+    static let settlesAfter = Duration.seconds(600)
+
+    private let seen = Mutex(Seen())
+
+    /// Time of the last request of a scraper; `nil` before the first.
+    var lastScrape: Timestamp? { seen.withLock(\.lastScrape) }
+
+    /// The refusal of the last reload; `nil` if it succeeded, or before the first one.
+    var refusedReload: RefusedReload? {
+        get { seen.withLock(\.refusedReload) }
+        set { seen.withLock { $0.refusedReload = newValue } }
+    }
+
+    /// - Parameter monotonic: The time by the monotonic clock.
+    func noteScrape(now: Timestamp, at monotonic: Duration) {
+        seen.withLock { seen in
+            seen.lastScrape = now
+            seen.rhythm.scraped(at: monotonic)
+        }
+    }
+
+    /// The time since the last scrape, if scrapes have ceased; `nil` if they go on, or never had a rhythm.
+    func scrapeSilence(at monotonic: Duration) -> Duration? { seen.withLock { $0.rhythm.silence(at: monotonic) } }
+
+    /// Takes the totals of the server's answers, and returns those of late.
+    func answers(_ totals: AnswerWindow.Totals, at monotonic: Duration) -> AnswerWindow.Summary {
+        seen.withLock { seen in
+            seen.answers.observe(totals, at: monotonic)
+            return seen.answers.summary
+        }
+    }
+
+    /// Takes the resident memory, and returns the first one that was seen after ``settlesAfter``; `nil` before.
+    ///
+    /// - Parameter uptime: The time since the start of the agent.
+    func settledBytes(_ bytes: Int, uptime: Duration) -> Int? {
+        seen.withLock { seen in
+            if seen.settledBytes == nil, uptime >= Self.settlesAfter { seen.settledBytes = bytes }
+            return seen.settledBytes
+        }
+    }
+
+    /// Remembers a step of the local clock. A suspended machine is none.
+    func noteJump(_ event: ClockJumpDetector.Event, at boottime: Duration) {
+        guard event.jump != .suspend else { return }
+        seen.withLock { $0.jump = (event, boottime) }
+    }
+
+    /// The last step of the local clock; `nil` without one.
+    func jump(at boottime: Duration) -> HealthFacts.Jump? {
+        seen.withLock { seen in
+            seen.jump.map { HealthFacts.Jump($0.event.jump, size: $0.event.size, age: boottime - $0.at) }
+        }
     }
 }

@@ -59,7 +59,6 @@ package struct AgentTopics: Sendable {
             sinks: Set(process.sinks.map(\.name)),
             polls: Set(options.polls.map(\.name)),
             isOfHost: options.storage.owner == .host,
-            isRunning: { [lifecycle = process.lifecycle] in lifecycle.phase != .starting },
             keys: process.signingKeys,
             wakes: runtime.wakes
         )

@@ -18,11 +18,12 @@ final class Fleet: Sendable {
             await gate.rest(account)
         }
         self.residents = residents
+        let server = VisitedServer(gate: base.account.gate, options: options)
         service = FleetService(
             store: process.store,
             environment: process.environment,
+            server: server,
             progress: process.progress,
-            polls: base.polls.map(\.name),
             options: options,
             executor: base.pollService.executor,
             residents: residents
@@ -32,7 +33,9 @@ final class Fleet: Sendable {
             environment: process.environment,
             pseudonym: process.pseudonym,
             gate: base.account.gate,
+            server: server,
             polls: base.polls,
+            sharing: base.sharing,
             sinks: options.delivery.sinks,
             addressedSinks: process.sinks.allSatisfy(\.isOfAccounts) ? process.sinks.map(\.name) : [],
             endWork: { account in

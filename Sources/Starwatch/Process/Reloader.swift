@@ -38,13 +38,8 @@ package final class Reloader: Service {
         environment: Environment,
         journal: Journal
     ) {
-        self.signal = signal
-        self.current = current
-        self.load = load
-        self.check = check
-        self.lifecycle = lifecycle
-        self.environment = environment
-        self.journal = journal
+        (self.signal, self.current, self.load, self.check) = (signal, current, load, check)
+        (self.lifecycle, self.environment, self.journal) = (lifecycle, environment, journal)
     }
 
     /// Rejects every reload from now on, because the agent's owner would not start another run.

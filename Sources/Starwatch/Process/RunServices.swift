@@ -33,7 +33,6 @@ package struct RunServices {
                 address: serving.metricsAddress,
                 lifecycle: process.lifecycle,
                 supervisor: supervisor ?? .none,
-                stopping: agent.stopping,
                 isReloading: { reloader.next != nil },
                 onStop: { process.runs.stopping(now: process.environment.time.now) },
                 logger: logger

@@ -19,7 +19,6 @@ struct StatusReporter: Sendable {
 
     func status() async -> AgentStatus { await status(of: process.sinks) }
 
-    /// The status with these sinks.
     func status(of sinks: [SinkSlot]) async -> AgentStatus {
         // By the local clock, like every age. What a server says of the time must not make data look fresh.
         let now = time.now
@@ -29,7 +28,7 @@ struct StatusReporter: Sendable {
         let health = HealthReader(runtime: runtime)
         var facts = await health.facts()
         fill(&status.clock)
-        status.server.dialect = await runtime.account.gate.dialect
+        status.server.dialect = runtime.account.gate.known.dialect
         status.server.circuit = facts.serverCircuit.rawValue
         status.server.throttledUntil = facts.hold?.until?.iso8601
         status.server.answers = AgentStatus.Answers(facts.answers)
@@ -79,7 +78,7 @@ struct StatusReporter: Sendable {
         if let fleet {
             let counts = try await fleet.accounts.counts()
             status.outbox.count(for: counts.active, threshold: options.outbox.backpressureThreshold)
-            status.accounts = AgentStatus.Accounts(counts, round: fleet.accounts.round(of: counts))
+            status.accounts = fleet.accounts.status(of: counts)
             facts.isSignedOut = counts.active == 0
             facts.accounts = fleet.accounts.facts(counts, now: now)
         } else {
@@ -199,10 +198,7 @@ struct StatusReporter: Sendable {
     }
 
     /// The notifications that wait for each of these sinks.
-    private func waiting(
-        in snapshot: StoreSnapshot,
-        for sinks: [SinkSlot]
-    ) -> [String: AgentStatus.Waiting] {
+    private func waiting(in snapshot: StoreSnapshot, for sinks: [SinkSlot]) -> [String: AgentStatus.Waiting] {
         let now = clock.now
         var waiting: [String: AgentStatus.Waiting] = [:]
         for sink in sinks {

@@ -44,9 +44,7 @@ public final class Supervisor: Sendable {
     func stopping() { send("STOPPING=1", status: "Draining.") }
 
     /// Reports progress of local work.
-    func progress() {
-        if progressInterval != nil { socket?.send("WATCHDOG=1") }
-    }
+    func progress() { if progressInterval != nil { socket?.send("WATCHDOG=1") } }
 
     /// Reports the status as a sentence without personal data, if it changed.
     func say(_ status: String) {

@@ -58,11 +58,7 @@ struct LifeSteps {
     }
 
     /// A step of the present state.
-    mutating func addLast(
-        _ kind: Story.Step.Kind,
-        _ time: Timestamp,
-        _ edit: (inout Story.Step) -> Void = { _ in }
-    ) {
+    mutating func addLast(_ kind: Story.Step.Kind, _ time: Timestamp, _ edit: (inout Story.Step) -> Void = { _ in }) {
         add(kind, time, era: history.count, edit)
     }
 

@@ -32,10 +32,7 @@ package enum PrometheusQuery {
     }
 
     /// Returns the data of an answer of the API.
-    private static func get<Content: Decodable>(
-        _ path: String,
-        at server: String
-    ) async throws(AgentError) -> Content {
+    private static func get<Content: Decodable>(_ path: String, at server: String) async throws(AgentError) -> Content {
         let time = SystemClock()
         let response: HTTPResponse
         do throws(HTTPError) {

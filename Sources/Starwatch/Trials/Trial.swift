@@ -1,13 +1,16 @@
+import Foundation
 package import StarwatchCore
+import StarwatchPolling
+import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
+import Synchronization
 
 /// A trial of a configuration against the real server and the real sinks.
 ///
 /// It is made by an agent with a database of its own in a temporary folder, which is deleted at the end. A trial stores
 /// nothing else and acknowledges nothing.
 package enum Trial {
-    /// The results of polls.
     package struct Polls: Sendable, Hashable {
         package var reports: [PollReport] = []
         /// The status of the agent after the polls.
@@ -87,6 +90,106 @@ package enum Trial {
         let agent = try await Agent(options: options, time: SystemClock(), logSinks: logSinks, dependencies: parts)
         do throws(ControlError) { return try await agent.once(work) } catch {
             throw AgentError(.failed, error.message)
+        }
+    }
+}
+
+/// A check of the database's pages and keys, beside an agent that can have it open.
+package enum DatabaseTrial: Sendable, Hashable {
+    case sound
+    /// There is no file yet.
+    case absent
+    /// An older version made it, and the next start updates it.
+    case older
+    /// The sentence says what to do.
+    case failed(String)
+
+    /// The time for which a lock is watched. A transaction of the agent takes milliseconds.
+    private static let watched = Duration.seconds(1)
+
+    /// Returns the program that keeps a database locked for writing, as `sqlite3, pid 12`; `nil` if none does. The agent's own
+    /// transactions do not count.
+    package static func holder(of options: AgentOptions, time: any TimeSource) async -> String? {
+        let steps = 5
+        var holder: LockHolder?
+        for step in 0...steps {
+            guard let found = LockHolder.writing(to: options.storage.path), found.program != "starwatch",
+                step == 0 || found == holder
+            else { return nil }
+            holder = found
+            if step < steps { try? await time.sleep(for: watched / steps) }
+        }
+        return holder?.description
+    }
+
+    package static func of(_ options: AgentOptions) async -> DatabaseTrial {
+        var store = StoreOptions(options.storage)
+        do {
+            store.masterKey = try await MasterKeySource(options: options.security, time: SystemClock()).read()
+            try await store.checkDatabase()
+            return .sound
+        } catch {
+            switch error {
+            case StoreError.absent: return .absent
+            case StoreError.version(let found, let supported, _)
+            where found < supported.lowerBound && options.storage.owner == .agent:
+                return .older
+            case let error as StoreError: return .failed(error.description)
+            default: return .failed((error as? AgentError)?.message ?? "\(error)")
+            }
+        }
+    }
+}
+
+/// A folder that only this user can use, deleted by ``remove()`` or when SIGINT, SIGTERM or SIGHUP ends the program.
+package struct TemporaryFolder: Sendable {
+    package let path: String
+
+    /// - Throws: ``AgentError`` if it cannot be created.
+    package init() throws(AgentError) {
+        let url = FileManager.default.temporaryDirectory.appending(path: "starwatch-" + RandomID.uuid())
+        path = url.path
+        Self.watch.install()
+        _ = Self.folders.withLock { $0.insert(url.path) }
+        do {
+            try FileManager.default.createDirectory(
+                at: url,
+                withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } catch {
+            throw AgentError(.failed, "No folder can be created in \(url.deletingLastPathComponent().path).")
+        }
+    }
+
+    package func remove() {
+        try? FileManager.default.removeItem(atPath: path)
+        _ = Self.folders.withLock { $0.remove(path) }
+    }
+
+    private static let folders = Mutex<Set<String>>([])
+    private static let watch = SignalWatch()
+
+    /// Deletes the folders when a signal ends the program. They can contain a copy of a key.
+    private final class SignalWatch: Sendable {
+        private let sources = Mutex<[any DispatchSourceSignal]>([])
+
+        func install() {
+            sources.withLock { sources in
+                guard sources.isEmpty else { return }
+                sources = [SIGINT, SIGTERM, SIGHUP].map { number in
+                    signal(number, SIG_IGN)
+                    let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+                    source.setEventHandler {
+                        for path in TemporaryFolder.folders.withLock({ $0 }) {
+                            try? FileManager.default.removeItem(atPath: path)
+                        }
+                        _exit(128 + number)
+                    }
+                    source.activate()
+                    return source
+                }
+            }
         }
     }
 }

@@ -72,7 +72,9 @@ package struct ControlVerbs: Sendable {
     }
     /// Ends the wait that the server asked for.
     package let clearServerWait = Verb(.post, "/api/v1/server/clear-wait", counts: .serverClearWait) {
-        try await $0.polls.clearServerWait()
+        let report = try await $0.polls.clearServerWait()
+        $0.fleet?.service.wake.raise()
+        return report
     }
     package let reload = Verb(.post, "/api/v1/reload", counts: .reload, patience: ControlAPI.Patience.ofWrites) {
         topics in
@@ -249,11 +251,7 @@ package struct ControlVerbs: Sendable {
     ) {
         try await $0.ofMany().add($1)
     }
-    package let showAccount = Verb(
-        .post,
-        "/api/v1/accounts/show",
-        taking: Self.account
-    ) {
+    package let showAccount = Verb(.post, "/api/v1/accounts/show", taking: Self.account) {
         try await $0.ofMany().show(try $1.account())
     }
     /// Stops the work for an account. What is stored stays, and is delivered once the account is resumed.
@@ -414,10 +412,7 @@ package struct ControlVerbs: Sendable {
     package let notificationList = Verb(
         .get,
         "/api/v1/notifications/sent",
-        taking: .query(
-            NotificationQuery(),
-            [.limit(\.limit), .number("before", \.before), .text("change", \.change)]
-        )
+        taking: .query(NotificationQuery(), [.limit(\.limit), .number("before", \.before), .text("change", \.change)])
     ) {
         try await $0.notifications.list($1)
     }

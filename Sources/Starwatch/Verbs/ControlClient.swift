@@ -70,10 +70,7 @@ package struct ControlClient: AgentControl {
     /// Events that arrive faster than `body` takes them wait in memory. The agent keeps a limited number of them.
     ///
     /// - Parameter sequence: The sequence of the last event before; `nil` for new events only.
-    package func followFeed(
-        after sequence: Int64?,
-        _ body: (FeedEvent) async -> Void
-    ) async throws(ControlError) {
+    package func followFeed(after sequence: Int64?, _ body: (FeedEvent) async -> Void) async throws(ControlError) {
         let (pieces, arrival) = AsyncStream.makeStream(of: [UInt8].self)
         var request = request(.get, "/api/v1/notifications/events")
         request.headers[0] = ("Accept", "text/event-stream")

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import StarwatchCore
 
 /// The parts of a request that hold a verb's input.
 package struct ControlRequest: Sendable {
@@ -81,10 +82,7 @@ extension RequestForm where Input: Codable {
     /// - Parameters:
     ///   - example: The form of the body, for the sentence about another one.
     ///   - check: Throws if the body makes no sense.
-    static func body(
-        _ example: String,
-        check: @escaping @Sendable (Input) throws -> Void = { _ in }
-    ) -> RequestForm {
+    static func body(_ example: String, check: @escaping @Sendable (Input) throws -> Void = { _ in }) -> RequestForm {
         var form = RequestForm {
             var request = ControlRequest()
             request.body = Array(try ControlJSON.encode($0))
@@ -186,5 +184,68 @@ package struct Parameters: Sendable {
     /// The number that `text` writes in its usual form, without a plus and leading zeros; `nil` for anything else.
     package static func number(_ text: String) -> Int64? {
         Int64(text).flatMap { String($0) == text ? $0 : nil }
+    }
+}
+
+extension PollRun {
+    /// A year, in seconds.
+    private static let longestWithin: Int64 = 31_536_000
+
+    static var form: RequestForm<PollRun> {
+        let parameter = "unless_within"
+        var form = RequestForm<PollRun> { run in
+            var request = ControlRequest()
+            request.arguments = [run.name]
+            if let within = run.unlessWithin { request.query = [(parameter, "\(within.components.seconds)")] }
+            return request
+        } read: { request in
+            let seconds = try Parameters(request.query, allowing: [parameter]).number(parameter)
+            if let seconds, !(1...longestWithin).contains(seconds) {
+                throw ControlError(.invalid, "\(parameter) must be from 1 to \(longestWithin) seconds.")
+            }
+            return PollRun(request.arguments[0], unlessWithin: seconds.map { .seconds($0) })
+        }
+        form.parameters = [parameter]
+        return form
+    }
+}
+
+extension ChosenAction {
+    static var form: RequestForm<ChosenAction> {
+        RequestForm { chosen in
+            var request = ControlRequest()
+            request.arguments = [chosen.notification, chosen.action.rawValue]
+            return request
+        } read: { request in
+            guard let action = NotificationAction(rawValue: request.arguments[1]) else {
+                let names = NotificationAction.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ControlError(.invalid, "There is no such action; use one of \(names).")
+            }
+            return ChosenAction(action, on: request.arguments[0])
+        }
+    }
+}
+
+extension AccountExport {
+    static var form: RequestForm<AccountExport> {
+        .body(#"{"did": "did:…"}, with "trial": true to change nothing"#) { _ = try $0.account() }
+    }
+}
+
+extension AccountImport {
+    static var form: RequestForm<AccountImport> {
+        .body(#"{"bundle": "…"}, with "trial": true to change nothing"#)
+    }
+}
+
+extension LogQuery {
+    static let levelField = QueryField<LogQuery>(name: "level") {
+        $0.level?.rawValue
+    } read: { query, word in
+        guard let level = LogLine.Level(rawValue: word) else {
+            let words = LogLine.Level.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ControlError(.invalid, "There is no such level; use one of \(words).")
+        }
+        query.level = level
     }
 }

@@ -75,10 +75,7 @@ extension Verb: AnyVerb {
 
 /// A performer of verbs: an agent itself, or a ``ControlClient`` of a running one.
 package protocol AgentControl: Sendable {
-    func perform<Input, Answer>(
-        _ verb: Verb<Input, Answer>,
-        _ input: Input
-    ) async throws(ControlError) -> Answer
+    func perform<Input, Answer>(_ verb: Verb<Input, Answer>, _ input: Input) async throws(ControlError) -> Answer
 }
 
 extension AgentControl {
@@ -95,7 +92,6 @@ package protocol ServedAgent: AgentControl {
         _ input: Input,
         for caller: Operator
     ) async throws(ControlError) -> Answer
-    /// The metrics page.
     func metrics(_ query: MetricsQuery) async -> MetricsAnswer
     /// The reasons why the agent is not ready: `starting`, `draining`, `signed_out`, `store_unavailable`, `store_damaged`,
     /// `store_full`, `store_busy`; empty when it is.

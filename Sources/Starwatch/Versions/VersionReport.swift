@@ -7,7 +7,6 @@ package struct VersionReport: Sendable, Encodable, Hashable {
     package var version = AgentVersion.current
     package var commit = AgentVersion.commit
     package var platform = Self.platform
-    /// The version of the database.
     package var schema = HostDatabase.versions.upperBound
     /// The version of the alert rules that this program is made for.
     package var rules: Int

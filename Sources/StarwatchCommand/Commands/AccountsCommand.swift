@@ -15,11 +15,12 @@ struct AccountsCommand: AsyncParsableCommand {
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             "add",
-            "Add accounts, or change their stars and addresses.",
+            "Add accounts, or change their stars, polls and addresses.",
             """
-            With --stdin, each line of standard input is an account: {"did": "did:ethr:0x…", "stars": ["…"], "sinks": {"hook": \
-            {"url": "https://…", "secret": "…"}}}. A line with a mistake is named, and the other lines are added. An account \
-            that exists gets the new stars and addresses, if any are given; null takes an address away.
+            With --stdin, each line of standard input is an account: {"did": "did:ethr:0x…", "stars": ["…"], "polls": ["…"], \
+            "sinks": {"hook": {"url": "https://…", "secret": "…"}}}. A line with a mistake is named, and the other lines are \
+            added. An account that exists gets the new stars, polls and addresses, if any are given; null takes an address \
+            away. polls names some of the configured polls; without it, an account has all.
             """,
             waiting: ControlAPI.addAccounts.patience,
             examples: "starwatch accounts add did:ethr:0x… --star https://endorser.ch/entity/… --sink hook=hook.json",
@@ -31,6 +32,9 @@ struct AccountsCommand: AsyncParsableCommand {
 
         @Option(help: ArgumentHelp("A starred plan; give it several times for more.", valueName: "id"))
         var star: [String] = []
+
+        @Option(help: ArgumentHelp("A configured poll, if not all; give it several times for more.", valueName: "name"))
+        var poll: [String] = []
 
         @Option(
             help: ArgumentHelp(
@@ -50,8 +54,8 @@ struct AccountsCommand: AsyncParsableCommand {
 
         func validate() throws {
             guard (did != nil) != stdin else { throw ValidationError("Give either a DID or --stdin.") }
-            if stdin, !star.isEmpty || !sink.isEmpty {
-                throw ValidationError("With --stdin, the stars and addresses stand in its lines.")
+            if stdin, !star.isEmpty || !poll.isEmpty || !sink.isEmpty {
+                throw ValidationError("With --stdin, the stars, polls and addresses stand in its lines.")
             }
         }
 
@@ -70,7 +74,13 @@ struct AccountsCommand: AsyncParsableCommand {
         func run() async throws {
             var input = AccountLines()
             if let did {
-                input.add(.init(did: did, stars: star.isEmpty ? nil : star, sinks: try addresses()), line: nil)
+                let entry = AccountAdditions.Entry(
+                    did: did,
+                    stars: star.isEmpty ? nil : star,
+                    polls: poll.isEmpty ? nil : poll,
+                    sinks: try addresses()
+                )
+                input.add(entry, line: nil)
             } else {
                 while let line = readLine() { input.add(line) }
             }
@@ -125,9 +135,7 @@ struct AccountsCommand: AsyncParsableCommand {
 
         @OptionGroup var target: AccountTarget
 
-        func run() async throws {
-            try await target.show(ControlAPI.showAccount, AccountsText.details)
-        }
+        func run() async throws { try await target.show(ControlAPI.showAccount, AccountsText.details) }
     }
 
     struct Pause: AsyncParsableCommand {
@@ -140,9 +148,7 @@ struct AccountsCommand: AsyncParsableCommand {
 
         @OptionGroup var target: AccountTarget
 
-        func run() async throws {
-            try await target.show(ControlAPI.pauseAccount, AccountsText.details)
-        }
+        func run() async throws { try await target.show(ControlAPI.pauseAccount, AccountsText.details) }
     }
 
     struct Resume: AsyncParsableCommand {
@@ -155,9 +161,7 @@ struct AccountsCommand: AsyncParsableCommand {
 
         @OptionGroup var target: AccountTarget
 
-        func run() async throws {
-            try await target.show(ControlAPI.resumeAccount, AccountsText.details)
-        }
+        func run() async throws { try await target.show(ControlAPI.resumeAccount, AccountsText.details) }
     }
 
     struct Remove: AsyncParsableCommand {
@@ -171,9 +175,7 @@ struct AccountsCommand: AsyncParsableCommand {
 
         @OptionGroup var target: AccountTarget
 
-        func run() async throws {
-            try await target.show(ControlAPI.removeAccount, AccountsText.removal)
-        }
+        func run() async throws { try await target.show(ControlAPI.removeAccount, AccountsText.removal) }
     }
 
     struct Erase: AsyncParsableCommand {
@@ -190,9 +192,7 @@ struct AccountsCommand: AsyncParsableCommand {
 
         @OptionGroup var target: AccountTarget
 
-        func run() async throws {
-            try await target.show(ControlAPI.eraseAccount, AccountsText.erasure)
-        }
+        func run() async throws { try await target.show(ControlAPI.eraseAccount, AccountsText.erasure) }
     }
 }
 
@@ -275,8 +275,8 @@ struct AccountLines {
         request.body = Array(text.utf8)
         guard let entry = try? ControlAPI.accountLine.read(request) else {
             let problem = """
-                must be JSON of the form {"did": "did:ethr:0x…", "stars": ["…"], "sinks": {"hook": {"url": "https://…"}}}; \
-                the others are added.
+                must be JSON of the form {"did": "did:ethr:0x…", "stars": ["…"], "polls": ["…"], "sinks": {"hook": {"url": \
+                "https://…"}}}; the others are added.
                 """
             return refused.append(Refusal(line: count, problem: problem))
         }
@@ -320,6 +320,7 @@ enum AccountsText {
         TextTable.pairs([
             ("DID", account.did), ("In logs", account.pseudonym),
             ("Status", account.status + (account.working ? ", at work now" : "")), ("Stars", "\(account.stars)"),
+            ("Polls", account.polls.isEmpty ? "none" : account.polls.joined(separator: ", ")),
             ("Added", account.addedAt), ("Last attempt", account.lastAttempt ?? "never"),
             ("Last success", account.lastSuccess ?? "never"), ("Due", account.dueAt ?? "not while it is paused"),
             ("Addresses", sinks(account) ?? "none needed"),

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Starwatch
+import StarwatchCore
 
 struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -24,4 +25,59 @@ struct ExplainCommand: AsyncParsableCommand {
     @OptionGroup var arguments: AgentArguments
 
     func run() async throws { try await arguments.show(ControlAPI.explain, id, StoryText.page) }
+}
+
+/// Stories for a person.
+enum StoryText {
+    static func page(_ story: Story) -> String {
+        var parts = [TextTable.pairs(head(story))]
+        if let coverage = story.coverage { parts.append(covered(coverage)) } else { parts.append(steps(story.steps)) }
+        if let rows = story.rows, !rows.isEmpty { parts.append(list(rows)) }
+        if story.coverage == nil { parts.append(waits(story.waits)) }
+        return parts.joined(separator: "\n\n")
+    }
+
+    private static func head(_ story: Story) -> [(name: String, value: String)] {
+        let others = story.otherRows.map { " (also rows \($0.map(String.init).joined(separator: ", ")))" } ?? ""
+        let pairs: [(name: String, value: String?)] = [
+            (story.title, story.id), ("Row", story.row.map { "\($0)\(others)" }), ("State", story.state),
+            ("Poll", story.poll),
+            ("Identity", story.identity), ("Run", story.runID), ("Notification", story.notificationID),
+            ("Notifications", story.notifications?.joined(separator: ", ")),
+        ]
+        return pairs.compactMap { pair in pair.value.flatMap { $0.isEmpty ? nil : (pair.name, $0) } }
+    }
+
+    private static func steps(_ steps: [Story.Step]) -> String {
+        guard !steps.isEmpty else { return "No steps." }
+        return TextTable(
+            titles: ["TIME", "AFTER", "STEP", "DETAILS"],
+            right: [1],
+            rows: steps.map { [$0.at, $0.after, $0.step.rawValue, $0.details] }
+        ).text
+    }
+
+    private static func covered(_ coverage: [Story.Covered]) -> String {
+        coverage.map { poll in
+            let name = poll.poll.map { "Poll \($0), " } ?? ""
+            let text = "\(name)\(poll.reason.rawValue): \(poll.sentence)" + (poll.runs.isEmpty ? "" : " " + poll.runs)
+            return TerminalText.printable(text)
+        }.joined(separator: "\n")
+    }
+
+    private static func list(_ rows: [Story.Row]) -> String {
+        TextTable(
+            titles: ["ROW", "CHANGE", "STATE"],
+            right: [0],
+            rows: rows.map { ["\($0.row)", $0.id, $0.state.rawValue] }
+        ).text
+    }
+
+    private static func waits(_ waits: [Story.Wait]) -> String {
+        guard !waits.isEmpty else { return "It waits for nothing." }
+        return waits.map { wait in
+            let until = wait.until.map { " Until \($0)." } ?? ""
+            return TerminalText.printable("Waits: \(wait.sentence)\(until)")
+        }.joined(separator: "\n")
+    }
 }

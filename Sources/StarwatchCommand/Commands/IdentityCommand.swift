@@ -99,9 +99,7 @@ struct IdentityCommand: AsyncParsableCommand {
 
         @OptionGroup var target: AccountTarget
 
-        func run() async throws {
-            try await target.show(ControlAPI.removeIdentity, IdentityText.removal)
-        }
+        func run() async throws { try await target.show(ControlAPI.removeIdentity, IdentityText.removal) }
     }
 
     struct Erase: AsyncParsableCommand {
@@ -119,9 +117,7 @@ struct IdentityCommand: AsyncParsableCommand {
 
         @OptionGroup var target: AccountTarget
 
-        func run() async throws {
-            try await target.show(ControlAPI.eraseIdentity, IdentityText.erasure)
-        }
+        func run() async throws { try await target.show(ControlAPI.eraseIdentity, IdentityText.erasure) }
     }
 }
 

@@ -25,9 +25,7 @@ struct IncidentCommand: AsyncParsableCommand {
     )
     var since: String?
 
-    @Option(
-        help: ArgumentHelp("The database, if the configuration is gone or has errors.", valueName: "file")
-    )
+    @Option(help: ArgumentHelp("The database, if the configuration is gone or has errors.", valueName: "file"))
     var database: String?
 
     @OptionGroup var configuration: ConfigurationArguments

@@ -21,9 +21,7 @@ struct NotificationsFollowCommand: AsyncParsableCommand {
 
     @OptionGroup var arguments: AgentArguments
 
-    func validate() throws {
-        if let after, after < 0 { throw ValidationError("--after must not be negative") }
-    }
+    func validate() throws { if let after, after < 0 { throw ValidationError("--after must not be negative") } }
 
     func run() async throws {
         let agent = try arguments.access.running()

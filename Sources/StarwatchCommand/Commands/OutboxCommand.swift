@@ -131,9 +131,7 @@ struct ListArguments: ParsableArguments {
     @Option(help: "The maximum number of entries, from 1 to \(OutboxEntry.listLimit).")
     var limit = OutboxEntry.listLimit
 
-    func validate() throws {
-        try OptionValue.check(limit: limit, upTo: OutboxEntry.listLimit)
-    }
+    func validate() throws { try OptionValue.check(limit: limit, upTo: OutboxEntry.listLimit) }
 
     /// Tells on standard error whether there can be more.
     func note(_ what: String, ids: [Int64]) {

@@ -28,9 +28,7 @@ struct AgentArguments: ParsableArguments {
     )
     var timeout: String?
 
-    @Option(
-        help: ArgumentHelp("The account that is meant, of an agent with accounts: many.", valueName: "did")
-    )
+    @Option(help: ArgumentHelp("The account that is meant, of an agent with accounts: many.", valueName: "did"))
     var account: String?
 
     @OptionGroup var format: FormatArguments
@@ -140,5 +138,22 @@ extension RawRepresentable where Self: CaseIterable, RawValue == String {
         guard let word, !words.contains(word) else { return }
         let tail = Suggestion.tail(for: word, among: words)
         throw ValidationError("\(argument) must be one of \(words.joined(separator: ", "))\(tail)")
+    }
+}
+
+/// The completion of names that the configuration contains. A shell runs the program for it, which reads the usual file or
+/// that of `--config`.
+enum NameCompletion {
+    static let polls = CompletionKind.custom { words, _, _ in options(words)?.polls.map(\.name.rawValue) ?? [] }
+    static let sinks = CompletionKind.custom { words, _, _ in options(words)?.delivery.sinks.map(\.name) ?? [] }
+    static let digests = CompletionKind.custom { words, _, _ in options(words)?.digests.map(\.name.rawValue) ?? [] }
+    static let pollsAndDigests = CompletionKind.custom { words, _, _ in
+        (options(words)?.polls.map(\.name.rawValue) ?? []) + (options(words)?.digests.map(\.name.rawValue) ?? [])
+    }
+
+    /// - Parameter words: The words of the command line.
+    static func options(_ words: [String]) -> AgentOptions? {
+        let named = words.firstIndex(of: "--config").flatMap { words.dropFirst($0 + 1).first }
+        return try? AgentAccess(config: named).configuration(secrets: false).options
     }
 }

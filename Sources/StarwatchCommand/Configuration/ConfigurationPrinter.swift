@@ -14,7 +14,6 @@ struct ConfigurationPrinter {
     private var isComparison = false
     /// Whether values are written as they are.
     var revealsSecrets: Bool { isDefault || isComparison }
-    /// The rows of the reference.
     private(set) var rows: [ConfigurationReference.Row] = []
     private let origins: [String: Int]
     private var lines: [(text: String, note: String)] = []

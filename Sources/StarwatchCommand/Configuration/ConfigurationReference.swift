@@ -1,4 +1,3 @@
-/// A setting of the effective configuration.
 struct EffectiveSetting: Sendable, Encodable, Hashable {
     var path: String
     /// The value as in YAML. Secrets, the DID and plans are withheld.
@@ -35,9 +34,7 @@ enum ConfigurationReference {
         return sections
     }
 
-    static var markdown: String {
-        sections.map { "## \($0.name)\n\n\($0.table)" }.joined(separator: "\n")
-    }
+    static var markdown: String { sections.map { "## \($0.name)\n\n\($0.table)" }.joined(separator: "\n") }
 
     /// Every setting, without the sections.
     static var settings: [Row] { ConfigurationPrinter.reference.filter { $0.value != "" } }

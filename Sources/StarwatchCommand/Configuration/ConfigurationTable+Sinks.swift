@@ -1,3 +1,4 @@
+import Foundation
 import Starwatch
 import StarwatchCore
 
@@ -77,13 +78,13 @@ extension ConfigurationTable {
         case .webhook:
             Entry("url", \.url, as: .secretURL, "or url_file; telegram and pushover need none")
             Entry("format", \.format, as: .choice(isListed: false), "a chat's service; null: Standard Webhooks")
-            Entry("url_file", \.urlFile, as: .secretFile, "a file with the URL")
+            Entry("url_file", \.urlFile, as: .secretFile(), "a file with the URL")
             Entry("room", \.room, as: .text(ValueRules.room).secret, "receiver, for matrix, telegram and pushover")
-            Entry("token_file", \.tokenFile, as: .secretFile, "matrix, telegram, gotify, pushover")
+            Entry("token_file", \.tokenFile, as: .secretFile(), "matrix, telegram, gotify, pushover")
             Entry(
                 "secret_file",
                 \.secretFile,
-                as: .secretFile,
+                as: .secretFile(),
                 "whsec_ and base64, or bytes; two whsec_ lines to rotate"
             )
             Entry("include_account", \.includesAccount, as: .flag, "true: adds account_did, the account's DID")
@@ -93,7 +94,7 @@ extension ConfigurationTable {
         case .ntfy:
             Entry("url", \.url, as: .url.needed(needs("url")).leftToAccounts)
             Entry("topic", \.topic, as: .text(ValueRules.topic).secret.needed(needs("topic")).leftToAccounts)
-            Entry("token_file", \.tokenFile, as: .secretFile)
+            Entry("token_file", \.tokenFile, as: .secretFile())
             connection
         case .command:
             Entry("argv", \.argv, as: .command.needed(needs("argv")))
@@ -109,7 +110,7 @@ extension ConfigurationTable {
 
     @SettingsBuilder<SinkDraft> private static var connection: [Entry<SinkDraft>] {
         Entry("proxy", \.proxy, as: .text(ValueRules.proxy), "as server.proxy")
-        Entry("ca_file", \.caFile, as: .file, "additional trust anchors, PEM")
+        Entry("ca_file", \.caFile, as: .file(), "additional trust anchors, PEM")
     }
 
     private static var sinks: Entry<DeliveryOptions> {
@@ -194,5 +195,91 @@ extension DeliveryOptions {
             catalogueFolder = newValue?.path
             catalogues = MessageCatalogues.builtIn.adding(newValue?.catalogues ?? [])
         }
+    }
+}
+
+/// A folder of message catalogues, one JSON file per locale: `pl.json`, `pt-BR.json`.
+struct CatalogueFolder {
+    struct Problem: Error, Sendable {
+        var message: String
+    }
+
+    /// The limit of a file. A catalogue is a few kilobytes.
+    private static let largestBytes = 1 << 20
+
+    var path: String
+    var catalogues: [MessageCatalogue]
+}
+
+extension CatalogueFolder {
+    init(reading path: String) throws(Problem) {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
+            throw Problem(message: "there is no folder \(path) that this user can read; create it or correct the path.")
+        }
+        let files = names.filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.sorted()
+        guard !files.isEmpty else {
+            throw Problem(message: "\(path) contains no catalogue; name files by their locale, such as pl.json.")
+        }
+        self.init(path: path, catalogues: [])
+        for file in files {
+            guard let locale = LocaleTag(file.dropLast(5)) else {
+                throw Problem(message: "\(file) must be named by a locale, such as pl.json or pt-BR.json.")
+            }
+            if catalogues.contains(where: { $0.locale == locale }) {
+                throw Problem(message: "\(file) has the same locale as another file; remove one.")
+            }
+            guard let data = FileManager.default.contents(atPath: path + "/" + file), data.count <= Self.largestBytes
+            else { throw Problem(message: "\(file) cannot be read by this user, or is larger than 1MiB.") }
+            do throws(MessageCatalogue.Failure) {
+                catalogues.append(try MessageCatalogue(locale, json: data))
+            } catch {
+                throw Problem(message: "\(file): \(error).")
+            }
+        }
+    }
+}
+
+/// The rules between the settings of a webhook: each service of a chat needs its own.
+enum WebhookRules {
+    static func check(_ draft: SinkDraft, _ section: SettingsField) {
+        // A value that its own rule rejects is there.
+        func has(_ key: String) -> Bool { !section.field(key).isNull }
+        guard let service = draft.format else {
+            guard !has("format") else { return }
+            if !has("url"), !section.journal.servesMany { section.report("a sink of kind webhook needs url; add it.") }
+            for key in ["url_file", "room", "token_file"] where has(key) {
+                section.report("needs format; add format or remove this setting.", at: key)
+            }
+            return
+        }
+        let format = "the format \(service.rawValue)"
+        if has("url"), has("url_file") {
+            section.report("and url_file are both set; remove one.", at: "url")
+        }
+        if let url = draft.url, let problem = problem(of: url, service) { section.report(problem, at: "url") }
+        // Commands that need no secret read none.
+        if section.journal.files.checksSecrets, let file = draft.urlFile,
+            let url = (try? String(contentsOfFile: file, encoding: .utf8))?.trimmingSpaces,
+            let problem = ValueRules.url(url, allowsQuery: true) ?? problem(of: url, service)
+        {
+            section.report("contains a bad address: it \(problem)", at: "url_file")
+        }
+        var missing: [String] = []
+        if !has("url"), !has("url_file"), service.standardURL == nil { missing.append("url or url_file") }
+        for (key, isNeeded) in [("room", service.needsRoom), ("token_file", service.needsToken)] {
+            if isNeeded, !has(key) { missing.append(key) }
+            if !isNeeded, has(key) { section.report("has no effect with \(format); remove it.", at: key) }
+        }
+        if !missing.isEmpty, !section.journal.servesMany {
+            section.report("\(format) needs \(missing.joined(separator: ", and ")); add what is missing.")
+        }
+        for key in ["secret_file", "include_account", "canary"] where has(key) && section.field(key).text != "false" {
+            section.report("is for programs that read a webhook, not for \(format); remove it.", at: key)
+        }
+    }
+
+    private static func problem(of url: String, _ service: ChatService) -> String? {
+        guard let path = service.path, !ChatAddress.hasPath(url, of: service) else { return nil }
+        return "must be the address that \(service.rawValue) gave, with \(path) in it."
     }
 }

@@ -119,7 +119,7 @@ enum ConfigurationTable {
                 as: .text(ValueRules.proxy),
                 "http://HOST:PORT; environment: HTTPS_PROXY; null: none"
             )
-            Entry("ca_file", \.caFile, as: .file, "additional trust anchors of this server, PEM")
+            Entry("ca_file", \.caFile, as: .file(), "additional trust anchors of this server, PEM")
             Entry("pinned_public_key", \.pinnedPublicKey, as: .text(ValueRules.pinnedPublicKey), "sha256//...")
         }
     }
@@ -133,9 +133,9 @@ enum ConfigurationTable {
                 as: .secretFile(atLeast: 32),
                 "shared_secret: the secret's bytes (HS256), at least 32"
             )
-            Entry("key_file", \.keyFile, as: .secretFile, "did_key: 64 hex digits or PEM (ES256K, did:ethr)")
+            Entry("key_file", \.keyFile, as: .secretFile(), "did_key: 64 hex digits or PEM (ES256K, did:ethr)")
             Entry("stored_keys", \.storedKeys, as: .flag, "the key is in the encrypted database; starwatch keys import")
-            Entry("tokens_file", \.tokensFile, as: .secretFile, "token_pool: one token per line, or a JSON array")
+            Entry("tokens_file", \.tokensFile, as: .secretFile(), "token_pool: one token per line, or a JSON array")
             Entry("argv", \.argv, as: .command, "command: [program, argument, ...]; prints a token")
             Entry("lifetime", \.lifetime, as: .duration(.seconds(1)), "token lifetime; null: 60s for did_key, else 60m")
             Entry("refresh_before", \.refreshBefore, as: .duration(), "time before expiry; at most half the lifetime")

@@ -24,9 +24,7 @@ struct FileResolver: Sendable {
     }
 
     /// Returns the absolute path, in the credentials directory if the file exists there.
-    func secretPath(_ text: String) -> String {
-        credential(text) ?? path(text)
-    }
+    func secretPath(_ text: String) -> String { credential(text) ?? path(text) }
 
     /// Returns why `text` is not a readable file, or `nil`.
     func fileProblem(_ text: String, canBeEmpty: Bool = false) -> String? {

@@ -10,9 +10,7 @@ struct FileTrust: Sendable, Hashable {
     var users: [UInt32]
 
     struct Problem: Sendable, Hashable {
-        enum Part: Sendable, Hashable {
-            case file, folder, link
-        }
+        enum Part: Sendable, Hashable { case file, folder, link }
 
         var path: String
         var part: Part

@@ -46,21 +46,18 @@ extension Rule<String> {
     static var path: Rule { text(ValueRules.literal).map(to: text().print) { $1.journal.files.path($0) } }
 
     /// A file that other users can be allowed to read.
-    static var file: Rule { file(canBeEmpty: false) }
-
-    static func file(canBeEmpty: Bool) -> Rule {
+    static func file(canBeEmpty: Bool = false) -> Rule {
         text(ValueRules.literal)
             .checked { $1.journal.files.fileProblem($0, canBeEmpty: canBeEmpty) }
             .map(to: text().print) { $1.journal.files.path($0) }
     }
 
     /// A file that no other user can read.
-    static var secretFile: Rule { secretFile(atLeast: 1) }
-
+    ///
     /// - Parameters:
     ///   - bytes: The length of the shortest accepted secret.
     ///   - canBeSealed: Whether an encrypted credential can stand for the file.
-    static func secretFile(atLeast bytes: Int, canBeSealed: Bool = false) -> Rule {
+    static func secretFile(atLeast bytes: Int = 1, canBeSealed: Bool = false) -> Rule {
         text {
             ValueRules.literal($0) ?? ($0.allSatisfy(\.isNumber) ? "must be the name of a file with the secret." : nil)
         }

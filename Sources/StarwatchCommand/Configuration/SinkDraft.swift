@@ -2,9 +2,7 @@ import Starwatch
 
 /// A sink as the file writes it: flat, with the settings of every kind and their defaults.
 struct SinkDraft {
-    enum Kind: String, CaseIterable {
-        case stdout, log, feed, file, webhook, ntfy, command
-    }
+    enum Kind: String, CaseIterable { case stdout, log, feed, file, webhook, ntfy, command }
 
     var name = ""
     var kind: Kind?

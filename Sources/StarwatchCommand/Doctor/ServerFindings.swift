@@ -63,9 +63,7 @@ struct ServerFindings {
 
     private func isFailed(_ report: PollReport) -> Bool { ["failed", "deferred", "skipped"].contains(report.outcome) }
 
-    private func reason(of report: PollReport) -> FailureReason? {
-        report.cause.flatMap { FailureReason($0) }
-    }
+    private func reason(of report: PollReport) -> FailureReason? { report.cause.flatMap { FailureReason($0) } }
 
     private func skip(_ report: PollReport) -> String {
         report.reason.flatMap(SkipReason.init(rawValue:))?.phrase ?? "it was skipped"

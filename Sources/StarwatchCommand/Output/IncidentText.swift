@@ -83,9 +83,7 @@ enum IncidentText {
         return TextTable(
             titles: ["TIME", "WHO", "WHAT", "TARGET", "RESULT", "DETAIL"],
             rows: listing.entries.map {
-                [
-                    $0.at, $0.actor, $0.verb ?? $0.kind.rawValue, $0.target ?? "-", $0.result, $0.detail ?? "-",
-                ]
+                [$0.at, $0.actor, $0.verb ?? $0.kind.rawValue, $0.target ?? "-", $0.result, $0.detail ?? "-"]
             }
         ).text
     }

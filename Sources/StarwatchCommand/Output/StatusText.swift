@@ -21,12 +21,14 @@ enum StatusText {
 
     private static func head(_ status: AgentStatus, _ now: Timestamp) -> [(String, String)] {
         let up = Timestamp(iso8601: status.startedAt).map { AgeText.duration(max(0, (now - $0).inSeconds)) } ?? "-"
-        return [
+        let rows: [(String, String)?] = [
             ("Status", status.status.rawValue + (status.headline.map { ": \($0)" } ?? "")),
             status.accounts.map { ("Accounts", accounts($0, now)) }
                 ?? ("Identity", status.identity ?? (status.lacksStore ? "unknown" : "signed out")),
+            status.accounts.flatMap(sharing).map { ("Shared", $0) },
             ("Agent", "starwatch \(status.version)\(status.pid.map { ", pid \($0)" } ?? ""), up \(up)"),
         ]
+        return rows.compactMap(\.self)
     }
 
     private static func accounts(_ accounts: AgentStatus.Accounts, _ now: Timestamp) -> String {
@@ -37,8 +39,17 @@ enum StatusText {
         guard accounts.active > 0 else { return numbers }
         let stale = accounts.stale > 0 ? ", \(accounts.stale) without success for too long" : ""
         let missing = accounts.withoutAddress > 0 ? ", \(accounts.withoutAddress) without an address" : ""
+        let requests = accounts.roundRequests.map { $0 == 1 ? "1 request, " : "\($0) requests, " } ?? ""
         return numbers + stale + missing + waiting
-            + "; one round takes at least \(AgeText.duration(accounts.roundSeconds))"
+            + "; one round takes \(requests)at least \(AgeText.duration(accounts.roundSeconds))"
+    }
+
+    /// What shared requests saved; `nil` if each account asks alone.
+    private static func sharing(_ accounts: AgentStatus.Accounts) -> String? {
+        guard let requests = accounts.sharedRequests, let polls = accounts.sharedPolls,
+            let saved = accounts.savedRequests
+        else { return nil }
+        return "\(requests) requests answered \(polls) polls since the start: \(saved) requests saved"
     }
 
     /// The problems with the command that answers each; `nil` without any.
@@ -100,9 +111,7 @@ enum StatusText {
     }
 
     /// The phrase of a reason; the word itself if it is unknown.
-    private static func phrase(_ reason: String?) -> String? {
-        reason.map { FailureReason($0)?.phrase ?? $0 }
-    }
+    private static func phrase(_ reason: String?) -> String? { reason.map { FailureReason($0)?.phrase ?? $0 } }
 
     private static func digests(_ status: AgentStatus, _ now: Timestamp) -> TextTable {
         TextTable(

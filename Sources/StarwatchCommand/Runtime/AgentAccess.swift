@@ -139,7 +139,7 @@ struct AgentAccess: Sendable {
             case .timedOut where verb.reads:
                 let note =
                     "The agent does not answer, so this is from its database, without what it has not stored yet."
-                return try await read(verb, input, insteadOf: error, note)
+                return try await read(verb, input, insteadOf: error, note: note)
             default: throw error
             }
         }
@@ -164,7 +164,7 @@ struct AgentAccess: Sendable {
         } catch {
             guard verb.reads else { throw error }
             let note = "\(error.message). This is what can still be read."
-            return try await read(verb, input, options, insteadOf: error, note)
+            return try await read(verb, input, options, insteadOf: error, note: note)
         }
         return try await agent.once { agent throws(ControlError) in
             try await agent.topics.perform(verb, input, for: caller)
@@ -182,7 +182,7 @@ struct AgentAccess: Sendable {
         _ input: Input,
         _ options: AgentOptions? = nil,
         insteadOf failure: any Error,
-        _ note: String
+        note: String
     ) async throws -> Answer {
         guard let found = try? options ?? trustedConfiguration(secrets: false).options,
             let options = try? await AgentUser.become(for: found), let agent = try? await Agent(reading: options)

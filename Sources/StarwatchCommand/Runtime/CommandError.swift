@@ -1,4 +1,6 @@
+import Foundation
 import Starwatch
+import Synchronization
 
 /// The failure of a command, with its exit code and its sentence.
 enum CommandError: Error, Sendable {
@@ -61,9 +63,7 @@ enum CommandError: Error, Sendable {
     var sentences: [String] {
         switch self {
         case .noConfiguration:
-            [
-                "No configuration file was found; name one with --config, or write one with 'starwatch init'."
-            ]
+            ["No configuration file was found; name one with --config, or write one with 'starwatch init'."]
         case .configuration(let failure): failure.lines
         case .usage(let message), .failed(let message): [message]
         case .agent(let error): [error.message]
@@ -89,5 +89,16 @@ enum CommandExitCode: Int32, Sendable {
         case .unreachable, .timedOut: self = .unreachable
         case .notFound, .conflict, .busy, .failed, .hungUp, .unintelligible, .cancelled: self = .failed
         }
+    }
+}
+
+/// Notes of a command beside its result.
+enum StandardError {
+    private static let said = Mutex<Set<String>>([])
+
+    /// Writes a line, unless this command has written it already. Control characters are shown as `?`.
+    static func sayOnce(_ line: String) {
+        guard said.withLock({ $0.insert(line).inserted }) else { return }
+        FileHandle.standardError.write(Data((TerminalText.printable(line) + "\n").utf8))
     }
 }

@@ -41,7 +41,6 @@ struct SetupFiles: Sendable, Hashable {
         files.append(File(name: name, content: content, isSecret: true))
     }
 
-    /// The configuration.
     static func text(_ answers: SetupAnswers, isPackaged: Bool, storage: SetupStorage?) -> String {
         var lines = [
             "# Written by 'starwatch init'. Settings that are not here have their default; 'starwatch config default'",

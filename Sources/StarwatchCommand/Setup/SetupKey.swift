@@ -4,7 +4,6 @@ import Starwatch
 /// The making of the master key of a new configuration.
 struct SetupKey {
     let storage: SetupStorage
-    /// The folder of the configuration.
     let folder: String
     /// The agent's user, if it is another one.
     let user: ServiceUser?

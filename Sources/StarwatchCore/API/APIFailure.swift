@@ -27,12 +27,8 @@ public struct APIFailure: Error, Sendable, Hashable {
         detail: ServerErrorDetail = ServerErrorDetail(),
         cause: FailureReason.Cause? = nil
     ) {
-        self.result = result
-        self.failureClass = failureClass
-        self.status = status
-        self.retryAfter = retryAfter
-        self.reason = reason
-        self.detail = detail
+        (self.result, self.failureClass, self.status) = (result, failureClass, status)
+        (self.retryAfter, self.reason, self.detail) = (retryAfter, reason, detail)
         issues = result == .malformed ? [ValidationIssue(path: "$", problem: .invalid)] : []
         ownCause = cause
     }
@@ -105,4 +101,26 @@ public enum RequestResult: String, Sendable, CaseIterable {
         case .ok, .notModified, .badRequest, .unauthenticated, .forbidden, .notFound, .rateLimited, .cancelled: false
         }
     }
+}
+
+/// A fault in an answer. The path contains only field names and indexes, no values, so it is safe to log.
+public struct ValidationIssue: Sendable, Hashable, CustomStringConvertible {
+    public enum Problem: String, Sendable, CaseIterable {
+        case missing
+        case wrongType = "wrong_type"
+        case invalid
+        /// The bytes are not JSON.
+        case unreadable
+    }
+
+    /// A JSON path, such as `$.data[3].plan.jwtId`.
+    public let path: String
+    public let problem: Problem
+
+    public init(path: String, problem: Problem) {
+        self.path = path
+        self.problem = problem
+    }
+
+    public var description: String { "\(path): \(problem.rawValue)" }
 }

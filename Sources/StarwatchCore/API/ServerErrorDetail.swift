@@ -80,9 +80,7 @@ public enum RequestField: String, Sendable, CaseIterable {
     case planIds, afterId, beforeId, limit, acknowledgedJwtIds, acknowledgedAt, clientVersion
 
     /// Reads `planIds` and `planIds[3]`; `nil` for a field that the agent does not send.
-    public init?(path: String) {
-        self.init(rawValue: String(path.prefix { $0 != "[" && $0 != "." }))
-    }
+    public init?(path: String) { self.init(rawValue: String(path.prefix { $0 != "[" && $0 != "." })) }
 }
 
 /// A scope such as `notifications` or `notifications:read`. Both parts are from closed lists.

@@ -18,9 +18,6 @@ public struct Change: Sendable, Hashable, Codable {
     }
 
     public init(id: JWTID, plan: String, name: String?, isOffer: Bool = false) {
-        self.id = id
-        self.plan = plan
-        self.name = name
-        self.isOffer = isOffer
+        (self.id, self.plan, self.name, self.isOffer) = (id, plan, name, isOffer)
     }
 }

@@ -44,9 +44,7 @@ public struct ClockEstimator: Sendable, Hashable {
     public init() {}
 
     /// The estimate; `nil` before the first usable reading.
-    public var estimate: Estimate? {
-        recent.last.flatMap { estimate(at: $0.at) }
-    }
+    public var estimate: Estimate? { recent.last.flatMap { estimate(at: $0.at) } }
 
     /// The estimate as of `now`. The uncertainty grows with the age of the readings.
     public func estimate(at now: Timestamp) -> Estimate? {
@@ -142,7 +140,5 @@ public enum ClockOffset {
     public static let longest = Duration.seconds(86_400)
 
     /// Limits an offset to ``longest`` in either direction.
-    public static func bounded(_ offset: Duration) -> Duration {
-        min(max(offset, .zero - longest), longest)
-    }
+    public static func bounded(_ offset: Duration) -> Duration { min(max(offset, .zero - longest), longest) }
 }

@@ -20,9 +20,7 @@ public struct ClockJumpDetector: Sendable, Hashable {
         public let boottime: Duration?
 
         public init(wall: Timestamp, monotonic: Duration, boottime: Duration?) {
-            self.wall = wall
-            self.monotonic = monotonic
-            self.boottime = boottime
+            (self.wall, self.monotonic, self.boottime) = (wall, monotonic, boottime)
         }
     }
 

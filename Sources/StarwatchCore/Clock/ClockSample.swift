@@ -19,10 +19,7 @@ public struct ClockSample: Sendable, Hashable {
         sentAt: Timestamp,
         roundTrip: Duration
     ) {
-        self.source = source
-        self.serverTime = serverTime
-        self.resolution = resolution
-        self.sentAt = sentAt
+        (self.source, self.serverTime, self.resolution, self.sentAt) = (source, serverTime, resolution, sentAt)
         self.roundTrip = roundTrip
         // Rounded up, so that the moment of the answer lies inside.
         let milliseconds = roundTrip.wholeMilliseconds

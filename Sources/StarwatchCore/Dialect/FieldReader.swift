@@ -53,17 +53,12 @@ struct FieldReader {
 
     /// Records an issue with a field that is there but null. The schema of the contract allows null only where it says
     /// so.
-    mutating func rejectNull(_ key: PageKey) {
-        if object[key]?.isNull == true { record(key, .wrongType) }
-    }
+    mutating func rejectNull(_ key: PageKey) { if object[key]?.isNull == true { record(key, .wrongType) } }
 
-    /// Records an issue with a field.
     mutating func record(_ key: PageKey, _ problem: ValidationIssue.Problem) {
         issues.append(ValidationIssue(path: object.path + "." + key.name, problem: problem))
     }
 
     /// Adds the issues of a nested object.
-    mutating func adopt(_ nested: [ValidationIssue]) {
-        issues.append(contentsOf: nested)
-    }
+    mutating func adopt(_ nested: [ValidationIssue]) { issues.append(contentsOf: nested) }
 }

@@ -40,12 +40,8 @@ public struct PageDecoder: Sendable {
         latest: Timestamp? = nil,
         context: PageContext = PageContext()
     ) {
-        self.dialect = dialect
-        self.kind = kind
-        self.validation = validation
-        self.quarantine = quarantine
-        self.latest = latest
-        self.context = context
+        (self.dialect, self.kind, self.validation, self.quarantine) = (dialect, kind, validation, quarantine)
+        (self.latest, self.context) = (latest, context)
     }
 
     /// Parses, validates and decodes a page; `nil` if the bytes are not JSON in UTF-8.
@@ -193,11 +189,7 @@ public struct PageDecoder: Sendable {
     }
 
     /// The issues of an item; empty if it is valid.
-    private func faults(
-        of item: ItemWire,
-        _ id: JWTID?,
-        at index: Int
-    ) -> ([ValidationIssue], ContractViolation) {
+    private func faults(of item: ItemWire, _ id: JWTID?, at index: Int) -> ([ValidationIssue], ContractViolation) {
         var issues: [ValidationIssue] = []
         var violation = ContractViolation.schema
         func issue(_ key: PageKey) -> ValidationIssue {

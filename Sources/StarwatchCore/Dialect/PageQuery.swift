@@ -8,9 +8,7 @@ public struct PageQuery: Sendable, Hashable {
     public var limit: Int?
 
     public init(after: JWTID?, before: JWTID? = nil, limit: Int? = nil) {
-        self.after = after
-        self.before = before
-        self.limit = limit
+        (self.after, self.before, self.limit) = (after, before, limit)
     }
 
     /// The body of a `plans_changed` request.

@@ -50,13 +50,8 @@ public struct DigestPlan: Sendable {
         mode: DigestMode,
         onMissing: DigestFallback
     ) {
-        self.name = name
-        self.times = times
-        self.zone = zone
-        self.lead = lead
-        self.ttl = ttl
-        self.mode = mode
-        self.onMissing = onMissing
+        (self.name, self.times, self.zone, self.lead) = (name, times, zone, lead)
+        (self.ttl, self.mode, self.onMissing) = (ttl, mode, onMissing)
     }
 
     /// The occurrences in `(start, end]`, by slot and then by time.
@@ -84,9 +79,7 @@ public struct DigestOccurrence: Sendable, Hashable {
     public let fireAt: Timestamp
 
     public init(digest: DigestName, slot: String, fireAt: Timestamp) {
-        self.digest = digest
-        self.slot = slot
-        self.fireAt = fireAt
+        (self.digest, self.slot, self.fireAt) = (digest, slot, fireAt)
     }
 
     init(digest: DigestName, time: DayTime, fireAt: Timestamp) {
@@ -102,4 +95,36 @@ public struct DigestOccurrence: Sendable, Hashable {
     public var isPlanned: Bool { slot != "\(digest)/now" }
 
     static func slot(_ digest: DigestName, _ time: DayTime) -> String { "\(digest)/\(time.slot)" }
+}
+
+/// A time of day to the minute, without a zone.
+public struct DayTime: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// 0…23.
+    public let hour: Int
+    /// 0…59.
+    public let minute: Int
+
+    /// `nil` unless `text` is `HH:MM`, each of two digits.
+    public init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 5, bytes[2] == UInt8(ascii: ":"),
+            [0, 1, 3, 4].allSatisfy({ (48...57).contains(bytes[$0]) })
+        else { return nil }
+        hour = Int(bytes[0] - 48) * 10 + Int(bytes[1] - 48)
+        minute = Int(bytes[3] - 48) * 10 + Int(bytes[4] - 48)
+        guard hour < 24, minute < 60 else { return nil }
+    }
+
+    public var description: String { "\(String(hour, width: 2)):\(String(minute, width: 2))" }
+
+    /// The slot's name in the requirements: `slot-08-00`.
+    public var slot: String { "slot-\(String(hour, width: 2))-\(String(minute, width: 2))" }
+
+    public static func < (a: DayTime, b: DayTime) -> Bool { (a.hour, a.minute) < (b.hour, b.minute) }
+
+    /// A daily schedule at this time. A time that the zone skips runs right after the gap; a repeated one runs once,
+    /// the first time.
+    public func schedule(in zone: any TimeZoneRules) -> Schedule? {
+        (try? CronExpression("\(minute) \(hour) * * *")).map { .cron($0, zone: zone) }
+    }
 }

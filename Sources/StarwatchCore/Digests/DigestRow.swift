@@ -37,9 +37,7 @@ public enum DigestText: Sendable, Hashable {
     case fallback
 
     /// The case without its time, as stored and reported.
-    public enum Kind: String, Sendable, CaseIterable {
-        case fresh, cached, fallback
-    }
+    public enum Kind: String, Sendable, CaseIterable { case fresh, cached, fallback }
 
     /// `nil` for `fresh` or `cached` without a time.
     public init?(_ kind: Kind, contentAt time: Timestamp?) {
@@ -71,9 +69,7 @@ public enum DigestText: Sendable, Hashable {
 /// A stored occurrence.
 public struct DigestRow: Sendable, Hashable {
     /// The state of the occurrence's single fetch.
-    public enum Prefetch: String, Sendable, CaseIterable {
-        case none, started, succeeded, failed
-    }
+    public enum Prefetch: String, Sendable, CaseIterable { case none, started, succeeded, failed }
 
     /// The armed text.
     public struct Arming: Sendable, Hashable {
@@ -101,10 +97,7 @@ public struct DigestRow: Sendable, Hashable {
         prefetch: Prefetch = .none,
         isFired: Bool = false
     ) {
-        self.occurrence = occurrence
-        self.status = status
-        self.arming = arming
-        self.prefetch = prefetch
+        (self.occurrence, self.status, self.arming, self.prefetch) = (occurrence, status, arming, prefetch)
         self.isFired = isFired
     }
 

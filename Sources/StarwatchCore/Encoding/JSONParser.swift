@@ -22,9 +22,7 @@ struct JSONParser {
     static let longest = 1000
 
     private init(_ bytes: UnsafeBufferPointer<UInt8>, _ numbers: JSONKeys.Numbers, list: UInt8) {
-        self.bytes = bytes
-        self.numbers = numbers
-        self.list = list
+        (self.bytes, self.numbers, self.list) = (bytes, numbers, list)
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) { at = 3 }
     }
 

@@ -1,9 +1,7 @@
 /// Checks of JSON without decoding it.
 public enum JSONText {
     /// Returns whether the bytes are one complete JSON value in UTF-8, of any depth and size.
-    public static func isValid(_ bytes: [UInt8]) -> Bool {
-        bytes.withUnsafeBufferPointer(JSONParser.isValid)
-    }
+    public static func isValid(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBufferPointer(JSONParser.isValid) }
 
     /// The deepest nesting of arrays and objects.
     static let deepest = 64

@@ -52,3 +52,21 @@ extension String {
         }
     }
 }
+
+extension String {
+    /// Creates the digits of a number that is not negative, with zeros before them up to a width.
+    package init(_ number: some BinaryInteger, width: Int, radix: Int = 10) {
+        let digits = String(number, radix: radix)
+        self = String(repeating: "0", count: Swift.max(0, width - digits.utf8.count)) + digits
+    }
+}
+
+extension String {
+    /// The text without leading and trailing white space.
+    package var trimmingSpaces: String {
+        var part = self[...]
+        while part.first?.isWhitespace == true { part.removeFirst() }
+        while part.last?.isWhitespace == true { part.removeLast() }
+        return String(part)
+    }
+}

@@ -1,6 +1,5 @@
 /// The facts that decide whether an agent is healthy.
 package struct HealthFacts: Sendable, Hashable {
-    /// A poll.
     package struct Poll: Sendable, Hashable {
         package var name: String
         /// Whether its last success is older than its limit.
@@ -41,7 +40,6 @@ package struct HealthFacts: Sendable, Hashable {
         package init(name: String) { self.name = name }
     }
 
-    /// A sink.
     package struct Sink: Sendable, Hashable {
         package var name: String
         package var condition: SinkCondition
@@ -60,14 +58,12 @@ package struct HealthFacts: Sendable, Hashable {
         }
     }
 
-    /// The rows of the outbox.
     package struct Outbox: Sendable, Hashable {
         /// Pending and claimed rows.
         package var open = 0
         package var capacity = 0
         /// Whether polling pauses because the outbox is nearly full.
         package var isUnderPressure = false
-        /// Dead rows.
         package var dead = 0
         /// Notifications that an optional sink did not get.
         package var undelivered = 0

@@ -12,9 +12,7 @@ package struct ScrapeRhythm: Sendable {
     package init() {}
 
     /// Takes a scrape at a time of the monotonic clock.
-    package mutating func scraped(at now: Duration) {
-        (count, interval, last) = (count + 1, now - last, now)
-    }
+    package mutating func scraped(at now: Duration) { (count, interval, last) = (count + 1, now - last, now) }
 
     /// The time since the last scrape, if scrapes have ceased; `nil` if they go on, or never had a rhythm.
     package func silence(at now: Duration) -> Duration? {

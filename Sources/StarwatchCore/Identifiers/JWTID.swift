@@ -35,9 +35,7 @@ public struct JWTID: Sendable, Hashable, Codable {
     }
 
     /// Whether this identifier sorts before `other`; `nil` for two different kinds.
-    public func precedes(_ other: JWTID) -> Bool? {
-        kind == other.kind ? rawValue < other.rawValue : nil
-    }
+    public func precedes(_ other: JWTID) -> Bool? { kind == other.kind ? rawValue < other.rawValue : nil }
 
     /// The time in the identifier, in milliseconds for a ULID and in seconds for the timestamped kind.
     public var timestamp: Timestamp {

@@ -24,10 +24,7 @@ public struct MessageCatalogues: Sendable, Hashable {
     /// The messages for a locale. Each falls back to the locale's language, then to English.
     public func messages(for locale: LocaleTag) -> Messages {
         let own = locale.chain.compactMap { catalogues[$0] }
-        return Messages(
-            locale: own.isEmpty ? .english : locale,
-            chain: own + [catalogues[.english]].compactMap { $0 }
-        )
+        return Messages(locale: own.isEmpty ? .english : locale, chain: own + [catalogues[.english]].compactMap { $0 })
     }
 }
 
@@ -48,4 +45,125 @@ public struct Messages: Sendable, Hashable {
         }
         return key.rawValue
     }
+}
+
+extension MessageCatalogues {
+    /// The texts of the requirements, word for word. Texts with a number are the form `other`.
+    static let englishMessages = #"""
+        {
+          "notifications.starred_projects.single_title": "Project Update",
+          "notifications.starred_projects.multiple_title": "Project Updates",
+          "notifications.starred_projects.single_update": "{projectName} has been updated",
+          "notifications.starred_projects.single_update_unnamed": "A starred project has been updated",
+          "notifications.starred_projects.multiple_updates": "{count, plural, one {You have {count} new update in your starred projects} other {You have {count} new updates in your starred projects}}",
+          "notifications.offers_to_me.single_title": "New Offer",
+          "notifications.offers_to_me.multiple_title": "New Offers",
+          "notifications.offers_to_me.single_update": "You have a new offer: {projectName}",
+          "notifications.offers_to_me.single_update_unnamed": "You have a new offer",
+          "notifications.offers_to_me.multiple_updates": "{count, plural, one {You have {count} new offer} other {You have {count} new offers}}",
+          "notifications.offers_to_me.edited_title": "Offer Edited",
+          "notifications.offers_to_me.edited": "An offer to you was edited: {projectName}",
+          "notifications.offers_to_me.edited_unnamed": "An offer to you was edited",
+          "notifications.offers_to_my_projects.single_title": "New Offer",
+          "notifications.offers_to_my_projects.multiple_title": "New Offers",
+          "notifications.offers_to_my_projects.single_update": "{projectName} has a new offer",
+          "notifications.offers_to_my_projects.single_update_unnamed": "One of your projects has a new offer",
+          "notifications.offers_to_my_projects.multiple_updates": "{count, plural, one {You have {count} new offer to your projects} other {You have {count} new offers to your projects}}",
+          "notifications.following_part": "{count, plural, one {{count} more of {total}} other {{count} more of {total}}}",
+          "notifications.starred_projects.action_view": "View Updates",
+          "notifications.starred_projects.action_view_project": "View Project",
+          "notifications.starred_projects.action_view_all": "View All",
+          "notifications.starred_projects.action_dismiss": "Dismiss",
+          "notifications.starred_projects.action_snooze": "Snooze 1 Hour",
+          "notifications.starred_projects.action_mark_read": "Mark as Read",
+          "notifications.feature.starred_projects.title": "New Feature: Starred Projects",
+          "notifications.feature.starred_projects.body": "You can now get notifications for projects you star. Tap to learn more.",
+          "staleness.banner.title": "Data may be outdated",
+          "staleness.banner.message": "{hours, plural, one {Last updated {hours} hour ago. Tap to refresh.} other {Last updated {hours} hours ago. Tap to refresh.}}",
+          "staleness.banner.message_never": "Not updated yet. Tap to refresh.",
+          "staleness.banner.action_refresh": "Refresh Now",
+          "staleness.banner.action_settings": "Settings",
+          "staleness.banner.dismiss": "Dismiss"
+        }
+        """#
+}
+
+extension MessageCatalogues {
+    static let japaneseMessages = #"""
+        {
+          "notifications.starred_projects.single_title": "プロジェクトの更新",
+          "notifications.starred_projects.multiple_title": "プロジェクトの更新",
+          "notifications.starred_projects.single_update": "{projectName}が更新されました",
+          "notifications.starred_projects.single_update_unnamed": "スター付きプロジェクトが更新されました",
+          "notifications.starred_projects.multiple_updates": "{count, plural, other {スター付きプロジェクトに#件の新しい更新があります}}",
+          "notifications.offers_to_me.single_title": "新しいオファー",
+          "notifications.offers_to_me.multiple_title": "新しいオファー",
+          "notifications.offers_to_me.single_update": "新しいオファーがあります：{projectName}",
+          "notifications.offers_to_me.single_update_unnamed": "新しいオファーがあります",
+          "notifications.offers_to_me.multiple_updates": "{count, plural, other {#件の新しいオファーがあります}}",
+          "notifications.offers_to_me.edited_title": "オファーの変更",
+          "notifications.offers_to_me.edited": "あなたへのオファーが変更されました：{projectName}",
+          "notifications.offers_to_me.edited_unnamed": "あなたへのオファーが変更されました",
+          "notifications.offers_to_my_projects.single_title": "新しいオファー",
+          "notifications.offers_to_my_projects.multiple_title": "新しいオファー",
+          "notifications.offers_to_my_projects.single_update": "{projectName}に新しいオファーがあります",
+          "notifications.offers_to_my_projects.single_update_unnamed": "あなたのプロジェクトに新しいオファーがあります",
+          "notifications.offers_to_my_projects.multiple_updates": "{count, plural, other {あなたのプロジェクトに#件の新しいオファーがあります}}",
+          "notifications.following_part": "{count, plural, other {全{total}件の続き：#件}}",
+          "notifications.starred_projects.action_view": "更新を表示",
+          "notifications.starred_projects.action_view_project": "プロジェクトを表示",
+          "notifications.starred_projects.action_view_all": "すべて表示",
+          "notifications.starred_projects.action_dismiss": "閉じる",
+          "notifications.starred_projects.action_snooze": "1時間後に再通知",
+          "notifications.starred_projects.action_mark_read": "既読にする",
+          "notifications.feature.starred_projects.title": "新機能：スター付きプロジェクト",
+          "notifications.feature.starred_projects.body": "スターを付けたプロジェクトの通知を受け取れるようになりました。タップして詳細をご覧ください。",
+          "staleness.banner.title": "データが古い可能性があります",
+          "staleness.banner.message": "{hours, plural, other {最終更新は#時間前です。タップして更新してください。}}",
+          "staleness.banner.message_never": "まだ更新されていません。タップして更新してください。",
+          "staleness.banner.action_refresh": "今すぐ更新",
+          "staleness.banner.action_settings": "設定",
+          "staleness.banner.dismiss": "閉じる"
+        }
+        """#
+}
+
+extension MessageCatalogues {
+    static let polishMessages = #"""
+        {
+          "notifications.starred_projects.single_title": "Aktualizacja projektu",
+          "notifications.starred_projects.multiple_title": "Aktualizacje projektów",
+          "notifications.starred_projects.single_update": "Projekt {projectName} został zaktualizowany",
+          "notifications.starred_projects.single_update_unnamed": "Projekt oznaczony gwiazdką został zaktualizowany",
+          "notifications.starred_projects.multiple_updates": "{count, plural, one {Masz # nową aktualizację w projektach oznaczonych gwiazdką} few {Masz # nowe aktualizacje w projektach oznaczonych gwiazdką} many {Masz # nowych aktualizacji w projektach oznaczonych gwiazdką} other {Masz # nowej aktualizacji w projektach oznaczonych gwiazdką}}",
+          "notifications.offers_to_me.single_title": "Nowa oferta",
+          "notifications.offers_to_me.multiple_title": "Nowe oferty",
+          "notifications.offers_to_me.single_update": "Masz nową ofertę: {projectName}",
+          "notifications.offers_to_me.single_update_unnamed": "Masz nową ofertę",
+          "notifications.offers_to_me.multiple_updates": "{count, plural, one {Masz # nową ofertę} few {Masz # nowe oferty} many {Masz # nowych ofert} other {Masz # nowej oferty}}",
+          "notifications.offers_to_me.edited_title": "Zmieniona oferta",
+          "notifications.offers_to_me.edited": "Oferta dla Ciebie została zmieniona: {projectName}",
+          "notifications.offers_to_me.edited_unnamed": "Oferta dla Ciebie została zmieniona",
+          "notifications.offers_to_my_projects.single_title": "Nowa oferta",
+          "notifications.offers_to_my_projects.multiple_title": "Nowe oferty",
+          "notifications.offers_to_my_projects.single_update": "Nowa oferta dla projektu {projectName}",
+          "notifications.offers_to_my_projects.single_update_unnamed": "Nowa oferta dla jednego z Twoich projektów",
+          "notifications.offers_to_my_projects.multiple_updates": "{count, plural, one {Masz # nową ofertę dla swoich projektów} few {Masz # nowe oferty dla swoich projektów} many {Masz # nowych ofert dla swoich projektów} other {Masz # nowej oferty dla swoich projektów}}",
+          "notifications.following_part": "{count, plural, one {Kolejna # z {total}} few {Kolejne # z {total}} many {Kolejnych # z {total}} other {Kolejne # z {total}}}",
+          "notifications.starred_projects.action_view": "Zobacz aktualizacje",
+          "notifications.starred_projects.action_view_project": "Zobacz projekt",
+          "notifications.starred_projects.action_view_all": "Zobacz wszystkie",
+          "notifications.starred_projects.action_dismiss": "Odrzuć",
+          "notifications.starred_projects.action_snooze": "Przypomnij za godzinę",
+          "notifications.starred_projects.action_mark_read": "Oznacz jako przeczytane",
+          "notifications.feature.starred_projects.title": "Nowa funkcja: projekty z gwiazdką",
+          "notifications.feature.starred_projects.body": "Możesz teraz otrzymywać powiadomienia o projektach oznaczonych gwiazdką. Dotknij, aby dowiedzieć się więcej.",
+          "staleness.banner.title": "Dane mogą być nieaktualne",
+          "staleness.banner.message": "{hours, plural, one {Ostatnia aktualizacja # godzinę temu. Dotknij, aby odświeżyć.} few {Ostatnia aktualizacja # godziny temu. Dotknij, aby odświeżyć.} many {Ostatnia aktualizacja # godzin temu. Dotknij, aby odświeżyć.} other {Ostatnia aktualizacja # godziny temu. Dotknij, aby odświeżyć.}}",
+          "staleness.banner.message_never": "Dane nie zostały jeszcze pobrane. Dotknij, aby odświeżyć.",
+          "staleness.banner.action_refresh": "Odśwież teraz",
+          "staleness.banner.action_settings": "Ustawienia",
+          "staleness.banner.dismiss": "Odrzuć"
+        }
+        """#
 }

@@ -18,9 +18,7 @@ struct MessageParser {
 
     init(_ text: String) { characters = Array(text) }
 
-    mutating func parse() throws(MessageError) -> [MessagePattern.Part] {
-        try parts(.top)
-    }
+    mutating func parse() throws(MessageError) -> [MessagePattern.Part] { try parts(.top) }
 
     private mutating func parts(_ place: Place) throws(MessageError) -> [Part] {
         var parts: [Part] = []

@@ -54,6 +54,4 @@ public enum PluralRules: Sendable, CaseIterable {
 }
 
 /// CLDR's six plural categories.
-public enum PluralCategory: String, Sendable, CaseIterable {
-    case zero, one, two, few, many, other
-}
+public enum PluralCategory: String, Sendable, CaseIterable { case zero, one, two, few, many, other }

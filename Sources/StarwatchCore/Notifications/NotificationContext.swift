@@ -22,12 +22,8 @@ public struct NotificationContext: Sendable {
         shortlink: Shortlink? = nil,
         part: NotificationPart? = nil
     ) {
-        self.largestGroup = largestGroup
-        self.messages = messages
-        self.names = names
-        self.fields = fields
-        self.shortlink = shortlink
-        self.part = part
+        (self.largestGroup, self.messages, self.names, self.fields) = (largestGroup, messages, names, fields)
+        (self.shortlink, self.part) = (shortlink, part)
     }
 }
 

@@ -216,11 +216,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     }
 
     /// The destination of a tap (R-NOT-07). Without a needed shortlink it is the list of notifications.
-    private static func link(
-        to changes: [Change],
-        of group: NotificationGroup,
-        shortlink: Shortlink?
-    ) -> DeepLink {
+    private static func link(to changes: [Change], of group: NotificationGroup, shortlink: Shortlink?) -> DeepLink {
         if group == .single, let change = changes.first {
             return change.isOffer ? .notifications : DeepLink(plan: change.plan, jwt: change.id)
         }

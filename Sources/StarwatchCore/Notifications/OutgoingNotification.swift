@@ -23,10 +23,7 @@ package struct OutgoingNotification: Sendable, Hashable, Identifiable {
         text: (title: String, body: String),
         payload: [UInt8]
     ) {
-        self.id = id
-        self.runID = runID
-        self.poll = poll
-        self.group = group
+        (self.id, self.runID, self.poll, self.group) = (id, runID, poll, group)
         self.count = count
         (title, body) = text
         self.payload = payload

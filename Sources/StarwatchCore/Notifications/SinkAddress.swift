@@ -12,9 +12,7 @@ package struct SinkAddress: Sendable, Hashable, Codable, CustomStringConvertible
     /// Whether it was decoded from an object with other fields, such as a mistyped secret.
     package private(set) var hasUnknownFields = false
 
-    private enum CodingKeys: String, CodingKey, CaseIterable {
-        case url, room, topic, secret
-    }
+    private enum CodingKeys: String, CodingKey, CaseIterable { case url, room, topic, secret }
 
     private struct Field: CodingKey {
         let stringValue: String

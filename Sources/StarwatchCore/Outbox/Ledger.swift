@@ -15,7 +15,5 @@ public struct Ledger: Sendable, Hashable {
     /// The imbalance of `new = delivered + dead + cancelled + suppressed + pending`; 0 if the counters are consistent.
     ///
     /// - Parameter pending: The number of rows that are pending, claimed or evicted.
-    public func newImbalance(pending: Int) -> Int {
-        new - delivered - dead - cancelled - suppressed - pending
-    }
+    public func newImbalance(pending: Int) -> Int { new - delivered - dead - cancelled - suppressed - pending }
 }

@@ -89,10 +89,7 @@ public struct PageWalk: Sendable {
         isSettled: Bool = false,
         seenUntil: Timestamp? = nil
     ) {
-        self.dialect = dialect
-        self.mode = mode
-        self.pageCap = pageCap
-        self.chunkCount = chunks
+        (self.dialect, self.mode, self.pageCap, self.chunkCount) = (dialect, mode, pageCap, chunks)
         self.cursor = cursor
         self.asked = dialect.pageSize
         var lowerEnd = isSettled ? cursor : cursor.map(dialect.overlap(below:))
@@ -267,9 +264,7 @@ public struct OpenWalk: Sendable, Hashable, Codable {
     public let after: JWTID?
 
     public init(top: JWTID, before: JWTID, after: JWTID?) {
-        self.top = top
-        self.before = before
-        self.after = after
+        (self.top, self.before, self.after) = (top, before, after)
     }
 }
 

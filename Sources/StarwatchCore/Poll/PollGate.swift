@@ -20,12 +20,8 @@ public struct PollGate: Sendable, Hashable {
         circuitIsOpen: Bool,
         isUnderPressure: Bool
     ) {
-        self.hasIdentity = hasIdentity
-        self.hasStars = hasStars
-        self.optedOut = optedOut
-        self.notBefore = notBefore
-        self.circuitIsOpen = circuitIsOpen
-        self.isUnderPressure = isUnderPressure
+        (self.hasIdentity, self.hasStars, self.optedOut) = (hasIdentity, hasStars, optedOut)
+        (self.notBefore, self.circuitIsOpen, self.isUnderPressure) = (notBefore, circuitIsOpen, isUnderPressure)
     }
 
     /// The most fundamental reason to skip the cycle; `nil` if it can start.

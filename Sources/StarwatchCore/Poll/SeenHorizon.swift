@@ -43,12 +43,7 @@ public struct SeenHorizon: Sendable {
     ///   - asked: The time since the machine's start at which the request was sent, after all waits. The machine can have slept
     ///     since, so that the `Date` is old.
     ///   - boottime: The time since the machine's start, now.
-    public mutating func observe(
-        _ server: Timestamp,
-        asked: Duration,
-        at boottime: Duration,
-        tolerance: Duration
-    ) {
+    public mutating func observe(_ server: Timestamp, asked: Duration, at boottime: Duration, tolerance: Duration) {
         defer { date = (server, boottime) }
         if let date {
             guard server + tolerance < date.server + (asked - date.boottime) else { return }
@@ -77,9 +72,7 @@ public struct SeenHorizon: Sendable {
     }
 
     /// Moves the horizon up. A page from a cache shows an older state, but takes nothing back.
-    private mutating func raise(to limit: Timestamp) {
-        time = time.map { max($0, limit) } ?? limit
-    }
+    private mutating func raise(to limit: Timestamp) { time = time.map { max($0, limit) } ?? limit }
 
     /// Begins a walk.
     ///
@@ -98,16 +91,12 @@ public struct SeenHorizon: Sendable {
     }
 
     /// Notes that ascending pages have shown everything up to a cursor, so that the next walk need not begin lower.
-    public mutating func pass(_ cursor: JWTID) {
-        if let next { raise(to: min(next, cursor.timestamp)) }
-    }
+    public mutating func pass(_ cursor: JWTID) { if let next { raise(to: min(next, cursor.timestamp)) } }
 
     /// Notes that the next cycle can continue the walk.
     ///
     /// - Parameter top: The walk's newest identifier.
-    public mutating func interrupt(at top: JWTID) {
-        interrupted = next.map { (top, $0) }
-    }
+    public mutating func interrupt(at top: JWTID) { interrupted = next.map { (top, $0) } }
 
     /// Ends a walk that has seen every page.
     public mutating func complete() {

@@ -7,9 +7,7 @@ public struct StreamKey: Sendable, Hashable {
     public let poll: PollName
 
     public init(account: DID, server: String, poll: PollName) {
-        self.account = account
-        self.server = server
-        self.poll = poll
+        (self.account, self.server, self.poll) = (account, server, poll)
     }
 }
 
@@ -25,10 +23,7 @@ package struct PageOrigin: Sendable, Hashable {
     package let tries: Int
 
     package init(page: Int, request: RequestTrace, askedAt: Timestamp, answeredAt: Timestamp, tries: Int) {
-        self.page = page
-        self.request = request
-        self.askedAt = askedAt
-        self.answeredAt = answeredAt
+        (self.page, self.request, self.askedAt, self.answeredAt) = (page, request, askedAt, answeredAt)
         self.tries = tries
     }
 }

@@ -46,9 +46,7 @@ extension CronExpression {
     public func longestGap(from time: Timestamp, in zone: some TimeZoneRules) -> Duration {
         guard let first = next(after: time, in: zone) else { return .zero }
         var longest = longestGapOfDay
-        let today = Int(
-            (first.milliseconds + offset(first.milliseconds, zone)).floorDivided(by: dayMilliseconds)
-        )
+        let today = Int((first.milliseconds + offset(first.milliseconds, zone)).floorDivided(by: dayMilliseconds))
         var day = date(onOrAfter: today, within: 0) ?? today - 1
         while day <= today + 366 {
             let midnight = Int64(day) * dayMilliseconds

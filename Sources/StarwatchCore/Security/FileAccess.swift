@@ -4,9 +4,7 @@ package struct FileAccess: Sendable, Hashable {
     /// The permissions and the sticky bit.
     package var mode: UInt32
 
-    package init(owner: UInt32, mode: UInt32) {
-        (self.owner, self.mode) = (owner, mode)
-    }
+    package init(owner: UInt32, mode: UInt32) { (self.owner, self.mode) = (owner, mode) }
 
     /// A reason not to trust a file.
     package enum Problem: Sendable, Hashable {

@@ -16,10 +16,7 @@ package struct SigningKey: Sendable, Hashable, CustomStringConvertible, CustomRe
         createdAt: Timestamp,
         endsAt: Timestamp? = nil
     ) {
-        self.kid = kid
-        self.algorithm = algorithm
-        self.secret = secret
-        self.createdAt = createdAt
+        (self.kid, self.algorithm, self.secret, self.createdAt) = (kid, algorithm, secret, createdAt)
         self.endsAt = endsAt
     }
 
@@ -55,4 +52,14 @@ package struct SigningGrace: Sendable, Hashable {
     package static let normal = SigningGrace(duration: .seconds(7 * 86_400), canSign: true)
     /// 1 hour, in which the server still accepts tokens that were signed before. The former keys sign nothing more.
     package static let emergency = SigningGrace(duration: .seconds(3600), canSign: false)
+}
+
+/// The state of a key that signs tokens. The raw values are stored and shown.
+package enum SigningKeyState: String, Sendable, Codable, CaseIterable {
+    /// It signs.
+    case active
+    /// A newer key replaced it.
+    case retiring
+    /// Its secret is destroyed.
+    case revoked
 }

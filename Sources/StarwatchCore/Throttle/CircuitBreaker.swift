@@ -22,9 +22,7 @@ public struct CircuitBreaker: Sendable, Hashable {
     private var failedProbes = 0
     private var wait = Duration.zero
 
-    public init(policy: CircuitPolicy = .server) {
-        self.policy = policy
-    }
+    public init(policy: CircuitPolicy = .server) { self.policy = policy }
 
     /// Whether this class of failure means that the server is down. Contract violations, refusals and rate limits do
     /// not.
@@ -95,9 +93,7 @@ public struct CircuitBreaker: Sendable, Hashable {
     }
 
     /// Adjusts the wait to a wall clock that was set by `jump`, positive for forward.
-    public mutating func shift(by jump: Duration) {
-        nextTry = nextTry.map { $0 + jump }
-    }
+    public mutating func shift(by jump: Duration) { nextTry = nextTry.map { $0 + jump } }
 
     private mutating func failedCounting(isNetwork: Bool, at now: Timestamp) -> CircuitState? {
         consecutiveFailures += 1

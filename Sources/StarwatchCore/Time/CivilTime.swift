@@ -16,13 +16,8 @@ public struct CivilTime: Sendable, Hashable {
 
     public init(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0, millisecond: Int = 0)
     {
-        self.year = year
-        self.month = month
-        self.day = day
-        self.hour = hour
-        self.minute = minute
-        self.second = second
-        self.millisecond = millisecond
+        (self.year, self.month, self.day, self.hour) = (year, month, day, hour)
+        (self.minute, self.second, self.millisecond) = (minute, second, millisecond)
     }
 
     /// The civil time of `timestamp` in a zone `offsetSeconds` east of UTC.

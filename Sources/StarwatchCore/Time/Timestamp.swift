@@ -6,22 +6,16 @@ public struct Timestamp: Sendable, Hashable, Comparable, Codable {
     public let milliseconds: Int64
 
     /// Creates a timestamp from milliseconds since the Unix epoch.
-    public init(milliseconds: Int64) {
-        self.milliseconds = milliseconds
-    }
+    public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
     /// Creates a timestamp from whole seconds since the Unix epoch.
-    public init(seconds: Int64) {
-        self.milliseconds = seconds * 1000
-    }
+    public init(seconds: Int64) { self.milliseconds = seconds * 1000 }
 
     /// Seconds since the Unix epoch with their fraction, the form of a Prometheus timestamp.
     public var seconds: Double { Double(milliseconds) / 1000 }
 
     /// Whole seconds since the Unix epoch, rounded down.
-    public var wholeSeconds: Int64 {
-        milliseconds >= 0 ? milliseconds / 1000 : -((-milliseconds + 999) / 1000)
-    }
+    public var wholeSeconds: Int64 { milliseconds >= 0 ? milliseconds / 1000 : -((-milliseconds + 999) / 1000) }
 
     public static func < (a: Timestamp, b: Timestamp) -> Bool { a.milliseconds < b.milliseconds }
 

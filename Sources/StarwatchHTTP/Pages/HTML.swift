@@ -50,9 +50,7 @@ struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
 
         mutating func appendInterpolation(_ value: HTML) { text += value.text }
 
-        mutating func appendInterpolation(_ values: [HTML]) {
-            for value in values { text += value.text }
-        }
+        mutating func appendInterpolation(_ values: [HTML]) { for value in values { text += value.text } }
     }
 }
 

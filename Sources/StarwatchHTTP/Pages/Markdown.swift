@@ -13,9 +13,7 @@ struct Markdown {
     var link: (String) -> String? = { _ in nil }
 
     /// - Parameter text: The text; its headings keep their levels.
-    func html(_ text: String) -> HTML {
-        blocks(text).reduce("") { "\($0)\(html($1))\n" }
-    }
+    func html(_ text: String) -> HTML { blocks(text).reduce("") { "\($0)\(html($1))\n" } }
 
     private func html(_ block: Block) -> HTML {
         switch block {

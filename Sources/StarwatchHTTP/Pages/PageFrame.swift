@@ -1,9 +1,7 @@
 /// The frame of every page: head, brand, navigation, style and script.
 struct PageFrame: Sendable {
     /// The agent's state, as the page's icon shows it.
-    enum Tone: Sendable {
-        case good, warn, bad, calm
-    }
+    enum Tone: Sendable { case good, warn, bad, calm }
 
     var title: String
     /// The way from the page's folder to that of `/`: `../` for a page below `/help/`. A proxy can serve both elsewhere.

@@ -54,9 +54,7 @@ struct Runbook: Sendable {
     }
 
     /// Returns the runbook of an alert; `nil` if there is none. `name` can end in `.md`, as a link to the file does.
-    static func find(_ name: String) -> Runbook? {
-        all.first { $0.name == name || $0.name + ".md" == name }
-    }
+    static func find(_ name: String) -> Runbook? { all.first { $0.name == name || $0.name + ".md" == name } }
 
     /// The first sentences: the section "Meaning".
     var meaning: String {

@@ -192,11 +192,19 @@ extension StatusPage {
         let missing: HTML =
             accounts.withoutAddress == 0
             ? "" : ", <span class=\"bad\">\(accounts.withoutAddress) without an address</span>"
-        let round: HTML = accounts.active == 0 ? "none" : "takes at least \(AgeText.duration(accounts.roundSeconds))"
+        let least = AgeText.duration(accounts.roundSeconds)
+        let round: HTML =
+            if accounts.active == 0 { "none" } else if let requests = accounts.roundRequests {
+                "takes \(requests) request\(requests == 1 ? "" : "s"), at least \(least)"
+            } else { "takes at least \(least)" }
+        let shared: HTML =
+            if let requests = accounts.sharedRequests, let saved = accounts.savedRequests {
+                "<dt>Shared requests</dt><dd>\(requests) <small>\(saved) saved since the start</small></dd>"
+            } else { "" }
         return """
             <dt>Accounts</dt><dd>\(accounts.active) active <small>\(accounts.paused) paused, \(accounts.due) due\(missing)</small></dd>
             <dt>Oldest due</dt><dd>\(isLate ? "<span class=\"bad\">\(oldest)</span>" : oldest)</dd>
-            <dt>One round</dt><dd>\(round)</dd>
+            <dt>One round</dt><dd>\(round)</dd>\(shared)
             """
     }
 

@@ -1,6 +1,7 @@
 import Hummingbird
 import NIOCore
 import Starwatch
+import StarwatchCore
 import Synchronization
 
 /// The answer to a request that is not let in.
@@ -155,5 +156,84 @@ final class AccessPolicy: Sendable {
     private func bearer(_ authorization: String?) -> Substring? {
         guard let authorization, authorization.prefix(7).lowercased() == "bearer " else { return nil }
         return authorization.dropFirst(7)
+    }
+}
+
+/// The hosts that requests can name. The owner of any other name decides where it points, so a page of a browser could
+/// reach the server by it (DNS rebinding).
+struct HostPolicy: Sendable {
+    private let names: Set<String>
+
+    /// - Parameters:
+    ///   - own: The host that the server listens on; `nil` for a Unix socket.
+    ///   - allowed: The names of `http.allowed_hosts`.
+    init(own: String?, allowed: [String]) {
+        names = Set((allowed + [own ?? "localhost", "localhost"]).map(Self.normal))
+    }
+
+    /// The policy of the read-only server; `nil` for any host.
+    ///
+    /// Scrapers reach a server of the network by names that only the operator knows, so it checks names only if they are
+    /// configured. On loopback a name can only come from this machine.
+    static func readOnly(_ listen: ListenAddress, allowed: [String]) -> HostPolicy? {
+        listen.isLoopback || !allowed.isEmpty ? HostPolicy(own: listen.host, allowed: allowed) : nil
+    }
+
+    /// Returns whether `host` is an address, `localhost`, the server's own host or an allowed one.
+    func allows(_ host: String) -> Bool {
+        if host.hasPrefix("[") { return host.wholeMatch(of: /\[[0-9A-Fa-f:.]+\](:\d+)?/) != nil }
+        let name = Self.normal(String(host.split(separator: ":", omittingEmptySubsequences: false).first ?? ""))
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil } || names.contains(name)
+    }
+
+    /// The name in lower case, without the dot of the root.
+    private static func normal(_ name: String) -> String {
+        (name.hasSuffix(".") ? String(name.dropLast()) : name).lowercased()
+    }
+}
+
+/// The refused requests of each client in the last minute.
+struct RefusalCount {
+    /// The number of refusals in a minute after which a client has to wait.
+    static let limit = 10
+    static let window = Duration.seconds(60)
+    /// The number of clients that are remembered. Of more, the ones refused first are forgotten.
+    static let capacity = 1024
+
+    struct Key: Hashable {
+        var client: ClientNetwork
+        /// Whether the request had a token or a password. A page of a browser can send requests without one from the same address, and
+        /// must not make the others wait.
+        var hasToken: Bool
+        init(_ address: SocketAddress?, hasToken: Bool) {
+            client = ClientNetwork(address)
+            self.hasToken = hasToken
+        }
+    }
+
+    private var refusals: [Key: (since: Duration, count: Int)] = [:]
+
+    /// The number of remembered clients.
+    var count: Int { refusals.count }
+
+    /// Returns the time that a client has to wait; `nil` for none.
+    func wait(_ key: Key, at now: Duration) -> Duration? {
+        guard let (since, count) = refusals[key], count >= Self.limit, now - since < Self.window else { return nil }
+        return Self.window - (now - since)
+    }
+
+    mutating func add(_ key: Key, at now: Duration) {
+        if let (since, count) = refusals[key], now - since < Self.window {
+            refusals[key] = (since, count + 1)
+            return
+        }
+        if refusals[key] == nil, refusals.count >= Self.capacity {
+            refusals = refusals.filter { now - $0.value.since < Self.window }
+            if refusals.count >= Self.capacity, let oldest = refusals.min(by: { $0.value.since < $1.value.since }) {
+                refusals[oldest.key] = nil
+            }
+        }
+        refusals[key] = (now, 1)
     }
 }

@@ -39,9 +39,7 @@ struct Call: Sendable {
     init?(method: String, target: String, headers: HTTPFields = [:], host: String? = nil) {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, first.hasPrefix("/") else { return nil }
-        self.method = method
-        self.headers = headers
-        self.host = host
+        (self.method, self.headers, self.host) = (method, headers, host)
         path = []
         for part in first.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
             guard let decoded = PercentEncoding.decode(part) else { return nil }

@@ -14,9 +14,7 @@ struct Route: Sendable {
     private let parts: [String]
 
     init(_ method: String, _ path: String, _ handler: @escaping Handler) {
-        self.method = method
-        self.path = path
-        self.handler = handler
+        (self.method, self.path, self.handler) = (method, path, handler)
         parts = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     }
 

@@ -29,9 +29,7 @@ struct RouteResponder: Sendable {
         agent = read.agent
         table = read.table + (control?.table ?? [])
         canControl = control != nil
-        self.hosts = hosts
-        self.access = access
-        self.security = security
+        (self.hosts, self.access, self.security) = (hosts, access, security)
     }
 
     /// The maximum length of a body. A list of 1,000 plan identifiers fits.

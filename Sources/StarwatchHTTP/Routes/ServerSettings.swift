@@ -1,6 +1,5 @@
 import StarwatchPolling
 
-/// The settings of a server.
 struct ServerSettings: Sendable {
     /// Returns the URL of the pages for a program on this machine, once they are served; `nil` if it is not known.
     var pages: @Sendable () async -> String? = { nil }

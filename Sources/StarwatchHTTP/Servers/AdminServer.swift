@@ -83,9 +83,7 @@ extension ListenAddress {
 final class EventLoopExecutor: TaskExecutor {
     let eventLoop: any EventLoop
 
-    init(_ eventLoop: any EventLoop) {
-        self.eventLoop = eventLoop
-    }
+    init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

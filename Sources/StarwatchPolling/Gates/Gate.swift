@@ -2,7 +2,7 @@ package import StarwatchCore
 package import StarwatchStore
 
 /// The gate to one server, shared by every request to it. It applies rate limits, waits that the server asked for, and
-/// the circuit, and knows the server's dialect.
+/// the circuit.
 package actor Gate {
     /// The decision whether a request can go now.
     package enum Admission: Sendable, Hashable {
@@ -14,17 +14,19 @@ package actor Gate {
     package nonisolated let server: String
     /// The server's clock; `nil` if it is not measured.
     package nonisolated let clock: (any ServerTime)?
-    /// The configured dialect; `nil` if responses decide it.
-    package nonisolated let fixedDialect: Dialect?
+    /// The server's dialect, and whether it takes acknowledgements.
+    package nonisolated let known: KnownServer
+    nonisolated let store: Store?
     private let observer: (any GateObserver)?
 
-    var known = KnownServer()
     private let wait: ServerWait
     package private(set) var circuit = CircuitBreaker(policy: .server)
-    let windows: AccountWindows
+    private let windows: AccountWindows
     /// Whether the circuit was open before a reload, and the server has not answered since.
     private var wasOpen = false
     private var serverRemaining: Int?
+    /// The end of the last wait of the server or its circuit, as far as it was noticed; `nil` if there was none.
+    private(set) var readySince: Timestamp?
     private var restoration: Restoration
 
     /// - Parameters:
@@ -40,8 +42,9 @@ package actor Gate {
         jumps: Duration = .zero
     ) {
         self.server = server
+        self.store = store
         windows = AccountWindows(limits: limits, store: store)
-        fixedDialect = dialect
+        known = KnownServer(server: server, dialect: dialect, store: store)
         self.clock = clock
         self.observer = observer
         restoration = Restoration(isDone: store == nil, hasWait: store == nil, jumps: jumps)
@@ -76,7 +79,7 @@ package actor Gate {
         var failure: StoreError?
         do throws(StoreError) {
             try await readWait(from: store, now: now)
-            try await adoptFixedDialect(now: now)
+            try await known.adoptFixedDialect(now: now)
             // Last, so that no request goes with a half-restored state, and the next one retries what failed.
             restoration.isDone = true
             publish(now: now)
@@ -93,7 +96,7 @@ package actor Gate {
         let before = restoration.jumps
         let learned = try await store.servers.state(server)
         restoration.hasWait = true
-        known.state = learned
+        known.restore(learned)
         wait.restore(learned, now: now - before)
         if restoration.jumps != .zero { await wait.shift(by: restoration.jumps) }
     }
@@ -103,6 +106,16 @@ package actor Gate {
 
     /// Returns whether the circuit lets a request through. It starts no trial.
     package func isReady(now: Timestamp) -> Bool { circuit.isReady(at: now) }
+
+    /// Returns whether visits of accounts can send requests, and since when. It starts no trial.
+    ///
+    /// - Throws: ``StoreError`` if the stored wait cannot be read.
+    package func readiness(now: Timestamp) async throws(StoreError) -> (state: ServerReadiness, since: Timestamp?) {
+        if !restoration.isDone { try await restore(now: now) }
+        let readiness = ServerReadiness(wait: wait.until(at: now), circuit: &circuit, now: now)
+        if case .waits(let until) = readiness { readySince = until ?? now }
+        return (readiness, readySince)
+    }
 
     // MARK: - Requests
 
@@ -226,6 +239,7 @@ package actor Gate {
         try await restore(now: now)
         let until = wait.until(at: now)
         guard await wait.clear() else { throw .busy }
+        if until != nil { readySince = now }
         publish(now: now)
         return until
     }
@@ -248,7 +262,8 @@ package actor Gate {
     /// Moves windows, waits and the circuit with a wall clock that was set by `jump`, positive for forward.
     package func shift(by jump: Duration, now: Timestamp) async {
         circuit.shift(by: jump)
-        known.endpointMissed = known.endpointMissed.map { $0 + jump }
+        readySince = readySince.map { $0 + jump }
+        known.shift(by: jump)
         windows.shift(by: jump)
         if restoration.hasWait { await wait.shift(by: jump) } else { restoration.jumps += jump }
         // If this write fails, the next request stores the window.
@@ -300,6 +315,7 @@ package actor Gate {
     package func end(_ failure: FailureClass?, now: Timestamp) async {
         let changed = failure.map { circuit.failed($0, at: now) } ?? circuit.succeeded()
         if failure.map({ $0 != .cancelled && !CircuitBreaker.counts($0) }) ?? true { wasOpen = false }
+        if changed == .closed { readySince = now }
         if let changed { observer?.circuitChanged(to: changed) }
         publish(now: now)
         if !wait.isStored { await wait.save() }

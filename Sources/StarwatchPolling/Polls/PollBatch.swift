@@ -56,9 +56,7 @@ public final class PollBatch<Item: Sendable, Output: Sendable>: Sendable {
     ) {
         self.wait = min(max(wait, .zero), Self.longestWait)
         self.limit = min(max(limit, 1), Self.largest)
-        self.time = time
-        self.onAdd = onAdd
-        self.perform = perform
+        (self.time, self.onAdd, self.perform) = (time, onAdd, perform)
     }
 
     /// Returns the answer to `item`, from whichever batch it joins.

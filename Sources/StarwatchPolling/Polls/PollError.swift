@@ -58,10 +58,7 @@ public struct PollError: Error, Sendable, CustomStringConvertible {
 
     /// An error without a response; set ``status`` and ``issues`` for one with a response.
     public init(_ code: Code, _ message: String, isRetryable: Bool, retryAfter: Duration? = nil) {
-        self.code = code
-        self.message = message
-        self.isRetryable = isRetryable
-        self.retryAfter = retryAfter
+        (self.code, self.message, self.isRetryable, self.retryAfter) = (code, message, isRetryable, retryAfter)
     }
 
     /// The code and the message.
@@ -69,9 +66,7 @@ public struct PollError: Error, Sendable, CustomStringConvertible {
 }
 
 extension PollError: Encodable {
-    enum CodingKeys: String, CodingKey {
-        case code, message, details, retryable, retryAfter
-    }
+    enum CodingKeys: String, CodingKey { case code, message, details, retryable, retryAfter }
 
     /// `retryAfter` is whole seconds, rounded up; `details` are the issues.
     public func encode(to encoder: any Encoder) throws {

@@ -94,12 +94,7 @@ extension PollManager {
         }
         let duration = time.monotonic - start
         hooks.observer.ended(HostPollOutcome(outcome), after: duration)
-        let metadata = PollMetadata(
-            requestID: requestID,
-            startedAt: startedAt,
-            duration: duration,
-            retryCount: retries
-        )
+        let metadata = PollMetadata(requestID: requestID, startedAt: startedAt, duration: duration, retryCount: retries)
         return (PollResult(outcome, metadata: metadata), next)
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 public import ServiceLifecycle
-public import StarwatchCore
+// The API of this library is made of these types, so a host imports one module.
+@_exported public import StarwatchCore
 package import StarwatchStore
 package import StarwatchTransport
 
@@ -87,11 +88,7 @@ public actor PollManager: Service {
         self.hooks = hooks
         retry = limits.retry
         flights = SingleFlight(onJoin: hooks.onJoin)
-        shared = ScheduleEntry.Shared(
-            time: time,
-            store: store,
-            limit: ConcurrencyLimit(max(1, limits.concurrentPolls))
-        )
+        shared = ScheduleEntry.Shared(time: time, store: store, limit: ConcurrencyLimit(max(1, limits.concurrentPolls)))
         let gates = gates ?? Gates(store: store, requestsPerMinute: limits.requestsPerMinute, time: time)
         requester = HostRequester(
             http: http,

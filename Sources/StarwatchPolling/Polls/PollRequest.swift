@@ -43,9 +43,7 @@ public struct PollRequest<Request: Encodable & Sendable, Response: Decodable & S
 
     /// A request of a path, which begins with `/`; everything else has its default.
     public init(endpoint: String, method: PollMethod = .get, schema: ResponseSchema<Response> = ResponseSchema()) {
-        self.endpoint = endpoint
-        self.method = method
-        self.schema = schema
+        (self.endpoint, self.method, self.schema) = (endpoint, method, schema)
     }
 }
 
@@ -86,9 +84,7 @@ public struct ResponseSchema<Response: Decodable & Sendable>: Sendable {
     public init() {}
 
     /// - Parameter check: See ``check``.
-    public init(check: @escaping @Sendable (Response) -> [ValidationIssue]) {
-        self.check = check
-    }
+    public init(check: @escaping @Sendable (Response) -> [ValidationIssue]) { self.check = check }
 }
 
 /// The account and server of a request. Every run of a schedule gets a new one.
@@ -109,9 +105,6 @@ public struct PollingContext: Sendable {
         storage: any StorageAdapter = InMemoryStorage(),
         tokens: PollTokens = .none
     ) {
-        self.server = server
-        self.account = account
-        self.storage = storage
-        self.tokens = tokens
+        (self.server, self.account, self.storage, self.tokens) = (server, account, storage, tokens)
     }
 }

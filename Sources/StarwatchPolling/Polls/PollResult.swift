@@ -62,15 +62,11 @@ public struct PollMetadata: Sendable, Hashable, Encodable {
 
     /// Metadata of a result.
     public init(requestID: String, startedAt: Timestamp, duration: Duration, retryCount: Int) {
-        self.requestID = requestID
-        self.startedAt = startedAt
-        self.duration = duration
+        (self.requestID, self.startedAt, self.duration) = (requestID, startedAt, duration)
         self.retryCount = retryCount
     }
 
-    enum CodingKeys: String, CodingKey {
-        case requestId, timestamp, duration, retryCount
-    }
+    enum CodingKeys: String, CodingKey { case requestId, timestamp, duration, retryCount }
 
     /// `timestamp` is ISO 8601 in UTC, `duration` milliseconds.
     public func encode(to encoder: any Encoder) throws {

@@ -47,10 +47,7 @@ public struct PollSchedule<Request: Encodable & Sendable, Response: Decodable & 
         context: @escaping @Sendable () async throws -> PollingContext,
         handle: @escaping @Sendable (PollResult<Response>, PollingContext) async throws -> Void
     ) {
-        self.name = name
-        self.request = request
-        self.timing = timing
-        self.context = context
+        (self.name, self.request, self.timing, self.context) = (name, request, timing, context)
         self.handle = handle
     }
 }

@@ -8,9 +8,7 @@ public struct PollTokens: Sendable {
         /// - Parameter refused: The token that the server rejected, if a new one is needed.
         let token: @Sendable (_ account: DID?, _ refused: AccessToken?, _ now: Timestamp) async throws -> AccessToken?
 
-        init(
-            _ token: @escaping @Sendable (DID?, AccessToken?, Timestamp) async throws -> AccessToken?
-        ) {
+        init(_ token: @escaping @Sendable (DID?, AccessToken?, Timestamp) async throws -> AccessToken?) {
             self.token = token
         }
     }
@@ -35,9 +33,7 @@ public struct PollTokens: Sendable {
         )
     }
 
-    private init(source: Source?) {
-        self.source = source
-    }
+    private init(source: Source?) { self.source = source }
 
     /// An agent's tokens.
     package init(_ provider: any TokenProvider, dialect: @escaping @Sendable () async -> Dialect) {

@@ -55,12 +55,8 @@ final class ScheduleEntry: ScheduledWork {
         shared: Shared,
         body: @escaping @Sendable (StoredValidator?) async -> Report
     ) {
-        self.id = id
-        self.schedule = schedule
-        self.catchUp = catchUp
-        self.slowDown = slowDown
-        self.shared = shared
-        self.body = body
+        (self.id, self.schedule, self.catchUp, self.slowDown) = (id, schedule, catchUp, slowDown)
+        (self.shared, self.body) = (shared, body)
         state = Mutex(State(stored: stored))
     }
 
@@ -89,9 +85,7 @@ final class ScheduleEntry: ScheduledWork {
         }
     }
 
-    func plan(_ next: Timestamp?) async {
-        if setNext(next) { await save() }
-    }
+    func plan(_ next: Timestamp?) async { if setNext(next) { await save() } }
 
     func leavesOut() -> Bool {
         guard let slowDown else { return false }

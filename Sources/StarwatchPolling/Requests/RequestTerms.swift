@@ -18,9 +18,7 @@ package struct RequestTerms: Sendable {
         observer: (any RequestObserver)? = nil,
         token: @escaping @Sendable (_ refused: AccessToken?) async throws -> AccessToken?
     ) {
-        self.account = account
-        self.observer = observer
-        self.token = token
+        (self.account, self.observer, self.token) = (account, observer, token)
     }
 }
 
@@ -129,7 +127,6 @@ package protocol RequestObserver: Sendable {
     func turnCame()
     /// An attempt ended.
     func tried(_ report: RequestReport, _ attempt: RequestAttempt)
-    /// An attempt failed.
     func failed(_ failure: APIFailure, _ attempt: RequestAttempt, _ report: RequestReport) async
     /// Another attempt follows after `delay`; `nil`: at once, with a new token.
     func retrying(because reason: RetryReason, after delay: Duration?)

@@ -10,9 +10,7 @@ package struct Requester: Sendable {
     package let random: @Sendable () -> Double
 
     package init(gates: Gates, time: any TimeSource, random: @escaping @Sendable () -> Double) {
-        self.gates = gates
-        self.time = time
-        self.random = random
+        (self.gates, self.time, self.random) = (gates, time, random)
     }
 
     /// Makes a request until it succeeds or finally fails. Cancelling the task cancels it.
@@ -92,12 +90,7 @@ private struct OpenRequest {
             while !Task.isCancelled {
                 await gates.followClock()
                 let now = time.now
-                let turn = try await gate.turn(
-                    account: account,
-                    ticket: ticket,
-                    acknowledging: identifiers,
-                    now: now
-                )
+                let turn = try await gate.turn(account: account, ticket: ticket, acknowledging: identifiers, now: now)
                 if case .wait(let until, let source) = turn {
                     terms.observer?.throttled(by: source, for: until - now)
                     if let end = await wait(until: until, from: now) { return .failure(end) }
@@ -122,6 +115,11 @@ private struct OpenRequest {
                     now: admittedAt
                 )
                 guard admission == .go else { continue }
+                // Last, because the token and the count can take a while.
+                if let account, gate.store?.accounts.canAsk(for: account, at: time.boottime) == false {
+                    await gate.ended(account: account, acknowledging: identifiers, now: time.now)
+                    throw .leaseLost
+                }
                 return .success(
                     RequestAttempt(
                         token: token,

@@ -40,10 +40,7 @@ package struct ServerTransport: HTTPTransport {
 
 extension HTTPClient {
     /// Starts a client that reads the clocks of `time`.
-    package convenience init(
-        options: HTTPClientOptions = HTTPClientOptions(),
-        time: any TimeSource
-    ) throws(HTTPError) {
+    package convenience init(options: HTTPClientOptions = HTTPClientOptions(), time: any TimeSource) throws(HTTPError) {
         try self.init(options: options, clock: { ClockReading(wall: time.now, monotonic: time.monotonic) })
     }
 }

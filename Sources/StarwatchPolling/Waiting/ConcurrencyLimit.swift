@@ -10,9 +10,7 @@ package final class ConcurrencyLimit: Sendable {
     private let state: Mutex<State>
 
     /// - Parameter limit: At least 1.
-    package init(_ limit: Int) {
-        state = Mutex(State(free: limit))
-    }
+    package init(_ limit: Int) { state = Mutex(State(free: limit)) }
 
     /// Runs `body` when its turn comes.
     ///

@@ -1,6 +1,5 @@
 package import StarwatchCore
 
-/// Work on a schedule.
 package protocol ScheduledWork: Sendable {
     var schedule: Schedule { get }
     var catchUp: CatchUp { get }
@@ -41,9 +40,7 @@ package struct ScheduleTimes: Sendable, Hashable {
     package var isRunning: Bool
 
     package init(nextRun: Timestamp?, lastRun: Timestamp?, isRunning: Bool) {
-        self.nextRun = nextRun
-        self.lastRun = lastRun
-        self.isRunning = isRunning
+        (self.nextRun, self.lastRun, self.isRunning) = (nextRun, lastRun, isRunning)
     }
 }
 

@@ -7,9 +7,7 @@ package final class Signal: Sendable {
         var waiter: Promise<Void>?
     }
 
-    private enum Start {
-        case raised, cancelled, waiting
-    }
+    private enum Start { case raised, cancelled, waiting }
 
     private let state = Mutex(State())
 

@@ -15,9 +15,7 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sen
     private let onJoin: @Sendable (Int) -> Void
 
     /// - Parameter onJoin: Called when a task begins to wait, with the number that now wait for the same work.
-    package init(onJoin: @escaping @Sendable (Int) -> Void = { _ in }) {
-        self.onJoin = onJoin
-    }
+    package init(onJoin: @escaping @Sendable (Int) -> Void = { _ in }) { self.onJoin = onJoin }
 
     /// The number of different works in flight.
     package var count: Int { flights.withLock(\.count) }

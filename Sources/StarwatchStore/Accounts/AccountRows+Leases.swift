@@ -24,8 +24,28 @@ extension AccountRows {
         let window: [UInt8]?
     }
 
+    /// Whether an account has changes to deliver, which needs no server.
+    private static let hasUndelivered = """
+        EXISTS (
+            SELECT 1 FROM streams s WHERE s.account = l.account AND (
+                EXISTS (SELECT 1 FROM notification_outbox WHERE stream_id = s.id AND \(Schema.isOpen)
+                    AND state IN ('pending', 'claimed'))
+                OR EXISTS (SELECT 1 FROM notifications n WHERE n.stream_id = s.id AND n.state = 'open')
+            )
+        )
+        """
+
+    /// The condition on active accounts that `work` can be done for.
+    static func can(_ work: VisitWork) -> String {
+        switch work {
+        case .all: "a.status = 'active'"
+        case .delivery: "a.status = 'active' AND \(hasUndelivered)"
+        }
+    }
+
     /// - Parameter maxUndelivered: The limit that the remembered poll states are for.
     func claim(
+        _ work: VisitWork,
         limit: Int,
         owner: String,
         now: Timestamp,
@@ -33,8 +53,8 @@ extension AccountRows {
         maxUndelivered: Int = .max
     ) throws -> [AccountClaim] {
         // A visit that outlives its lease is still under way here.
-        let free = try due(limit: limit + db.context.leases.count, now: now)
-            .filter { $0.did.map { db.context.leases[$0]?.owner != owner } ?? true }.prefix(limit)
+        let free = try due(work, limit: limit + db.context.permits.leases, now: now)
+            .filter { $0.did.map { db.context.permits[$0]?.owner != owner } ?? true }.prefix(limit)
         let update = try db.statement("UPDATE leases SET due_at = ?, owner = ?, epoch = epoch + 1 WHERE account = ?")
         // Also of an account that does not open, which would otherwise be in the way of the others.
         for due in free { try update.run([until.milliseconds, owner, due.key]) }
@@ -54,7 +74,7 @@ extension AccountRows {
         }
     }
 
-    private func due(limit: Int, now: Timestamp) throws -> [DueAccount] {
+    private func due(_ work: VisitWork, limit: Int, now: Timestamp) throws -> [DueAccount] {
         try db.all(
             """
             SELECT l.account, a.generation, l.epoch, l.due_at, CASE WHEN l.owner IS NULL THEN 1 ELSE 0 END AS is_free,
@@ -71,7 +91,7 @@ extension AccountRows {
                 t.starredPlanHandleIds, t.notificationPreferences, w.window
             FROM leases l JOIN accounts a ON a.account = l.account JOIN settings t ON t.accountDid = l.account
             LEFT JOIN request_windows w ON w.account = l.account
-            WHERE l.due_at <= ? AND a.status = 'active' ORDER BY l.due_at, l.account LIMIT ?
+            WHERE l.due_at <= ? AND \(Self.can(work)) ORDER BY l.due_at, l.account LIMIT ?
             """,
             [now.milliseconds, limit]
         ) { row in
@@ -146,6 +166,22 @@ extension AccountRows {
                 end.next.milliseconds, end.attempted?.milliseconds, end.succeeded?.milliseconds,
                 db.key(lease.account), lease.owner, lease.epoch, lease.generation,
             ]
+        ) == 1
+    }
+
+    /// Refuses an access for an account whose lease was claimed here and then lost to another owner.
+    ///
+    /// - Throws: ``StoreError/leaseLost``.
+    func checkLease(of account: DID?) throws {
+        if let account, try !hasLease(of: account) { throw StoreError.leaseLost }
+    }
+
+    /// Whether the lease of an account is still the one that was claimed here; true if none was.
+    func hasLease(of account: DID) throws -> Bool {
+        guard db.context.options.fencesWrites, let lease = db.context.permits[account] else { return true }
+        return try db.integer(
+            "SELECT count(*) FROM leases WHERE account = ? AND owner = ? AND epoch = ?",
+            [db.key(account), lease.owner, lease.epoch]
         ) == 1
     }
 }

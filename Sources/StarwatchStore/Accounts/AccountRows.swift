@@ -35,7 +35,7 @@ struct AccountRows {
     }
 
     private static let all = """
-        SELECT a.account, a.status, a.generation, a.added_at, s.starredPlanHandleIds, l.due_at, l.last_attempt,
+        SELECT a.account, a.status, a.generation, a.added_at, s.starredPlanHandleIds, s.notificationPreferences, l.due_at, l.last_attempt,
             l.last_success, l.owner
         FROM accounts a JOIN leases l ON l.account = a.account JOIN settings s ON s.accountDid = a.account
         """
@@ -47,6 +47,7 @@ struct AccountRows {
             generation: try row["generation"],
             addedAt: try row["added_at"],
             stars: try db.stars.decoded(row["starredPlanHandleIds"], of: did)?.count ?? 0,
+            polls: WantedPolls.read(try row["notificationPreferences"]),
             dueAt: try row["due_at"],
             lastAttempt: try row["last_attempt"],
             lastSuccess: try row["last_success"],
@@ -55,8 +56,13 @@ struct AccountRows {
         )
     }
 
-    func counts(now: Timestamp, staleBefore: Timestamp, addressed: [String]) throws -> AccountCounts {
-        let isDue = "a.status = 'active' AND l.due_at <= ?1"
+    func counts(
+        _ work: VisitWork,
+        now: Timestamp,
+        staleBefore: Timestamp,
+        addressed: [String]
+    ) throws -> AccountCounts {
+        let isDue = "l.due_at <= ?1 AND \(Self.can(work))"
         let row = try db.row(
             """
             SELECT count(CASE WHEN a.status = 'active' THEN 1 END) AS active,
@@ -112,7 +118,8 @@ struct AccountRows {
         if try known?["generation"] as Int? != nil {
             let hasMoved = try db.identity.move(draft.did, to: server, now: now)
             let hasStars = try setStars(of: draft, server: server, now: now)
-            guard try setSinks(of: draft) || hasStars || hasMoved else { return .unchanged }
+            let hasPolls = try setPolls(of: draft, now: now)
+            guard try setSinks(of: draft) || hasStars || hasPolls || hasMoved else { return .unchanged }
             try changed(draft.did, dueAt: dueAt, now: now)
             return .changed
         }
@@ -129,6 +136,7 @@ struct AccountRows {
             _ = try setStars(of: draft, server: server, now: now)
         }
         _ = try setSinks(of: draft)
+        _ = try setPolls(of: draft, now: now)
         try enter(draft.did, now: now, dueAt: dueAt)
         return .added
     }
@@ -153,6 +161,26 @@ struct AccountRows {
         let after = stars.firstOfEach
         guard try db.stars.readable(of: draft.did) != after else { return false }
         _ = try db.stars.change(draft.did, server: server, now: now) { _ in after }
+        return true
+    }
+
+    /// - Returns: Whether the draft names polls, and they differ from the stored ones.
+    private func setPolls(of draft: AccountDraft, now: Timestamp) throws -> Bool {
+        guard let names = draft.polls else { return false }
+        let wanted = names.isEmpty ? nil : names
+        let former = WantedPolls.read(try db.stars.interests(of: draft.did)?.preferences ?? "{}")
+        guard former.map(Set.init) != wanted.map(Set.init) else { return false }
+        try db.run(
+            """
+            UPDATE settings SET updated_at = ?1, notificationPreferences = CASE WHEN ?2 IS NULL
+                THEN json_remove(notificationPreferences, '$.polls')
+                ELSE json_set(CASE WHEN json_type(notificationPreferences) = 'object' THEN notificationPreferences ELSE '{}' END,
+                    '$.polls', json(?2)) END
+            WHERE accountDid = ?3
+            """,
+            [now.milliseconds, wanted.map { jsonArray($0.map(\.rawValue)) }, db.key(draft.did)]
+        )
+        if let wanted { try db.stars.suppress(pollsExcept: wanted, of: draft.did, now) }
         return true
     }
 

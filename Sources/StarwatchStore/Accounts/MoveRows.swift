@@ -63,18 +63,6 @@ struct MoveRows {
         return try stored.map { String(decoding: try db.opened($0, .movedBundle, row: key), as: UTF8.self) }
     }
 
-    /// Whether a sink has a notification of the account now, and its answer is not stored yet.
-    func isDelivering(_ account: DID, now: Timestamp) throws -> Bool {
-        try db.integer(
-            """
-            SELECT EXISTS (SELECT 1 FROM streams s CROSS JOIN notifications n ON n.stream_id = s.id
-                CROSS JOIN deliveries d ON d.notification_id = n.id
-                WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' AND d.leased_until > ?)
-            """,
-            [db.key(account), now.milliseconds]
-        ) == 1
-    }
-
     // MARK: - Reading
 
     /// All that moves of an account.
@@ -94,7 +82,7 @@ struct MoveRows {
     private func rows(of table: MovedTable, _ key: String) throws -> AccountBundle.Table? {
         // An encrypted database has only hashes of it, which are of no use elsewhere.
         if table.lookup != nil, table.original == nil, db.vault.isSealed { return nil }
-        let columns = try db.columns(of: table.name)
+        let columns = try self.columns(of: table)
         let sealed = db.vault.isSealed ? SealedTable.all.first { $0.name == table.name } : nil
         let rows = try db.all(
             "SELECT *\(sealed.map { ", \($0.row) AS sealed_place" } ?? "") FROM \(table.name) WHERE \(table.rows) ORDER BY 1",
@@ -123,6 +111,10 @@ struct MoveRows {
         return rows.isEmpty ? nil : AccountBundle.Table(name: table.name, columns: columns, rows: rows)
     }
 
+    private func columns(of table: MovedTable) throws -> [String] {
+        try db.rows("SELECT * FROM \(table.name) LIMIT 0").names
+    }
+
     // MARK: - Writing
 
     /// Stores all rows of a bundle, of an account of which nothing is stored.
@@ -142,7 +134,7 @@ struct MoveRows {
             }
             let columns = given.columns
             // The names become part of a statement.
-            guard Set(columns) == Set(try db.columns(of: table.name)), columns.count == Set(columns).count else {
+            guard Set(columns) == Set(try self.columns(of: table)), columns.count == Set(columns).count else {
                 throw UnusableValue()
             }
             for row in given.rows {
@@ -189,7 +181,7 @@ struct MoveRows {
         guard db.vault.isSealed else { return }
         if let lookup = table.lookup, case .text(let text)? = values[lookup.column] {
             if let original = table.original { values[original] = .text(text) }
-            values[lookup.column] = .text(db.lookup(text, as: lookup.kind))
+            values[lookup.column] = .text(db.vault.lookup(text, as: lookup.kind))
         }
         guard let sealed = SealedTable.all.first(where: { $0.name == table.name }) else { return }
         let row = SealedRow(key: [], place: try place(of: values, in: sealed), account: key, values: [])

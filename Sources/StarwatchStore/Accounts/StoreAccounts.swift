@@ -84,27 +84,32 @@ package struct StoreAccounts: Sendable {
     }
 
     /// The time when the next active account is due, or the lease of one ends; `nil` without active accounts.
-    package func nextDue() async throws(StoreError) -> Timestamp? {
+    ///
+    /// - Parameter work: The work that can be done.
+    package func nextDue(_ work: VisitWork = .all) async throws(StoreError) -> Timestamp? {
         try await store.direct(.read) { db in
             try db.value(
                 """
-                SELECT l.due_at FROM leases l JOIN accounts a ON a.account = l.account
-                WHERE a.status = 'active' ORDER BY l.due_at LIMIT 1
+                SELECT l.due_at FROM leases l
+                WHERE EXISTS (SELECT 1 FROM accounts a WHERE a.account = l.account AND \(AccountRows.can(work)))
+                ORDER BY l.due_at LIMIT 1
                 """
             )
         }
     }
 
     /// - Parameters:
+    ///   - work: The work that can be done; accounts without such work are not due.
     ///   - staleBefore: The time since which an account must have succeeded, or been added.
     ///   - addressed: The sinks that need an address of the account, if all do; none if another sink reaches every account.
     package func counts(
+        _ work: VisitWork = .all,
         now: Timestamp,
         staleBefore: Timestamp = Timestamp(milliseconds: 0),
         addressed: [String] = []
     ) async throws(StoreError) -> AccountCounts {
         try await store.direct(.read) { db in
-            try db.accounts.counts(now: now, staleBefore: staleBefore, addressed: addressed)
+            try db.accounts.counts(work, now: now, staleBefore: staleBefore, addressed: addressed)
         }
     }
 }
@@ -118,22 +123,27 @@ extension StoreAccounts {
     /// ``StoreError/leaseLost`` if another owner has claimed them.
     ///
     /// - Parameters:
+    ///   - work: The work that can be done. Accounts without such work are not claimed, and stay due.
     ///   - owner: A name that no other process has, nor an earlier start of this one.
-    ///   - until: The end of the leases, which ``renew(_:until:)`` moves.
+    ///   - until: The end of the leases, which ``renew(_:until:for:)`` moves.
+    ///   - term: The time for which the caller uses them.
     ///   - maxUndelivered: The limit on the pending and claimed rows of each account.
     ///   - ends: The leases to end first, as with ``release(_:)``, in the same transaction.
     /// - Returns: The leases, and those of `ends` that were lost.
     package func claim(
+        _ work: VisitWork = .all,
         limit: Int,
         owner: String,
         now: Timestamp,
         until: Timestamp,
+        for term: LeaseTerm,
         maxUndelivered: Int = .max,
         after ends: [LeaseEnd] = []
     ) async throws(StoreError) -> (leases: [AccountLease], lost: [AccountLease]) {
         try await store.perform { store throws(StoreError) in
-            let (claims, lost) = try store.release(ends) { db in
+            let (claims, lost) = try Self.release(ends, in: store) { db in
                 try db.accounts.claim(
+                    work,
                     limit: limit,
                     owner: owner,
                     now: now,
@@ -142,8 +152,8 @@ extension StoreAccounts {
                 )
             }
             // Another owner can have changed the accounts meanwhile.
-            store.forget(Set(claims.map(\.lease.account)))
-            for claim in claims { store.remember(claim, maxUndelivered: maxUndelivered) }
+            Self.forget(Set(claims.map(\.lease.account)), in: store)
+            for claim in claims { Self.remember(claim, in: store, for: term, maxUndelivered: maxUndelivered) }
             let leases = claims.map(\.lease)
             if leases.contains(where: { !$0.wasReleased }) { store.memory.snapshots.forget() }
             return (leases, lost)
@@ -173,56 +183,87 @@ extension StoreAccounts {
     /// Moves the ends of leases.
     ///
     /// - Returns: The leases that are still held, unchanged.
-    package func renew(_ leases: [AccountLease], until: Timestamp) async throws(StoreError) -> [AccountLease] {
-        try await store.write(.lease) { db in try leases.filter { try db.accounts.renew($0, until: until) } }
+    package func renew(
+        _ leases: [AccountLease],
+        until: Timestamp,
+        for term: LeaseTerm
+    ) async throws(StoreError) -> [AccountLease] {
+        try await store.perform { store throws(StoreError) in
+            let kept = try store.write(.lease) { db in
+                try leases.filter { try db.accounts.renew($0, until: until) }
+            }
+            store.memory.permits.renew(kept, for: term)
+            return kept
+        }
+    }
+
+    /// Whether a request can be sent for an account: not if its lease was claimed here and can have been lost since.
+    ///
+    /// A write finds that out by itself. A request that is counted already, or an answer that comes late, does not write first.
+    package func canAsk(for account: DID, at boottime: Duration) -> Bool {
+        store.memory.permits.canAsk(for: account, at: boottime)
     }
 
     /// Ends leases after their visits, in one transaction, and the accounts' share of the store's memory.
     ///
     /// - Returns: The leases that were lost. Nothing was written for them.
     package func release(_ ends: [LeaseEnd]) async throws(StoreError) -> [AccountLease] {
-        try await store.perform { store throws(StoreError) in try store.release(ends) { _ in }.lost }
+        try await store.perform { store throws(StoreError) in try Self.release(ends, in: store) { _ in }.lost }
     }
-}
 
-extension Store {
     /// Ends leases, stores the late writes, and does more work, in one transaction.
-    fileprivate func release<Answer: Sendable>(
+    private static func release<Answer: Sendable>(
         _ ends: [LeaseEnd],
+        in store: isolated Store,
         then work: @Sendable (Session) throws -> Answer
     ) throws(StoreError) -> (answer: Answer, lost: [AccountLease]) {
         let ended = Set(ends.map(\.lease.account))
         // Also if it fails: the leases then end by themselves.
-        for end in ends where context.leases[end.lease.account] == end.lease { context.leases[end.lease.account] = nil }
+        for end in ends { store.memory.permits.end(end.lease) }
         // Before the access, which would store them in a transaction of their own.
-        var late = memory.late.take()
-        let ids = streamIDs
-        defer { forget(ended) }
+        var late = store.memory.late.take()
+        let ids = store.context.streamIDs
+        defer { forget(ended, in: store) }
         do throws(StoreError) {
-            let result = try write(.lease) { [late] db in
+            let result = try store.write(.lease) { [late] db in
                 let lost = try ends.filter { try !db.accounts.release($0) }.map(\.lease)
                 let accounts = Set(lost.map(\.account))
                 try db.streams.store(late, ids, held: ended.subtracting(accounts), lost: accounts)
                 return (answer: try work(db), lost: lost)
             }
-            if !late.isEmpty { memory.snapshots.forget() }
+            if !late.isEmpty { store.memory.snapshots.forget() }
             return result
         } catch {
             // The next claim of these accounts knows that their visits were interrupted.
             late.remove(ended)
-            memory.late.putBack(late)
+            store.memory.late.putBack(late)
             throw error
         }
     }
 
-    fileprivate func remember(_ claim: AccountClaim, maxUndelivered: Int) {
+    private static func remember(
+        _ claim: AccountClaim,
+        in store: isolated Store,
+        for term: LeaseTerm,
+        maxUndelivered: Int
+    ) {
         let account = claim.lease.account
-        context.leases[account] = claim.lease
-        memory.claims.remember(claim.account, of: account)
+        store.memory.permits.hold(claim.lease, for: term)
+        store.memory.claims.remember(claim.account, of: account)
         for stream in claim.streams {
-            streamIDs[stream.stream] = stream.id
-            memory.polls.remember(stream.state, of: stream.stream, maxUndelivered: maxUndelivered)
+            store.context.streamIDs[stream.stream] = stream.id
+            store.memory.polls.remember(stream.state, of: stream.stream, maxUndelivered: maxUndelivered)
         }
+    }
+
+    /// Forgets what the memory has of accounts.
+    private static func forget(_ accounts: Set<DID>, in store: isolated Store) {
+        for account in accounts {
+            store.memory.polls.remove(account)
+            store.memory.claims.forget(account)
+        }
+        let ids = store.context.streamIDs
+        if !ids.isEmpty { store.context.streamIDs = ids.filter { !accounts.contains($0.key.account) } }
     }
 }
 

@@ -5,7 +5,7 @@ package enum AccountHandout: Sendable {
     /// The text of an ``AccountBundle``. This agent no longer serves the account, unless it was a trial. `isNew` is `false`
     /// if it was handed out before.
     case text(String, of: DID, isNew: Bool)
-    /// A sink has a notification now. Nothing was changed, and no other is claimed until ``StoreMoves/stay(_:)``.
+    /// A sink has a notification now. Nothing was changed, and no other is sent until ``StoreMoves/stay(_:)``.
     case delivering(DID)
     /// The text would be longer than ``AccountBundle/longestText``. Nothing was changed.
     case tooLong
@@ -64,56 +64,66 @@ package struct StoreMoves: Sendable {
 
     /// Hands out an account and ends its service, in one transaction. Repeating it hands out the same text.
     ///
+    /// No notification of it is sent afterwards, until ``stay(_:)``: the caller first ends the work that does not know yet.
+    ///
     /// - Parameters:
     ///   - account: A served account or the active identity; `nil` for the active identity or, without one, the account
     ///     that left last.
     ///   - isTrial: Whether nothing is changed.
-    ///   - isAlone: Whether no agent works with the database, so that what is out for delivery is left from a crash.
     package func handOut(
         _ account: DID?,
         isTrial: Bool,
-        isAlone: Bool,
         now: Timestamp
     ) async throws(StoreError) -> AccountHandout {
         try await store.perform { store throws(StoreError) in
-            let id = store.options.newKey().prefix(16).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
-            let result = try store.write(.identity) { db in
-                let named = try account ?? db.identity.active().did ?? db.moves.lastGone()
-                guard let named else { return AccountHandout.unknown }
-                let last = try db.moves.record(of: named)
-                if last?.isGone == true {
-                    guard let text = try db.moves.handedOut(of: named) else { throw StoreError.sealed(.damaged) }
-                    return .text(text, of: named, isNew: false)
-                }
-                let status = try db.accounts.status(of: named)
-                guard try status != nil || db.identity.isSignedIn(named) else { return .unknown }
-                if try !isAlone && !isTrial && db.moves.isDelivering(named, now: now) {
-                    db.context.leaving.insert(named)
-                    return .delivering(named)
-                }
-                let bundle = try db.moves.bundle(
-                    of: named,
-                    move: (id.joined(), (last?.number ?? 0) + 1),
-                    isPaused: status == .paused
-                )
-                let text = bundle.text
-                guard text.utf8.count <= AccountBundle.longestText else { return .tooLong }
-                guard !isTrial else { return .text(text, of: named, isNew: true) }
-                try db.moves.note(bundle, text: text, now: now)
-                _ = try db.identity.close(account: named, now: now)
-                if try !db.accounts.leave(named) { try db.identity.handOver(now: now) }
-                db.context.leaving.remove(named)
-                return .text(text, of: named, isNew: true)
+            let named = try store.direct(.read) { db in
+                try account ?? db.identity.active().did ?? db.moves.lastGone()
             }
-            store.streamIDs.removeAll()
-            return result
+            guard let named else { return .unknown }
+            guard !isTrial else { return try Self.handOut(named, isTrial: true, now: now, in: store) }
+            guard store.memory.permits.leave(named) else { return .delivering(named) }
+            var isGone = false
+            defer { if !isGone { store.memory.permits.stay(named) } }
+            let handout = try Self.handOut(named, isTrial: false, now: now, in: store)
+            if case .text(_, _, isNew: true) = handout { isGone = true }
+            return handout
         }
     }
 
-    /// Continues the deliveries of an account that waited to be handed out.
-    package func stay(_ account: DID) async {
-        await store.perform { store in _ = store.context.leaving.remove(account) }
+    private static func handOut(
+        _ account: DID,
+        isTrial: Bool,
+        now: Timestamp,
+        in store: isolated Store
+    ) throws(StoreError) -> AccountHandout {
+        let id = store.options.newKey().prefix(16).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+        let result = try store.write(.identity) { db in
+            let last = try db.moves.record(of: account)
+            if last?.isGone == true {
+                guard let text = try db.moves.handedOut(of: account) else { throw StoreError.sealed(.damaged) }
+                return AccountHandout.text(text, of: account, isNew: false)
+            }
+            let status = try db.accounts.status(of: account)
+            guard try status != nil || db.identity.isSignedIn(account) else { return .unknown }
+            let bundle = try db.moves.bundle(
+                of: account,
+                move: (id.joined(), (last?.number ?? 0) + 1),
+                isPaused: status == .paused
+            )
+            let text = bundle.text
+            guard text.utf8.count <= AccountBundle.longestText else { return .tooLong }
+            guard !isTrial else { return .text(text, of: account, isNew: true) }
+            try db.moves.note(bundle, text: text, now: now)
+            _ = try db.identity.close(account: account, now: now)
+            if try !db.accounts.leave(account) { try db.identity.handOver(now: now) }
+            return .text(text, of: account, isNew: true)
+        }
+        store.context.streamIDs.removeAll()
+        return result
     }
+
+    /// Lets notifications of an account be sent again, which an export stopped.
+    package func stay(_ account: DID) { store.memory.permits.stay(account) }
 
     /// Stores an account that another agent handed out, and begins its service, in one transaction.
     ///
@@ -139,7 +149,7 @@ package struct StoreMoves: Sendable {
                 }
                 let problems = try db.moves.problems(of: bundle, in: destination)
                 guard problems.isEmpty else { return .refused(problems) }
-                let isPossible = try db.attempt(keeps: !isTrial) {
+                let isPossible = try Savepoint(db: db).attempt(keeps: !isTrial) {
                     try ExpiredRows(db: db).delete(account: db.key(account))
                     try db.dataKeys.enrol(account)
                     try db.moves.insert(bundle, into: destination)
@@ -158,7 +168,7 @@ package struct StoreMoves: Sendable {
                 }
                 return isPossible ? .arrived : .refused([.unusable])
             }
-            store.streamIDs.removeAll()
+            store.context.streamIDs.removeAll()
             return result
         }
     }

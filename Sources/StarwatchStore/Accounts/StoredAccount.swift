@@ -15,6 +15,8 @@ package struct StoredAccount: Sendable, Hashable {
     package let addedAt: Timestamp
     /// The number of starred plans; 0 also if they are unreadable.
     package let stars: Int
+    /// The polls that it wants; `nil` for all.
+    package let polls: [PollName]?
     /// The time of the next visit; the end of the lease if it is leased.
     package let dueAt: Timestamp
     package let lastAttempt: Timestamp?
@@ -38,5 +40,5 @@ package struct AccountCounts: Sendable, Hashable {
     /// Active accounts without an address at any of the sinks that were asked for.
     package let unreachable: Int
     /// The time since which one of them has been due.
-    package let oldestDue: Timestamp?
+    package var oldestDue: Timestamp?
 }

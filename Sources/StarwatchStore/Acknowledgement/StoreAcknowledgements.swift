@@ -18,7 +18,6 @@ package struct AckBatch: Sendable, Hashable, Identifiable {
     package let createdAt: Timestamp
 }
 
-/// The result of an acknowledgement.
 package struct AckCompletion: Sendable, Hashable {
     /// The number of rows acknowledged now, including suppressed ones; 0 if the batch was already closed.
     package let acknowledged: Int

@@ -37,7 +37,6 @@ package enum StoreError: Error, Sendable, Hashable {
 
     static let damaged = StoreError.corrupt(detail: "a stored value is invalid")
 
-    /// The kind, for metrics.
     package var kind: StoreErrorKind {
         switch self {
         case .busy, .alreadyOpen, .leaseLost: .busy

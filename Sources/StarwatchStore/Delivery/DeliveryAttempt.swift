@@ -10,14 +10,10 @@ package struct DeliveryAttempt: Sendable, Hashable {
     package let startedAt: Timestamp
 
     package init(_ answer: SinkAnswer, reason: String?, cause: FailureReason? = nil, startedAt: Timestamp) {
-        self.answer = answer
-        self.reason = reason
-        self.cause = cause
-        self.startedAt = startedAt
+        (self.answer, self.reason, self.cause, self.startedAt) = (answer, reason, cause, startedAt)
     }
 }
 
-/// A stored attempt.
 package struct StoredAttempt: Sendable, Hashable {
     package let sink: String
     /// Number of the attempt at this sink, from 1.

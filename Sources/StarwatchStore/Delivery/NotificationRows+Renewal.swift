@@ -81,7 +81,7 @@ extension NotificationRows {
             WHERE n.id IN \(Self.withRepetitions)
             """,
             [notification]
-        ) { row in try message(row).map { (try row["id"], try db.stream(row), $0) } }
+        ) { row in try message(row).map { (try row["id"], try db.streams.stream(row), $0) } }
         for case let (id, key, message)? in found {
             let remainder = try remainder(of: message, notification, of: stream, poll: key.poll)
             guard message.count != message.changes.count || !remainder.discarded.isEmpty,
@@ -93,7 +93,7 @@ extension NotificationRows {
             let rest = message.changes.compactMap { item in
                 JWTID(item.jwtID).map { Change(id: $0, plan: item.plan, name: nil) }
             }.filter { !remainder.discarded.contains($0.id) }
-            try db.store(shortlink, to: rest, of: id, account: key.account, now: now)
+            try db.notifications.store(shortlink, to: rest, of: id, key.account, now)
         }
     }
 

@@ -121,4 +121,23 @@ struct NotificationRows {
             )
         }
     }
+
+    /// Stores a notification's shortlink, in the transaction that stores the notification.
+    func store(
+        _ shortlink: Shortlink,
+        to changes: [Change],
+        of notification: Int64,
+        _ account: DID,
+        _ now: Timestamp
+    ) throws {
+        let token = db.vault.lookup(shortlink.rawValue, as: "shortlink")
+        let targets = StoredShortlink.Target.stored(changes)
+        try db.run(
+            "INSERT INTO shortlinks (token, notification_id, targets, expires_at) VALUES (?, ?, ?, ?)",
+            [
+                token, notification, try db.sealed(targets, .shortlinkTargets, of: db.key(account), row: token),
+                (now + Shortlink.lifetime).milliseconds,
+            ]
+        )
+    }
 }

@@ -33,7 +33,7 @@ extension StoreDeliveries {
     ) async throws(StoreError) -> [OpenNotification] {
         guard !sinks.isEmpty else { return [] }
         return try await store.write(.claim, of: stream) { db, id in
-            let isLeaving = db.context.leaving.contains(stream.account)
+            let isLeaving = db.context.permits.isLeaving(stream.account)
             guard try !isLeaving && db.identity.isActive(stream.account) else { return [] }
             let rows = try db.deliveries.pending(stream, id, limit: limit, now: now)
             guard !rows.isEmpty else { return [] }
@@ -41,7 +41,8 @@ extension StoreDeliveries {
                 let (outgoing, shortlink) = make(rows, part)
                 let notification = try db.notifications.insert(outgoing, id, now)
                 if let shortlink {
-                    try db.store(shortlink, to: rows.map(\.change), of: notification, account: stream.account, now: now)
+                    let changes = rows.map(\.change)
+                    try db.notifications.store(shortlink, to: changes, of: notification, stream.account, now)
                 }
                 try db.deliveries.claim(rows, as: notification)
                 try db.notifications.insertDeliveries(
@@ -94,7 +95,7 @@ extension StoreDeliveries {
     ) async throws(StoreError) -> [OpenNotification] {
         let due = "d.state = 'pending' AND d.next_attempt_at <= ?1 AND (d.leased_until IS NULL OR d.leased_until <= ?1)"
         return try await store.write(.claim, of: account) { db in
-            guard !db.context.leaving.contains(account) else { return [] }
+            guard !db.context.permits.isLeaving(account) else { return [] }
             let found: [(id: Int64, stream: Int64, content: (OutgoingNotification, StreamKey)?)] = try db.all(
                 """
                 SELECT \(NotificationRows.outgoingColumns), n.stream_id
@@ -106,7 +107,7 @@ extension StoreDeliveries {
                 """,
                 [now.milliseconds, limit, db.key(account)]
             ) { row in
-                let content = try ifReadable { (try db.notifications.outgoing(row), try db.stream(row)) }
+                let content = try ifReadable { (try db.notifications.outgoing(row), try db.streams.stream(row)) }
                 return (try row["id"], try row["stream_id"], content)
             }
             return try found.compactMap { id, streamID, content in
@@ -159,7 +160,7 @@ extension StoreDeliveries {
                 ORDER BY id
                 """,
                 [db.key(account)]
-            ) { try db.stream($0) }
+            ) { try db.streams.stream($0) }
             .filter { !known.contains($0) }
         }
     }
@@ -168,7 +169,7 @@ extension StoreDeliveries {
     /// `nil` if none is.
     package func nextAt(of account: DID) async throws(StoreError) -> Timestamp? {
         try await store.direct(.read) { db in
-            guard !db.context.leaving.contains(account) else { return nil }
+            guard !db.context.permits.isLeaving(account) else { return nil }
             return try db.value(
                 """
                 SELECT min(\(DeliveryRows.nextAt)) FROM streams s

@@ -8,6 +8,14 @@ package struct StoreDeliveries: Sendable {
     /// The number of rows and notifications set aside since the last call, because they do not open.
     package func takeUnreadable() -> Int { store.memory.unreadable.exchange(0, ordering: .relaxed) }
 
+    /// Begins an attempt for an account; `false` if none may be made: its lease was claimed here and can have been lost, or it
+    /// leaves for another agent. The caller ends it by ``endAttempt(for:)``, after its result is stored.
+    package func beginAttempt(for account: DID, at boottime: Duration) -> Bool {
+        store.memory.permits.beginAttempt(for: account, at: boottime)
+    }
+
+    package func endAttempt(for account: DID) { store.memory.permits.endAttempt(for: account) }
+
     /// Stores the result of an attempt, and settles the notification's rows if they wait for no sink.
     ///
     /// - Parameters:

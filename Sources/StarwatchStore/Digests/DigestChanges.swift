@@ -10,10 +10,7 @@ package struct ArmedText: Sendable, Hashable {
     package let payload: [UInt8]
 
     package init(text: DigestText, fingerprint: Int64, title: String, body: String, payload: [UInt8]) {
-        self.text = text
-        self.fingerprint = fingerprint
-        self.title = title
-        self.body = body
+        (self.text, self.fingerprint, self.title, self.body) = (text, fingerprint, title, body)
         self.payload = payload
     }
 }
@@ -28,9 +25,7 @@ package struct DigestChanges: Sendable, Hashable {
         package let text: ArmedText?
 
         package init(occurrence: DigestOccurrence, token: String, text: ArmedText?) {
-            self.occurrence = occurrence
-            self.token = token
-            self.text = text
+            (self.occurrence, self.token, self.text) = (occurrence, token, text)
         }
     }
 
@@ -41,9 +36,7 @@ package struct DigestChanges: Sendable, Hashable {
         package let runID: String
 
         package init(occurrence: DigestOccurrence, sinks: [String], runID: String) {
-            self.occurrence = occurrence
-            self.sinks = sinks
-            self.runID = runID
+            (self.occurrence, self.sinks, self.runID) = (occurrence, sinks, runID)
         }
     }
 
@@ -61,10 +54,7 @@ package struct DigestChanges: Sendable, Hashable {
             code: SlotCode? = nil,
             shownAt: Timestamp? = nil
         ) {
-            self.occurrence = occurrence
-            self.status = status
-            self.code = code
-            self.shownAt = shownAt
+            (self.occurrence, self.status, self.code, self.shownAt) = (occurrence, status, code, shownAt)
         }
     }
 

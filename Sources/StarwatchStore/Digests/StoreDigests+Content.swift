@@ -1,6 +1,5 @@
 package import StarwatchCore
 
-/// A change listed in a digest.
 package struct FoundChange: Sendable, Hashable {
     /// The plan's handle.
     package let plan: String
@@ -36,11 +35,7 @@ extension StoreDigests {
                 let etag = try ifReadable {
                     try db.opened(row["etag"] as String?, .digestETag, row: place) as String?
                 }
-                return StoredContent(
-                    payload: payload,
-                    validatedAt: try row["validated_at"],
-                    etag: etag ?? nil
-                )
+                return StoredContent(payload: payload, validatedAt: try row["validated_at"], etag: etag ?? nil)
             }
         }
     }

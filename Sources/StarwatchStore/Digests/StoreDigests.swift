@@ -271,7 +271,5 @@ struct DigestRows {
 
 extension DigestOccurrence {
     /// The primary key of the occurrence of an account.
-    func key(of account: DID, in db: Session) -> SQLArguments {
-        [db.key(account), slot, fireAt.milliseconds]
-    }
+    func key(of account: DID, in db: Session) -> SQLArguments { [db.key(account), slot, fireAt.milliseconds] }
 }

@@ -116,10 +116,7 @@ struct IdentityRows {
         )
         try db.streams.restart("account = ?", [key])
         try db.deliveries.freeLeases(of: account)
-        try db.run(
-            "UPDATE watermarks SET watermark = NULL, updated_at = ? WHERE account = ?",
-            [now.milliseconds, key]
-        )
+        try db.run("UPDATE watermarks SET watermark = NULL, updated_at = ? WHERE account = ?", [now.milliseconds, key])
     }
 
     /// Marks an account for deletion. An earlier mark stays.

@@ -1,6 +1,6 @@
+import FoundationEssentials
 package import StarwatchCore
 
-/// The result of a change of identity.
 package struct IdentityChange: Sendable, Hashable {
     package let identity: ActiveIdentity
     /// Whether anything changed; `false` if the identity was already active.
@@ -138,11 +138,11 @@ package struct StoreIdentity: Sendable {
                 try ExpiredRows(db: db).delete(account: account)
                 return .erased(isPurged: false)
             }
-            store.streamIDs.removeAll()
+            store.context.streamIDs.removeAll()
             guard result == .erased(isPurged: false) else { return result }
             let kept = UpgradeCopy(path: store.options.path).removeAll()
             // Deleted content is overwritten with zeros in the file (`secure_delete`), but stands in the log until this.
-            return .erased(isPurged: try store.emptyLog(), keptCopy: kept)
+            return .erased(isPurged: try StoreStatus.emptyLog(of: store), keptCopy: kept)
         }
     }
 
@@ -161,6 +161,27 @@ package struct StoreIdentity: Sendable {
                 "UPDATE settings SET notificationPreferences = ?, updated_at = ? WHERE accountDid = ?",
                 [json, now.milliseconds, db.key(account)]
             )
+        }
+    }
+}
+
+/// The unique values of this installation.
+package struct Installation: Sendable, Hashable {
+    /// 32 hexadecimal digits; the seed of the splay.
+    package let instanceID: String
+    /// A key of 32 random bytes, with which logs hash identities. Never logged.
+    package let key: [UInt8]
+}
+
+extension StoreIdentity {
+    /// The installation's id and key, created with the database.
+    package func installation() async throws(StoreError) -> Installation {
+        try await store.direct(.read) { db in
+            guard let row = try db.row("SELECT instance_id, installation_key FROM installation") else {
+                throw StoreError.damaged
+            }
+            let key = try db.vault.installation.map { [UInt8]($0) } ?? row["installation_key"]
+            return Installation(instanceID: try row["instance_id"], key: key)
         }
     }
 }

@@ -1,6 +1,5 @@
 package import StarwatchCore
 
-/// An entry of the journal.
 package struct JournalEntry: Sendable, Hashable {
     package let at: Timestamp
     package let kind: JournalKind
@@ -72,7 +71,6 @@ package struct StoreJournal: Sendable {
     }
 }
 
-/// The rows of the journal.
 private struct JournalRows {
     let db: Session
 

@@ -31,15 +31,15 @@ extension StoreKeys {
                     return db.key(did)
                 }
                 try db.run("UPDATE plan_snapshots SET sealed_plan_id = plan_id")
-                try rows.replace("plan_id", in: "plan_snapshots") { db.lookup($0, as: "plan") }
-                try rows.replace("token", in: "shortlinks") { db.lookup($0, as: "shortlink") }
+                try rows.replace("plan_id", in: "plan_snapshots") { db.vault.lookup($0, as: "plan") }
+                try rows.replace("token", in: "shortlinks") { db.vault.lookup($0, as: "shortlink") }
                 let count = try rows.rewrite { table, row in
                     try zip(row.values, table.columns).map { try SealedRows(db: db).sealedForm($0, $1, of: row) }
                 }
                 try db.run("UPDATE sealing SET state = 'cleaning'")
                 return count
             }
-            store.streamIDs.removeAll()
+            store.context.streamIDs.removeAll()
             let kept = UpgradeCopy(path: store.options.path).removeAll()
             do { try Sealing.clean(store.database) } catch { throw StoreError(error) }
             if let kept { throw StoreError.copyRemains(name: kept) }
@@ -93,8 +93,8 @@ extension StoreKeys {
                 try db.vault.destroy(db)
                 return result
             }
-            store.streamIDs.removeAll()
-            _ = try store.emptyLog()
+            store.context.streamIDs.removeAll()
+            _ = try StoreStatus.emptyLog(of: store)
             return result
         }
     }

@@ -106,10 +106,7 @@ extension StoreKeys {
     ) async throws(StoreError) -> SigningKeyEnding {
         try await store.perform { store throws(StoreError) in
             let result: SigningKeyEnding = try store.write(.edit) { db in
-                let found: SigningKeyState? = try db.value(
-                    "SELECT state FROM signing_keys WHERE kid = ?",
-                    [kid]
-                )
+                let found: SigningKeyState? = try db.value("SELECT state FROM signing_keys WHERE kid = ?", [kid])
                 guard let state = found else { return .unknown }
                 if state == .revoked { return .revokedBefore }
                 if state == .active, !isForced { return .active }
@@ -117,7 +114,7 @@ extension StoreKeys {
                 return .revoked
             }
             // Deleted content is overwritten with zeros in the file (`secure_delete`), but stands in the log until this.
-            if result == .revoked || result == .revokedBefore { _ = try store.emptyLog() }
+            if result == .revoked || result == .revokedBefore { _ = try StoreStatus.emptyLog(of: store) }
             return result
         }
     }
@@ -135,7 +132,7 @@ extension StoreKeys {
             let count = try store.write(.retention) { db in
                 try KeyRows(db: db).revokeSigningKeys(isOver, [now.milliseconds], now: now)
             }
-            _ = try store.emptyLog()
+            _ = try StoreStatus.emptyLog(of: store)
             return count
         }
     }

@@ -102,7 +102,7 @@ package struct StoreKeys: Sendable {
                 return (nil, rows.count)
             }
             store.context.resealPass = step.pass
-            if step.pass == nil { _ = try store.emptyLog() }
+            if step.pass == nil { _ = try StoreStatus.emptyLog(of: store) }
             return Resealing(rows: step.rows, progress: step.pass?.progress ?? 1)
         }
     }

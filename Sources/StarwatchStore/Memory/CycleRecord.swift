@@ -24,10 +24,7 @@ package struct CycleRecord: Sendable, Hashable {
 
     package init(stream: StreamKey, runID: String, startedAt: Timestamp?, finishedAt: Timestamp, outcome: PollOutcome?)
     {
-        self.stream = stream
-        self.runID = runID
-        self.startedAt = startedAt
-        self.finishedAt = finishedAt
+        (self.stream, self.runID, self.startedAt, self.finishedAt) = (stream, runID, startedAt, finishedAt)
         self.outcome = outcome
     }
 }

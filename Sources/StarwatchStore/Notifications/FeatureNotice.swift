@@ -69,11 +69,7 @@ extension StoreNotifications {
                 """,
                 [db.key(account)]
             ) { row in
-                FeatureNotice(
-                    feature: try row["feature"],
-                    token: try row["token"],
-                    createdAt: try row["created_at"]
-                )
+                FeatureNotice(feature: try row["feature"], token: try row["token"], createdAt: try row["created_at"])
             }
         }
     }

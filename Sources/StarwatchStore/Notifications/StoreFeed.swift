@@ -10,9 +10,7 @@ package struct FeedRow: Sendable, Hashable {
     package let storedAt: Timestamp
 
     package init(sequence: Int64, payload: [UInt8], storedAt: Timestamp) {
-        self.sequence = sequence
-        self.payload = payload
-        self.storedAt = storedAt
+        (self.sequence, self.payload, self.storedAt) = (sequence, payload, storedAt)
     }
 }
 

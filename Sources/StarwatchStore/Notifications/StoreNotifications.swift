@@ -1,7 +1,6 @@
 import FoundationEssentials
 package import StarwatchCore
 
-/// The stored notifications.
 package struct StoreNotifications: Sendable {
     let store: Store
 

@@ -34,7 +34,6 @@ package struct ActionRecord: Sendable, Hashable {
     package let repetition: String?
 }
 
-/// The result of an action.
 package enum ActionResult: Sendable, Hashable {
     case done(ActionRecord)
     /// The action was already recorded, so nothing changed.

@@ -13,7 +13,7 @@ package struct StoredShortlink: Sendable, Hashable {
         }
 
         /// The JSON of the changes.
-        fileprivate static func stored(_ changes: [Change]) -> String {
+        static func stored(_ changes: [Change]) -> String {
             var bytes: [UInt8] = []
             JSONQuotes.append(array: changes, to: &bytes) { change, bytes in
                 JSONQuotes.append(
@@ -45,7 +45,7 @@ extension StoreNotifications {
                 JOIN notifications n ON n.id = l.notification_id JOIN streams s ON s.id = n.stream_id
                 WHERE l.token = ? AND l.expires_at > ? AND s.account = ?
                 """,
-                [db.lookup(shortlink.rawValue, as: "shortlink"), now.milliseconds, db.key(account)]
+                [db.vault.lookup(shortlink.rawValue, as: "shortlink"), now.milliseconds, db.key(account)]
             )
             guard let row else { return nil }
             let json = try ifReadable {
@@ -57,26 +57,5 @@ extension StoreNotifications {
             }
             return StoredShortlink(targets: targets, poll: try row["poll"], expiresAt: try row["expires_at"])
         }
-    }
-}
-
-extension Session {
-    /// Stores a notification's shortlink, in the transaction that stores the notification.
-    func store(
-        _ shortlink: Shortlink,
-        to changes: [Change],
-        of notification: Int64,
-        account: DID,
-        now: Timestamp
-    ) throws {
-        let token = lookup(shortlink.rawValue, as: "shortlink")
-        let targets = StoredShortlink.Target.stored(changes)
-        try run(
-            "INSERT INTO shortlinks (token, notification_id, targets, expires_at) VALUES (?, ?, ?, ?)",
-            [
-                token, notification, try sealed(targets, .shortlinkTargets, of: key(account), row: token),
-                (now + Shortlink.lifetime).milliseconds,
-            ]
-        )
     }
 }

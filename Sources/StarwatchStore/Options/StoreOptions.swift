@@ -1,4 +1,5 @@
 import Crypto
+import Dispatch
 import Glibc
 package import StarwatchCore
 
@@ -46,6 +47,8 @@ package struct StoreOptions: Sendable {
     /// Called on the store's queue at the moments of every access. The access fails with the error that it throws.
     /// Simulations use it to inject disk errors.
     package var interrupt: (@Sendable (StoreOperation, StoreMoment) throws(StoreError) -> Void)?
+    /// Whether writes for an account whose lease was lost are refused. Simulations switch it off, to see that they notice.
+    package var fencesWrites = true
 
     package init(path: String) { self.path = path }
 }
@@ -67,4 +70,31 @@ extension StoreObserver {
     package func failed(_ kind: StoreErrorKind) {}
     package func changed(_ rows: [OutboxChange: Int]) {}
     package func missedCycle(_ error: StoreError) {}
+}
+
+/// The serial executor on which a store runs.
+package protocol StoreQueue: SerialExecutor {
+    /// Runs `work` after all earlier work.
+    func run(_ work: @escaping @Sendable () -> Void)
+
+    /// Runs `work` after `delay`.
+    func run(after delay: Duration, _ work: @escaping @Sendable () -> Void)
+}
+
+/// The store's serial queue. It keeps blocking SQLite calls off the cooperative threads.
+final class StoreExecutor: StoreQueue {
+    private let queue = DispatchQueue(label: "starwatch.store")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+
+    func run(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
+
+    func run(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
+        queue.asyncAfter(deadline: .now() + delay.inSeconds, execute: work)
+    }
+
+    func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 }

@@ -93,7 +93,6 @@ struct FormerStates {
         )
     }
 
-    /// Keeps the state of the claimed rows of a notification.
     func keep(claimedIn notification: Int64, of stream: Int64, as step: FormerState.Departure, _ now: Timestamp) throws
     {
         try keep(

@@ -1,7 +1,6 @@
 import FoundationEssentials
 package import StarwatchCore
 
-/// A row of the outbox.
 package struct OutboxRow: Sendable, Hashable, Identifiable {
     package let id: Int64
     package let stream: StreamKey
@@ -64,7 +63,7 @@ struct OutboxRows {
 
     /// The stream for a person to look at. An account that does not open is ``Unreadable/account``.
     func visibleStream(_ row: SQLRow) throws -> StreamKey {
-        try ifReadable { try db.stream(row) }
+        try ifReadable { try db.streams.stream(row) }
             ?? StreamKey(account: Unreadable.account, server: try row["server"], poll: try row["poll"])
     }
 

@@ -27,9 +27,7 @@ package struct PageCommit: Sendable, Hashable {
         package let startedAt: Timestamp
 
         package init(after: JWTID?, through: JWTID, startedAt: Timestamp) {
-            self.after = after
-            self.through = through
-            self.startedAt = startedAt
+            (self.after, self.through, self.startedAt) = (after, through, startedAt)
         }
     }
 
@@ -78,12 +76,8 @@ package struct PageCommit: Sendable, Hashable {
         room: Int,
         now: Timestamp
     ) {
-        self.stream = stream
-        self.expectedGeneration = expectedGeneration
-        self.runID = runID
-        self.changes = changes
-        self.room = room
-        self.now = now
+        (self.stream, self.expectedGeneration, self.runID) = (stream, expectedGeneration, runID)
+        (self.changes, self.room, self.now) = (changes, room, now)
     }
 
     /// The kind of the page's identifiers; `nil` for an empty page.
@@ -94,7 +88,6 @@ package struct PageCommit: Sendable, Hashable {
     }
 }
 
-/// The result of a commit.
 package enum PageCommitResult: Sendable, Hashable {
     case committed(PageCommitCounts)
     /// Nothing was written. The identity or its interests changed since the cycle began, or another poll detected a

@@ -1,6 +1,9 @@
 package import StarwatchCore
 
 extension StoreOutbox {
+    /// The part of the limit that an eviction leaves.
+    private static let kept = 0.9
+
     /// Turns pending rows of an account into tombstones if its part of the outbox exceeds the limit.
     ///
     /// A tombstone holds the watermark and moves its stream's fetch cursor back, so that the server sends the item
@@ -14,14 +17,12 @@ extension StoreOutbox {
     /// - Parameters:
     ///   - server: The polled server.
     ///   - maxUndelivered: The limit on the account's pending and claimed rows. Up to it nothing happens.
-    ///   - share: The fraction of the limit to reduce the outbox to.
     /// - Returns: The number of evicted rows.
     package func evict(
         _ policy: EvictionPolicy,
         of account: DID,
         server: String,
         maxUndelivered: Int,
-        downTo share: Double = 0.9,
         now: Timestamp
     ) async throws(StoreError) -> Int {
         let order =
@@ -33,7 +34,7 @@ extension StoreOutbox {
         return try await store.perform { store throws(StoreError) in
             let open = try store.direct(.read) { db in try db.outbox.openCount(of: account) }
             guard open > maxUndelivered else { return 0 }
-            let excess = open - Int(Double(maxUndelivered) * share)
+            let excess = open - Int(Double(maxUndelivered) * Self.kept)
             return try store.write(.evict, of: account) { db in
                 var victims: [Int64: [Int64]] = [:]
                 let rows = try db.rows(
@@ -47,9 +48,7 @@ extension StoreOutbox {
                         AND s.account = ? AND s.server = ? AND s.poll IN (SELECT value FROM json_each(?))
                     ORDER BY \(order) LIMIT ?
                     """,
-                    [
-                        db.key(account), server, jsonArray(store.options.polls.map(\.rawValue).sorted()), excess,
-                    ]
+                    [db.key(account), server, jsonArray(store.options.polls.map(\.rawValue).sorted()), excess]
                 )
                 while let row = try rows.next() { victims[try row["stream_id"], default: []].append(try row["id"]) }
                 var total = 0

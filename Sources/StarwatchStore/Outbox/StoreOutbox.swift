@@ -64,11 +64,7 @@ package struct StoreOutbox: Sendable {
         try await rowIDs("o.state = 'claimed'", poll, account)
     }
 
-    private func rowIDs(
-        _ condition: String,
-        _ poll: PollName?,
-        _ account: DID?
-    ) async throws(StoreError) -> [Int64] {
+    private func rowIDs(_ condition: String, _ poll: PollName?, _ account: DID?) async throws(StoreError) -> [Int64] {
         try await store.direct(.read) { db in
             try db.values(
                 """

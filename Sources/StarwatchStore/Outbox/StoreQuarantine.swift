@@ -62,7 +62,7 @@ package struct StoreQuarantine: Sendable {
                 WHERE q.jwt_id = ? GROUP BY q.stream_id
                 """,
                 [change.rawValue]
-            ) { row in try ifReadable { (try db.stream(row), try row["id"]) } }
+            ) { row in try ifReadable { (try db.streams.stream(row), try row["id"]) } }
             return Dictionary(uniqueKeysWithValues: found.compactMap(\.self))
         }
     }
@@ -157,7 +157,6 @@ struct QuarantineRows {
     }
 }
 
-/// A stored issue.
 private struct Issue: Codable {
     let path: String
     let problem: String
@@ -169,7 +168,7 @@ extension QuarantinedItem {
         let issues = try? JSONDecoder().decode([Issue].self, from: Data(stored.utf8))
         guard let issues else { throw StoreError.damaged }
         id = try row["id"]
-        stream = try db.stream(row)
+        stream = try db.streams.stream(row)
         jwtID = try row["jwt_id"]
         violation = try row["kind"]
         self.issues = try issues.map { issue in

@@ -22,9 +22,7 @@ package struct StoredValidator: Sendable, Hashable {
     package var lastModified: String?
 
     package init(url: String, etag: String?, lastModified: String?) {
-        self.url = url
-        self.etag = etag
-        self.lastModified = lastModified
+        (self.url, self.etag, self.lastModified) = (url, etag, lastModified)
     }
 }
 

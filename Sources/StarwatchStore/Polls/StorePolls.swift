@@ -74,40 +74,23 @@ package struct StorePolls: Sendable {
                 return true
             }
             // The log is only safe from a power loss after it has moved into the database.
-            if isFinished { _ = try store.emptyLog() }
+            if isFinished { _ = try StoreStatus.emptyLog(of: store) }
             return isFinished
         }
     }
 
     /// Stores the result of a cycle. Only cycles that changed something or failed enter the history.
-    package func finishCycle(_ cycle: CycleRecord) async throws(StoreError) { try await store.finish(cycle) }
+    package func finishCycle(_ cycle: CycleRecord) async throws(StoreError) {
+        try await store.perform { store throws(StoreError) in try Self.finish(cycle, in: store) }
+    }
 
-    /// The longest time for which a late write is not stored.
-    private static let longestDelay = Duration.seconds(1)
-
-    /// Notes the end of a cycle without changes, without making the caller wait.
-    ///
-    /// It is stored together with others: with the next access of any kind, at the end, and at most a second late. A crash
-    /// before that loses the times of the cycle.
-    package func recordUnchanged(_ cycle: CycleRecord) {
+    fileprivate static func finish(_ cycle: CycleRecord, in store: isolated Store) throws(StoreError) {
         store.memory.claims.forgetTimes(of: cycle.stream.account)
-        if store.memory.late.add(cycle) { storeLater() }
-    }
-
-    /// Has the late writes stored, of which there were none.
-    func storeLater() {
-        store.executor.run(after: Self.longestDelay) { [weak store] in store?.assumeIsolated { $0.storeLate() } }
-    }
-}
-
-extension Store {
-    func finish(_ cycle: CycleRecord) throws(StoreError) {
-        memory.claims.forgetTimes(of: cycle.stream.account)
         guard let outcome = cycle.outcome, outcome != .unchanged || cycle.refusedPages != nil else {
-            return try direct(.finishCycle, of: cycle.stream) { db, id in try db.streams.finish(cycle, of: id) }
+            return try store.direct(.finishCycle, of: cycle.stream) { db, id in try db.streams.finish(cycle, of: id) }
         }
-        defer { if cycle.refusedPages != nil { memory.forget(cycle.stream.account) } }
-        try write(.finishCycle, of: cycle.stream) { db, id in
+        defer { if cycle.refusedPages != nil { store.memory.forget(cycle.stream.account) } }
+        try store.write(.finishCycle, of: cycle.stream) { db, id in
             try db.streams.finish(cycle, of: id)
             guard outcome != .unchanged else { return }
             if cycle.newRows > 0 {
@@ -126,22 +109,43 @@ extension Store {
         }
     }
 
+    /// The longest time for which a late write is not stored.
+    private static let longestDelay = Duration.seconds(1)
+
+    /// Notes the end of a cycle without changes, without making the caller wait.
+    ///
+    /// It is stored together with others: with the next access of any kind, at the end, and at most a second late. A crash
+    /// before that loses the times of the cycle.
+    package func recordUnchanged(_ cycle: CycleRecord) {
+        store.memory.claims.forgetTimes(of: cycle.stream.account)
+        if store.memory.late.add(cycle) { storeLater() }
+    }
+
+    /// Has the late writes stored, of which there were none.
+    func storeLater() {
+        store.executor.run(after: Self.longestDelay) { [weak store] in
+            store?.assumeIsolated { $0.memory.late.store(in: $0) }
+        }
+    }
+}
+
+extension LateWrites {
     /// Stores the late writes. Failures go to ``StoreObserver/missedCycle(_:)``.
-    func storeLate() {
-        let late = memory.late.take()
+    func store(in store: isolated Store) {
+        let late = take()
         guard !late.isEmpty else { return }
         do throws(StoreError) {
-            if context.leases.isEmpty, late.windows.isEmpty, late.cycles.count == 1,
+            if store.memory.permits.leases == 0, late.windows.isEmpty, late.cycles.count == 1,
                 let cycle = late.cycles.values.first
             {
-                return try finish(cycle)
+                return try StorePolls.finish(cycle, in: store)
             }
-            let ids = streamIDs
-            try write(.finishCycle) { db in try db.streams.store(late, ids) }
+            let ids = store.context.streamIDs
+            try store.write(.finishCycle) { db in try db.streams.store(late, ids) }
         } catch {
             // The next access tries again.
-            memory.late.putBack(late)
-            options.observer?.missedCycle(error)
+            putBack(late)
+            store.options.observer?.missedCycle(error)
         }
     }
 }
@@ -160,6 +164,11 @@ struct StreamRows {
         )
         try db.run("INSERT INTO ledger (stream_id) VALUES (?)", [id])
         return id
+    }
+
+    /// The stream in the columns `account`, `server` and `poll`.
+    func stream(_ row: SQLRow) throws -> StreamKey {
+        StreamKey(account: try db.account(row["account"]), server: try row["server"], poll: try row["poll"])
     }
 
     /// The row id of a stream; `nil` if it is not stored.
@@ -212,17 +221,12 @@ struct StreamRows {
     ///   - ids: The known row ids of streams.
     ///   - held: Accounts whose leases have just been found to be held.
     ///   - lost: Accounts whose leases have just been found to be lost.
-    func store(
-        _ late: LateWrites.Batch,
-        _ ids: [StreamKey: Int64],
-        held: Set<DID> = [],
-        lost: Set<DID> = []
-    ) throws {
+    func store(_ late: LateWrites.Batch, _ ids: [StreamKey: Int64], held: Set<DID> = [], lost: Set<DID> = []) throws {
         var (known, lost) = (held, lost)
         func isHeld(_ account: DID) throws -> Bool {
             if known.contains(account) { return true }
             if lost.contains(account) { return false }
-            guard try db.hasLease(of: account) else {
+            guard try db.accounts.hasLease(of: account) else {
                 lost.insert(account)
                 return false
             }

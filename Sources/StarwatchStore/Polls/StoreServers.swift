@@ -14,7 +14,6 @@ package struct ServerState: Sendable, Hashable {
     package init() {}
 }
 
-/// The stored state of servers.
 package struct StoreServers: Sendable {
     let store: Store
 

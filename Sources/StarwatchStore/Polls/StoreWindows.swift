@@ -14,7 +14,7 @@ extension StorePolls {
         if let claimed = store.memory.claims.takeWindow(of: account) { return claimed }
         return try await store.perform { store throws(StoreError) in
             let stored = try store.direct(.read) { db in try db.windows.window(of: account) }
-            let isInterrupted = store.context.leases[account].map { !$0.wasReleased } ?? false
+            let isInterrupted = store.memory.permits[account].map { !$0.wasReleased } ?? false
             return RequestWindow(stored: stored, reserved: 0, uncounted: isInterrupted ? AccountLease.requests : 0)
         }
     }

@@ -12,7 +12,6 @@ package struct RetentionPolicy: Sendable, Hashable {
     package var deliveries: Duration = .days(14)
     /// Log lines of warnings and errors.
     package var errorLogs: Duration = .days(90)
-    /// The journal.
     package var journal: Duration = .days(90)
     /// Watermarks and cursors, counted from the last poll.
     package var watermarks: Duration = .days(365)

@@ -116,7 +116,7 @@ package struct StoreRetention: Sendable {
                 )
                 return (watermarks, settings)
             }
-            if counts.1 > 0 { store.streamIDs.removeAll() }
+            if counts.1 > 0 { store.context.streamIDs.removeAll() }
             return counts
         }
     }

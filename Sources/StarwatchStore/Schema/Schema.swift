@@ -133,3 +133,101 @@ package enum Schema {
         return migrator
     }
 }
+
+/// The pages that are checked before the database is used.
+enum PageCheckScope {
+    /// None: the last agent closed the database with all pages checked.
+    case none
+    /// Those of the tables that decide what is fetched, acknowledged and signed. They are small. A ``PageCheck`` follows.
+    /// If the database has no more pages than `atOnce`, all.
+    case deciding(atOnce: Int)
+    case all
+
+    /// Tables whose rows decide, and whose size does not grow with the changes.
+    static let deciding = [
+        "account_sinks", "accounts", "ack_batches", "active_identity", "data_keys", "host_watermarks", "installation",
+        "leases",
+        "ledger", "ledger_totals", "poll_schedules",
+        "removed_accounts", "request_windows", "sealed_accounts", "sealing", "servers", "settings", "signing_keys",
+        "streams", "watermarks",
+    ]
+}
+
+extension Database {
+    /// Checks pages of a database with a schema.
+    ///
+    /// - Returns: Whether every page is known to be sound.
+    func check(_ scope: PageCheckScope, version: Int) throws -> Bool {
+        switch try version < Schema.supported.upperBound || isBeingCleaned ? .all : scope {
+        case .none: return true
+        case .deciding(let atOnce) where try pageCount > atOnce:
+            for table in PageCheckScope.deciding { try checkPages(of: table) }
+            return false
+        case .deciding, .all:
+            try checkPages()
+            return true
+        }
+    }
+
+    private var pageCount: Int { get throws { try Int.fetchOne(self, sql: "PRAGMA page_count") ?? 0 } }
+
+    /// Whether the next step after opening is to rewrite the whole file.
+    private var isBeingCleaned: Bool {
+        get throws { try String.fetchOne(self, sql: "SELECT state FROM sealing") == "cleaning" }
+    }
+
+    /// Checks the structure of every page, or of those of one table and its indexes.
+    ///
+    /// - Throws: ``StoreError/corrupt(detail:)``.
+    func checkPages(of table: String? = nil) throws {
+        let argument = table ?? "1"
+        guard try String.fetchOne(self, sql: "PRAGMA quick_check(\(argument))") == "ok" else {
+            throw StoreError.corrupt(detail: "the check of its pages failed")
+        }
+    }
+}
+
+extension Schema {
+    /// The statements that create a database or migrate it to the newest version, for its owner to run (R-STO-13).
+    ///
+    /// They are one transaction. The result equals the agent's own, including its migrator's table, so that the owner
+    /// can hand the database over later.
+    ///
+    /// - Parameter version: The current `PRAGMA user_version`; 0 for a database without these tables and without a
+    ///   `grdb_migrations` of the owner.
+    /// - Returns: `nil` if this program cannot migrate from the version.
+    package static func statements(from version: Int) -> String? {
+        let newest = supported.upperBound
+        switch version {
+        case 0:
+            let steps = [migratorTable, Tables.all, firstRows, installation, migratorRows]
+            return "PRAGMA journal_mode = WAL;\n" + transaction(of: steps)
+        case 1..<newest:
+            let later = Migrations.all.filter { $0.version > version }
+            return transaction(of: later.map { $0.statements + migratorRow(of: $0.version) })
+        case newest: return ""
+        default: return nil
+        }
+    }
+
+    private static func transaction(of statements: [String]) -> String {
+        "BEGIN IMMEDIATE;\n" + statements.joined() + "PRAGMA user_version = \(supported.upperBound);\nCOMMIT;\n"
+    }
+
+    /// The table of GRDB's migrator.
+    static let migratorTable = "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);\n"
+
+    /// The migrator's rows of a new database, so that it runs no migration again. Version 1 was a migration too.
+    static let migratorRows = (1...supported.upperBound).map(migratorRow).joined()
+
+    private static func migratorRow(of version: Int) -> String {
+        "INSERT INTO grdb_migrations (identifier) VALUES ('v\(version)');\n"
+    }
+
+    /// The agent uses the system's random generator. These statements use SQLite's.
+    private static let installation = """
+        INSERT INTO installation (id, instance_id, installation_key)
+            VALUES (1, lower(hex(randomblob(16))), randomblob(32));
+
+        """
+}

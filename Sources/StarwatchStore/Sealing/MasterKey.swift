@@ -1,5 +1,6 @@
 import Crypto
 import FoundationEssentials
+import Glibc
 
 /// The key that wraps a database's data keys. It is never stored in the database.
 package struct MasterKey: Sendable, CustomStringConvertible, CustomReflectable {
@@ -51,4 +52,13 @@ package struct MasterKey: Sendable, CustomStringConvertible, CustomReflectable {
 
     package var description: String { "<master key \(id)>" }
     package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension SymmetricKey {
+    /// The key, whose memory the kernel does not swap to the disk. A limit on locked memory can prevent it, without an error;
+    /// the unit has no swap at all.
+    var locked: SymmetricKey {
+        withUnsafeBytes { _ = mlock($0.baseAddress!, $0.count) }
+        return self
+    }
 }

@@ -126,10 +126,7 @@ struct SealedTable {
 
     private init(_ columns: [SealedColumn], key: [String], row: String, account: String = "account") {
         name = columns[0].table
-        self.columns = columns
-        self.key = key
-        self.row = row
-        self.account = account
+        (self.columns, self.key, self.row, self.account) = (columns, key, row, account)
     }
 }
 

@@ -21,6 +21,13 @@ package struct AccountLease: Sendable, Hashable {
     package static let requests = 5
 }
 
+/// The work that visits can do now.
+package enum VisitWork: Sendable {
+    case all
+    /// Delivery alone, because the server takes no requests.
+    case delivery
+}
+
 /// The end of a lease after a visit.
 package struct LeaseEnd: Sendable, Hashable {
     package let lease: AccountLease
@@ -32,22 +39,4 @@ package struct LeaseEnd: Sendable, Hashable {
     package var succeeded: Timestamp?
 
     package init(_ lease: AccountLease, next: Timestamp) { (self.lease, self.next) = (lease, next) }
-}
-
-extension Session {
-    /// Refuses an access for an account whose lease was claimed here and then lost to another owner.
-    ///
-    /// - Throws: ``StoreError/leaseLost``.
-    func checkLease(of account: DID?) throws {
-        if let account, try !hasLease(of: account) { throw StoreError.leaseLost }
-    }
-
-    /// Whether the lease of an account is still the one that was claimed here; true if none was.
-    func hasLease(of account: DID) throws -> Bool {
-        guard let lease = context.leases[account] else { return true }
-        return try integer(
-            "SELECT count(*) FROM leases WHERE account = ? AND owner = ? AND epoch = ?",
-            [key(account), lease.owner, lease.epoch]
-        ) == 1
-    }
 }

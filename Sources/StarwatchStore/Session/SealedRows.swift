@@ -58,7 +58,6 @@ struct SealedRows {
         }
     }
 
-    /// The clear value of a stored form.
     func clearForm(_ value: SQLValue, _ column: SealedColumn, of row: SealedRow) throws -> SQLValue {
         guard !value.isNull else { return value }
         guard let sealed = SealedValue(value) else {

@@ -21,11 +21,6 @@ extension Session {
         return did
     }
 
-    /// A keyed hash of a text, for exact lookup in an encrypted database.
-    func lookup(_ text: String, as kind: String) -> String {
-        vault.ring.map { Vault.form(of: text, as: kind, $0.lookup) } ?? text
-    }
-
     // MARK: - Values
 
     /// The form in which a text is stored; `nil` for `nil`.

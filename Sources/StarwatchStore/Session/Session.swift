@@ -39,33 +39,6 @@ struct Session {
         SQLStatement(database: database, statement: try database.cachedStatement(sql: sql))
     }
 
-    /// The names of a table's columns.
-    func columns(of table: String) throws -> [String] {
-        try database.cachedStatement(sql: "SELECT * FROM \(table)").columnNames
-    }
-
-    /// Does `work`, and undoes it unless `keeps`, or if a value that comes from outside breaks a rule of the schema.
-    ///
-    /// - Returns: `false` if such a rule was broken.
-    func attempt(keeps: Bool, _ work: () throws -> Void) throws -> Bool {
-        try execute("SAVEPOINT attempt")
-        var isPossible = true
-        do {
-            try work()
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-            isPossible = false
-        } catch is UnusableValue {
-            isPossible = false
-        }
-        if !isPossible || !keeps {
-            try execute("ROLLBACK TO attempt")
-            // The keys in memory can be among what was undone.
-            vault.failed()
-        }
-        try execute("RELEASE attempt")
-        return isPossible
-    }
-
     // MARK: - Rows
 
     func row(_ sql: String, _ arguments: SQLArguments = []) throws -> SQLRow? {
@@ -108,11 +81,6 @@ struct Session {
         try all(sql, arguments) { try $0.first() }
     }
 
-    /// The stream in the columns `account`, `server` and `poll`.
-    func stream(_ row: SQLRow) throws -> StreamKey {
-        StreamKey(account: try account(row["account"]), server: try row["server"], poll: try row["poll"])
-    }
-
     /// Keeps snapshots for the next page, until a statement changes a row.
     func keepForNextPage(_ plans: [String: PlanSnapshot?], of stream: StreamKey) {
         context.keep(plans, of: stream, at: database.totalChangesCount)
@@ -137,12 +105,39 @@ extension SessionContext {
     func run<T>(_ body: (Session) throws -> T, on db: Database, lease account: DID? = nil) throws -> T {
         let session = Session(database: db, context: self)
         try vault.refresh(session)
-        try session.checkLease(of: account)
+        try session.accounts.checkLease(of: account)
         let result = try body(session)
         // Not in a `defer`: after an error the connection can be closed, and SQLite must not be asked.
         changedRows = db.totalChangesCount
         forgetOutdatedSnapshots()
         return result
+    }
+}
+
+/// A part of a transaction that can be undone.
+struct Savepoint {
+    let db: Session
+
+    /// Does `work`, and undoes it unless `keeps`, or if a value that comes from outside breaks a rule of the schema.
+    ///
+    /// - Returns: `false` if such a rule was broken.
+    func attempt(keeps: Bool, _ work: () throws -> Void) throws -> Bool {
+        try db.execute("SAVEPOINT attempt")
+        var isPossible = true
+        do {
+            try work()
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            isPossible = false
+        } catch is UnusableValue {
+            isPossible = false
+        }
+        if !isPossible || !keeps {
+            try db.execute("ROLLBACK TO attempt")
+            // The keys in memory can be among what was undone.
+            db.vault.failed()
+        }
+        try db.execute("RELEASE attempt")
+        return isPossible
     }
 }
 
@@ -210,7 +205,6 @@ struct SQLArguments: ExpressibleByArrayLiteral {
     }
 }
 
-/// A type of arguments.
 protocol SQLArgument: DatabaseValueConvertible {
     /// Gives a copy of this value to the parameter with a number.
     ///
@@ -245,5 +239,4 @@ extension String: SQLArgument {
 /// A JSON array of row ids, for `json_each`.
 func jsonArray(_ ids: [Int64]) -> String { "[" + ids.map(String.init).joined(separator: ",") + "]" }
 
-/// A JSON array of texts.
 func jsonArray(_ texts: [String]) -> String { StableJSON.text(of: texts) }

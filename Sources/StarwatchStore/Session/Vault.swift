@@ -72,16 +72,20 @@ final class Vault {
         return form
     }
 
-    /// Keeps the stored form of an account.
     func keep(_ form: String, of account: DID) {
         if forms.count >= Self.limit { forms.removeAll() }
         forms[account] = form
     }
 
     /// A keyed hash, under which an encrypted value is looked up.
-    static func form(of text: String, as kind: String, _ lookup: SymmetricKey) -> String {
+    private static func form(of text: String, as kind: String, _ lookup: SymmetricKey) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: Array("\(kind)\u{1F}\(text)".utf8), using: lookup)
         return Data(code).base64EncodedString()
+    }
+
+    /// The text for exact lookup: itself, or a keyed hash of it in an encrypted database.
+    func lookup(_ text: String, as kind: String) -> String {
+        ring.map { Self.form(of: text, as: kind, $0.lookup) } ?? text
     }
 
     func failed() { mustLoad = true }
@@ -138,11 +142,7 @@ final class Vault {
         var context: String { Vault.context(id, purpose, account) }
     }
 
-    private func storedKeys(
-        _ db: Session,
-        _ condition: String,
-        _ arguments: SQLArguments = []
-    ) throws -> [StoredKey] {
+    private func storedKeys(_ db: Session, _ condition: String, _ arguments: SQLArguments = []) throws -> [StoredKey] {
         try db.all(
             "SELECT id, purpose, account, wrapped, state FROM data_keys WHERE \(condition) ORDER BY id",
             arguments

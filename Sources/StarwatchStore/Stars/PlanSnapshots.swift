@@ -61,7 +61,7 @@ struct PlanSnapshots {
         for (plan, snapshot) in new.sorted(by: { $0.0 < $1.0 }) {
             guard let details = snapshot.details else { continue }
             seen[plan] = PlanSnapshot(jwt: snapshot.jwt, details: details)
-            let id = db.lookup(plan, as: "plan")
+            let id = db.vault.lookup(plan, as: "plan")
             try db.run(
                 """
                 INSERT INTO plan_snapshots (account, server, plan_id, jwt_id, fields, sealed_plan_id)
@@ -81,7 +81,7 @@ struct PlanSnapshots {
 
     private mutating func snapshot(of plan: String, _ db: Session) throws -> PlanSnapshot? {
         if let known = seen[plan] { return known }
-        let id = db.lookup(plan, as: "plan")
+        let id = db.vault.lookup(plan, as: "plan")
         let row = try db.row(
             "SELECT jwt_id, fields FROM plan_snapshots WHERE account = ? AND server = ? AND plan_id = ?",
             [db.key(stream.account), stream.server, id]

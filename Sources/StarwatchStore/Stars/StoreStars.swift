@@ -180,19 +180,28 @@ struct StarRows {
     ///   - plan: The plan; `nil` for every plan.
     ///   - kind: The kind of the polls whose rows these are.
     func suppress(plan: String?, of account: DID, kind: PollKind = .starredProjects, _ now: Timestamp) throws {
-        var total = 0
         if kind == .starredProjects {
             try db.run(
                 "DELETE FROM plan_snapshots WHERE account = ? AND plan_id = coalesce(?, plan_id)",
-                [db.key(account), plan.map { db.lookup($0, as: "plan") }]
+                [db.key(account), plan.map { db.vault.lookup($0, as: "plan") }]
             )
         }
         let polls = db.context.options.pollsOfKind[kind] ?? []
+        try suppress(plan: plan, of: account, now) { $0.map(polls.contains) ?? false }
+    }
+
+    /// Suppresses what waits of polls that an account does not want any more.
+    func suppress(pollsExcept wanted: [PollName], of account: DID, _ now: Timestamp) throws {
+        try suppress(plan: nil, of: account, now) { $0.map { !wanted.contains($0) } ?? false }
+    }
+
+    private func suppress(plan: String?, of account: DID, _ now: Timestamp, _ isOff: (PollName?) -> Bool) throws {
+        var total = 0
         let streams: [(id: Int64, poll: PollName?)] = try db.all(
             "SELECT id, poll FROM streams WHERE account = ?",
             [db.key(account)]
         ) { (try $0["id"], PollName(try $0["poll"] as String)) }
-        for (id, poll) in streams where poll.map(polls.contains) ?? false {
+        for (id, poll) in streams where isOff(poll) {
             let found = try openRows(of: id, plan: plan)
             try db.formerStates.keep(
                 rows: "+state = 'evicted' AND id IN (SELECT value FROM json_each(?3))",
@@ -205,10 +214,7 @@ struct StarRows {
                 UPDATE notification_outbox SET state = 'suppressed', finished_at = ?, reason = ?
                 WHERE +state IN ('pending', 'evicted') AND id IN (SELECT value FROM json_each(?))
                 """,
-                [
-                    now.milliseconds, (plan == nil ? RowReason.optedOut : RowReason.unstarred).rawValue,
-                    jsonArray(found),
-                ]
+                [now.milliseconds, (plan == nil ? RowReason.optedOut : RowReason.unstarred).rawValue, jsonArray(found)]
             )
             try db.ledger.add(rows, as: \.suppressed, to: id)
             total += rows

@@ -1,9 +1,7 @@
 package import StarwatchCore
 
 /// The levels of a stored line, in rising order.
-package enum LogLevel: Int, Sendable, CaseIterable, SQLReadable {
-    case debug, info, warn, error
-}
+package enum LogLevel: Int, Sendable, CaseIterable, SQLReadable { case debug, info, warn, error }
 
 /// A formatted and redacted log line.
 package struct LogEntry: Sendable, Hashable {
@@ -14,10 +12,7 @@ package struct LogEntry: Sendable, Hashable {
     package let line: String
 
     package init(at: Timestamp, level: LogLevel, runID: String? = nil, line: String) {
-        self.at = at
-        self.level = level
-        self.runID = runID
-        self.line = line
+        (self.at, self.level, self.runID, self.line) = (at, level, runID, line)
     }
 }
 

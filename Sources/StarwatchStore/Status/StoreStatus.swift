@@ -40,7 +40,18 @@ package struct StoreStatus: Sendable {
 
     /// Moves the write-ahead log into the database and empties it. Readers in other processes can prevent a part of
     /// that.
-    package func checkpoint() async throws(StoreError) { _ = try await store.emptyLog() }
+    package func checkpoint() async throws(StoreError) {
+        _ = try await store.perform { store throws(StoreError) in try Self.emptyLog(of: store) }
+    }
+
+    /// Empties the write-ahead log.
+    ///
+    /// - Returns: Whether it is empty.
+    static func emptyLog(of store: isolated Store) throws(StoreError) -> Bool {
+        try store.pageCheck.pause { () throws(StoreError) in
+            try store.direct(.checkpoint) { db in try db.checkpointAll() }
+        }
+    }
 
     package var pageCheckPhase: PageCheckPhase { store.pageCheck.phase }
 
@@ -66,7 +77,7 @@ package struct StoreStatus: Sendable {
                 store.pageCheck.phase = .damaged
                 store.health.failed(.corrupt)
                 store.options.observer?.failed(.corrupt)
-                try? store.lock?.write(note: EndMark.damaged)
+                store.pageCheck.noteDamage()
             }
             throw error
         }
@@ -96,18 +107,6 @@ package struct StoreStatus: Sendable {
     package func whenIdle(_ answer: @escaping @Sendable () -> Void) { store.executor.run(answer) }
 }
 
-extension Store {
-    /// Empties the write-ahead log.
-    ///
-    /// - Returns: Whether it is empty.
-    func emptyLog() throws(StoreError) -> Bool {
-        try pageCheck.pause { () throws(StoreError) in
-            try direct(.checkpoint) { db in try db.checkpointAll() }
-        }
-    }
-}
-
-/// The rows of a snapshot.
 struct SnapshotRows {
     let db: Session
 
@@ -126,7 +125,7 @@ struct SnapshotRows {
             imbalance.new += abs(ledger.newImbalance(pending: undecided))
             // With many accounts no stream is asked for, and each would take a key.
             guard !wanted.isEmpty else { continue }
-            let stream = try ifReadable { try db.stream(row) }
+            let stream = try ifReadable { try db.streams.stream(row) }
             guard let stream, wanted.contains(stream) else { continue }
             found[stream] = try StreamSnapshot(row, ledger, rows: open)
         }

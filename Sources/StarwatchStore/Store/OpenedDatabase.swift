@@ -3,7 +3,6 @@ import StarwatchCore
 
 /// The parts of a store whose database was just opened.
 struct OpenedDatabase {
-    var lock: FileLock?
     let queue: DatabaseQueue
     let pageCheck: PageCheck
     let context: SessionContext
@@ -42,8 +41,8 @@ struct OpenedDatabase {
         if hasLog, options.owner == .agent {
             try? queue.writeWithoutTransaction { _ = try $0.checkpoint(.full) }
         }
-        let pageCheck = PageCheck(path: options.path, isSound ? .unneeded : .running)
-        return OpenedDatabase(lock: lock, queue: queue, pageCheck: pageCheck, context: context, upgrade: upgrade)
+        let pageCheck = PageCheck(path: options.path, isSound ? .unneeded : .running, lock: lock)
+        return OpenedDatabase(queue: queue, pageCheck: pageCheck, context: context, upgrade: upgrade)
     }
 
     /// Opens the database for reading, whatever another process does with it.
@@ -75,5 +74,25 @@ extension StoreOptions {
             try await PageCheck(path: path, .running).run()
             try OpenedDatabase.beside(options).queue.close()
         } catch { throw StoreError(error).naming(UpgradeCopy(path: path)) }
+    }
+
+    /// Reads the id of the master key of a database of any version, beside an agent that can have it open. Needs no key.
+    ///
+    /// - Returns: `nil` if the database is not encrypted.
+    /// - Throws: ``StoreError/absent`` if there is no file yet, or an empty one.
+    package func storedMasterKey() throws(StoreError) -> String? {
+        var options = self
+        options.reads = true
+        do {
+            try DatabaseFile.mustExist(path: path)
+            let queue = try DatabaseQueue(path: path, configuration: options.configuration)
+            defer { try? queue.close() }
+            return try queue.read { db in
+                guard try db.tableExists("installation") else { throw StoreError.absent }
+                // Versions before 5 have no encryption.
+                guard try db.tableExists("sealing") else { return nil }
+                return try String.fetchOne(db, sql: "SELECT master_key FROM sealing")
+            }
+        } catch { throw StoreError(error) }
     }
 }

@@ -12,10 +12,12 @@ final class PageCheck: Sendable {
     }
 
     private let path: String
+    /// The lock, whose note says what is known of the pages; `nil` if the database is only read.
+    private let lock: FileLock?
     private let state: Mutex<State>
 
-    init(path: String, _ phase: PageCheckPhase) {
-        self.path = path
+    init(path: String, _ phase: PageCheckPhase, lock: FileLock? = nil) {
+        (self.path, self.lock) = (path, lock)
         state = Mutex(State(phase: phase))
     }
 
@@ -95,8 +97,17 @@ package enum PageCheckPhase: Int, Sendable, CaseIterable {
 }
 
 extension PageCheck {
-    /// The note about the closed database.
-    func endMark(of options: StoreOptions, _ failure: StoreErrorKind?) -> String {
+    /// Notes for the next start that pages are damaged.
+    func noteDamage() { try? lock?.write(note: EndMark.damaged) }
+
+    /// Notes what is known of the pages of the closed database, and releases it. Without the note the next start checks all
+    /// pages.
+    func release(_ options: StoreOptions, _ failure: StoreErrorKind?) {
+        try? lock?.write(note: endMark(of: options, failure))
+        lock?.release()
+    }
+
+    private func endMark(of options: StoreOptions, _ failure: StoreErrorKind?) -> String {
         if failure == .corrupt { return EndMark.damaged }
         guard options.owner == .agent, [.unneeded, .passed].contains(phase) else { return "" }
         return EndMark.sound(path: options.path) ?? ""

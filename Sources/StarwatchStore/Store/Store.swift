@@ -14,19 +14,12 @@ package actor Store {
     nonisolated let options: StoreOptions
     /// Whether the store only reads, beside the agent that has the database open.
     package nonisolated var reads: Bool { options.reads }
-    nonisolated let memory = StoreMemory()
+    nonisolated let memory: StoreMemory
     let database: DatabaseQueue
     let context: SessionContext
-    /// `nil` if the database is only read.
-    let lock: FileLock?
     nonisolated let pageCheck: PageCheck
     /// The upgrade that this store made when it opened the database; `nil` if none was needed.
     package nonisolated let upgrade: SchemaUpgrade?
-    /// The row ids of streams. Only retention deletes rows of `streams`, and it clears this cache.
-    ///
-    /// Without it each step of a change begins a transaction more, and an unchanged cycle takes 4 % more instructions
-    /// (`Benchmarks/poll cycles` under callgrind).
-    var streamIDs: [StreamKey: Int64] = [:]
 
     /// Opens the database. Creates and migrates it if the agent owns it.
     ///
@@ -38,8 +31,9 @@ package actor Store {
         let start = ContinuousClock.now
         do {
             let opened = try options.reads ? OpenedDatabase.beside(options) : OpenedDatabase.owned(options)
-            (lock, database) = (opened.lock, opened.queue)
-            (pageCheck, context, upgrade) = (opened.pageCheck, opened.context, opened.upgrade)
+            (database, context) = (opened.queue, opened.context)
+            (pageCheck, upgrade) = (opened.pageCheck, opened.upgrade)
+            memory = StoreMemory(permits: opened.context.permits)
         } catch {
             let error = StoreError(error).naming(UpgradeCopy(path: options.path))
             options.observer?.failed(error.kind)
@@ -50,12 +44,11 @@ package actor Store {
 
     /// Closes the database, so that another agent can open it. Later calls throw ``StoreError/io(detail:)``.
     package func close() {
-        storeLate()
+        memory.late.store(in: self)
         pageCheck.stop()
         try? database.close()
-        // After the database is on the disk. Without the note the next start checks all pages.
-        try? lock?.write(note: pageCheck.endMark(of: options, health.failure))
-        lock?.release()
+        // After the database is on the disk.
+        pageCheck.release(options, health.failure)
     }
 
     // MARK: - Access
@@ -87,7 +80,7 @@ package actor Store {
         of account: DID? = nil,
         _ body: @Sendable (Session) throws -> T
     ) throws(StoreError) -> T {
-        if let account, operation.writes, context.leases[account] != nil {
+        if let account, operation.writes, memory.permits[account] != nil {
             return try write(operation, of: account, body)
         }
         return try access(operation, account) {
@@ -127,7 +120,7 @@ package actor Store {
     ) throws(StoreError) -> T {
         if let damage = context.damage { throw damage }
         // First, so that this access sees them. Those of other accounts stay together until an access for all.
-        if memory.late.concern(account) { storeLate() }
+        if memory.late.concern(account) { memory.late.store(in: self) }
         let start = ContinuousClock.now
         let before = context.changedRows
         var hasFailed = false
@@ -135,7 +128,7 @@ package actor Store {
         defer {
             health.end()
             // The failed transaction can have created streams that do not exist now.
-            if hasFailed { streamIDs.removeAll() }
+            if hasFailed { context.streamIDs.removeAll() }
             // Also after an error, because a commit can reach the disk before it fails.
             if hasFailed || context.changedRows != before {
                 if operation.changesPollState { memory.forget(account) }
@@ -164,22 +157,13 @@ package actor Store {
 
     /// The row id of a stream. Creates the stream and its ledger at first use.
     func streamID(_ stream: StreamKey) throws(StoreError) -> Int64 {
-        if let id = streamIDs[stream] { return id }
+        if let id = context.streamIDs[stream] { return id }
         // A read first, because one of many accounts is forgotten after each visit.
         var known = try direct(.read) { db in try db.streams.knownID(of: stream) }
         if known == nil { known = try write(.read, of: stream.account) { db in try db.streams.id(of: stream) } }
         guard let id = known else { throw .damaged }
-        streamIDs[stream] = id
+        context.streamIDs[stream] = id
         return id
-    }
-
-    /// Forgets what the memory has of accounts.
-    func forget(_ accounts: Set<DID>) {
-        for account in accounts {
-            memory.polls.remove(account)
-            memory.claims.forget(account)
-        }
-        if !streamIDs.isEmpty { streamIDs = streamIDs.filter { !accounts.contains($0.key.account) } }
     }
 }
 

@@ -128,7 +128,7 @@ package struct StoreStories: Sendable {
                 "SELECT token FROM notifications WHERE run_id = ? ORDER BY id LIMIT ?",
                 [runID, Self.rowLimit]
             )
-            var stream = try cycle.map { try db.stream($0) }
+            var stream = try cycle.map { try db.streams.stream($0) }
             if stream == nil {
                 let row = try db.row(
                     """
@@ -138,7 +138,7 @@ package struct StoreStories: Sendable {
                     """,
                     [rows.first?.id, notifications.first]
                 )
-                stream = try row.map { try db.stream($0) }
+                stream = try row.map { try db.streams.stream($0) }
             }
             return RunStory(
                 stream: stream,
@@ -189,7 +189,7 @@ struct StoryRows {
         ) { (try $0["sink"], try $0["leased_until"]) }
         return NotificationStory(
             id: try found["token"],
-            stream: try db.stream(found),
+            stream: try db.streams.stream(found),
             isActive: try found["is_active"],
             state: try found["state"],
             runID: try found["run_id"],

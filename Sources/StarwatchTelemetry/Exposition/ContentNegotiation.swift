@@ -95,9 +95,7 @@ package enum ContentNegotiation {
     }
 
     /// The elements of a comma-separated list. Commas inside quotes do not separate.
-    private static func elements(of header: String) -> [Substring] {
-        split(header[...], at: ",")
-    }
+    private static func elements(of header: String) -> [Substring] { split(header[...], at: ",") }
 
     private static func parameters(
         of element: Substring

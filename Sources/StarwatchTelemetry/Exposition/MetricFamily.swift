@@ -20,9 +20,7 @@ final class MetricFamily: Sendable {
         hidden: [HiddenSeries] = [],
         table: MetricTable? = nil
     ) {
-        self.descriptor = descriptor
-        self.labels = labels
-        self.bounds = bounds
+        (self.descriptor, self.labels, self.bounds) = (descriptor, labels, bounds)
         self.series = Mutex(Shown(series))
         self.hidden = hidden
         self.table = table
@@ -43,9 +41,7 @@ final class MetricFamily: Sendable {
 
     private static func samples(of series: [any MetricSeries]) -> Int { series.reduce(0) { $0 + $1.sampleCount } }
 
-    func add(_ added: any MetricSeries) {
-        series.withLock { $0.append(added) }
-    }
+    func add(_ added: any MetricSeries) { series.withLock { $0.append(added) } }
 
     /// Inserts a family into a list sorted by name.
     static func insert(_ family: MetricFamily, into families: inout [MetricFamily]) {
@@ -110,9 +106,7 @@ private struct Shown {
     /// The lines of the counters among ``all``, which owns them.
     private(set) var lines: [CounterLine] = []
 
-    init(_ series: [any MetricSeries]) {
-        for one in series { append(one) }
-    }
+    init(_ series: [any MetricSeries]) { for one in series { append(one) } }
 
     mutating func append(_ one: any MetricSeries) {
         all.append(one)

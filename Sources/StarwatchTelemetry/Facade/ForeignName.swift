@@ -8,9 +8,7 @@ enum ForeignName {
     private static let maxLabelBytes = 64
 
     /// The name with a single `_total`.
-    static func counter(_ label: String) -> String {
-        stripped(word(label), of: reservedSuffixes) + "_total"
-    }
+    static func counter(_ label: String) -> String { stripped(word(label), of: reservedSuffixes) + "_total" }
 
     /// The name with a single `_seconds`, which replaces any other time unit.
     static func timer(_ label: String) -> String {
@@ -18,9 +16,7 @@ enum ForeignName {
     }
 
     /// The name without suffixes of other kinds.
-    static func gauge(_ label: String) -> String {
-        stripped(word(label), of: reservedSuffixes)
-    }
+    static func gauge(_ label: String) -> String { stripped(word(label), of: reservedSuffixes) }
 
     /// The labels sorted by name, without duplicates. Values are redacted and cut to 64 bytes at a character boundary.
     static func labels(_ dimensions: [(String, String)]) -> [(name: String, value: String)] {

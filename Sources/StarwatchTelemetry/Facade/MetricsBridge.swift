@@ -32,9 +32,7 @@ package final class MetricsBridge: MetricsFactory, Sendable {
     private let state = Mutex(State())
 
     /// - Parameter seriesBudget: Limit of the series of all dependencies together, including buckets.
-    package init(seriesBudget: Int = 200) {
-        budget = seriesBudget
-    }
+    package init(seriesBudget: Int = 200) { budget = seriesBudget }
 
     /// The families of dependencies, sorted by name.
     var families: [MetricFamily] { state.withLock { $0.families } }
@@ -55,11 +53,7 @@ package final class MetricsBridge: MetricsFactory, Sendable {
         BridgedGauge(gauge: gauge(label, dimensions))
     }
 
-    package func makeRecorder(
-        label: String,
-        dimensions: [(String, String)],
-        aggregate: Bool
-    ) -> any RecorderHandler {
+    package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         guard aggregate else { return BridgedGauge(gauge: gauge(label, dimensions)) }
         let name = ForeignName.gauge(label)
         return BridgedHistogram(histogram: histogram(name, unit: .none, by: dimensions, bounds: Self.recorderBounds))
@@ -164,13 +158,9 @@ typealias StarwatchGauge = StarwatchTelemetry.Gauge
 final class BridgedCounter: CounterHandler, Sendable {
     private let counter: StarwatchCounter
 
-    init(counter: StarwatchCounter) {
-        self.counter = counter
-    }
+    init(counter: StarwatchCounter) { self.counter = counter }
 
-    func increment(by amount: Int64) {
-        if amount > 0 { counter.increment(by: UInt64(amount)) }
-    }
+    func increment(by amount: Int64) { if amount > 0 { counter.increment(by: UInt64(amount)) } }
 
     func reset() {}
 }
@@ -179,9 +169,7 @@ final class BridgedCounter: CounterHandler, Sendable {
 final class BridgedGauge: MeterHandler, RecorderHandler, Sendable {
     private let gauge: StarwatchGauge
 
-    init(gauge: StarwatchGauge) {
-        self.gauge = gauge
-    }
+    init(gauge: StarwatchGauge) { self.gauge = gauge }
 
     func set(_ value: Int64) { gauge.set(Double(value)) }
     func set(_ value: Double) { gauge.set(value) }
@@ -195,9 +183,7 @@ final class BridgedGauge: MeterHandler, RecorderHandler, Sendable {
 final class BridgedHistogram: TimerHandler, RecorderHandler, Sendable {
     private let histogram: Histogram
 
-    init(histogram: Histogram) {
-        self.histogram = histogram
-    }
+    init(histogram: Histogram) { self.histogram = histogram }
 
     func recordNanoseconds(_ duration: Int64) { histogram.observe(Double(duration) / 1e9) }
     func record(_ value: Int64) { histogram.observe(Double(value)) }

@@ -43,9 +43,7 @@ package final class LogPipeline: Sendable {
     }
 
     /// Adds a sink, such as the store's ring once the store is open.
-    package func add(_ sink: any LogSink) {
-        settings.withLock { $0.sinks.append(sink) }
-    }
+    package func add(_ sink: any LogSink) { settings.withLock { $0.sinks.append(sink) } }
 
     /// Sets the keyed hash that replaces a DID by `did:hash:` and 16 hexadecimal digits (R-LOG-05). Before this call,
     /// identities are written as `[REDACTED:did]`.
@@ -98,9 +96,7 @@ package final class LogPipeline: Sendable {
             && text.utf8.dropFirst(9).allSatisfy { $0.isDigit || (0x61...0x66).contains($0) }
     }
 
-    private func write(_ entries: [LogEntry]) {
-        for entry in entries { deliver(entry, line(of: entry)) }
-    }
+    private func write(_ entries: [LogEntry]) { for entry in entries { deliver(entry, line(of: entry)) } }
 
     private func line(of entry: LogEntry) -> [UInt8] {
         var bytes = format == .json ? entry.jsonLine() : entry.textLine()
@@ -128,7 +124,6 @@ package struct LogRecord: Sendable {
     /// Unix time in milliseconds.
     package let timestampMilliseconds: Int64
     package let severity: LogSeverity
-    /// The name of the event.
     package let event: String
     /// The run that the entry belongs to; `nil` for none.
     package let runID: String?
@@ -147,13 +142,8 @@ package struct LogRecord: Sendable {
         isNotable: Bool = false,
         line: [UInt8]
     ) {
-        self.timestampMilliseconds = timestampMilliseconds
-        self.severity = severity
-        self.event = event
-        self.runID = runID
-        self.format = format
-        self.isNotable = isNotable
-        self.line = line
+        (self.timestampMilliseconds, self.severity, self.event) = (timestampMilliseconds, severity, event)
+        (self.runID, self.format, self.isNotable, self.line) = (runID, format, isNotable, line)
     }
 }
 
@@ -170,9 +160,7 @@ package struct EventLines: LogSink {
 
     package init(of event: String, to sink: any LogSink) { (self.event, self.sink) = (event, sink) }
 
-    package func take(_ record: LogRecord) {
-        if record.event == event { sink.take(record) }
-    }
+    package func take(_ record: LogRecord) { if record.event == event { sink.take(record) } }
 }
 
 /// Metrics of the log itself.

@@ -79,7 +79,5 @@ extension [UInt8] {
         append(UInt8(ascii: "\""))
     }
 
-    private mutating func append(hexDigit: UInt8) {
-        append(hexDigit < 10 ? 0x30 + hexDigit : 0x57 + hexDigit)
-    }
+    private mutating func append(hexDigit: UInt8) { append(hexDigit < 10 ? 0x30 + hexDigit : 0x57 + hexDigit) }
 }

@@ -13,9 +13,7 @@ extension Logger.MetadataValue {
     }
 
     /// A value written as a JSON number.
-    package static func number(_ value: Double) -> Self {
-        .stringConvertible(value)
-    }
+    package static func number(_ value: Double) -> Self { .stringConvertible(value) }
 
     /// A value written as `[REDACTED:token]`.
     package static func sensitive(_ text: String) -> Self {
@@ -37,9 +35,7 @@ package struct RedactingLogHandler: LogHandler {
     private var ownLevel: Logger.Level?
 
     init(label: String, pipeline: LogPipeline, metadataProvider: Logger.MetadataProvider?) {
-        self.label = label
-        self.pipeline = pipeline
-        self.metadataProvider = metadataProvider
+        (self.label, self.pipeline, self.metadataProvider) = (label, pipeline, metadataProvider)
     }
 
     /// The logger's own level, by default the pipeline's.

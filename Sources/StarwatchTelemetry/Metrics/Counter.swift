@@ -5,14 +5,10 @@ package final class Counter: Sendable {
     private let count = Atomic<UInt64>(0)
     let exemplars: ExemplarSlots?
 
-    init(carriesExemplars: Bool = false) {
-        exemplars = carriesExemplars ? ExemplarSlots(count: 1) : nil
-    }
+    init(carriesExemplars: Bool = false) { exemplars = carriesExemplars ? ExemplarSlots(count: 1) : nil }
 
     /// Adds to the count. Lock-free.
-    package func increment(by amount: UInt64 = 1) {
-        count.wrappingAdd(amount, ordering: .relaxed)
-    }
+    package func increment(by amount: UInt64 = 1) { count.wrappingAdd(amount, ordering: .relaxed) }
 
     /// Adds to the count and keeps the exemplar, if the family carries exemplars.
     package func increment(by amount: UInt64 = 1, exemplar: Exemplar?) {
@@ -47,9 +43,7 @@ extension Gauge: Appearing {
 extension Counter: Counting {
     var hasCounted: Bool { value > 0 }
 
-    func add(_ other: any Counting) {
-        if let other = other as? Counter { increment(by: other.value) }
-    }
+    func add(_ other: any Counting) { if let other = other as? Counter { increment(by: other.value) } }
 }
 
 extension Histogram: Counting {

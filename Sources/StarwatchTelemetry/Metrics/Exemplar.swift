@@ -48,9 +48,7 @@ final class ExemplarSlots: Sendable {
 
     private let entries: Mutex<[Entry?]>
 
-    init(count: Int) {
-        entries = Mutex(Array(repeating: nil, count: count))
-    }
+    init(count: Int) { entries = Mutex(Array(repeating: nil, count: count)) }
 
     func put(_ exemplar: Exemplar, value: Double, at index: Int) {
         entries.withLock { $0[index] = Entry(exemplar: exemplar, value: value) }

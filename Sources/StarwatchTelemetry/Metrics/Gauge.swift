@@ -6,19 +6,13 @@ package final class Gauge: Sendable {
 
     init() {}
 
-    package func set(_ value: Double) {
-        bits.store(value.bitPattern, ordering: .relaxed)
-    }
+    package func set(_ value: Double) { bits.store(value.bitPattern, ordering: .relaxed) }
 
     /// Sets 1 for true, 0 for false.
-    package func set(_ flag: Bool) {
-        set(flag ? 1 : 0)
-    }
+    package func set(_ flag: Bool) { set(flag ? 1 : 0) }
 
     /// Adds the amount, which can be negative.
-    package func add(_ amount: Double) {
-        bits.addDouble(amount)
-    }
+    package func add(_ amount: Double) { bits.addDouble(amount) }
 
     package var value: Double { Double(bitPattern: bits.load(ordering: .relaxed)) }
 }

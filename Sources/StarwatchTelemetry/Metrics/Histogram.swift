@@ -64,9 +64,7 @@ package final class Histogram: Sendable {
     /// Counts one observation.
     ///
     /// A negative value counts as 0, because a decreasing sum breaks rates. A value that is not finite is dropped.
-    package func observe(_ value: Double) {
-        _ = count(value)
-    }
+    package func observe(_ value: Double) { _ = count(value) }
 
     /// Counts one observation and keeps its exemplar, if the family carries exemplars.
     package func observe(_ value: Double, exemplar: Exemplar?) {

@@ -7,9 +7,7 @@ package enum MetricUnit: String, Sendable, CaseIterable {
     case ratio
 
     /// Whether the page can declare the unit: OpenMetrics requires the family's name to end in it.
-    func isSuffix(of familyName: String) -> Bool {
-        self != .none && familyName.hasSuffix("_" + rawValue)
-    }
+    func isSuffix(of familyName: String) -> Bool { self != .none && familyName.hasSuffix("_" + rawValue) }
 }
 
 /// The kind of a family.
@@ -49,17 +47,16 @@ package struct MetricDescriptor: Sendable, Hashable {
         stability: MetricStability = .stable,
         carriesExemplars: Bool = false
     ) -> Self {
-        Self(.counter, name, unit, help, stability, carriesExemplars)
+        Self(.counter, name, unit: unit, help: help, stability, carriesExemplars: carriesExemplars)
     }
 
-    /// A gauge.
     package static func gauge(
         _ name: StaticString,
         unit: MetricUnit = .none,
         _ help: StaticString,
         stability: MetricStability = .stable
     ) -> Self {
-        Self(.gauge, name, unit, help, stability)
+        Self(.gauge, name, unit: unit, help: help, stability)
     }
 
     /// A histogram; in seconds by default.
@@ -70,16 +67,12 @@ package struct MetricDescriptor: Sendable, Hashable {
         stability: MetricStability = .stable,
         carriesExemplars: Bool = false
     ) -> Self {
-        Self(.histogram, name, unit, help, stability, carriesExemplars)
+        Self(.histogram, name, unit: unit, help: help, stability, carriesExemplars: carriesExemplars)
     }
 
     /// A constant 1 whose labels describe the program; the name must end in `_info`.
-    package static func info(
-        _ name: StaticString,
-        _ help: StaticString,
-        stability: MetricStability = .stable
-    ) -> Self {
-        Self(.info, name, .none, help, stability)
+    package static func info(_ name: StaticString, _ help: StaticString, stability: MetricStability = .stable) -> Self {
+        Self(.info, name, unit: .none, help: help, stability)
     }
 
     /// The family's name in OpenMetrics, without `_total` and `_info`.
@@ -101,18 +94,13 @@ extension MetricDescriptor {
     fileprivate init(
         _ kind: MetricKind,
         _ name: StaticString,
-        _ unit: MetricUnit,
-        _ help: StaticString,
+        unit: MetricUnit,
+        help: StaticString,
         _ stability: MetricStability,
-        _ exemplars: Bool = false
+        carriesExemplars: Bool = false
     ) {
-        self.init(
-            name: "\(name)",
-            kind: kind,
-            unit: unit,
-            help: "\(help)",
-            stability: stability,
-            carriesExemplars: exemplars
-        )
+        (self.name, self.help) = ("\(name)", "\(help)")
+        (self.kind, self.unit, self.stability) = (kind, unit, stability)
+        self.carriesExemplars = carriesExemplars
     }
 }

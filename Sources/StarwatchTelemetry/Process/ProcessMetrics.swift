@@ -16,9 +16,7 @@ package enum ProcessMetrics {
     /// - Parameter procRoot: The mount point of the proc file system.
     package static func register(in registry: MetricRegistry, procRoot: String = "/proc") {
         let latest = Latest()
-        func shown(
-            _ field: @escaping @Sendable (ProcessReading) -> Double?
-        ) -> @Sendable () -> Double? {
+        func shown(_ field: @escaping @Sendable (ProcessReading) -> Double?) -> @Sendable () -> Double? {
             { latest.reading.withLock { $0.flatMap(field) } }
         }
         registry.collect {
@@ -30,10 +28,7 @@ package enum ProcessMetrics {
             .counter("process_cpu_seconds_total", unit: .seconds, "User and system CPU time."),
             computed: shown { $0.cpuSeconds }
         )
-        registry.gaugeView(
-            .gauge("process_open_fds", "Open file descriptors."),
-            computed: shown { $0.openFiles }
-        )
+        registry.gaugeView(.gauge("process_open_fds", "Open file descriptors."), computed: shown { $0.openFiles })
         registry.gaugeView(
             .gauge("process_max_fds", "Maximum number of open file descriptors."),
             computed: shown { $0.maxFiles }

@@ -12,9 +12,7 @@ struct Reading {
     private var origins: [Range<Int>] = []
 
     /// The bytes of a line.
-    init(_ line: [UInt8]) {
-        characters = line
-    }
+    init(_ line: [UInt8]) { characters = line }
 
     /// The ranges of the line to replace according to this reading.
     var replacements: [Replacement] {

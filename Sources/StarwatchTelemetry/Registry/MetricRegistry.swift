@@ -46,10 +46,7 @@ package final class MetricRegistry: Sendable {
     }
 
     /// Registers a counter for each value of a label.
-    package func counters<A>(
-        _ descriptor: MetricDescriptor,
-        by a: LabelDimension<A>
-    ) -> MetricVector1<A, Counter> {
+    package func counters<A>(_ descriptor: MetricDescriptor, by a: LabelDimension<A>) -> MetricVector1<A, Counter> {
         MetricVector1(a, make(descriptor, .counter, by: [a.axis], Self.counterSeries))
     }
 
@@ -142,9 +139,7 @@ package final class MetricRegistry: Sendable {
     }
 
     /// All registered families sorted by name, without those of dependencies.
-    package var catalogue: [CatalogueEntry] {
-        state.withLock { $0.families.map(CatalogueEntry.init) }
-    }
+    package var catalogue: [CatalogueEntry] { state.withLock { $0.families.map(CatalogueEntry.init) } }
 
     /// Adds the totals of another registry's counters and histograms to the same series of this one.
     ///

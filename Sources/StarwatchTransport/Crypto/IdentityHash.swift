@@ -7,9 +7,7 @@ package struct IdentityHash: Sendable {
     private let key: SymmetricKey
 
     /// Creates the hash with the installation's key, 32 random bytes.
-    package init(key: [UInt8]) {
-        self.key = SymmetricKey(data: key)
-    }
+    package init(key: [UInt8]) { self.key = SymmetricKey(data: key) }
 
     /// `did:hash:` and the first 16 hexadecimal digits of the HMAC-SHA-256 of the DID.
     package func hash(_ did: DID) -> String {
@@ -25,9 +23,7 @@ package struct ChangeHash: Sendable {
     private let key: SymmetricKey
 
     /// Creates the hash with the installation's key, 32 random bytes.
-    package init(key: [UInt8]) {
-        self.key = SymmetricKey(data: key)
-    }
+    package init(key: [UInt8]) { self.key = SymmetricKey(data: key) }
 
     /// `chg_` and the first 16 hexadecimal digits of the HMAC-SHA-256 of the claim id.
     package func hash(_ change: JWTID) -> String {
@@ -42,9 +38,7 @@ package struct ConfigurationHash: Sendable {
     private let key: SymmetricKey
 
     /// Creates the hash with the installation's key, 32 random bytes.
-    package init(key: [UInt8]) {
-        self.key = SymmetricKey(data: key)
-    }
+    package init(key: [UInt8]) { self.key = SymmetricKey(data: key) }
 
     /// The first 12 hexadecimal digits of the HMAC-SHA-256 of the text.
     package func hash(_ text: String) -> String {

@@ -97,9 +97,7 @@ struct DERReader {
 
     private var rest: ArraySlice<UInt8>
 
-    init(_ bytes: [UInt8]) {
-        rest = bytes[...]
-    }
+    init(_ bytes: [UInt8]) { rest = bytes[...] }
 
     /// Reads the content of the next element if its tag is `tag`; else returns `nil` and consumes nothing.
     mutating func read(_ tag: Tag) -> [UInt8]? {

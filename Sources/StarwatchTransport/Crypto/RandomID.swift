@@ -10,9 +10,7 @@ package enum RandomID {
     package struct Words: Sendable {
         let next: @Sendable () -> UInt64
 
-        package init(next: @escaping @Sendable () -> UInt64) {
-            self.next = next
-        }
+        package init(next: @escaping @Sendable () -> UInt64) { self.next = next }
     }
 
     private struct Generator: RandomNumberGenerator {

@@ -95,13 +95,7 @@ extension HTTPResponse {
 
     /// The failure of a successful answer that cannot be read.
     package func malformed(_ cause: FailureReason.Cause) -> APIFailure {
-        APIFailure(
-            result: .malformed,
-            failureClass: .malformed,
-            status: status,
-            reason: cause.sentence,
-            cause: cause
-        )
+        APIFailure(result: .malformed, failureClass: .malformed, status: status, reason: cause.sentence, cause: cause)
     }
 }
 

@@ -80,9 +80,7 @@ struct ErrorBody: Sendable, Equatable {
         var field: String?
         var requiredScope: String?
 
-        enum CodingKeys: CodingKey {
-            case field, requiredScope
-        }
+        enum CodingKeys: CodingKey { case field, requiredScope }
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -97,9 +95,7 @@ struct ErrorBody: Sendable, Equatable {
         var message: String?
         var isObject = false
 
-        enum CodingKeys: CodingKey {
-            case code, message
-        }
+        enum CodingKeys: CodingKey { case code, message }
 
         init(from decoder: any Decoder) throws {
             if let text = try? decoder.singleValueContainer().decode(String.self) {

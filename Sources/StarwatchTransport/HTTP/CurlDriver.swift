@@ -17,7 +17,6 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
     private let options: HTTPClientOptions
     private let anchors: TrustAnchors
     private let clock: @Sendable () -> ClockReading
-    private let multi: UnsafeMutableRawPointer
     private let sockets: SocketPoller
     private let inbox: CurlInbox
 
@@ -34,17 +33,13 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
     private static let isLibraryReady = starwatch_global_init() == CURLE_OK
 
     init(options: HTTPClientOptions, clock: @escaping @Sendable () -> ClockReading) throws(HTTPError) {
-        guard Self.isLibraryReady, let multi = curl_multi_init() else {
+        guard Self.isLibraryReady else {
             throw .configuration("libcurl failed to initialise; check its installation.")
         }
-        guard let sockets = SocketPoller(multi) else {
-            curl_multi_cleanup(multi)
+        guard let sockets = SocketPoller() else {
             throw .configuration("The HTTP client cannot wait for its sockets; raise the limit of open files.")
         }
-        self.options = options
-        self.clock = clock
-        self.multi = multi
-        self.sockets = sockets
+        (self.options, self.clock, self.sockets) = (options, clock, sockets)
         lookups = LookupThreads(limit: options.maxLookups)
         inbox = CurlInbox(wake: sockets.wake)
         do {
@@ -53,9 +48,11 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
             sockets.shutdown()
             throw error
         }
-        // By default the cache shrinks to four connections after a burst, and the next burst reopens all the others.
-        _ = starwatch_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(options.maxInFlight, 4))
-
+        // Here, so that a process without descriptors finds out at its start.
+        guard sockets.addShard(connections: options.requestsPerHandle) != nil else {
+            sockets.shutdown()
+            throw .configuration("The HTTP client cannot wait for its sockets; raise the limit of open files.")
+        }
         var thread = pthread_t()
         let context = Unmanaged.passRetained(self)
         let code = pthread_create(
@@ -129,7 +126,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
 
         while takeBatches() {
-            sockets.runTimer()
+            sockets.runTimers()
             lookups.nameDriver()
             collect()
             admit()
@@ -183,8 +180,15 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
 
     /// Finishes the transfers that libcurl has completed.
     private func collect() {
+        for shard in sockets.shards where shard.hasWorked {
+            shard.hasWorked = false
+            collect(from: shard)
+        }
+    }
+
+    private func collect(from shard: CurlShard) {
         var code = CURLE_OK
-        while let easy = starwatch_next_done(multi, &code) {
+        while let easy = starwatch_next_done(shard.multi, &code) {
             // Every handle in `multi` has a context: it is set before the handle is added.
             guard let context = starwatch_get_private(easy) else { continue }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
@@ -234,10 +238,20 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
             )
             return
         }
-        transfer.easy = easy
+        let shard = shardWithRoom()
+        shard.active += 1
+        (transfer.easy, transfer.shard) = (easy, shard)
         CurlHandle.prepare(easy, for: transfer, options: options, timeout: timeout)
         active[transfer.id] = transfer
-        if curl_multi_add_handle(multi, easy) != CURLM_OK { finish(transfer, with: .invalidRequest) }
+        if curl_multi_add_handle(shard.multi, easy) != CURLM_OK { finish(transfer, with: .invalidRequest) }
+    }
+
+    /// The first handle with room, so that a few requests always find the connections of one handle.
+    private func shardWithRoom() -> CurlShard {
+        if let shard = sockets.shards.first(where: { $0.active < options.requestsPerHandle }) { return shard }
+        if let shard = sockets.addShard(connections: options.requestsPerHandle) { return shard }
+        // Without descriptors, any handle takes more than its room. There is always one.
+        return sockets.shards.min { $0.active < $1.active }!
     }
 
     /// Finishes `transfer`: removes it from libcurl, keeps its handle for reuse and resumes the caller.
@@ -254,7 +268,11 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
             if info.status > 0 { status = info.status }
             if error == .connect, info.system_errno != 0 { connectErrno = Int32(info.system_errno) }
             if error == nil { result = .success(transfer.response(status: info.status)) }
-            curl_multi_remove_handle(multi, easy)
+            if let shard = transfer.shard {
+                curl_multi_remove_handle(shard.multi, easy)
+                shard.active -= 1
+                transfer.shard = nil
+            }
             CurlHandle.release(easy, of: transfer)
             idleHandles.append(easy)
         }

@@ -37,9 +37,7 @@ final class CurlInbox: @unchecked Sendable {
     private var isStopping = false
     private var thread: pthread_t?
 
-    init(wake: @escaping () -> Void) {
-        self.wake = wake
-    }
+    init(wake: @escaping () -> Void) { self.wake = wake }
 
     /// Notes the thread to join at the end.
     func own(_ thread: pthread_t) { lock.withLock { self.thread = thread } }

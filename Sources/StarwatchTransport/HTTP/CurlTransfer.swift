@@ -9,6 +9,8 @@ final class CurlTransfer {
     let continuation: CheckedContinuation<HTTPExchange, Never>
 
     var easy: UnsafeMutableRawPointer?
+    /// The handle that it was added to.
+    var shard: CurlShard?
     var headerList: UnsafeMutablePointer<curl_slist>?
     private(set) var isTooLarge = false
     /// Whether the name lookup was refused, because too many are in progress.
@@ -31,12 +33,8 @@ final class CurlTransfer {
         acceptsPeer: (@Sendable (UInt32?) -> Bool)?,
         continuation: CheckedContinuation<HTTPExchange, Never>
     ) {
-        self.id = id
-        self.request = request
-        self.submittedAt = submittedAt
-        self.lookups = lookups
-        self.acceptsPeer = acceptsPeer
-        self.continuation = continuation
+        (self.id, self.request, self.submittedAt, self.lookups) = (id, request, submittedAt, lookups)
+        (self.acceptsPeer, self.continuation) = (acceptsPeer, continuation)
     }
 
     func response(status: Int) -> HTTPResponse {

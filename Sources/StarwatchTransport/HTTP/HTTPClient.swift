@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 
 /// Sends HTTP requests through libcurl: one multi handle on a thread of its own, with a shared connection pool.
 ///
@@ -39,9 +40,7 @@ package final class HTTPClient: HTTPTransport {
     /// Ends every request in progress as cancelled, closes the connections and waits for the thread to end.
     ///
     /// Blocks the caller for well under a millisecond. Later requests end as cancelled. Further calls do nothing.
-    package func shutdown() {
-        driver.shutdown()
-    }
+    package func shutdown() { driver.shutdown() }
 }
 
 /// The version of libcurl in use.
@@ -62,5 +61,100 @@ package enum CurlVersion {
             guard parts.count == 2, !word.hasPrefix("(") else { return nil }
             return (String(parts[0]), String(parts[1]))
         }
+    }
+}
+
+/// Sends HTTP requests and returns their responses.
+///
+/// ``HTTPClient`` is the implementation that uses the network.
+package protocol HTTPTransport: Sendable {
+    /// Sends `request` and waits for the complete response, whatever its status.
+    ///
+    /// When the task is cancelled the result is ``HTTPError/cancelled``.
+    func exchange(_ request: HTTPRequest) async -> HTTPExchange
+
+    /// The executor on which an answer arrives, so that what follows it needs no change of threads; `nil` for the
+    /// runtime's threads. Work on it must neither block nor take long; see ``Offload``.
+    var executor: (any TaskExecutor)? { get }
+
+    /// Ends every request in progress, and every later request, as cancelled. Further calls do nothing.
+    func shutdown()
+}
+
+extension HTTPTransport {
+    package var executor: (any TaskExecutor)? { nil }
+}
+
+/// Work that blocks or takes long, away from the executor of an ``HTTPTransport``.
+package enum Offload {
+    /// The size of an answer, in bytes, from which decoding it is long work: a fraction of a millisecond.
+    package static let longAnswer = 64 << 10
+
+    /// The executor of a simulation; `nil` for the runtime's threads.
+    @TaskLocal package static var replacement: (any TaskExecutor)?
+
+    package static var executor: any TaskExecutor { replacement ?? globalConcurrentExecutor }
+
+    /// Runs `work` on the runtime's threads, and returns to the caller's executor.
+    ///
+    /// - Parameter work: `@concurrent`, because other functions stay on the caller's executor.
+    package static func run<Value: Sendable, Failure: Error>(
+        _ work: @concurrent @Sendable () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        try await withTaskExecutorPreference(executor, operation: work)
+    }
+}
+
+/// Connection settings, common to all requests of a client.
+package struct HTTPClientOptions: Sendable {
+    /// A PEM file of additional trust anchors; `nil` for none. With it libcurl parses all anchors for every new
+    /// connection (about 20 ms of CPU), because it only caches anchors from a single file.
+    package var caFile: String?
+    /// The setting that names ``caFile``, for errors.
+    package var caSetting = "server.ca_file"
+    /// Pinned keys in libcurl's syntax: `sha256//…`, several separated by `;`. `nil` disables pinning.
+    package var pinnedPublicKey: String?
+    /// The proxy of every request, `http://host:port` or of scheme `https` or `socks5h`; ``environmentProxy`` for that of the
+    /// process's environment. `nil`, the default: none, whatever the environment says.
+    package var proxy: String?
+    /// `HTTPS_PROXY` and `NO_PROXY` of the environment decide.
+    package static let environmentProxy = "environment"
+    /// Limit of concurrent requests. Further requests wait.
+    package var maxInFlight = 256
+    /// The number of requests of one of libcurl's handles. Others use further handles, with connections of their own; see
+    /// ``CurlShard``.
+    package var requestsPerHandle = 32
+    /// Limit of concurrent name lookups in this process, including hanging lookups whose request has ended. A request
+    /// beyond the limit fails immediately with ``HTTPError/dns``.
+    package var maxLookups = 16
+    /// Limit for connecting, including name lookup and TLS handshake; a request's own timeout can be shorter. It
+    /// classifies a server that does not accept connections as a network failure.
+    package var connectTimeout = Duration.seconds(10)
+
+    /// Whether a connection is kept for later requests. On a kept one that the server closes meanwhile, a request fails
+    /// or is sent twice.
+    package var keepsConnections = true
+    /// The Unix socket to connect to, whatever host a URL names; `nil` for TCP.
+    package var socketPath: String?
+    /// Accepts the user of the process that listens on the Unix socket, before a request is sent; its argument is `nil`
+    /// if the system does not tell the user. For connections that are not kept. `nil` accepts every process.
+    package var acceptsPeer: (@Sendable (UInt32?) -> Bool)?
+
+    package init(
+        caFile: String? = nil,
+        pinnedPublicKey: String? = nil,
+        socketPath: String? = nil,
+        maxInFlight: Int = 256
+    ) {
+        (self.caFile, self.socketPath, self.pinnedPublicKey) = (caFile, socketPath, pinnedPublicKey)
+        self.maxInFlight = maxInFlight
+    }
+
+    /// The system's CA bundle: the first readable of the paths that distributions use; `nil` when there is none.
+    var bundle: String? {
+        [
+            "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+            "/etc/ssl/cert.pem",
+        ].first { access($0, R_OK) == 0 }
     }
 }

@@ -56,9 +56,7 @@ package struct HTTPHeaders: Sendable {
     }
 
     /// Whether there is a field named `name`, ignoring case.
-    package func contains(_ name: String) -> Bool {
-        self[name] != nil
-    }
+    package func contains(_ name: String) -> Bool { self[name] != nil }
 
     /// A field about the rate limit, under its three common names.
     package enum RateLimitField {
@@ -98,11 +96,7 @@ package struct HTTPHeaders: Sendable {
         return true
     }
 
-    private static func lowercase(_ byte: UInt8) -> UInt8 {
-        (65...90).contains(byte) ? byte | 32 : byte
-    }
+    private static func lowercase(_ byte: UInt8) -> UInt8 { (65...90).contains(byte) ? byte | 32 : byte }
 
-    private static func isBlank(_ byte: UInt8) -> Bool {
-        byte == 32 || byte == 9 || byte == 13
-    }
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 }
 }

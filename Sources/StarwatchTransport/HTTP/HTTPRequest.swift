@@ -36,12 +36,8 @@ package struct HTTPRequest: Sendable {
         timeout: Duration? = .seconds(30),
         maxResponseBytes: Int = 10 * 1024 * 1024
     ) {
-        self.method = method
-        self.url = url
-        self.headers = headers
-        self.body = body
-        self.timeout = timeout
-        self.maxResponseBytes = maxResponseBytes
+        (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
+        (self.timeout, self.maxResponseBytes) = (timeout, maxResponseBytes)
     }
 
     /// Whether libcurl can send this request without header injection or a truncated URL.

@@ -1,3 +1,5 @@
+package import StarwatchCore
+
 /// A complete response of any status.
 package struct HTTPResponse: Sendable {
     package let status: Int
@@ -6,9 +8,7 @@ package struct HTTPResponse: Sendable {
     package let body: [UInt8]
 
     package init(status: Int, headers: HTTPHeaders, body: [UInt8]) {
-        self.status = status
-        self.headers = headers
-        self.body = body
+        (self.status, self.headers, self.body) = (status, headers, body)
     }
 }
 
@@ -22,8 +22,64 @@ package struct HTTPExchange: Sendable {
     package var connectErrno: Int32?
 
     package init(result: Result<HTTPResponse, HTTPError>, measurements: HTTPMeasurements, status: Int? = nil) {
-        self.result = result
-        self.measurements = measurements
-        self.status = status
+        (self.result, self.measurements, self.status) = (result, measurements, status)
+    }
+}
+
+/// One moment on the wall clock and on the monotonic clock.
+package struct ClockReading: Sendable, Hashable {
+    package var wall: Timestamp
+    /// Time since an origin that is fixed for the life of the process.
+    package var monotonic: Duration
+
+    package init(wall: Timestamp, monotonic: Duration) {
+        self.wall = wall
+        self.monotonic = monotonic
+    }
+
+    static func - (reading: ClockReading, duration: Duration) -> ClockReading {
+        ClockReading(wall: reading.wall - duration, monotonic: reading.monotonic - duration)
+    }
+}
+
+/// The durations, byte counts and times of one request.
+package struct HTTPMeasurements: Sendable {
+    /// Name lookup; zero when a connection was reused.
+    package var dns: Duration = .zero
+    /// TCP connect; zero when a connection was reused.
+    package var connect: Duration = .zero
+    /// TLS handshake; zero when a connection was reused.
+    package var tls: Duration = .zero
+    /// From the end of the previous phase to the first byte of the response; zero when none arrived.
+    package var firstByte: Duration = .zero
+    /// From the first byte of the response to the last.
+    package var transfer: Duration = .zero
+    /// From the start of the transfer to its end, measured by libcurl.
+    package var total: Duration = .zero
+    /// Bytes of head and body, as sent.
+    package var sentBytes: Int = 0
+    /// Bytes of head and body, before decompression.
+    package var receivedBytes: Int = 0
+    /// Whether a connection was opened for this request.
+    package var isNewConnection = false
+    /// Time of writing the request; the time of the call if it was never written.
+    package var sentAt: ClockReading
+    /// Time of the response's last byte, or of the failure, read on the client's thread.
+    package var receivedAt: ClockReading
+
+    package init(sentAt: ClockReading, receivedAt: ClockReading) {
+        self.sentAt = sentAt
+        self.receivedAt = receivedAt
+    }
+
+    /// The duration of `phase`.
+    package subscript(phase: RequestPhase) -> Duration {
+        switch phase {
+        case .dns: dns
+        case .connect: connect
+        case .tls: tls
+        case .firstByte: firstByte
+        case .transfer: transfer
+        }
     }
 }

@@ -15,9 +15,7 @@ final class LookupThreads {
     private var isDriverNamed = false
 
     /// - Parameter limit: The limit of concurrent lookups in this process.
-    init(limit: Int) {
-        self.limit = limit
-    }
+    init(limit: Int) { self.limit = limit }
 
     /// Gives the driver's thread its own name, unless it has it.
     func nameDriver() {

@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 
-/// The sockets and the timer that libcurl waits for, over epoll.
+/// The sockets and the timers that libcurl waits for, over epoll.
 ///
 /// Requests in flight cost nothing while they wait: `curl_multi_perform` and `curl_multi_poll` visit each of them in each
 /// pass instead, so that a request among 1,000 took five times the CPU time of one among 10 (`Benchmarks/poll requests`).
@@ -10,42 +10,56 @@ import Glibc
 ///
 /// Only the driver's thread uses it, except ``wake()``.
 final class SocketPoller {
-    private let multi: UnsafeMutableRawPointer
+    /// A descriptor that epoll watches.
+    private struct Watched {
+        /// The events that libcurl waits for.
+        var wanted: UInt32 = 0
+        /// The events that the kernel reports.
+        var armed: UInt32 = 0
+        /// The handle that it belongs to.
+        var shard: CurlShard?
+    }
+
     private let epoll: Int32
     /// An eventfd that ends the wait.
     private let bell: Int32
-    /// A timerfd that ends the wait. The kernel reads the clock.
-    private let alarm: Int32
-    /// The milliseconds that the alarm was last set for; `nil` after it rang.
-    private var alarmDelay: Int?
-    /// Whether libcurl's timer is due.
-    private var isDue = false
-    /// The milliseconds until libcurl's timer is due; `nil` if the alarm rings by then.
-    private var delay: Int?
-    /// For each descriptor, the events that libcurl waits for and those that the kernel reports.
-    private var sockets: [(wanted: UInt32, armed: UInt32)] = []
+    private(set) var shards: [CurlShard] = []
+    /// The watched descriptors, by their number.
+    private var watched: [Watched] = []
     private var events = [epoll_event](repeating: epoll_event(), count: 64)
 
+    /// Edges, so that neither the bell nor an alarm is read.
+    private static let edges = EPOLLIN.rawValue | EPOLLET.rawValue
+
     /// Returns `nil` if the process has no descriptors left.
-    init?(_ multi: UnsafeMutableRawPointer) {
-        self.multi = multi
+    init?() {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-        alarm = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
-        // Edges, so that neither is read.
-        let edges = EPOLLIN.rawValue | EPOLLET.rawValue
-        guard [bell, alarm].allSatisfy({ control(EPOLL_CTL_ADD, $0, edges) }) else {
-            for descriptor in [epoll, bell, alarm] { close(descriptor) }
+        guard control(EPOLL_CTL_ADD, bell, Self.edges) else {
+            for descriptor in [epoll, bell] { close(descriptor) }
             return nil
         }
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        starwatch_multi_set_callbacks(multi, starwatchWatchSocket, starwatchSetTimer, context)
     }
 
-    /// Closes libcurl's handle first, which still calls back.
+    /// Adds one of libcurl's handles.
+    ///
+    /// - Parameter connections: The number of connections that it keeps.
+    /// - Returns: `nil` if the process has no descriptors or memory left.
+    func addShard(connections: Int) -> CurlShard? {
+        guard let shard = CurlShard(of: self, connections: connections) else { return nil }
+        guard control(EPOLL_CTL_ADD, shard.alarm, Self.edges) else {
+            shard.close()
+            return nil
+        }
+        shards.append(shard)
+        self[shard.alarm].shard = shard
+        return shard
+    }
+
     func shutdown() {
-        curl_multi_cleanup(multi)
-        for descriptor in [epoll, bell, alarm] { close(descriptor) }
+        for shard in shards { shard.close() }
+        (shards, watched) = ([], [])
+        for descriptor in [epoll, bell] { close(descriptor) }
     }
 
     /// Ends the wait, from any thread.
@@ -54,80 +68,57 @@ final class SocketPoller {
         _ = write(bell, &one, MemoryLayout<UInt64>.size)
     }
 
-    /// Lets libcurl do what its timer asked for, such as the start of a request.
-    func runTimer() {
-        guard isDue else { return }
-        isDue = false
-        act(on: CURL_SOCKET_TIMEOUT, 0)
-    }
+    func runTimers() { for shard in shards { shard.runTimer() } }
 
-    /// Waits until a socket is ready, the timer is due, ``wake()`` is called or `limit` has passed, and lets libcurl work on
+    /// Waits until a socket is ready, a timer is due, ``wake()`` is called or `limit` has passed, and lets libcurl work on
     /// the ready sockets.
     ///
     /// - Parameter limit: Milliseconds; 0 only looks, -1 sets no limit.
     func wait(limit: Int32) {
-        setAlarm()
-        let count = epoll_wait(epoll, &events, Int32(events.count), isDue ? 0 : limit)
+        for shard in shards { shard.setAlarm() }
+        let count = epoll_wait(epoll, &events, Int32(events.count), shards.contains(where: \.isDue) ? 0 : limit)
         guard count > 0 else { return }
-        for event in events[..<Int(count)] {
-            switch event.data.fd {
-            case bell: break
-            case alarm: (alarmDelay, isDue) = (nil, true)
-            case let socket: serve(socket, event.events)
-            }
-        }
+        for event in events[..<Int(count)] where event.data.fd != bell { serve(event.data.fd, event.events) }
     }
 
     private func serve(_ socket: Int32, _ events: UInt32) {
-        let index = Int(socket)
-        sockets[index].armed = 0
+        guard let shard = self[socket].shard else { return }
+        if socket == shard.alarm { return shard.ring() }
+        self[socket].armed = 0
         // An earlier event can have ended the request.
-        guard sockets[index].wanted != 0 else { return }
-        act(on: socket, Self.condition(events))
+        guard self[socket].wanted != 0 else { return }
+        shard.act(on: socket, Self.condition(events))
         arm(socket)
     }
 
     /// Watches `socket` for what libcurl waits for.
-    fileprivate func watch(_ socket: Int32, _ interest: Int32) {
-        let index = Int(socket)
-        while sockets.count <= index { sockets.append((0, 0)) }
+    func watch(_ socket: Int32, _ interest: Int32, for shard: CurlShard) {
         var wanted: UInt32 = 0
         if interest != CURL_POLL_REMOVE {
             if interest & CURL_POLL_IN != 0 { wanted |= EPOLLIN.rawValue }
             if interest & CURL_POLL_OUT != 0 { wanted |= EPOLLOUT.rawValue }
         }
-        sockets[index].wanted = wanted
+        (self[socket].wanted, self[socket].shard) = (wanted, shard)
         // The number can be that of another socket when libcurl names it again.
-        if wanted == 0 { sockets[index].armed = 0 }
+        if wanted == 0 { self[socket].armed = 0 }
         arm(socket)
     }
 
     private func arm(_ socket: Int32) {
-        let (wanted, armed) = sockets[Int(socket)]
+        let (wanted, armed) = (self[socket].wanted, self[socket].armed)
         guard wanted != 0, wanted != armed else { return }
-        sockets[Int(socket)].armed = wanted
+        self[socket].armed = wanted
         let events = wanted | EPOLLONESHOT.rawValue
         if !control(EPOLL_CTL_MOD, socket, events) { _ = control(EPOLL_CTL_ADD, socket, events) }
     }
 
-    /// - Parameter milliseconds: Negative if libcurl needs no timer. An alarm that is set finds nothing to do then.
-    fileprivate func setTimer(_ milliseconds: Int) {
-        isDue = milliseconds == 0
-        delay = milliseconds > 0 ? milliseconds : nil
-    }
-
-    /// Sets the alarm, unless it rings before. libcurl then says how much is left.
-    private func setAlarm() {
-        guard let delay else { return }
-        self.delay = nil
-        if let alarmDelay, alarmDelay <= delay { return }
-        alarmDelay = delay
-        starwatch_set_alarm(alarm, delay)
-    }
-
-    private func act(on socket: Int32, _ condition: Int32) {
-        var running: Int32 = 0
-        curl_multi_socket_action(multi, socket, condition, &running)
+    private subscript(descriptor: Int32) -> Watched {
+        get { watched.indices.contains(Int(descriptor)) ? watched[Int(descriptor)] : Watched() }
+        _modify {
+            let index = Int(descriptor)
+            while watched.count <= index { watched.append(Watched()) }
+            yield &watched[index]
+        }
     }
 
     private func control(_ operation: Int32, _ socket: Int32, _ wanted: UInt32) -> Bool {
@@ -145,28 +136,4 @@ final class SocketPoller {
         if events & EPOLLERR.rawValue != 0 { condition |= CURL_CSELECT_ERR }
         return condition
     }
-}
-
-/// libcurl's callback that says what it waits for on a socket.
-private func starwatchWatchSocket(
-    easy: UnsafeMutableRawPointer?,
-    socket: Int32,
-    interest: Int32,
-    context: UnsafeMutableRawPointer?,
-    unused: UnsafeMutableRawPointer?
-) -> Int32 {
-    guard let context else { return 0 }
-    Unmanaged<SocketPoller>.fromOpaque(context).takeUnretainedValue().watch(socket, interest)
-    return 0
-}
-
-/// libcurl's callback that sets its only timer.
-private func starwatchSetTimer(
-    multi: UnsafeMutableRawPointer?,
-    milliseconds: Int,
-    context: UnsafeMutableRawPointer?
-) -> Int32 {
-    guard let context else { return 0 }
-    Unmanaged<SocketPoller>.fromOpaque(context).takeUnretainedValue().setTimer(milliseconds)
-    return 0
 }

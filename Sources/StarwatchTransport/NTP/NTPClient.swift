@@ -30,10 +30,7 @@ package struct NTPClient: Sendable {
         clock: @escaping @Sendable () -> ClockReading,
         nonce: @escaping @Sendable () -> UInt64 = { .random(in: 1 ... .max) }
     ) {
-        self.host = host
-        self.port = port
-        self.clock = clock
-        self.nonce = nonce
+        (self.host, self.port, self.clock, self.nonce) = (host, port, clock, nonce)
     }
 
     /// Sends one request and returns the server's time.

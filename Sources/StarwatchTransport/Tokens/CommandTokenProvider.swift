@@ -24,11 +24,7 @@ package actor CommandTokenProvider: MintingTokenProvider {
         minted = MintedToken(lifetime: lifetime, refreshBefore: refreshBefore)
     }
 
-    func mint(
-        for account: DID,
-        dialect: Dialect,
-        serverTime: Timestamp
-    ) async throws(TokenError) -> AccessToken {
+    func mint(for account: DID, dialect: Dialect, serverTime: Timestamp) async throws(TokenError) -> AccessToken {
         let output: String
         do {
             output = try await runCommand(argv)

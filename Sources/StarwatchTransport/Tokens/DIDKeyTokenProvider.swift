@@ -26,14 +26,10 @@ package actor DIDKeyTokenProvider: MintingTokenProvider {
     }
 
     /// Rejects an account whose DID does not match the key: the server would only report that it found no key.
-    package func validate(account: DID) async throws(TokenError) {
-        _ = try currentKey(of: account)
-    }
+    package func validate(account: DID) async throws(TokenError) { _ = try currentKey(of: account) }
 
     /// The DID of the key, its address in mixed case as apps write it (EIP-55); `nil` if the file holds no key.
-    package var ownDID: DID? {
-        (try? file.read()).flatMap { try? Self.did(ofKey: $0, setting: Self.setting) }
-    }
+    package var ownDID: DID? { (try? file.read()).flatMap { try? Self.did(ofKey: $0, setting: Self.setting) } }
 
     /// Returns the DID of the key in a file's content.
     ///
@@ -49,11 +45,7 @@ package actor DIDKeyTokenProvider: MintingTokenProvider {
         return did
     }
 
-    func mint(
-        for account: DID,
-        dialect: Dialect,
-        serverTime: Timestamp
-    ) async throws(TokenError) -> AccessToken {
+    func mint(for account: DID, dialect: Dialect, serverTime: Timestamp) async throws(TokenError) -> AccessToken {
         let key = try currentKey(of: account)
         let claims = minted.claims(for: account, dialect: dialect, now: serverTime)
         guard let text = CompactJWT.sign(claims, key: key) else {

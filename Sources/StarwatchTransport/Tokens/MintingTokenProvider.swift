@@ -12,11 +12,7 @@ protocol MintingTokenProvider: TokenProvider, Actor {
     /// Obtains a new token.
     ///
     /// - Throws: ``TokenError`` when the token cannot be signed, or the command fails.
-    func mint(
-        for account: DID,
-        dialect: Dialect,
-        serverTime: Timestamp
-    ) async throws(TokenError) -> AccessToken
+    func mint(for account: DID, dialect: Dialect, serverTime: Timestamp) async throws(TokenError) -> AccessToken
 }
 
 extension MintingTokenProvider {
@@ -40,9 +36,7 @@ extension MintingTokenProvider {
         return token
     }
 
-    package func refuse(_ token: AccessToken, for purpose: TokenPurpose) async {
-        minted.drop(token)
-    }
+    package func refuse(_ token: AccessToken, for purpose: TokenPurpose) async { minted.drop(token) }
 
     package func forget() async { minted.drop() }
 
@@ -78,10 +72,7 @@ struct MintedToken {
         scope: String = TokenScope.standard,
         makeID: @escaping @Sendable () -> String = { RandomID.uuid() }
     ) {
-        self.lifetime = lifetime
-        self.refreshBefore = refreshBefore
-        self.scope = scope
-        self.makeID = makeID
+        (self.lifetime, self.refreshBefore, self.scope, self.makeID) = (lifetime, refreshBefore, scope, makeID)
     }
 
     /// The claims of a new token.
@@ -115,11 +106,7 @@ struct MintedToken {
         entry = Entry(token: token, account: account, dialect: dialect, mintedAt: now, lifetime: expiry - now)
     }
 
-    mutating func drop() {
-        entry = nil
-    }
+    mutating func drop() { entry = nil }
 
-    mutating func drop(_ token: AccessToken) {
-        if entry?.token.rawValue == token.rawValue { entry = nil }
-    }
+    mutating func drop(_ token: AccessToken) { if entry?.token.rawValue == token.rawValue { entry = nil } }
 }

@@ -33,9 +33,7 @@ package struct SecretFile: Sendable, CustomStringConvertible, CustomReflectable 
         limitBytes: Int = 1024 * 1024,
         user: UInt32 = geteuid()
     ) {
-        self.user = user
-        self.setting = setting
-        self.limitBytes = limitBytes
+        (self.user, self.setting, self.limitBytes) = (user, setting, limitBytes)
         if !path.hasPrefix("/"), !path.split(separator: "/").contains(".."), let credentialsDirectory,
             access(credentialsDirectory + "/" + path, F_OK) == 0
         {

@@ -28,15 +28,9 @@ package actor SharedSecretTokenProvider: MintingTokenProvider {
         minted = MintedToken(lifetime: lifetime, refreshBefore: refreshBefore, scope: scope, makeID: makeID)
     }
 
-    package func validate(account: DID) async throws(TokenError) {
-        _ = try currentSecret()
-    }
+    package func validate(account: DID) async throws(TokenError) { _ = try currentSecret() }
 
-    func mint(
-        for account: DID,
-        dialect: Dialect,
-        serverTime: Timestamp
-    ) async throws(TokenError) -> AccessToken {
+    func mint(for account: DID, dialect: Dialect, serverTime: Timestamp) async throws(TokenError) -> AccessToken {
         let secret = try currentSecret()
         let claims = minted.claims(for: account, dialect: dialect, now: serverTime)
         return AccessToken(rawValue: CompactJWT.sign(claims, secret: secret), expiresAt: claims.expiresAt)

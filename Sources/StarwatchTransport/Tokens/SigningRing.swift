@@ -14,9 +14,7 @@ struct SigningRing {
     private var retryAt: Timestamp?
 
     init(account: DID, generation: UInt64, signers: [Signer]) {
-        self.account = account
-        self.generation = generation
-        self.signers = signers
+        (self.account, self.generation, self.signers) = (account, generation, signers)
     }
 
     /// The key to sign with; `nil` without an active key.

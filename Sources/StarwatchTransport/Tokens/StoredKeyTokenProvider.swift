@@ -44,11 +44,7 @@ package actor StoredKeyTokenProvider: MintingTokenProvider {
         if signer.kid != former { minted.drop() }
     }
 
-    func mint(
-        for account: DID,
-        dialect: Dialect,
-        serverTime: Timestamp
-    ) async throws(TokenError) -> AccessToken {
+    func mint(for account: DID, dialect: Dialect, serverTime: Timestamp) async throws(TokenError) -> AccessToken {
         let claims = minted.claims(for: account, dialect: dialect, now: serverTime)
         guard let text = ring?.current?.sign(claims) else { throw .noSigningKey }
         return AccessToken(rawValue: text, expiresAt: claims.expiresAt)
@@ -82,7 +78,6 @@ package actor StoredKeyTokenProvider: MintingTokenProvider {
     }
 }
 
-/// A source of stored signing keys.
 package protocol SigningKeySource: Sendable {
     /// A counter of changes. As long as it stays, the keys of an account stay.
     var generation: UInt64 { get }

@@ -28,9 +28,7 @@ package final class TokenMemory: TokenProvider {
         monotonic: @escaping @Sendable () -> Duration,
         onAnswer: @escaping @Sendable (_ isToken: Bool) -> Void = { _ in }
     ) {
-        self.provider = provider
-        self.monotonic = monotonic
-        self.onAnswer = onAnswer
+        (self.provider, self.monotonic, self.onAnswer) = (provider, monotonic, onAnswer)
     }
 
     package var isAnonymous: Bool { provider.isAnonymous }
@@ -90,9 +88,7 @@ package final class TokenMemory: TokenProvider {
         try await Offload.run { [provider] () throws(TokenError) in try await provider.validate(account: account) }
     }
 
-    package var expiry: Timestamp? {
-        get async { await Offload.run { [provider] in await provider.expiry } }
-    }
+    package var expiry: Timestamp? { get async { await Offload.run { [provider] in await provider.expiry } } }
 
     package var poolRemaining: Int? {
         get async { await Offload.run { [provider] in await provider.poolRemaining } }

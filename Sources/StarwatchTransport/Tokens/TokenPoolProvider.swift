@@ -24,9 +24,7 @@ package actor TokenPoolProvider: TokenProvider {
     private var lastAccount: DID?
     private var lastTime: Timestamp?
 
-    package init(file: SecretFile) {
-        self.file = file
-    }
+    package init(file: SecretFile) { self.file = file }
 
     package func token(
         for account: DID,
@@ -55,9 +53,7 @@ package actor TokenPoolProvider: TokenProvider {
         }
     }
 
-    package func validate(account: DID) async throws(TokenError) {
-        try reload()
-    }
+    package func validate(account: DID) async throws(TokenError) { try reload() }
 
     /// Expiry of the token that polls use now; `nil` before the first request, and when no token is valid.
     package var expiry: Timestamp? {

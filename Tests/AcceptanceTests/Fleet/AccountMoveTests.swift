@@ -6,15 +6,15 @@ import Testing
 
 /// An account moves from an agent of its own to one with many accounts, and back, while its projects change.
 @Suite(.serialized) struct AccountMoveTests {
-    private static let did = FleetWorld.did(1)
+    private static let did = AgentWorld.did(1)
 
-    let fleet: FleetWorld
+    let fleet: AgentWorld
     /// The agent for one account, with a master key of its own.
     let one: AgentWorld
 
     init() async throws {
         // Each plan changes once, because the server replaces a change by the next one of its plan.
-        let fleet = try await FleetWorld(plans: 1000, latency: .milliseconds(100))
+        let fleet = try await AgentWorld.ofAccounts(plans: 1000, latency: .milliseconds(100))
         self.fleet = fleet
         one = try await AgentWorld(mock: fleet.mock) { _ in
         } configure: { configuration, workspace in

@@ -10,24 +10,24 @@ import Testing
     }
 
     @Test func addNamesEachLineWithAMistakeAndAddsTheOthers() async throws {
-        let world = try await FleetWorld()
+        let world = try await AgentWorld.ofAccounts()
         let agent = try await world.start()
         let plan = world.mock.planIDs[0]
         let lines = [
-            #"{"did": "\#(FleetWorld.did(1))", "stars": ["\#(plan)"]}"#,
+            #"{"did": "\#(AgentWorld.did(1))", "stars": ["\#(plan)"]}"#,
             "did:ethr:0x1",
             "",
-            #"{"did": "\#(FleetWorld.did(2))", "stars": ["no plan"]}"#,
-            #"{"did": "\#(FleetWorld.did(1))", "stars": []}"#,
-            #"{"did": "\#(FleetWorld.did(3))", "star": ["\#(plan)"]}"#,
-            #"{"did": "\#(FleetWorld.did(4))", "stars": "\#(plan)"}"#,
+            #"{"did": "\#(AgentWorld.did(2))", "stars": ["no plan"]}"#,
+            #"{"did": "\#(AgentWorld.did(1))", "stars": []}"#,
+            #"{"did": "\#(AgentWorld.did(3))", "star": ["\#(plan)"]}"#,
+            #"{"did": "\#(AgentWorld.did(4))", "stars": "\#(plan)"}"#,
             #"{"stars": ["\#(plan)"]}"#,
             #"{"did": "alice"}"#,
             #"{"did": "did:ethr:0x12"}"#,
-            #"{"did": "\#(FleetWorld.did(5))"}"#,
+            #"{"did": "\#(AgentWorld.did(5))"}"#,
         ]
         let form =
-            #"must be JSON of the form {"did": "did:ethr:0x…", "stars": ["…"], "sinks": {"hook": {"url": "https://…"}}}; the others are added."#
+            #"must be JSON of the form {"did": "did:ethr:0x…", "stars": ["…"], "polls": ["…"], "sinks": {"hook": {"url": "https://…"}}}; the others are added."#
         let refused = [
             (2, form),
             (
@@ -68,11 +68,11 @@ import Testing
 
     /// The command sends 500 lines in one request.
     @Test func aDIDThatStandsTwiceIsFoundInALongFile() async throws {
-        let world = try await FleetWorld()
+        let world = try await AgentWorld.ofAccounts()
         let agent = try await world.start()
         var accounts = world.accounts(600)
         accounts.append(.init(did: accounts[0].did, stars: []))
-        let result = try await world.command(["accounts", "add", "--stdin"], input: FleetWorld.lines(accounts))
+        let result = try await world.command(["accounts", "add", "--stdin"], input: AgentWorld.lines(accounts))
         #expect(result.status == 1)
         #expect(result.output == "Accounts: 600 added, 1 refused.\n")
         #expect(result.errors == "starwatch: line 601: has the DID of line 1; leave one of the two out.\n")
@@ -92,9 +92,9 @@ import Testing
     }
 
     @Test func anAccountIsAddedPausedResumedRemovedAndErased() async throws {
-        let world = try await FleetWorld()
+        let world = try await AgentWorld.ofAccounts()
         let agent = try await world.start()
-        let (did, plans) = (FleetWorld.did(1), world.mock.planIDs)
+        let (did, plans) = (AgentWorld.did(1), world.mock.planIDs)
         func say(_ arguments: String...) async throws -> CommandResult { try await world.command(arguments) }
 
         #expect(
@@ -136,9 +136,9 @@ import Testing
     }
 
     @Test func anAddressComesFromAFileOrALineAndIsNeverShown() async throws {
-        let world = try await FleetWorld(sink: "{name: hook, kind: webhook}")
+        let world = try await AgentWorld.ofAccounts(haveHooks: true)
         let agent = try await world.start()
-        let (did, plan) = (FleetWorld.did(1), world.mock.planIDs[0])
+        let (did, plan) = (AgentWorld.did(1), world.mock.planIDs[0])
         let file = world.workspace.path("hook.json")
         func write(_ text: String, mode: Int = 0o600) throws {
             try world.workspace.write(text, to: "hook.json")
@@ -168,7 +168,7 @@ import Testing
         try write(#"{"url": "\#(world.mock.url)/hook"}"#)
         #expect(try await add().output == "Accounts: 1 added.\n")
         #expect(try await add().output == "Accounts: 1 unchanged.\n")
-        let line = #"{"did": "\#(FleetWorld.did(2))", "sinks": {"phone": {"url": "https://example.org"}}}"# + "\n"
+        let line = #"{"did": "\#(AgentWorld.did(2))", "sinks": {"phone": {"url": "https://example.org"}}}"# + "\n"
         let refused = try await world.command(["accounts", "add", "--stdin"], input: line)
         #expect(refused.errors.contains("line 1: There is no sink of that name; those that take an address are hook."))
         let shown = try await world.command(["accounts", "show", did])
@@ -187,9 +187,9 @@ import Testing
     }
 
     @Test func mistakesOfTheOtherCommandsAreOneSentence() async throws {
-        let world = try await FleetWorld()
+        let world = try await AgentWorld.ofAccounts()
         let agent = try await world.start()
-        let did = FleetWorld.did(7)
+        let did = AgentWorld.did(7)
         let unknown = "starwatch: There is no such account; see starwatch accounts list.\n"
         for verb in ["show", "pause", "resume", "remove"] {
             let result = try await world.command(["accounts", verb, did])
@@ -203,7 +203,7 @@ import Testing
             (["accounts", "add", did, "--stdin"], 2, "Give either a DID or --stdin."),
             (
                 ["accounts", "add", "--stdin", "--star", "x"], 2,
-                "With --stdin, the stars and addresses stand in its lines."
+                "With --stdin, the stars, polls and addresses stand in its lines."
             ),
             (["accounts", "add", "alice"], 1, "That is not a DID; it has the form did:method:id."),
             (["stars", "list"], 1, "This agent works for many accounts; name one with --account."),
@@ -231,8 +231,8 @@ import Testing
         let world = try await AgentWorld()
         let agent = try await world.start()
         let commands = [
-            ["accounts", "list"], ["accounts", "add", FleetWorld.did(1)],
-            ["stars", "list", "--account", FleetWorld.did(1)],
+            ["accounts", "list"], ["accounts", "add", AgentWorld.did(1)],
+            ["stars", "list", "--account", AgentWorld.did(1)],
         ]
         for command in commands {
             let result = try await starwatch(command + ["--config", world.config])
@@ -246,13 +246,13 @@ import Testing
         try await world.mock.stop()
     }
 
-    private func list(_ world: FleetWorld, _ arguments: [String]) async throws -> [Report] {
+    private func list(_ world: AgentWorld, _ arguments: [String]) async throws -> [Report] {
         let result = try await world.command(["accounts", "list", "--json"] + arguments)
         #expect(result.status == 0, "\(result.errors)")
         return try JSONDecoder().decode([Report].self, from: Data(result.output.utf8))
     }
 
-    private func show(_ world: FleetWorld, _ did: String) async throws -> Report {
+    private func show(_ world: AgentWorld, _ did: String) async throws -> Report {
         let result = try await world.command(["accounts", "show", did, "--json"])
         #expect(result.status == 0, "\(result.errors)")
         return try JSONDecoder().decode(Report.self, from: Data(result.output.utf8))

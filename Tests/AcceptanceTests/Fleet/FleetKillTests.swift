@@ -15,13 +15,13 @@ import Testing
         let seed = UInt64.random(in: 0...UInt64.max)
         print("the seed of the kills is \(seed)")
         var random = Seeded(state: seed)
-        let world = try await FleetWorld(plans: 20, latency: .milliseconds(10), sink: "{name: hook, kind: webhook}")
+        let world = try await AgentWorld.ofAccounts(plans: 20, latency: .milliseconds(10), haveHooks: true)
         var accounts = world.accounts(50)
         for index in accounts.indices {
             accounts[index].sinks = ["hook": ["url": "\(world.mock.url)/hook?\(index)"]]
         }
         var agent = try await world.start()
-        let added = try await world.command(["accounts", "add", "--stdin"], input: FleetWorld.lines(accounts))
+        let added = try await world.command(["accounts", "add", "--stdin"], input: AgentWorld.lines(accounts))
         #expect(added.output == "Accounts: 50 added.\n" && added.status == 0, "\(added.errors)")
         let pseudonyms = try await pseudonyms(in: world)
         try #require(pseudonyms.count == 50)
@@ -90,7 +90,7 @@ import Testing
         return try JSONDecoder().decode(Body.self, from: body).account
     }
 
-    private func pseudonyms(in world: FleetWorld) async throws -> [String: String] {
+    private func pseudonyms(in world: AgentWorld) async throws -> [String: String] {
         struct Report: Decodable { let did, pseudonym: String }
         let listed = try await world.command(["accounts", "list", "--json"])
         let reports = try JSONDecoder().decode([Report].self, from: Data(listed.output.utf8))

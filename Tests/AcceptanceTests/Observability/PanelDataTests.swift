@@ -82,11 +82,11 @@ import Testing
     @Test func everyQueryOfTheFleetHasASampleWhenAccountsAreVisited() async throws {
         let dashboard = try #require(try Dashboard.all().first { $0.uid == Self.fleet })
         #expect(dashboard.panelQueries.count > 10)
-        let world = try await FleetWorld()
+        let world = try await AgentWorld.ofAccounts()
         let agent = try await world.start()
         let added = try await world.command(
             ["accounts", "add", "--stdin"],
-            input: FleetWorld.lines(world.accounts(50))
+            input: AgentWorld.lines(world.accounts(50))
         )
         #expect(added.status == 0, "\(added.errors)")
         let prometheus = try await Prometheus(

@@ -3,6 +3,10 @@ import Foundation
 /// The configuration of an agent under test. Ports are free ones, files are the workspace's.
 struct TestConfiguration {
     var server: String
+    /// Lines of the section besides the address.
+    var serverLines = ""
+    /// Whether the agent serves many accounts, each with plans of its own.
+    var isOfMany = false
     var plans: [String]
     var did = "did:ethr:0x00000000000000000000000000000000000000aa"
     var every = "1s"
@@ -32,8 +36,8 @@ struct TestConfiguration {
         """
         server:
           url: \(server)
-        identity:
-          did: "\(did)"
+          \(serverLines)
+        \(isOfMany ? "accounts: many\nfleet: {requests_per_second: 10000}" : "identity: {did: \"\(did)\"}")
         auth:
           \(auth)
         storage:
@@ -46,7 +50,7 @@ struct TestConfiguration {
             every: \(every)
             bootstrap: \(bootstrap)
             stale_after: \(staleAfter)
-            plan_ids: [\(plans.map { "\"\($0)\"" }.joined(separator: ", "))]
+            \(isOfMany ? "" : "plan_ids: [\(plans.map { "\"\($0)\"" }.joined(separator: ", "))]")
           \(polls.joined(separator: "\n  "))
         limits:
           requests_per_minute: \(requestsPerMinute)

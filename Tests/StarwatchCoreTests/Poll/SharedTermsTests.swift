@@ -15,6 +15,8 @@ import Testing
     @Test func anAnswerLivesAFifthOfTheIntervalAndAtMostFiveMinutes() {
         #expect(Self.quarter.life == .seconds(180))
         #expect(SharedTerms(interval: .seconds(86_400), gap: .seconds(86_400)).life == .seconds(300))
+        #expect(Self.quarter.answers == 5)
+        #expect(SharedTerms(interval: .seconds(3601), gap: .seconds(3601)).answers == 13)
     }
 
     @Test func anAccountNeedsWhatItHasNotSeen() {
@@ -81,14 +83,36 @@ import Testing
     @Test func onlyTheStarsOfTheLastPollCount() {
         var seen = SeenStars()
         let stream = StreamKey(account: DID("did:ethr:0x1")!, server: "s", poll: PollName("p")!)
-        seen.note(["a", "b"], of: stream, at: .zero)
+        seen.note(["a", "b"], of: stream, shares: true, at: .zero)
         #expect(seen.has(["a", "b"], of: stream))
         #expect(!seen.has(["a"], of: stream))
-        seen.note(["a"], of: stream, at: .zero)
+        seen.note(["a"], of: stream, shares: true, at: .zero)
         #expect(!seen.has(["a", "b"], of: stream))
-        seen.note(["a"], of: StreamKey(account: DID("did:ethr:0x2")!, server: "s", poll: PollName("p")!), at: .days(9))
+        let other = StreamKey(account: DID("did:ethr:0x2")!, server: "s", poll: PollName("p")!)
+        seen.note(["a"], of: other, shares: true, at: .days(9))
         #expect(!seen.has(["a"], of: stream))
         #expect(seen.count == 1)
+    }
+
+    @Test func eachPollCountsOnceAsWhatItDoesNext() {
+        var seen = SeenStars()
+        let streams = (0..<4).map { StreamKey(account: DID("did:ethr:0x\($0)")!, server: "s", poll: PollName("p")!) }
+        for stream in streams { seen.note(["a"], of: stream, shares: false, at: .zero) }
+        for stream in streams[1...] { seen.note(["a"], of: stream, shares: true, at: .zero) }
+        seen.note([], of: streams[3], shares: true, at: .zero)
+        #expect(SeenStars.Next.allCases.map { seen[$0] } == [2, 1, 1])
+        #expect(seen.count == 3)
+        seen.note(["b"], of: streams[3], shares: true, at: .days(9))
+        #expect(SeenStars.Next.allCases.map { seen[$0] } == [1, 0, 0])
+    }
+
+    @Test func theLastPortionIsFullWhenAPlanFindsNoRoom() {
+        var shared = SharedPlans()
+        let long = (0..<1000).map { "\($0):" + String(repeating: "x", count: 2000) }
+        shared.want([long[0]], at: .zero)
+        #expect(!shared.isFull && shared.has([long[0]]) && !shared.has([long[0], long[999]]))
+        shared.want(long, at: .zero)
+        #expect(shared.isFull && !shared.has([long[999]]))
     }
 }
 

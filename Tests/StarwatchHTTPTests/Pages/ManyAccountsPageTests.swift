@@ -7,11 +7,16 @@ import Testing
 
 /// The status page of an agent with `accounts: many`, which has no active identity.
 @Suite struct ManyAccountsPageTests {
-    private static func page(active: Int, _ problems: [StarwatchCore.Problem] = []) throws -> String {
+    private static func page(
+        active: Int,
+        more: String = "",
+        _ problems: [StarwatchCore.Problem] = []
+    ) throws -> String {
         var status = StatusPageTests.healthy
         status.identity = nil
         status.polls["offers_to_me"] = nil
-        let accounts = #"{"active":\#(active),"paused":3,"due":0,"stale":0,"without_address":0,"round_seconds":16}"#
+        let accounts =
+            #"{"active":\#(active),"paused":3,"due":0,"stale":0,"without_address":0,"round_seconds":16\#(more)}"#
         status.accounts = try JSONDecoder().decode(AgentStatus.Accounts.self, from: Data(accounts.utf8))
         if let first = problems.first { status.take(problems, headline: first.title) }
         return StatusPage(status: status).frame.html(nonce: "n", canControl: false).text
@@ -24,6 +29,13 @@ import Testing
         #expect(page.contains("<dt>Accounts</dt><dd>7 active <small>3 paused, 0 due</small></dd>"))
         #expect(page.contains("<dt>One round</dt><dd>takes at least 16 s</dd>"))
         #expect(!page.contains("signed out") && !page.contains("Identity"))
+    }
+
+    @Test func thePageSaysWhatSharedRequestsSave() throws {
+        let page = try Self.page(active: 7, more: #","round_requests":15,"shared_requests":3,"shared_polls":40"#)
+        #expect(page.contains("<dt>One round</dt><dd>takes 15 requests, at least 16 s</dd>"))
+        #expect(page.contains("<dt>Shared requests</dt><dd>3 <small>37 saved since the start</small></dd>"))
+        #expect(try !Self.page(active: 7).contains("Shared requests"))
     }
 
     @Test func withoutActiveAccountsTheNextCommandAddsOne() throws {

@@ -131,7 +131,7 @@ struct AdminServerTests {
         (status.server.tokenExpires, status.server.keyCreated) = (status.now, status.now)
         status.memory = AgentStatus.Memory(residentBytes: 2, settledBytes: 1)
         let accounts =
-            #"{"active":2,"paused":1,"due":1,"stale":0,"without_address":0,"oldest_due":"2026-01-01T00:00:00.000Z","round_seconds":0.5}"#
+            #"{"active":2,"paused":1,"due":1,"stale":0,"without_address":0,"oldest_due":"2026-01-01T00:00:00.000Z","round_seconds":0.5,"round_requests":5,"shared_requests":1,"shared_polls":7}"#
         status.accounts = try JSONDecoder().decode(AgentStatus.Accounts.self, from: Data(accounts.utf8))
         status.outbox.waiting = ["phone": .init(notifications: 1, since: status.now, nextAttempt: status.now)]
         status.outbox.waiting?["phone"]?.changes = 3
@@ -142,7 +142,7 @@ struct AdminServerTests {
             try await $0.get("/api/v1/status")
         }
         let golden = """
-            accounts.active accounts.due accounts.oldest_due accounts.paused accounts.round_seconds accounts.stale accounts.without_address \
+            accounts.active accounts.due accounts.oldest_due accounts.paused accounts.round_requests accounts.round_seconds accounts.shared_polls accounts.shared_requests accounts.stale accounts.without_address \
             canary.every_seconds canary.last_arrival clock.last_sync clock.server_time clock.skew_seconds clock.uncertainty_seconds digests.NAME.last_error_code \
             digests.NAME.last_run digests.NAME.last_status digests.NAME.next_run digests.NAME.timezone disk.database_bytes disk.free_bytes headline identity last_scrape \
             memory.resident_bytes memory.settled_bytes now \

@@ -15,7 +15,8 @@ import Testing
             limit: 9,
             owner: owner,
             now: now,
-            until: now + .seconds(30)
+            until: now + .seconds(30),
+            for: LeaseTerm(from: .zero)
         )
         return try #require(claimed.leases.first)
     }

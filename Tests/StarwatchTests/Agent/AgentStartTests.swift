@@ -88,7 +88,7 @@ import Testing
                 $0.polls[0].bootstrap = .beginning
                 $0.server.url = world.mock.url.replacing("127.0.0.1", with: "localhost")
             }
-            #expect(await agent.runtime.account.gate.dialect == nil)
+            #expect(agent.runtime.account.gate.known.dialect == nil)
             #expect(try await agent.state(of: world.did).fetchCursor == nil)
             // Its cursors are its own, and so are its rows.
             #expect(try await agent.runPoll(World.starred).new == 3)

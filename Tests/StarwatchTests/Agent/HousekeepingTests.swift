@@ -7,7 +7,7 @@ import Testing
 
 @testable import Starwatch
 
-@Suite struct HousekeepingTests {
+@Suite(.timeLimit(.minutes(5))) struct HousekeepingTests {
     /// An agent that is started more often than it cleans would keep everything for ever.
     @Test func itCleansSoonAfterTheStartAndThenAtItsInterval() async throws {
         try await World.with(.canonical, clock: .waiting) { world in

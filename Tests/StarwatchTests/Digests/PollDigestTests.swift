@@ -2,6 +2,7 @@ import MockEndorser
 import StarwatchCore
 import StarwatchStore
 import StarwatchTelemetry
+import Synchronization
 import Testing
 
 @testable import Starwatch
@@ -100,11 +101,12 @@ import Testing
             bench.clock.advance(by: DigestFetcher.timeout)
             #expect(await isFetched == nil)
             #expect(bench.count(.timeout) == 1)
-            async let cycle = agent.runtime.pollService.refresh(agent.runtime.polls[0])
+            let poll = agent.runtime.polls[0]
+            let cycle = try #require(agent.runtime.pollService.state.withLock { $0.running[poll.name] })
             await bench.clock.sleepers(atLeast: 1)
             bench.clock.advance(by: .seconds(60))
-            #expect(await cycle.outcome == .changed)
-            #expect(agent.metrics.polls.attempts[agent.runtime.polls[0].label].value == 2)
+            #expect(await cycle.value?.outcome == .changed)
+            #expect(agent.metrics.polls.attempts[poll.label].value == 2)
         }
     }
 

@@ -10,7 +10,7 @@ import Testing
 @testable import Starwatch
 
 /// An agent that works for many accounts, on one database.
-@Suite struct FleetTests {
+@Suite(.timeLimit(.minutes(5))) struct FleetTests {
     private static let first = TestAccount.ethr
     private static let second = TestAccount.other
 

@@ -202,6 +202,51 @@ import Testing
         #expect(part(seenUntil: 600, plans: [plan, "https://endorser.ch/entity/2"]) == nil)
     }
 
+    /// First polls ask alone, so a round becomes shorter when each account was polled.
+    @Test func theReachableIntervalCountsSharedRequestsOnce() async throws {
+        try await Crowd.with(.endorser) {
+            $0.fleet.requestsPerSecond = 1
+        } _: { crowd in
+            func accounts() async throws -> AgentStatus.Accounts? {
+                try await crowd.agent.perform(ControlAPI.status).accounts
+            }
+            #expect(try await accounts()?.roundRequests == 5)
+            #expect(await crowd.metric("starwatch_fleet_reachable_interval_seconds") == 5)
+            let additions = (12..<74).map { index in
+                AccountAdditions.Entry(did: Crowd.did(index).rawValue, stars: [crowd.plans[index % 4]])
+            }
+            // 74 requests in a minute would be too many; 5 are not.
+            let answer = try await crowd.agent.perform(ControlAPI.addAccounts, AccountAdditions(accounts: additions))
+            #expect(answer.warning == nil)
+            #expect(try await accounts()?.roundRequests == 67)
+            await crowd.round(after: .seconds(300))
+            // Waiting for the budget moves the clock, so that accounts are due again before others were polled.
+            for _ in 0..<2 { await crowd.round() }
+            let polled = try await accounts()
+            #expect(polled?.roundRequests == 5)
+            // An account without stars asks nothing.
+            try await crowd.setStars(of: 20, to: [])
+            await crowd.round()
+            let rested = try await accounts()
+            #expect(rested?.roundRequests == 5)
+            #expect(rested?.savedRequests ?? 0 > 20)
+        }
+    }
+
+    @Test func schedulesThatAskForTooMuchAreWarnedOf() async throws {
+        try await Crowd.with(.endorser) {
+            $0.fleet.sharedRequests = false
+            $0.fleet.requestsPerSecond = 1
+        } _: { crowd in
+            let additions = (12..<112).map { index in
+                AccountAdditions.Entry(did: Crowd.did(index).rawValue, stars: [crowd.plans[index % 4]])
+            }
+            let answer = try await crowd.agent.perform(ControlAPI.addAccounts, AccountAdditions(accounts: additions))
+            #expect(answer.warning?.contains("1m52s") == true)
+            #expect(try await crowd.agent.perform(ControlAPI.status).accounts?.sharedRequests == nil)
+        }
+    }
+
     @Test func twoThousandProjectsTakeThreeRequests() async throws {
         try await Crowd.with(.endorser, accounts: 60, plans: 2000) { crowd in
             for index in 0..<60 {

@@ -121,7 +121,7 @@ import Testing
             let visits = await withTaskGroup(of: Int.self) { group in
                 for _ in 0..<8 {
                     group.addTask(executorPreference: executor) {
-                        while !Task.isCancelled { for _ in 0..<100 { _ = await gate.dialect } }
+                        while !Task.isCancelled { for _ in 0..<100 { _ = await gate.shownCircuit } }
                         return 0
                     }
                 }

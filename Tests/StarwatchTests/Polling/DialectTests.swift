@@ -11,12 +11,12 @@ import Testing
         try await World.with(dialect) { world in
             world.mock.publish(count: changes)
             var agent = try await world.agent()
-            #expect(await agent.runtime.account.gate.dialect == nil)
+            #expect(agent.runtime.account.gate.known.dialect == nil)
             #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
-            #expect(await agent.runtime.account.gate.dialect?.rawValue == dialect.rawValue)
+            #expect(agent.runtime.account.gate.known.dialect?.rawValue == dialect.rawValue)
             #expect(world.mock.requestCount(of: .plansChanged) == 1)
             agent = try await world.agent()
-            #expect(await agent.runtime.account.gate.dialect?.rawValue == dialect.rawValue)
+            #expect(agent.runtime.account.gate.known.dialect?.rawValue == dialect.rawValue)
         }
     }
 
@@ -35,9 +35,9 @@ import Testing
                 $0.useTokens(in: world.folder)
             }
             #expect(try await agent.runPoll("offers").new == offers)
-            #expect(await agent.runtime.account.gate.dialect?.rawValue == (offers == 0 ? nil : dialect.rawValue))
+            #expect(agent.runtime.account.gate.known.dialect?.rawValue == (offers == 0 ? nil : dialect.rawValue))
             #expect(try await agent.runPoll(World.starred).new == 2)
-            #expect(await agent.runtime.account.gate.dialect?.rawValue == dialect.rawValue)
+            #expect(agent.runtime.account.gate.known.dialect?.rawValue == dialect.rawValue)
             #expect(try await agent.runPoll("offers").outcome == "unchanged")
             #expect(try world.announced.suffix(2) == ids[...])
         }
@@ -75,7 +75,7 @@ import Testing
             world.mock.script(.status(200, body: "{\"hello\":1}"), at: .plansChanged)
             let agent = try await world.agent()
             #expect(try await agent.runPoll(World.starred).outcome == "failed")
-            #expect(await agent.runtime.account.gate.dialect == nil)
+            #expect(agent.runtime.account.gate.known.dialect == nil)
             #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
         }
     }
@@ -178,7 +178,7 @@ import Testing
                 // This one finds that something is wrong, the next one what.
                 #expect(try await agent.runPoll(World.starred).new == 0)
                 #expect(try await agent.runPoll(World.starred).new == 2)
-                #expect(await agent.runtime.account.gate.dialect?.rawValue == dialect.rawValue)
+                #expect(agent.runtime.account.gate.known.dialect?.rawValue == dialect.rawValue)
                 #expect(try await agent.state(of: world.did).fetchCursor?.rawValue == after.last)
                 #expect(try world.announced == before + after)
                 await world.stopAgent()
@@ -230,7 +230,7 @@ import Testing
             }
             let ids = world.mock.publish(count: 3)
             #expect(try await agent.runPoll(World.starred).new == 3)
-            #expect(await agent.runtime.account.gate.dialect == .canonical)
+            #expect(agent.runtime.account.gate.known.dialect == .canonical)
             #expect(try world.announced == ids)
         }
     }

@@ -19,13 +19,13 @@ import Testing
             }
             #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
             #expect(try await agent.runPoll("offers").outcome == "bootstrapped")
-            let known = await agent.runtime.account.gate.dialect
+            let known = agent.runtime.account.gate.known.dialect
             #expect(known?.rawValue == dialect.rawValue)
             world.mock.script(.status(204), at: .plansChanged)
             world.mock.script(.status(204), at: .offersToMe)
             #expect(try await agent.runPoll(World.starred).outcome == "unchanged")
             #expect(try await agent.runPoll("offers").outcome == "unchanged")
-            #expect(await agent.runtime.account.gate.dialect == known)
+            #expect(agent.runtime.account.gate.known.dialect == known)
             let ids = world.mock.publish(count: 2)
             #expect(try await agent.runPoll(World.starred).new == 2)
             #expect(try world.announced == ids)
@@ -40,7 +40,7 @@ import Testing
             world.mock.publish(count: 3)
             world.mock.script(.status(204), at: .plansChanged)
             #expect(try await agent.runPoll(World.starred).outcome == "unchanged")
-            #expect(await agent.runtime.account.gate.dialect == nil)
+            #expect(agent.runtime.account.gate.known.dialect == nil)
             #expect(try await !agent.state(of: world.did).bootstrapped)
             #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
             #expect(try world.announced.isEmpty)

@@ -31,7 +31,13 @@ final class SecondOwner {
     /// - Parameter hidden: Whether the former owners still seem to have their leases.
     func claim(at now: Timestamp, for length: Duration, hidden: Bool) async {
         let former = hidden ? read("SELECT account, owner, epoch, due_at FROM leases WHERE owner IS NOT NULL") : []
-        let claimed = try? await store.accounts.claim(limit: 1000, owner: name, now: now, until: now + length)
+        let claimed = try? await store.accounts.claim(
+            limit: 1000,
+            owner: name,
+            now: now,
+            until: now + length,
+            for: LeaseTerm(from: .zero)
+        )
         leases = claimed?.leases ?? []
         forms =
             "[" + read("SELECT account FROM leases WHERE owner = ?1", name).map { "\"\($0)\"" }.joined(separator: ",")

@@ -71,9 +71,7 @@ struct ChatRequest {
             "title": .text(ChatText.markdown(message.title, limit: 256)),
             "description": .text(ChatText.markdown(message.body, limit: 4096)),
         ]
-        return [
-            "embeds": [embed.adding("url", message.webLink.map { .text($0) })], "allowed_mentions": ["parse": []],
-        ]
+        return ["embeds": [embed.adding("url", message.webLink.map { .text($0) })], "allowed_mentions": ["parse": []]]
     }
 
     private static func mattermost(_ message: ChatMessage) -> ChatJSON {
@@ -129,10 +127,7 @@ struct ChatRequest {
             "title": .text(ChatText.plain(message.title, limit: 500)),
             "message": .text(ChatText.plain(message.body, limit: 12_000)), "priority": message.isLow ? 2 : 5,
         ]
-        return json.adding(
-            "extras",
-            message.link.map { ["client::notification": ["click": ["url": .text($0)]]] }
-        )
+        return json.adding("extras", message.link.map { ["client::notification": ["click": ["url": .text($0)]]] })
     }
 
     private static func pushover(_ message: ChatMessage, user: String, token: String) -> ChatJSON {
@@ -171,5 +166,80 @@ private struct ChatMessage {
         // A text that needs no escape in any format.
         let isAddress = plan.wholeMatch(of: /https:\/\/[A-Za-z0-9.\-]+(:[0-9]+)?\/[A-Za-z0-9\/._~\-%]*/) != nil
         webLink = isAddress && plan.utf8.count <= 1000 ? plan : nil
+    }
+}
+
+/// JSON of a service, as its documentation writes it.
+indirect enum ChatJSON: Encodable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
+    ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    case text(String)
+    case number(Int)
+    case flag(Bool)
+    case list([ChatJSON])
+    case object([String: ChatJSON])
+
+    init(stringLiteral value: String) { self = .text(value) }
+    init(integerLiteral value: Int) { self = .number(value) }
+    init(booleanLiteral value: Bool) { self = .flag(value) }
+    init(arrayLiteral elements: ChatJSON...) { self = .list(elements) }
+    init(dictionaryLiteral elements: (String, ChatJSON)...) {
+        self = .object(Dictionary(uniqueKeysWithValues: elements))
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .text(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .flag(let value): try container.encode(value)
+        case .list(let value): try container.encode(value)
+        case .object(let value): try container.encode(value)
+        }
+    }
+
+    /// The object with a further member; the same one if `value` is `nil`.
+    func adding(_ name: String, _ value: ChatJSON?) -> ChatJSON {
+        guard case .object(var members) = self, let value else { return self }
+        members[name] = value
+        return .object(members)
+    }
+}
+
+/// Text in the markup of a service, within its limit.
+///
+/// Limits count UTF-16 units: no service counts a text as longer than that.
+struct ChatText: Sendable {
+    /// Returns a character as the service must get it, to be shown as it is.
+    let escape: @Sendable (Character) -> String
+
+    /// Text without markup.
+    static let plain = ChatText { String($0) }
+
+    /// HTML, as Matrix and Telegram read it. Slack reads the same three entities. A zero-width space keeps `@name` and `#tag` from
+    /// being a mention.
+    static let html = ChatText { character in
+        switch character {
+        case "&": "&amp;"
+        case "<": "&lt;"
+        case ">": "&gt;"
+        case "\"": "&quot;"
+        case "@", "#": "\(character)\u{200B}"
+        default: String(character)
+        }
+    }
+
+    /// Markdown, as Discord, Mattermost and Teams read it. A zero-width space keeps `@all` and `<@1>` from being a mention.
+    static let markdown = ChatText { character in
+        switch character {
+        case "\\", "*", "_", "~", "`", "|", ">", "<", "[", "]", "(", ")", "#", "+", "-", "!", ":": "\\\(character)"
+        case "@": "@\u{200B}"
+        default: String(character)
+        }
+    }
+
+    /// Escapes and cuts `text`.
+    func callAsFunction(_ text: String, limit: Int) -> String {
+        text.cut(to: limit, by: { $0.utf16.count }, escape: escape)
     }
 }

@@ -34,9 +34,7 @@ package struct ChatSink: AddressedSink {
             room: receiver.room,
             token: String(decoding: secret, as: UTF8.self)
         )
-        let headers = [
-            ("Content-Type", "application/json"), ("User-Agent", AgentVersion.userAgent),
-        ]
+        let headers = [("Content-Type", "application/json"), ("User-Agent", AgentVersion.userAgent)]
         let exchange = await http.exchange(
             HTTPRequest(
                 method: request.method,

@@ -1,0 +1,66 @@
+import StarwatchCore
+import StarwatchPolling
+import StarwatchStore
+import Synchronization
+
+/// The server of the accounts, as their claims see it.
+///
+/// While it takes no requests, only accounts with changes to deliver are claimed: the others keep their place in the line. A
+/// server that must be probed is probed by the visit of one account.
+final class VisitedServer: Sendable {
+    private struct State {
+        var readiness = ServerReadiness.ready
+        var readySince: Timestamp?
+        /// The account whose visit probes; `nil` if none does.
+        var prober: DID?
+    }
+
+    private let gate: Gate
+    /// Whether visits have other work than polls and delivery.
+    private let hasOtherWork: Bool
+    private let state = Mutex(State())
+
+    init(gate: Gate, options: AgentOptions) {
+        (self.gate, hasOtherWork) = (gate, options.delivery.stalenessNotice)
+    }
+
+    /// Looks whether the server takes requests.
+    func look(now: Timestamp) async throws(StoreError) {
+        let (readiness, since) = try await gate.readiness(now: now)
+        state.withLock { state in
+            let isProbed = readiness == .probe && state.prober != nil
+            (state.readiness, state.readySince) = (isProbed ? .waits(until: nil) : readiness, since)
+        }
+    }
+
+    /// The work that can be done now.
+    var work: VisitWork {
+        if case .waits = state.withLock({ $0.readiness }), !hasOtherWork { .delivery } else { .all }
+    }
+
+    /// The end of the server's wait; `nil` if there is none, or it is not known.
+    var waitsUntil: Timestamp? {
+        if case .waits(let until) = state.withLock({ $0.readiness }) { until } else { nil }
+    }
+
+    /// The number of accounts to claim.
+    func limit(_ batch: Int) -> Int { state.withLock { $0.readiness == .probe ? 1 : batch } }
+
+    func claimed(_ leases: [AccountLease]) {
+        state.withLock { state in if state.readiness == .probe { state.prober = leases.first?.account } }
+    }
+
+    /// - Returns: Whether the visit of the account has probed the server, so that others wait for its result.
+    func ended(_ account: DID) -> Bool {
+        state.withLock { state in
+            guard state.prober == account else { return false }
+            state.prober = nil
+            return true
+        }
+    }
+
+    /// The time since which an account that was due at `time` could have been visited.
+    func due(since time: Timestamp, now: Timestamp) -> Timestamp {
+        max(time, min(state.withLock { $0.readySince } ?? time, now))
+    }
+}

@@ -1,0 +1,219 @@
+/// The cause for which a run of the agent ended. The raw values are stored and shown.
+package enum RunEndCause: String, Sendable, Codable, CaseIterable {
+    /// It was asked to stop, by SIGTERM, SIGINT or its host program, and did.
+    case stopped
+    /// It was asked to stop, and was killed or ended itself before all work was done.
+    case stoppedLate = "stopped_late"
+    /// A part of it failed, so it ended itself.
+    case failed
+    /// A signal of a programming error or of the system ended it.
+    case crashed
+    /// The service manager ended it, because it showed no progress.
+    case watchdog
+    /// It was killed, and the kernel has killed a program for lack of memory since it started.
+    case outOfMemory = "out_of_memory"
+    /// It was killed.
+    case killed
+    /// The machine restarted or lost power.
+    case machineRestarted = "machine_restarted"
+
+    /// Whether somebody asked the agent to stop.
+    package var isAskedFor: Bool { self == .stopped || self == .stoppedLate }
+
+    /// The cause in words, after "It".
+    package var phrase: String {
+        switch self {
+        case .stopped: "was asked to stop"
+        case .stoppedLate: "was asked to stop, and did not end in time"
+        case .failed: "failed"
+        case .crashed: "crashed"
+        case .watchdog: "showed no progress, and the service manager ended it"
+        case .outOfMemory: "was killed, probably for lack of memory"
+        case .killed: "was killed"
+        case .machineRestarted: "ended with the machine, which restarted or lost power"
+        }
+    }
+}
+
+package struct RunEnd: Sendable, Hashable {
+    /// The time in which a run ended that could not record its end.
+    package struct Window: Sendable, Hashable {
+        /// The last sign of life.
+        package let after: Timestamp
+        /// The next start; `nil` for a run without one.
+        package let before: Timestamp?
+
+        package init(after: Timestamp, before: Timestamp?) { (self.after, self.before) = (after, before) }
+
+        /// The time in words, such as "between 12:00 and 12:05".
+        ///
+        /// - Parameter text: Writes a time.
+        package func phrase(_ text: (Timestamp) -> String) -> String {
+            guard let before else { return "after \(text(after))" }
+            return "between \(text(after)) and \(text(before))"
+        }
+    }
+
+    package let startedAt: Timestamp
+    /// The time of the end. With a ``window``, the next start, or the time just after the last sign of life if there is
+    /// none.
+    package let at: Timestamp
+    package let cause: RunEndCause
+    /// The signal of a crash.
+    package var signal: Int?
+    /// The time in which the run ended, if nothing recorded the end; `nil` if ``at`` is exact.
+    package var window: Window?
+    /// Whether the run recorded its end itself.
+    package var isRecorded = false
+
+    package init(startedAt: Timestamp, at: Timestamp, _ cause: RunEndCause, signal: Int? = nil) {
+        (self.startedAt, self.at, self.cause, self.signal) = (startedAt, at, cause, signal)
+    }
+
+    /// The cause in a phrase, with the signal's name.
+    package var phrase: String { cause.phrase + (signalName.map { " (\($0))" } ?? "") }
+
+    /// The cause and the time in a sentence after "It", without a full stop. An exact time is left out.
+    package var account: String { phrase + (window.map { ", \($0.phrase(\.iso8601))" } ?? "") }
+
+    package var signalName: String? { signal.map(Self.name) }
+
+    private static func name(ofSignal number: Int) -> String {
+        let names = [4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 11: "SIGSEGV"]
+        return names[number] ?? "signal \(number)"
+    }
+}
+
+/// The facts about the machine at the start of a run. A later start compares its own with them.
+package struct RunStart: Sendable, Hashable {
+    /// Changes with each start of the machine; empty if unknown. The first 16 characters count.
+    package let boot: String
+    /// The number of programs that the kernel has killed for lack of memory since the machine started.
+    package let memoryKills: Int
+    /// The last sign of life of the former run; `nil` if that recorded its end.
+    package var formerSign: Timestamp?
+
+    package init(boot: String, memoryKills: Int) {
+        self.boot = String(boot.filter { $0 != "-" }.prefix(16))
+        self.memoryKills = memoryKills
+    }
+
+    /// The text in the black box. With it, a mark fills one slot.
+    package var text: String {
+        "\(memoryKills) \(boot)" + (formerSign.map { " " + String($0.milliseconds, radix: 36) } ?? "")
+    }
+
+    /// `nil` for a text of something else.
+    init?(text: String) {
+        let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count >= 2, let kills = Int(parts[0]) else { return nil }
+        self.init(boot: String(parts[1]), memoryKills: kills)
+        if parts.count == 3 { formerSign = Int64(parts[2], radix: 36).map(Timestamp.init(milliseconds:)) }
+    }
+}
+
+/// Finds out how runs ended.
+package enum RunEndDecision {
+    /// The event that ends the last run, if that has no mark of an end: a start that has no mark yet, or a look at an agent
+    /// that does not run.
+    package struct Next: Sendable {
+        let start: RunStart
+        let at: Timestamp?
+
+        /// - Parameters:
+        ///   - start: The facts about the machine. Its sign is the last one of the run.
+        ///   - at: The time of the start; `nil` for a look.
+        package init(_ start: RunStart, at: Timestamp?) { (self.start, self.at) = (start, at) }
+    }
+
+    /// The ends of runs, the oldest first.
+    ///
+    /// - Parameters:
+    ///   - marks: The marks of the black box in their order.
+    ///   - next: What ends the last run; `nil` while that continues.
+    package static func ends(_ marks: [BlackBoxRecord], before next: Next? = nil) -> [RunEnd] {
+        var ends: [RunEnd] = []
+        var run: Run?
+        for mark in marks {
+            switch mark.kind {
+            case .start:
+                guard let start = RunStart(text: mark.text) else { continue }
+                if let end = run?.end(before: Next(start, at: mark.at)) { ends.append(end) }
+                run = Run(start: start, startedAt: mark.at, lastMark: mark.at)
+            case .stopping:
+                run?.isAsked = true
+                run?.lastMark = mark.at
+            case .crash: run?.crash = mark
+            case .end:
+                guard let former = run else { continue }
+                let cause = RunEndCause(rawValue: mark.text) ?? .stopped
+                var end = RunEnd(startedAt: former.startedAt, at: mark.at, cause)
+                end.isRecorded = true
+                ends.append(end)
+                run = nil
+            case .line: break
+            }
+        }
+        if let next, let end = run?.end(before: next) { ends.append(end) }
+        return ends
+    }
+
+    /// The ends nobody asked for within a time up to `now`, the oldest first.
+    package static func unasked(_ ends: [RunEnd], within age: Duration, now: Timestamp) -> [RunEnd] {
+        ends.filter { !$0.cause.isAskedFor && $0.at > now - age && $0.at <= now }
+    }
+
+    private struct Run {
+        let start: RunStart
+        let startedAt: Timestamp
+        var lastMark: Timestamp
+        var isAsked = false
+        var crash: BlackBoxRecord?
+
+        /// The end of a run that recorded none.
+        func end(before next: Next) -> RunEnd {
+            if let crash {
+                let words = crash.text.split(separator: " ")
+                let cause = words.first.flatMap { RunEndCause(rawValue: String($0)) } ?? .crashed
+                return RunEnd(
+                    startedAt: startedAt,
+                    at: crash.at,
+                    cause,
+                    signal: words.dropFirst().first.flatMap { Int($0) }
+                )
+            }
+            let cause: RunEndCause =
+                if isAsked {
+                    .stoppedLate
+                } else if !start.boot.isEmpty, !next.start.boot.isEmpty, start.boot != next.start.boot {
+                    .machineRestarted
+                } else if next.start.memoryKills > start.memoryKills {
+                    .outOfMemory
+                } else {
+                    .killed
+                }
+            let sign = sign(before: next)
+            var end = RunEnd(startedAt: startedAt, at: next.at ?? sign + .milliseconds(1), cause)
+            end.window = RunEnd.Window(after: sign, before: next.at)
+            return end
+        }
+
+        /// The last sign of life. One outside the run's time is that of another run, or of a clock that was set.
+        private func sign(before next: Next) -> Timestamp {
+            guard let sign = next.start.formerSign, sign >= lastMark, next.at.map({ sign <= $0 }) ?? true else {
+                return lastMark
+            }
+            return sign
+        }
+    }
+}
+
+/// A kind of journal entry. The raw values are stored and shown.
+package enum JournalKind: String, Sendable, Codable, CaseIterable {
+    /// An operator changed something.
+    case action
+    /// A configuration was reloaded or refused.
+    case reload
+    /// A run of the agent ended.
+    case runEnd = "run_end"
+}

@@ -1,0 +1,42 @@
+/// The requests that poll all accounts once.
+package struct FleetRound: Sendable, Hashable {
+    /// Polls that ask the server alone.
+    package let alone: Int
+    /// Requests for many accounts together.
+    package let shared: Int
+
+    package var requests: Int { alone + shared }
+
+    /// - Parameters:
+    ///   - polls: The polls of all active accounts.
+    ///   - sharing: The number of them that share requests.
+    ///   - portions: The requests that ask for all shared plans once.
+    ///   - answers: How often a round asks for each portion.
+    package init(polls: Int, sharing: Int = 0, portions: Int = 0, answers: Int = 1) {
+        let isShared = sharing > 0 && SharedTerms.isWorthwhile(accounts: sharing, portions: portions)
+        alone = max(polls - (isShared ? sharing : 0), 0)
+        // Each request is sent by the poll of one account.
+        shared = isShared ? min(portions * answers, sharing) : 0
+    }
+
+    /// The least time that a round takes. No account can be polled more often.
+    package func duration(requestsPerSecond: Int) -> Duration {
+        .milliseconds(requests * 1000 / max(requestsPerSecond, 1))
+    }
+}
+
+/// The round that due accounts can have to wait for.
+///
+/// First polls ask alone, so rounds become shorter while they are made. An account that waits longer than the present round has
+/// not waited too long if the round was longer when it became due.
+package struct AwaitedRound: Sendable, Hashable {
+    private var longest = Duration.zero
+
+    package init() {}
+
+    /// - Parameter wait: The time that the account has waited which is due for longest.
+    package mutating func note(_ round: Duration, wait: Duration) -> Duration {
+        longest = wait > round ? max(longest, round) : round
+        return longest
+    }
+}

@@ -1,0 +1,86 @@
+import StarwatchCore
+import Synchronization
+
+/// The accounts for which this process can send: not those whose leases it can have lost, nor those that leave for another
+/// agent.
+///
+/// The store's queue changes it; any thread asks it before it sends.
+final class AccountPermits: Sendable {
+    private struct State {
+        var leases: [DID: AccountLease] = [:]
+        var terms: [DID: LeaseTerm] = [:]
+        /// The accounts that wait to be handed out.
+        var leaving: Set<DID> = []
+        /// The number of notifications of each account that a sink has now.
+        var attempts: [DID: Int] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// The lease that was claimed here and not released; `nil` if there is none.
+    subscript(account: DID) -> AccountLease? { state.withLock { $0.leases[account] } }
+
+    var leases: Int { state.withLock { $0.leases.count } }
+
+    func hold(_ lease: AccountLease, for term: LeaseTerm) {
+        state.withLock { state in
+            state.leases[lease.account] = lease
+            state.terms[lease.account] = term
+        }
+    }
+
+    /// Begins a new term of leases that are held.
+    func renew(_ leases: [AccountLease], for term: LeaseTerm) {
+        state.withLock { state in
+            for lease in leases where state.leases[lease.account] == lease { state.terms[lease.account] = term }
+        }
+    }
+
+    func end(_ lease: AccountLease) {
+        state.withLock { state in
+            guard state.leases[lease.account] == lease else { return }
+            state.leases[lease.account] = nil
+            state.terms[lease.account] = nil
+        }
+    }
+
+    /// Whether a request can be sent for an account. An account without a lease is this process's alone.
+    func canAsk(for account: DID, at boottime: Duration) -> Bool {
+        state.withLock { $0.terms[account]?.isOver(at: boottime) != true }
+    }
+
+    // MARK: - Notifications
+
+    func isLeaving(_ account: DID) -> Bool { state.withLock { $0.leaving.contains(account) } }
+
+    /// Begins an attempt at a sink; `false` if it must not be made. The caller ends it by ``endAttempt(for:)``.
+    func beginAttempt(for account: DID, at boottime: Duration) -> Bool {
+        state.withLock { state in
+            guard state.terms[account]?.isOver(at: boottime) != true, !state.leaving.contains(account) else {
+                return false
+            }
+            state.attempts[account, default: 0] += 1
+            return true
+        }
+    }
+
+    func endAttempt(for account: DID) {
+        state.withLock { state in
+            let others = state.attempts[account, default: 1] - 1
+            state.attempts[account] = others > 0 ? others : nil
+        }
+    }
+
+    /// Lets no further attempt begin for an account.
+    ///
+    /// - Returns: Whether no sink has a notification of it now.
+    func leave(_ account: DID) -> Bool {
+        state.withLock { state in
+            state.leaving.insert(account)
+            return state.attempts[account] == nil
+        }
+    }
+
+    /// Ends ``leave(_:)``.
+    func stay(_ account: DID) { state.withLock { _ = $0.leaving.remove(account) } }
+}

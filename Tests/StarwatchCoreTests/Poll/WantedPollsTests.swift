@@ -1,0 +1,15 @@
+import StarwatchCore
+import Testing
+
+@Suite struct WantedPollsTests {
+    @Test(arguments: ["{}", #"{"starredProjects":false}"#, #"{"polls":null}"#, #"{"polls":7}"#, "no JSON"])
+    func withoutAListAnAccountWantsAllPolls(_ preferences: String) {
+        #expect(WantedPolls.read(preferences) == nil)
+    }
+
+    @Test func aListNamesThePollsThatAnAccountWants() {
+        let wanted = WantedPolls.read(#"{"offersToMe":true,"polls":["a","B?","b"]}"#)
+        #expect(wanted?.map(\.rawValue) == ["a", "b"])
+        #expect(WantedPolls.read(#"{"polls":[]}"#) == [])
+    }
+}
