@@ -36,7 +36,8 @@ struct StarwatchTool: AsyncParsableCommand {
                 name: "Data",
                 subcommands: [
                     OutboxCommand.self, ExplainCommand.self, QuarantineCommand.self, NotificationsCommand.self,
-                    DeepLinkCommand.self, DigestsCommand.self, IdentityCommand.self, AccountsCommand.self,
+                    FeedCommand.self, DeepLinkCommand.self, DigestsCommand.self, IdentityCommand.self,
+                    AccountsCommand.self,
                     StarsCommand.self, KeysCommand.self, SchemaCommand.self,
                 ]
             ),

@@ -15,6 +15,8 @@ struct ServedPorts: Sendable {
     private let control: PortSecurity?
     /// The file of the control token; `nil` if there is none, or no port for it.
     private let token: SecretFile?
+    /// The file of the token in the feed's address; `nil` if there is none, or no port for it.
+    private let feedToken: SecretFile?
 
     /// Reads the web configurations and the token.
     ///
@@ -23,12 +25,11 @@ struct ServedPorts: Sendable {
     init(_ options: AgentOptions, _ agent: (any ServedAgent)?, _ source: WebConfiguration.Source?) throws(AgentError) {
         self.options = options
         http = try Self.security(.http, options.http.webConfigFile, hasToken: nil, of: agent, source)
-        let file = options.control.listen == nil ? nil : options.control.tokenFile
-        let credentials = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
-        token = file.map { SecretFile(path: $0, setting: "control.token_file", credentialsDirectory: credentials) }
-        if let token { _ = try Self.read(token) }
-        let path = options.control.listen == nil ? nil : options.control.webConfigFile
-        control = try Self.security(.control, path, hasToken: file != nil, of: agent, source)
+        let hasPort = options.control.listen != nil
+        token = try Self.file(hasPort ? options.control.tokenFile : nil, "control.token_file")
+        feedToken = try Self.file(hasPort ? options.control.feedTokenFile : nil, "control.feed_token_file")
+        let path = hasPort ? options.control.webConfigFile : nil
+        control = try Self.security(.control, path, hasToken: token != nil, of: agent, source)
         if let agent { warn(agent) }
     }
 
@@ -48,12 +49,21 @@ struct ServedPorts: Sendable {
         }
     }
 
-    /// Reads the control token, for every request.
-    private static func read(_ file: SecretFile) throws(AgentError) -> String {
+    /// The file of a token, which must have one.
+    private static func file(_ path: String?, _ setting: String) throws(AgentError) -> SecretFile? {
+        guard let path else { return nil }
+        let credentials = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
+        let file = SecretFile(path: path, setting: setting, credentialsDirectory: credentials)
+        _ = try read(file, setting)
+        return file
+    }
+
+    /// Reads a token, for every request.
+    private static func read(_ file: SecretFile, _ setting: String) throws(AgentError) -> String {
         let bytes = try file.bytes()
         let shortest = AgentServers.shortestControlToken
         guard bytes.count >= shortest else {
-            let text = "The token of control.token_file has less than \(shortest) bytes; write a longer one."
+            let text = "The token of \(setting) has less than \(shortest) bytes; write a longer one."
             throw AgentError(.configuration, text)
         }
         return String(decoding: bytes, as: UTF8.self)
@@ -91,7 +101,8 @@ struct ServedPorts: Sendable {
             var ofControl = settings
             ofControl.security = control
             var read: (@Sendable () async throws -> String)?
-            if let token { read = { try Self.read(token) } }
+            if let token { read = { try Self.read(token, "control.token_file") } }
+            if let feedToken { ofControl.feedToken = { try Self.read(feedToken, "control.feed_token_file") } }
             run.services.append(
                 try ControlServer(agent: agent, listen: listen, token: read, settings: ofControl, logger: logger)
             )

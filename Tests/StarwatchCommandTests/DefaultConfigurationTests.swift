@@ -180,6 +180,7 @@ import Testing
           socket: ./starwatch.sock       # created with mode 0600
           listen: null                   # control API on TCP; needs token_file or users
           token_file: null               # bearer token of requests over TCP, 16 bytes or more
+          feed_token_file: null          # token in the feed's address, 16 bytes or more; starwatch feed url makes it
           web_config_file: null          # TLS, or users instead of a token
 
         log:

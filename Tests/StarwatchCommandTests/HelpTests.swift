@@ -137,6 +137,8 @@ import Testing
             "notifications act",
             "USAGE: starwatch notifications act <id> <action> [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
+        ("feed url", "USAGE: starwatch feed url [--host <host:port>] [--config <file>] [--json]"),
+        ("feed rotate", "USAGE: starwatch feed rotate [--host <host:port>] [--config <file>] [--json]"),
         (
             "deeplink",
             "USAGE: starwatch deeplink <url> [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"

@@ -67,6 +67,21 @@ import Testing
         #expect(counts.leased == 5 && counts.due == 0 && counts.oldestDue == nil)
     }
 
+    /// A visit that only delivered has moved its time, and polled nothing.
+    @Test func theAccountThatWasNotPolledForLongestComesBeforeOneThatIsDueForLonger() async throws {
+        let dids = (0..<3).map { DID("did:ethr:0x\($0)")! }
+        let store = try await store(dids)
+        let polled: [Duration] = [.seconds(20), .seconds(10), .seconds(30)]
+        for (index, lease) in try await claim(store).enumerated() {
+            let next = world.now + .seconds(60 + index)
+            let attempted = world.now + polled[index]
+            #expect(try await store.accounts.release(lease, next: next, attempted: attempted, succeeded: nil))
+        }
+        world.now = world.now + .seconds(100)
+        #expect(try await claim(store, limit: 2).map(\.account) == [dids[1], dids[0]])
+        #expect(try await claim(store).map(\.account) == [dids[2]])
+    }
+
     /// A visit works with the states that its claim has read.
     @Test func aClaimReadsTheStatesThatCyclesRead() async throws {
         let store = try await store([World.alice, World.bob])

@@ -99,7 +99,8 @@ package final class IdentityContext: Sendable {
             let interests = try await store.stars.interests(of: did)
             snapshot.interests = interests
             snapshot.optedOut = Self.optedOut(interests.preferences)
-            snapshot.wanted = WantedPolls.read(interests.preferences)
+            // The only identity of a process has no command that changes it. It can have come from a process of many.
+            snapshot.wanted = served == nil ? nil : WantedPolls.read(interests.preferences)
         }
         let areUnreadable = snapshot.interests?.areStarsUnreadable ?? false
         let isNews = history.withLock { history in

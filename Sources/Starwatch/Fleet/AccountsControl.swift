@@ -201,7 +201,8 @@ struct AccountsControl: Sendable {
     ///
     /// - Parameter isFirst: Whether the first poll of each account since the start counts, which asks alone.
     private func round(_ counts: AccountCounts, isFirst: Bool = true) -> FleetRound {
-        sharing?.round(accounts: counts.active, polls: polls, isFirst: isFirst, now: now)
+        let polls = polls.filter(\.options.isEnabled)
+        return sharing?.round(accounts: counts.active, polls: polls, isFirst: isFirst, now: now)
             ?? FleetRound(polls: counts.active * polls.count)
     }
 

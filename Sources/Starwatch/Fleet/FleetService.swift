@@ -115,11 +115,11 @@ final class FleetService<Visited: VisitedAccount>: Service {
     }
 
     func claim() async -> [AccountLease] {
-        let now = time.now
+        // Before any wait, so that it does not outlast the lease.
+        let (now, term) = (time.now, LeaseTerm(from: time.boottime))
         do throws(StoreError) {
             try await followClock(now)
             try await server.look(now: now)
-            let term = LeaseTerm(from: time.boottime)
             let (leases, lost) = try await store.accounts.claim(
                 server.work,
                 limit: server.limit(Self.batch),
@@ -151,10 +151,11 @@ final class FleetService<Visited: VisitedAccount>: Service {
     private func followClock(_ now: Timestamp) async throws(StoreError) {
         let boottime = time.boottime
         // Taken at once, so that a claim and a renewal do not move the times twice.
-        let step = lastClaim.withLock { last in
+        let former = lastClaim.withLock { last in
             defer { last = (now, boottime) }
-            return last.map { (now - $0.now) - (boottime - $0.boottime) }
+            return last
         }
+        let step = former.map { (now - $0.now) - (boottime - $0.boottime) }
         do throws(StoreError) {
             if let step, step < .seconds(-1) {
                 // Their times are those of the clock before.
@@ -166,7 +167,7 @@ final class FleetService<Visited: VisitedAccount>: Service {
                 try await store.accounts.settleDue(latest: now + Self.longestRest + LeaseTerm.length, now: now)
             }
         } catch {
-            lastClaim.withLock { $0 = nil }
+            lastClaim.withLock { $0 = former }
             throw error
         }
     }
@@ -199,15 +200,20 @@ final class FleetService<Visited: VisitedAccount>: Service {
                 memory: memory,
                 time: time,
                 clock: environment.clock,
-                mustEnd: { self.mustEnd(lease) }
+                mustEnd: { self.mustEnd(lease) },
+                hasPolled: { self.hasPolled(lease) }
             ).run()
         }
         if !end.memory.isEmpty { memories.withLock { $0[lease.account] = end.memory } }
         let latest = time.now + Self.longestRest
         await release(lease, end, at: min(end.next ?? latest, latest))
         metrics.visits.observe(time.monotonic - began)
-        if server.ended(lease.account) { wake.raise() }
+        // Also of a visit that could not be made.
+        hasPolled(lease)
     }
+
+    /// Lets the other accounts be claimed if the visit has probed the server.
+    private func hasPolled(_ lease: AccountLease) { if server.hasPolled(lease.account) { wake.raise() } }
 
     /// Whether a visit begins no further poll.
     private func mustEnd(_ lease: AccountLease) -> Bool {

@@ -34,8 +34,9 @@ struct MoveControl: Sendable {
         var leaving: DID?
         do {
             while true {
+                // Not another identity that was set meanwhile.
                 let handout = try await store.moves.handOut(
-                    account,
+                    leaving ?? account,
                     isTrial: isTrial,
                     now: environment.clock.now
                 )

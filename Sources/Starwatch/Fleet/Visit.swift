@@ -47,6 +47,8 @@ struct Visit {
     let clock: ServerClock
     /// Whether no further poll may begin: the process stops, or the lease is lost.
     let mustEnd: @Sendable () -> Bool
+    /// Called when the polls have ended, before the delivery, which can take minutes.
+    let hasPolled: @Sendable () -> Void
 
     func run() async -> End {
         var end = End()
@@ -57,6 +59,7 @@ struct Visit {
         } else {
             await poll(&end)
         }
+        hasPolled()
         let mustDeliver =
             end.hasNews || memory.mustDeliver || lease.hasOpenRows || !lease.wasReleased
             || visited.noticesStaleness
@@ -72,7 +75,7 @@ struct Visit {
     /// The time at which the server can be asked again; `nil` if it can be asked now.
     private func pauseOfServer() async -> Timestamp? {
         let now = time.now
-        guard case .waits(let until) = try? await visited.account.gate.readiness(now: now).state else { return nil }
+        guard case .waits(let until) = try? await visited.account.gate.readiness(now: now) else { return nil }
         return until ?? now + Self.shortestRetry
     }
 
@@ -116,4 +119,18 @@ struct Visit {
         }
         return end
     }
+}
+
+/// The services of one account that a ``Visit`` uses.
+protocol VisitedAccount: Sendable {
+    var account: Account { get }
+    var polls: [Poll] { get }
+    var pollService: PollService { get }
+    var dispatcher: DispatchService { get }
+    /// Whether each visit must look whether the data became stale.
+    var noticesStaleness: Bool { get }
+    var acknowledger: AcknowledgeService { get }
+
+    /// Cancels the account's work, because it is no longer served, and returns when it has ended.
+    func abort() async
 }

@@ -5,12 +5,12 @@ import Synchronization
 
 /// The server of the accounts, as their claims see it.
 ///
-/// While it takes no requests, only accounts with changes to deliver are claimed: the others keep their place in the line. A
-/// server that must be probed is probed by the visit of one account.
+/// While it takes no requests, only accounts with changes to deliver are claimed. A server that must be probed is probed by the
+/// visit of one account.
 final class VisitedServer: Sendable {
     private struct State {
         var readiness = ServerReadiness.ready
-        var readySince: Timestamp?
+        var waits = ServerWaits()
         /// The account whose visit probes; `nil` if none does.
         var prober: DID?
     }
@@ -26,10 +26,11 @@ final class VisitedServer: Sendable {
 
     /// Looks whether the server takes requests.
     func look(now: Timestamp) async throws(StoreError) {
-        let (readiness, since) = try await gate.readiness(now: now)
+        let readiness = try await gate.readiness(now: now)
         state.withLock { state in
             let isProbed = readiness == .probe && state.prober != nil
-            (state.readiness, state.readySince) = (isProbed ? .waits(until: nil) : readiness, since)
+            state.readiness = isProbed ? .waits(until: nil) : readiness
+            state.waits.note(state.readiness, at: now)
         }
     }
 
@@ -50,8 +51,10 @@ final class VisitedServer: Sendable {
         state.withLock { state in if state.readiness == .probe { state.prober = leases.first?.account } }
     }
 
-    /// - Returns: Whether the visit of the account has probed the server, so that others wait for its result.
-    func ended(_ account: DID) -> Bool {
+    /// Notes that a visit polls no more.
+    ///
+    /// - Returns: Whether it has probed the server, so that others wait for its result.
+    func hasPolled(_ account: DID) -> Bool {
         state.withLock { state in
             guard state.prober == account else { return false }
             state.prober = nil
@@ -59,8 +62,8 @@ final class VisitedServer: Sendable {
         }
     }
 
-    /// The time since which an account that was due at `time` could have been visited.
+    /// The time at which an account that was due at `time` would have become due without the waits of the server.
     func due(since time: Timestamp, now: Timestamp) -> Timestamp {
-        max(time, min(state.withLock { $0.readySince } ?? time, now))
+        min(time + state.withLock { $0.waits.waited(since: time, now: now) }, max(time, now))
     }
 }

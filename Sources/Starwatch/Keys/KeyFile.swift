@@ -88,6 +88,34 @@ enum KeyFile {
     }
 }
 
+/// The file with the token in the private address of the feed, for a command.
+package enum FeedTokenFile {
+    private static let setting = "control.feed_token_file"
+
+    /// Reads the token. Without a file, makes one.
+    ///
+    /// - Throws: ``AgentError`` if others can read or own the file, or with the system's reason.
+    package static func token(_ path: String) throws(AgentError) -> String {
+        _ = try KeyFile.create(path, newText())
+        return String(decoding: try SecretFile(path: path, setting: setting).bytes(), as: UTF8.self)
+    }
+
+    /// Replaces the token, atomically.
+    ///
+    /// - Throws: ``AgentError`` as ``token(_:)``.
+    package static func rotate(_ path: String) throws(AgentError) -> String {
+        let new = path + ".next"
+        // Of a rotation that was interrupted.
+        KeyFile.delete(new)
+        _ = try KeyFile.create(new, newText(), like: path)
+        try KeyFile.replace(path, with: new)
+        return try token(path)
+    }
+
+    /// 128 random bits, as digits that an address has unchanged.
+    private static func newText() -> String { Hex.encode(RandomID.bytes(16)) + "\n" }
+}
+
 /// A file with a signing key, for a command.
 package enum SigningKeyFile {
     /// The largest file.

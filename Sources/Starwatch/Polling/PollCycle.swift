@@ -70,6 +70,14 @@ package final class PollCycle: Sendable {
         }
     }
 
+    /// Notes that an account takes no part in shared requests. A poll that is off for all is in no round.
+    private func noteRest(of stream: StreamKey, _ skip: SkipReason?) {
+        guard poll.kind == .starredProjects, poll.options.isEnabled, skip == .noStars || skip == .optedOut else {
+            return
+        }
+        shared.sharing?.noteSeen([], of: stream, at: time.boottime)
+    }
+
     private func steps() async -> Result {
         let begun = time.monotonic
         do throws(StoreError) {
@@ -78,9 +86,7 @@ package final class PollCycle: Sendable {
             let state: PollState? = if let stream { try await readState(stream) } else { nil }
             if let skipped = await skip(snapshot, state: state) {
                 recordSkip(of: stream, plannedBefore: state?.nextRun)
-                if skipped.skip == .noStars || skipped.skip == .optedOut, let stream {
-                    shared.sharing?.noteSeen([], of: stream, at: time.boottime)
-                }
+                if let stream { noteRest(of: stream, skipped.skip) }
                 return skipped
             }
             guard let stream, let state else { return Result(skip: .noIdentity) }

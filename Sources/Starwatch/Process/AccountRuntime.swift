@@ -4,6 +4,7 @@ import StarwatchPolling
 import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
+import Synchronization
 
 /// The parts of an agent that serve one account: its connection to the server, its polls, their delivery and
 /// acknowledgement, and its digests.
@@ -290,5 +291,22 @@ private struct AccountRuntimeMaker {
     func callbacks(_ writer: CallbackWriter, _ context: WorkerContext) -> CallbackService? {
         guard !parts.callbacks.isEmpty else { return nil }
         return CallbackService(receivers: parts.callbacks, writer: writer, context: context)
+    }
+}
+
+/// A value that is made at its first use: most visits use few of an account's services.
+final class Late<Value: Sendable>: Sendable {
+    private let state: Mutex<Value?> = Mutex(nil)
+    private let make: @Sendable () -> Value
+
+    init(_ make: @escaping @Sendable () -> Value) { self.make = make }
+
+    var value: Value {
+        state.withLock { state in
+            if let value = state { return value }
+            let value = make()
+            state = value
+            return value
+        }
     }
 }

@@ -33,7 +33,7 @@ struct AccountsCommand: AsyncParsableCommand {
         @Option(help: ArgumentHelp("A starred plan; give it several times for more.", valueName: "id"))
         var star: [String] = []
 
-        @Option(help: ArgumentHelp("A configured poll, if not all; give it several times for more.", valueName: "name"))
+        @Option(help: ArgumentHelp("Poll only this one; give it several times for more.", valueName: "name"))
         var poll: [String] = []
 
         @Option(

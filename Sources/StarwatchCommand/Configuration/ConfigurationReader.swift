@@ -93,6 +93,7 @@ extension AgentOptions {
             case .stdout, .log, .feed, .file, .command: []
             }
         }
-        return ([auth.secretFile, auth.keyFile, auth.tokensFile, control.tokenFile] + sinks).compactMap(\.self)
+        let own = [auth.secretFile, auth.keyFile, auth.tokensFile, control.tokenFile, control.feedTokenFile]
+        return (own + sinks).compactMap(\.self)
     }
 }

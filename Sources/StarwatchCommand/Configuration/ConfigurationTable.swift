@@ -224,6 +224,12 @@ enum ConfigurationTable {
             let token = Rule.secretFile(atLeast: AgentServers.shortestControlToken)
             Entry("token_file", \.tokenFile, as: token, "bearer token of requests over TCP, 16 bytes or more")
             Entry(
+                "feed_token_file",
+                \.feedTokenFile,
+                as: token,
+                "token in the feed's address, 16 bytes or more; starwatch feed url makes it"
+            )
+            Entry(
                 "web_config_file",
                 \.webConfigFile,
                 as: .webConfiguration(.control),

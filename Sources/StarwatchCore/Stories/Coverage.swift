@@ -36,8 +36,8 @@ package struct Coverage: Sendable, Hashable {
         case .signedOut: "No identity is signed in, so nothing is polled."
         case .optedOut:
             """
-            The poll is off: by polls.NAME.enabled in the configuration, or because the account opted out of its kind; \
-            starwatch identity opt-in KIND ends that.
+            The poll is off: by polls.NAME.enabled in the configuration, because the account opted out of its kind, which \
+            starwatch identity opt-in KIND ends, or, of many accounts, because it was added with other polls.
             """
         case .noStars: "The account has no stars, so the poll asks for nothing."
         case .notStarred: "The project is not among the stars; starwatch stars list shows them."

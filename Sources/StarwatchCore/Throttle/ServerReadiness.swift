@@ -17,3 +17,42 @@ package enum ServerReadiness: Sendable, Hashable {
         }
     }
 }
+
+/// The times in which a server took no requests. Who waited for it is not late.
+package struct ServerWaits: Sendable {
+    private struct Span {
+        let from: Timestamp
+        var until: Timestamp
+    }
+
+    /// The number of remembered waits. Older ones count as lateness.
+    private static let most = 64
+
+    private var spans: [Span] = []
+    /// Whether the last one goes on.
+    private var isOpen = false
+    /// The end of the one that goes on; `nil` if it is not known.
+    private var end: Timestamp?
+
+    package init() {}
+
+    /// Notes what was seen of the server at `now`.
+    package mutating func note(_ readiness: ServerReadiness, at now: Timestamp) {
+        // The clock was set back.
+        if let last = spans.last, last.from > now { (spans, isOpen) = ([], false) }
+        let last = spans.count - 1
+        if isOpen { spans[last].until = max(spans[last].from, min(now, end ?? now)) }
+        guard case .waits(let until) = readiness else {
+            isOpen = false
+            return
+        }
+        if !isOpen || end.map({ $0 < now }) == true { spans.append(Span(from: now, until: now)) }
+        if spans.count > Self.most { spans.removeFirst() }
+        (isOpen, end) = (true, until)
+    }
+
+    /// The part of the time from `since` to `now` in which the server took no requests.
+    package func waited(since: Timestamp, now: Timestamp) -> Duration {
+        spans.reduce(.zero) { $0 + max(min($1.until, now) - max($1.from, since), .zero) }
+    }
+}

@@ -29,11 +29,16 @@ struct FeedDocument: Sendable {
     let before: Int64?
     /// The server's address as the reader wrote it, such as `https://agent.example.org:9465`.
     let origin: String
+    /// The part of the path with the token, such as `/feed/TOKEN`; empty for a reader that logs in.
+    var folder = ""
 
     var shown: ArraySlice<FeedEntry> { entries.prefix(Self.pageLength) }
 
     /// The address of this feed.
-    var address: String { origin + format.path }
+    var address: String { origin + folder + format.path }
+
+    /// The name of this feed, which outlives a token.
+    var id: String { origin + format.path }
 
     /// The address of the next page (RFC 5005); `nil` for the last one.
     var next: String? {
@@ -87,7 +92,7 @@ struct AtomText {
             + (document.next.map { [("next", $0)] } ?? [])
         var lines = [
             #"<?xml version="1.0" encoding="utf-8"?>"#, #"<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en">"#,
-            "<id>\(Self.escaped(document.address))</id>", "<title>Starwatch</title>",
+            "<id>\(Self.escaped(document.id))</id>", "<title>Starwatch</title>",
             "<updated>\(document.shown.first?.notification.createdAt ?? "1970-01-01T00:00:00Z")</updated>",
             "<author><name>Starwatch</name></author>",
             "<generator version=\"\(AgentVersion.current)\">Starwatch</generator>",

@@ -120,7 +120,8 @@ extension SkipReason {
         case .optedOut:
             """
             It is switched off, by <code>polls.NAME.enabled</code> in the configuration or by \
-            <code>starwatch identity opt-out KIND</code>; <code>opt-in KIND</code> ends the latter.
+            <code>starwatch identity opt-out KIND</code>, which <code>opt-in KIND</code> ends. An account of many can also \
+            have been added with other polls only.
             """
         case .backpressure: "The outbox is nearly full."
         case .throttled: "Waiting for the server’s rate limit."

@@ -13,7 +13,8 @@ struct Refusal: Sendable {
 
 /// The access check of a port. The Unix socket has none, because its file mode decides.
 ///
-/// It requires a bearer token or a user's password, and never a cookie, which a page in a browser could use. A client that
+/// It requires a bearer token or a user's password, and never a cookie, which a page in a browser could use. For the feed
+/// alone, a token in the address is enough. A client that
 /// was refused too often is told to wait. The right token or password lets in whoever shares its address all the same. Only
 /// a client with more connections than passwords can wait delays others of its own address, and no other.
 final class AccessPolicy: Sendable {
@@ -28,44 +29,54 @@ final class AccessPolicy: Sendable {
     }
 
     private let credential: Credential
+    /// The token in the private address of the feed, which lets in whoever has it; `nil` if there is none.
+    private let feed: (@Sendable () async throws -> String)?
     private let now: @Sendable () -> Duration
     private let refusals = Mutex(RefusalCount())
 
     /// - Parameter now: A monotonic time.
-    init(_ credential: Credential, now: @escaping @Sendable () -> Duration) {
-        self.credential = credential
-        self.now = now
-    }
-
-    convenience init(token: @escaping @Sendable () async throws -> String, now: @escaping @Sendable () -> Duration) {
-        self.init(.token(token), now: now)
+    init(
+        _ credential: Credential,
+        feed: (@Sendable () async throws -> String)? = nil,
+        now: @escaping @Sendable () -> Duration
+    ) {
+        (self.credential, self.feed, self.now) = (credential, feed, now)
     }
 
     /// The refusal of a request without the credential; `nil` if it has it.
     func refusal(of call: Call, from address: SocketAddress?) async -> Refusal? {
+        if let feed, let given = call.feedToken {
+            let text = "The feed has another address now; 'starwatch feed url' prints it."
+            let refusal = Refusal(reason: .token, answer: .error(403, "forbidden", text))
+            return await self.refusal(refusal, of: given[...], from: address, unless: feed, "feed_token_file")
+        }
         switch credential {
-        case .nothing: nil
-        case .token(let token): await refusal(of: call, from: address, without: token)
-        case .password(let check, let users): await refusal(of: call, from: address, check, among: users())
+        case .nothing: return nil
+        case .token(let token):
+            var answer = Answer.error(401, "unauthorized", "Send the control token as a bearer token.")
+            answer.headers[.wwwAuthenticate] = "Bearer"
+            let given = bearer(call.headers[.authorization])
+            let refusal = Refusal(reason: .token, answer: answer)
+            return await self.refusal(refusal, of: given, from: address, unless: token, "token_file")
+        case .password(let check, let users):
+            return await refusal(of: call, from: address, check, among: users())
         }
     }
 
+    /// Returns the refusal unless the given token is the right one.
     private func refusal(
-        of call: Call,
+        _ refusal: Refusal,
+        of given: Substring?,
         from address: SocketAddress?,
-        without token: @Sendable () async throws -> String
+        unless token: @Sendable () async throws -> String,
+        _ setting: String
     ) async -> Refusal? {
-        var answer = Answer.error(401, "unauthorized", "Send the control token as a bearer token.")
-        answer.headers[.wwwAuthenticate] = "Bearer"
-        let refusal = Refusal(reason: .token, answer: answer)
-        guard let given = bearer(call.headers[.authorization]) else {
-            return counted(refusal, RefusalCount.Key(address, hasToken: false))
-        }
+        guard let given else { return counted(refusal, RefusalCount.Key(address, hasToken: false)) }
         let expected: String
         do {
             expected = try await token()
         } catch {
-            let text = "The control token cannot be read; check control.token_file."
+            let text = "The token cannot be read; check control.\(setting)."
             return Refusal(reason: nil, answer: .error(500, "failed", text))
         }
         if !expected.isEmpty, SecretText.isEqual(Array(given.utf8), Array(expected.utf8)) { return nil }

@@ -24,6 +24,14 @@ struct Call: Sendable {
         return "\(isSecure ? "https" : "http")://\(host ?? "localhost")"
     }
 
+    /// The token in the private address of the feed; `nil` for another path.
+    var feedToken: String? {
+        guard path.count == 3, path[0] == "feed",
+            FeedDocument.Format.allCases.contains(where: { $0.path == "/" + path[2] })
+        else { return nil }
+        return path[1]
+    }
+
     /// The sender, with the one of many accounts that the request names.
     func callerOfAccount() throws(ControlError) -> Operator {
         var caller = caller

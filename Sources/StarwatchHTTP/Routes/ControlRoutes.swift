@@ -11,6 +11,8 @@ struct ControlRoutes: Sendable {
     var dashboards: String?
     /// Whether the routes are served on the Unix socket, which no other machine reaches.
     var isLocal = false
+    /// Whether the feed has a private address too.
+    var hasFeedAddress = false
 
     /// A path that overlaps another comes after it.
     var table: [Route] {
@@ -23,7 +25,8 @@ struct ControlRoutes: Sendable {
             feedDocument(.atom),
             feedDocument(.json),
             Route("GET", "/explain", storyPage),
-        ] + ControlAPI.controls.map { route($0) }
+        ] + (hasFeedAddress ? FeedDocument.Format.allCases.map { feedDocument($0, at: "/feed/{token}") } : [])
+            + ControlAPI.controls.map { route($0) }
     }
 
     private func route(_ verb: some AnyVerb) -> Route {
@@ -79,8 +82,9 @@ struct ControlRoutes: Sendable {
         return .page(FeedPage(entries: entries, times: times).frame, canControl: true, dashboards: dashboards)
     }
 
-    private func feedDocument(_ format: FeedDocument.Format) -> Route {
-        Route("GET", format.path) { call in
+    /// - Parameter folder: The part of the path before that of the format.
+    private func feedDocument(_ format: FeedDocument.Format, at folder: String = "") -> Route {
+        Route("GET", folder + format.path) { call in
             var query = NotificationQuery()
             query.before = try Parameters(call.request.query, allowing: ["before"]).number("before")
             query.limit = FeedDocument.pageLength + 1
@@ -88,7 +92,8 @@ struct ControlRoutes: Sendable {
                 format: format,
                 entries: try await agent.perform(ControlAPI.feed, query).notifications,
                 before: query.before,
-                origin: call.origin
+                origin: call.origin,
+                folder: call.feedToken.map { "/feed/" + PercentEncoding.encode($0) } ?? ""
             )
             return .feed(document, for: call)
         }

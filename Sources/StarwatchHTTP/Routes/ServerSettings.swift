@@ -11,6 +11,8 @@ struct ServerSettings: Sendable {
     var security: PortSecurity?
     /// The check of the passwords. It remembers the right ones.
     var passwordCheck = PasswordCheck()
+    /// Reads the token in the private address of the feed, for every request; `nil` if there is no such address.
+    var feedToken: (@Sendable () async throws -> String)?
     var limits = ConnectionLimits()
     /// The time limit for requests in progress at shutdown. Then their connections are closed.
     var shutdownGrace = Duration.seconds(5)
@@ -23,6 +25,10 @@ extension ServerSettings {
     /// in.
     func passwords() -> AccessPolicy {
         guard let security else { return AccessPolicy(.nothing, now: now) }
-        return AccessPolicy(.password(passwordCheck, users: { security.active.configuration.users }), now: now)
+        return AccessPolicy(
+            .password(passwordCheck, users: { security.active.configuration.users }),
+            feed: feedToken,
+            now: now
+        )
     }
 }

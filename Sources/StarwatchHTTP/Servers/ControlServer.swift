@@ -47,9 +47,14 @@ struct ControlServer: Service {
         place = .tcp(address)
         let responder = RouteResponder(
             read: ReadRoutes(agent: agent, settings: settings, canControl: true),
-            control: ControlRoutes(agent: agent, dashboards: settings.dashboards),
+            control: ControlRoutes(
+                agent: agent,
+                dashboards: settings.dashboards,
+                hasFeedAddress: settings.feedToken != nil
+            ),
             hosts: HostPolicy(own: address.host, allowed: settings.allowedHosts),
-            access: token.map { AccessPolicy(token: $0, now: settings.now) } ?? settings.passwords(),
+            access: token.map { AccessPolicy(.token($0), feed: settings.feedToken, now: settings.now) }
+                ?? settings.passwords(),
             security: settings.security
         )
         listener = Listener(responder: responder, settings: settings, logger: logger)

@@ -25,8 +25,6 @@ package actor Gate {
     /// Whether the circuit was open before a reload, and the server has not answered since.
     private var wasOpen = false
     private var serverRemaining: Int?
-    /// The end of the last wait of the server or its circuit, as far as it was noticed; `nil` if there was none.
-    private(set) var readySince: Timestamp?
     private var restoration: Restoration
 
     /// - Parameters:
@@ -107,14 +105,12 @@ package actor Gate {
     /// Returns whether the circuit lets a request through. It starts no trial.
     package func isReady(now: Timestamp) -> Bool { circuit.isReady(at: now) }
 
-    /// Returns whether visits of accounts can send requests, and since when. It starts no trial.
+    /// Returns whether visits of accounts can send requests. It starts no trial.
     ///
     /// - Throws: ``StoreError`` if the stored wait cannot be read.
-    package func readiness(now: Timestamp) async throws(StoreError) -> (state: ServerReadiness, since: Timestamp?) {
+    package func readiness(now: Timestamp) async throws(StoreError) -> ServerReadiness {
         if !restoration.isDone { try await restore(now: now) }
-        let readiness = ServerReadiness(wait: wait.until(at: now), circuit: &circuit, now: now)
-        if case .waits(let until) = readiness { readySince = until ?? now }
-        return (readiness, readySince)
+        return ServerReadiness(wait: wait.until(at: now), circuit: &circuit, now: now)
     }
 
     // MARK: - Requests
@@ -239,7 +235,6 @@ package actor Gate {
         try await restore(now: now)
         let until = wait.until(at: now)
         guard await wait.clear() else { throw .busy }
-        if until != nil { readySince = now }
         publish(now: now)
         return until
     }
@@ -262,7 +257,6 @@ package actor Gate {
     /// Moves windows, waits and the circuit with a wall clock that was set by `jump`, positive for forward.
     package func shift(by jump: Duration, now: Timestamp) async {
         circuit.shift(by: jump)
-        readySince = readySince.map { $0 + jump }
         known.shift(by: jump)
         windows.shift(by: jump)
         if restoration.hasWait { await wait.shift(by: jump) } else { restoration.jumps += jump }
@@ -315,7 +309,6 @@ package actor Gate {
     package func end(_ failure: FailureClass?, now: Timestamp) async {
         let changed = failure.map { circuit.failed($0, at: now) } ?? circuit.succeeded()
         if failure.map({ $0 != .cancelled && !CircuitBreaker.counts($0) }) ?? true { wasOpen = false }
-        if changed == .closed { readySince = now }
         if let changed { observer?.circuitChanged(to: changed) }
         publish(now: now)
         if !wait.isStored { await wait.save() }

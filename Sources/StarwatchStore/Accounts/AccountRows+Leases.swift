@@ -28,8 +28,8 @@ extension AccountRows {
     private static let hasUndelivered = """
         EXISTS (
             SELECT 1 FROM streams s WHERE s.account = l.account AND (
-                EXISTS (SELECT 1 FROM notification_outbox WHERE stream_id = s.id AND \(Schema.isOpen)
-                    AND state IN ('pending', 'claimed'))
+                EXISTS (SELECT 1 FROM notification_outbox WHERE stream_id = s.id
+                    AND \(Schema.isOpen) AND state IN ('pending', 'claimed'))
                 OR EXISTS (SELECT 1 FROM notifications n WHERE n.stream_id = s.id AND n.state = 'open')
             )
         )
@@ -74,12 +74,16 @@ extension AccountRows {
         }
     }
 
+    /// The due accounts, the one that has not been polled for longest first.
+    ///
+    /// Not by the time at which they became due: a visit that may only deliver ends with a later one, and an account whose
+    /// sink is down would move behind the others in each wait of the server.
     private func due(_ work: VisitWork, limit: Int, now: Timestamp) throws -> [DueAccount] {
         try db.all(
             """
-            SELECT l.account, a.generation, l.epoch, l.due_at, CASE WHEN l.owner IS NULL THEN 1 ELSE 0 END AS is_free,
+            SELECT due.account, a.generation, due.epoch, due.due_at, CASE WHEN due.owner IS NULL THEN 1 ELSE 0 END AS is_free,
                 CASE WHEN EXISTS (
-                    SELECT 1 FROM streams s WHERE s.account = l.account AND (
+                    SELECT 1 FROM streams s WHERE s.account = due.account AND (
                         EXISTS (SELECT 1 FROM notification_outbox WHERE stream_id = s.id AND \(Schema.isOpen)
                             AND state IN ('pending', 'claimed', 'delivered'))
                         OR EXISTS (SELECT 1 FROM notification_outbox WHERE stream_id = s.id AND state = 'suppressed'
@@ -87,11 +91,15 @@ extension AccountRows {
                         OR EXISTS (SELECT 1 FROM notifications n WHERE n.stream_id = s.id AND n.state = 'open')
                     )
                 ) THEN 1 ELSE 0 END AS has_rows,
-                CASE WHEN a.updated_at >= coalesce(l.last_attempt, 0) THEN 1 ELSE 0 END AS was_changed,
+                CASE WHEN a.updated_at >= coalesce(due.last_attempt, 0) THEN 1 ELSE 0 END AS was_changed,
                 t.starredPlanHandleIds, t.notificationPreferences, w.window
-            FROM leases l JOIN accounts a ON a.account = l.account JOIN settings t ON t.accountDid = l.account
-            LEFT JOIN request_windows w ON w.account = l.account
-            WHERE l.due_at <= ? AND \(Self.can(work)) ORDER BY l.due_at, l.account LIMIT ?
+            FROM (
+                SELECT l.account, l.epoch, l.due_at, l.owner, l.last_attempt, coalesce(l.last_attempt, 0) AS place
+                FROM leases l JOIN accounts a ON a.account = l.account
+                WHERE l.due_at <= ? AND \(Self.can(work)) ORDER BY place, l.due_at, l.account LIMIT ?
+            ) due JOIN accounts a ON a.account = due.account JOIN settings t ON t.accountDid = due.account
+            LEFT JOIN request_windows w ON w.account = due.account
+            ORDER BY due.place, due.due_at, due.account
             """,
             [now.milliseconds, limit]
         ) { row in

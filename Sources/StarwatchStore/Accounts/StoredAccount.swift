@@ -42,3 +42,41 @@ package struct AccountCounts: Sendable, Hashable {
     /// The time since which one of them has been due.
     package var oldestDue: Timestamp?
 }
+
+/// The state of an address that an account brought.
+package enum SinkAddressState: String, Sendable, Hashable {
+    case set
+    /// It returned 410 Gone and gets nothing more, until it is added again.
+    case gone
+}
+
+/// A stored address.
+package struct StoredSinkAddress: Sendable, Hashable {
+    package let sink: String
+    package let state: SinkAddressState
+    /// `nil` if it does not open.
+    package let address: SinkAddress?
+}
+
+/// The data to store of an account.
+package struct AccountDraft: Sendable, Hashable {
+    package var did: DID
+    /// The starred plans; `nil` leaves those of a known account, and a new one has none.
+    package var stars: [String]?
+    /// The names of the polls that it wants, empty for all; `nil` leaves those of a known account, and a new one has all.
+    package var polls: [PollName]?
+    /// The addresses to store by their sinks; `nil` takes one away. Those of other sinks stay.
+    package var sinks: [String: SinkAddress?] = [:]
+
+    package init(did: DID, stars: [String]? = nil) { (self.did, self.stars) = (did, stars) }
+}
+
+/// The result of adding an account.
+package enum AccountAddition: Sendable, Hashable {
+    case added
+    /// The account was served before, with other stars, polls, addresses or another server.
+    case changed
+    case unchanged
+    /// Another agent has taken over the account since that time. Nothing was changed.
+    case hasMoved(since: Timestamp)
+}

@@ -72,6 +72,50 @@ import Testing
         }
     }
 
+    @Test func aReaderWithoutAPasswordHasAnAddressOfItsOwnUntilTheNextOne() async throws {
+        try await withWorld { world in
+            let unset = try await starwatch("feed", "url", "--config", world.config)
+            #expect(unset.status == 2)
+            #expect(unset.errors.contains("Set control.listen and control.feed_token_file first"))
+            let port = world.control.split(separator: ":")[1]
+            let everywhere = "0.0.0.0:\(port)"
+            try world.write { ($0.feedTokenFile, $0.controlAddress) = (world.workspace.path("feed.token"), everywhere) }
+            #expect(try await starwatch("feed", "url", "--config", world.config).status == 2)
+            #expect(try await addresses("url", "--host", "a.test:1", in: world)[0].hasPrefix("http://a.test:1/feed/"))
+            try world.write { $0.feedTokenFile = world.workspace.path("feed.token") }
+            let first = try await addresses("url", in: world)
+            #expect(first.allSatisfy { $0.hasPrefix("http://\(world.control)/feed/") })
+            #expect(try await addresses("url", in: world) == first)
+            let mode = try FileManager.default.attributesOfItem(atPath: world.workspace.path("feed.token"))
+            #expect(mode[.posixPermissions] as? Int == 0o600)
+
+            world.mock.publish(count: 1)
+            let agent = try await RunningAgent(config: world.config, in: world.workspace)
+            #expect(await world.sequences(1) == [1])
+            for address in first {
+                let answer = try await HTTP.get(address)
+                #expect(answer.status == 200 && answer.body.contains("urn:uuid:"), "\(answer.body)")
+            }
+            let second = try await addresses("rotate", in: world)
+            #expect(second != first)
+            #expect(try await HTTP.get(first[0]).status == 403)
+            #expect(try await HTTP.get(second[0]).status == 200)
+            #expect(await agent.stop() == 0)
+            // Nobody reads it in the log.
+            let log = try String(contentsOfFile: world.workspace.path("agent.log"), encoding: .utf8)
+            let token = second[0].split(separator: "/").dropLast().last.map(String.init) ?? ""
+            #expect(token.count == 32 && !log.contains(token))
+        }
+    }
+
+    private func addresses(_ words: String..., in world: AgentWorld) async throws -> [String] {
+        let result = try await starwatch(["feed"] + words + ["--config", world.config])
+        #expect(result.status == 0, "\(result.errors)")
+        let lines = result.output.split(separator: "\n").map(String.init)
+        try #require(lines.count == 2)
+        return lines
+    }
+
     @Test func thePageShowsANewOneByItselfAndIsReadableForEverybody() async throws {
         try await withWorld { world in
             world.mock.publish(count: 3)

@@ -18,6 +18,8 @@ struct TestConfiguration {
     var logLevel = "debug"
     /// Listen address of the control API over TCP.
     var controlAddress: String?
+    /// File of the token in the feed's address.
+    var feedTokenFile: String?
     /// Lines of the section besides the rate.
     var limits = ""
     var requestsPerMinute = 10000
@@ -66,6 +68,7 @@ struct TestConfiguration {
         control:
           socket: \(workspace.path("s.sock"))
           \(controlAddress.map { "listen: \($0)\n  token_file: \(workspace.path("token"))" } ?? "")
+          \(feedTokenFile.map { "feed_token_file: \($0)" } ?? "")
         log:
           level: \(logLevel)
 

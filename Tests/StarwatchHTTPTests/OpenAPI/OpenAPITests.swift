@@ -15,7 +15,7 @@ struct OpenAPITests {
 
     private static let agent = FakeAgent()
     private static let table =
-        ReadRoutes(agent: agent, canControl: true).table + ControlRoutes(agent: agent).table
+        ReadRoutes(agent: agent, canControl: true).table + ControlRoutes(agent: agent, hasFeedAddress: true).table
 
     private static let verbs: [any AnyVerb] = [ControlAPI.status] + ControlAPI.controls
 
@@ -172,7 +172,7 @@ struct OpenAPITests {
                     let (method, path) = (name.prefix { $0 != " " }, name.drop { $0 != " " }.dropFirst())
                     let isRunbook = path.hasPrefix("/help/runbooks/")
                     let target = path.replacing("{name}", with: isRunbook ? "StarwatchPollStale" : "starred_projects")
-                        .replacing("{id}", with: "1")
+                        .replacing("{id}", with: "1").replacing("{token}", with: "0123456789abcdef")
                         .replacing("{action}", with: "dismiss")
                     let body = document.content(operation["requestBody"])?["example"]
                     let text = try body.map {

@@ -146,6 +146,60 @@ import struct StarwatchStore.FeedRow
         #expect(agent.now.calls == ["follow 0", "GET /api/v1/notifications?limit=3&before=7"])
     }
 
+    private static let secret = "0123456789abcdef"
+
+    private func withPrivateAddress(_ body: (HTTPProbe, FakeAgent) async throws -> Void) async throws {
+        let agent = FakeAgent()
+        var settings = ServerSettings()
+        settings.feedToken = { Self.secret }
+        let server = try ControlServer(
+            agent: agent,
+            listen: "127.0.0.1:0",
+            token: { "x" },
+            settings: settings,
+            logger: quiet
+        )
+        try await withRunning(server) { try await body(HTTPProbe(address: $0), agent) }
+    }
+
+    @Test func theTokenInTheAddressLetsInToTheFeedAlone() async throws {
+        try await withPrivateAddress { probe, agent in
+            let atom = try await probe.get("/feed/\(Self.secret)/feed.atom")
+            #expect(atom.status == 200)
+            // The next page is at the same address, and the feed's name has no token.
+            #expect(atom.text.contains("/feed/\(Self.secret)/feed.atom\"/>"))
+            let name = atom.text.split(separator: "\n").first { $0.hasPrefix("<id>") }
+            #expect(name?.hasSuffix("/feed.atom</id>") == true && name?.contains(Self.secret) == false)
+            #expect(try await probe.get("/feed/\(Self.secret)/feed.json").status == 200)
+            for path in ["/feed.atom", "/feed", "/feed/\(Self.secret)", "/feed/\(Self.secret)/openapi.json", "/"] {
+                #expect(try await probe.get(path).status == 401, "\(path)")
+            }
+            #expect(agent.now.calls.count == 2)
+        }
+    }
+
+    @Test func anotherTokenInTheAddressIsRefusedAndCounted() async throws {
+        try await withPrivateAddress { probe, agent in
+            for _ in 0..<RefusalCount.limit {
+                let reply = try await probe.get("/feed/fedcba9876543210/feed.atom")
+                #expect(reply.status == 403 && !reply.text.contains(Self.secret))
+            }
+            #expect(agent.now.refusals == Array(repeating: .token, count: RefusalCount.limit))
+            #expect(try await probe.get("/feed/fedcba9876543210/feed.atom").status == 429)
+            // Whoever has the right one is let in all the same.
+            #expect(try await probe.get("/feed/\(Self.secret)/feed.atom").status == 200)
+        }
+    }
+
+    @Test func withoutATokenThereIsNoPrivateAddress() async throws {
+        let agent = FakeAgent()
+        let reply = try await withControl(agent) {
+            try await HTTPProbe(address: $0).get("/feed/\(Self.secret)/feed.atom")
+        }
+        #expect(reply.status == 404)
+        #expect(agent.now.calls.isEmpty)
+    }
+
     @Test func theReadOnlyServerHasNoneOfIt() async throws {
         let agent = FakeAgent()
         try await withAdmin(agent) { probe in

@@ -1,12 +1,13 @@
 import StarwatchCore
 import StarwatchStore
 import StarwatchTestKit
+import Synchronization
 import Testing
 
 @testable import Starwatch
 
 /// An account that moves to another agent while a sink has a notification of it.
-@Suite struct MoveDeliveryTests {
+@Suite(.timeLimit(.minutes(5))) struct MoveDeliveryTests {
     private struct Unexpected: Error {}
 
     /// Whether an export waits for a sink.
@@ -49,6 +50,31 @@ import Testing
             bench["slow"].before { _ in _ = try? await Self.mustWait(store, at: clock.now) }
             await bench.dispatch()
             #expect(bench["slow"].seen.count == 1)
+        }
+    }
+
+    @Test func anExportThatWaitsIsNeverOfAnIdentityThatWasSetMeanwhile() async throws {
+        try await Bench.run(sinks: ["slow"]) { bench async throws in
+            let (agent, clock) = (bench.agent, bench.clock)
+            let server = bench.stream.server
+            let export = Mutex<Task<AccountExportReport, any Error>?>(nil)
+            bench["slow"].before { _ in
+                let task = Task { try await agent.perform(ControlAPI.exportAccount, AccountExport()) }
+                export.withLock { $0 = task }
+                // It waits for this attempt.
+                await clock.sleepers(atLeast: 1)
+                let now = clock.now
+                _ = try? await agent.store.identity.set(TestAccount.ethr, server: server, now: now)
+            }
+            await bench.fetch(1)
+            await bench.dispatch()
+            guard let task = export.withLock({ $0 }) else {
+                Issue.record("The sink got nothing.")
+                return
+            }
+            clock.advance(by: .seconds(1))
+            await #expect(throws: (any Error).self) { try await task.value }
+            #expect(try await agent.store.identity.active().did == TestAccount.ethr)
         }
     }
 }

@@ -233,6 +233,18 @@ import Testing
         }
     }
 
+    @Test func aPollThatIsOffIsInNoRound() async throws {
+        try await Crowd.with(.endorser) {
+            var off = $0.polls[0]
+            (off.name, off.isEnabled) = (PollName("nightly")!, false)
+            $0.polls.append(off)
+        } _: { crowd in
+            await crowd.round()
+            let accounts = try await crowd.agent.perform(ControlAPI.status).accounts
+            #expect(accounts?.roundRequests == 5)
+        }
+    }
+
     @Test func schedulesThatAskForTooMuchAreWarnedOf() async throws {
         try await Crowd.with(.endorser) {
             $0.fleet.sharedRequests = false

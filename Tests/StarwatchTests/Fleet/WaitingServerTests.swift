@@ -61,6 +61,32 @@ import Testing
         }
     }
 
+    /// Its delivery can take as long as its sinks like.
+    @Test func theProberLetsTheOthersGoBeforeItDelivers() async throws {
+        try await Crowd.with(.endorser, accounts: 3) {
+            let hook = SinkOptions.Kind.webhook(url: $0.server.url + "/hook", secretFile: nil, timeout: .seconds(60))
+            $0.delivery.sinks = [SinkOptions(name: "hook", kind: hook)]
+        } _: { crowd in
+            let (agent, clock, mock) = (crowd.agent, crowd.world.clock, crowd.world.mock)
+            let (service, gate) = (try #require(agent.fleet?.service), agent.runtime.account.gate)
+            mock.setStickyFault(.status(503), at: .hook)
+            crowd.publish(0..<4)
+            await crowd.round()
+            mock.setStickyFault(.status(500), at: .plansChanged)
+            while await gate.circuit.state == .closed { await crowd.round() }
+            clock.advance(by: .seconds(3600))
+            let probe = try #require(await service.claim().first)
+            mock.clearFaults()
+            mock.setStickyFault(.neverAnswer, at: .hook)
+            mock.forgetRequests()
+            let visit = Task { await service.visit(probe) }
+            try await mock.waitForRequests(1, to: .hook)
+            #expect(await service.claim().count == 2)
+            visit.cancel()
+            await visit.value
+        }
+    }
+
     @Test func changesAreDeliveredWhileTheServerWaits() async throws {
         try await Crowd.with(.endorser, accounts: 2) {
             let hook = SinkOptions.Kind.webhook(url: $0.server.url + "/hook", secretFile: nil, timeout: .seconds(5))

@@ -42,6 +42,15 @@ import Testing
         #expect(hosts.count == SinkHosts.limit)
     }
 
+    /// Otherwise the next notification would go to it before its time.
+    @Test func aHostThatAskedForAWaitIsForgottenLast() {
+        var hosts = SinkHosts(areOfAccounts: true)
+        let later = SinkResult.unavailable(SinkFailure("Later.", .timeout), retryAfter: .seconds(600))
+        _ = hosts["asked"].record(later, at: now)
+        for index in 0..<(2 * SinkHosts.limit) { isOpen(&hosts, "\(index)", at: now + .seconds(1)) }
+        #expect(hosts["asked"].admit(at: now).waitUntil == now + .seconds(600))
+    }
+
     @Test func aReloadKeepsTheWaitOfEachHost() {
         var hosts = SinkHosts(areOfAccounts: true)
         _ = hosts["b"].record(.unavailable(SinkFailure("Later.", .timeout), retryAfter: .seconds(60)), at: now)

@@ -35,6 +35,9 @@ struct SinkCircuit {
 
     var state: CircuitState { circuit.state }
 
+    /// End of the wait that the host requested at its last answer; `nil` if it requested none.
+    var waitEnd: Timestamp? { requestedWait?.until }
+
     var condition: SinkCondition {
         let present = SinkCondition(
             isDisabled: isDisabled,

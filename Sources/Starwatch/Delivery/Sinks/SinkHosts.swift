@@ -2,7 +2,8 @@ import StarwatchCore
 
 /// The circuits of a sink by host: one without a name if the configuration has the address.
 struct SinkHosts {
-    /// The largest number of hosts. Beyond it, one that works is forgotten, or else the one that is down for longest.
+    /// The largest number of hosts. Beyond it, one that works is forgotten, or else the one that is down for longest. A host
+    /// that asked for a wait is kept longer than others.
     static let limit = 1000
 
     let areOfAccounts: Bool
@@ -26,12 +27,11 @@ struct SinkHosts {
     }
 
     private mutating func forgetOne() {
-        let host =
-            circuits.first { $0.value.condition == .working && $0.value.downSince == nil }?.key
-            ?? circuits.min {
-                ($0.value.downSince ?? Timestamp(milliseconds: 0)) < ($1.value.downSince ?? Timestamp(milliseconds: 0))
-            }?.key
-        if let host { circuits[host] = nil }
+        let never = Timestamp(milliseconds: 0)
+        func rank(_ circuit: SinkCircuit) -> (Timestamp, Timestamp) {
+            (circuit.waitEnd ?? never, circuit.downSince ?? never)
+        }
+        if let host = circuits.min(by: { rank($0.value) < rank($1.value) })?.key { circuits[host] = nil }
     }
 
     /// The circuit that stands for the sink: of several hosts one that works, or else the one that is down for longest.

@@ -1,5 +1,7 @@
+import Foundation
 import StarwatchCore
 import StarwatchStore
+import StarwatchTransport
 
 /// The receiver of one account's notifications at a sink.
 struct SinkReceiver: Sendable {
@@ -55,5 +57,40 @@ private struct UnreadableSink: NotificationSink {
 
     func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         .unavailable(SinkFailure("The stored address of the account does not open; add it again.", .tokenFile))
+    }
+}
+
+/// The secret of a sink.
+enum SinkSecret: Sendable {
+    /// In a file, which is read before every request.
+    case file(SecretFile)
+    /// Brought by an account.
+    case value(String)
+
+    /// - Throws: ``TokenError`` if the file cannot be used.
+    func read() throws(TokenError) -> [UInt8] {
+        switch self {
+        case .file(var file): try file.read()
+        case .value(let text): Array(text.utf8)
+        }
+    }
+}
+
+/// Rules of the URLs of sinks.
+enum SinkURL {
+    /// Whether requests can go to an address: over TLS or to this machine, without credentials in it.
+    static func isGood(_ url: String) -> Bool {
+        guard let parts = URLComponents(string: url), let host = parts.host, !host.isEmpty, parts.user == nil,
+            parts.password == nil, parts.port.map((1...65_535).contains) ?? true
+        else { return false }
+        let scheme = parts.scheme?.lowercased()
+        return scheme == "https" || scheme == "http" && ListenAddress.isLoopback(host)
+    }
+
+    /// The scheme, host and port of a URL.
+    static func host(of url: String) -> String {
+        guard let parts = URLComponents(string: url) else { return "" }
+        let port = parts.port.map { ":\($0)" } ?? ""
+        return "\(parts.scheme?.lowercased() ?? "")://\(parts.host?.lowercased() ?? "")\(port)"
     }
 }
