@@ -1,3 +1,4 @@
+import StarwatchCore
 import Testing
 
 @testable import StarwatchSimulation
@@ -21,6 +22,14 @@ import Testing
         plan.accounts = 3
         let result = try await Simulation.run(plan)
         #expect(result.violations.isEmpty, "scripts/simulate replay \(plan.arguments)")
+    }
+
+    /// An agent refuses other plans, and would then poll nothing for any account.
+    @Test func accountsCanHaveAllTheirPlans() {
+        for seed in 0..<50 as Range<UInt64> {
+            let settings = Settings(seed: seed, accounts: 3)
+            #expect(PlanIDRule.problem(settings.plans, in: settings.dialect) == nil, "seed \(seed)")
+        }
     }
 
     /// `scripts/simulate --accounts 50 --stores 5` runs more of them.

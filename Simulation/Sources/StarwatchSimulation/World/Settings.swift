@@ -89,9 +89,10 @@ struct Settings: Sendable {
         let isSplit = dialect == .endorser && chance.happens(0.1)
         let filling = String(repeating: "x", count: isSplit ? 1900 : 0)
         let count = chance.number(2...10)
+        // With a scheme: an agent refuses to serve an account with plans that its server's dialect cannot have.
         plans =
             accounts > 0
-            ? (0..<accounts).flatMap { account in (0..<(count + 2) / 3).map { "plan/\(account)/\($0)" } }
+            ? (0..<accounts).flatMap { account in (0..<(count + 2) / 3).map { "plan:/\(account)/\($0)" } }
             : (0..<count + (isSplit ? 40 : 0)).map { "plan/\($0)" + filling }
         served = (0..<accounts).map { index in
             DID("did:ethr:0x" + String(repeating: "0", count: 36) + String(index + 0x1000, radix: 16))!
