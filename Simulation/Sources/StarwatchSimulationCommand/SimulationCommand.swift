@@ -26,6 +26,12 @@ struct SimulationCommand: AsyncParsableCommand {
         subcommands: [CampaignCommand.self, ReplayCommand.self],
         defaultSubcommand: CampaignCommand.self
     )
+
+    fileprivate static func checked(_ stores: Int, accounts: Int) throws -> Int {
+        guard (1...5).contains(stores) else { throw ValidationError("--stores: use 1 to 5.") }
+        guard stores == 1 || accounts > 0 else { throw ValidationError("--stores: add --accounts.") }
+        return stores
+    }
 }
 
 /// Runs one seed after another.
@@ -47,6 +53,9 @@ struct CampaignCommand: AsyncParsableCommand {
     @Option(help: "Number of accounts of one agent. 0: an agent with an active identity.")
     var accounts = 0
 
+    @Option(help: "Number of processes that share the accounts.")
+    var stores = 1
+
     @Option(help: "Maximum number of runs.")
     var runs = Int.max
 
@@ -57,6 +66,7 @@ struct CampaignCommand: AsyncParsableCommand {
         var plan = SimulationPlan(seed: seed ?? .random(in: 0..<1_000_000_000))
         plan.cycles = cycles
         plan.accounts = accounts
+        plan.stores = try SimulationCommand.checked(stores, accounts: accounts)
         print("simulate: from seed \(plan.seed)")
         var campaign = Campaign()
         let clock = ContinuousClock()
@@ -97,6 +107,9 @@ struct ReplayCommand: AsyncParsableCommand {
     @Option(help: "Number of accounts of one agent. 0: an agent with an active identity.")
     var accounts = 0
 
+    @Option(help: "Number of processes that share the accounts.")
+    var stores = 1
+
     @Option(help: "Maximum number of faults.")
     var limit = Int.max
 
@@ -113,6 +126,7 @@ struct ReplayCommand: AsyncParsableCommand {
         var plan = SimulationPlan(seed: seed)
         plan.cycles = cycles
         plan.accounts = accounts
+        plan.stores = try SimulationCommand.checked(stores, accounts: accounts)
         plan.limit = limit
         for word in without.split(separator: ",") {
             guard let kind = FaultKind(name: String(word)) else {

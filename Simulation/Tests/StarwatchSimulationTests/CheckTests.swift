@@ -38,11 +38,18 @@ import Testing
                 server: server,
                 receivers: [receiver],
                 meter: meter,
-                trace: trace,
-                defect: .none
+                trace: trace
             )
             disk = try SimulatedDisk(isEmpty: true)
-            process = SimulatedProcess(disk: disk, faults: faults, trace: trace, meter: meter, onPowerLoss: {})
+            process = SimulatedProcess(
+                0,
+                disk: disk,
+                faults: faults,
+                trace: trace,
+                network: network,
+                clock: ProcessClock(clock),
+                onDeath: { _ in false }
+            )
         }
     }
 

@@ -12,6 +12,7 @@ import Testing
         _ defect: Defect = .none,
         seeds: [UInt64] = Array(0..<200),
         accounts: Int = 0,
+        stores: Int = 1,
         tamper: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> Bool {
         for seed in seeds {
@@ -19,6 +20,7 @@ import Testing
             plan.defect = defect
             plan.cycles = 80
             plan.accounts = accounts
+            plan.stores = stores
             let result = try await Simulation.run(plan, tamper: tamper)
             if result.violations.contains(where: { $0.guarantee == guarantee }) { return true }
         }
@@ -119,6 +121,16 @@ import Testing
 
     @Test func anAgentThatWorksForAnAccountThatWasTakenOverIsFound() async throws {
         #expect(try await breaks(.fenced, .hideTakeover, accounts: 3))
+    }
+
+    @Test(arguments: [(Defect.dropFence, Guarantee.fenced), (.ignoreLease, .leaseKept)])
+    func aProcessThatWorksOnAfterATakeoverIsFound(defect: Defect, guarantee: Guarantee) async throws {
+        // Without stops no lease ends while its visit goes on.
+        let seeds = (0..<200 as Range<UInt64>).filter { seed in
+            let settings = Settings(seed: seed, accounts: 3, stores: 2)
+            return settings.kinds.contains(.processStop) && settings.intensity >= 1
+        }
+        #expect(try await breaks(guarantee, defect, seeds: seeds, accounts: 3, stores: 2))
     }
 
     /// The agent would ask for what is new by a clock that is no longer ahead, and miss changes below its cursor.

@@ -59,6 +59,44 @@ import Testing
         }
     }
 
+    @Test func oneProcessWritesAtATime() throws {
+        try onDisk { disk in
+            var configuration = Configuration()
+            configuration.busyMode = .immediateError
+            let paths = [disk.path(of: 0), disk.path(of: 1)]
+            let first = try DatabaseQueue(path: paths[0], configuration: configuration)
+            try first.writeWithoutTransaction {
+                try $0.execute(sql: "PRAGMA journal_mode = WAL; CREATE TABLE rows (id INTEGER PRIMARY KEY)")
+            }
+            let second = try DatabaseQueue(path: paths[1], configuration: configuration)
+            func insert(_ queue: DatabaseQueue) throws {
+                try queue.write { try $0.execute(sql: "INSERT INTO rows DEFAULT VALUES") }
+            }
+            func count(_ queue: DatabaseQueue) throws -> Int? {
+                try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM rows") }
+            }
+            try insert(first)
+            try first.write { db in
+                try db.execute(sql: "INSERT INTO rows DEFAULT VALUES")
+                #expect(throws: DatabaseError.self) { try insert(second) }
+                #expect(try count(second) == 1)
+            }
+            try insert(second)
+            #expect(try count(first) == 3)
+            // A process that is killed in a transaction leaves no lock.
+            try first.writeWithoutTransaction { db in
+                try db.execute(sql: "BEGIN IMMEDIATE; INSERT INTO rows DEFAULT VALUES")
+                disk.failWhen(of: 0) { _ in .broken }
+                disk.cutOff(0)
+                try insert(second)
+                try? db.rollback()
+            }
+            try? first.close()
+            #expect(try count(second) == 4)
+            try second.close()
+        }
+    }
+
     /// SQLite promises in this mode that the database is intact and contains everything up to the last checkpoint.
     @Test(arguments: 0..<20 as Range<UInt64>)
     func aDatabaseIsWholeAfterEveryLoss(seed: UInt64) throws {

@@ -1,3 +1,4 @@
+import StarwatchCore
 import Testing
 
 @testable import StarwatchSimulation
@@ -23,11 +24,29 @@ import Testing
         #expect(result.violations.isEmpty, "scripts/simulate replay \(plan.arguments)")
     }
 
-    @Test(arguments: [1, 5, 9] as [UInt64], [0, 3])
-    func theSameSeedIsTheSameRun(seed: UInt64, accounts: Int) async throws {
+    /// An agent refuses other plans, and would then poll nothing for any account.
+    @Test func accountsCanHaveAllTheirPlans() {
+        for seed in 0..<50 as Range<UInt64> {
+            let settings = Settings(seed: seed, accounts: 3)
+            #expect(PlanIDRule.problem(settings.plans, in: settings.dialect) == nil, "seed \(seed)")
+        }
+    }
+
+    /// `scripts/simulate --accounts 50 --stores 5` runs more of them.
+    @Test(arguments: 0..<4 as Range<UInt64>, [2, 5])
+    func everyPromiseHoldsWhenSeveralProcessesShareTheAccounts(seed: UInt64, stores: Int) async throws {
         var plan = SimulationPlan(seed: seed)
         plan.cycles = 60
-        plan.accounts = accounts
+        (plan.accounts, plan.stores) = (3, stores)
+        let result = try await Simulation.run(plan)
+        #expect(result.violations.isEmpty, "scripts/simulate replay \(plan.arguments)")
+    }
+
+    @Test(arguments: [1, 5, 9] as [UInt64], [(0, 1), (3, 1), (3, 3)] as [(accounts: Int, stores: Int)])
+    func theSameSeedIsTheSameRun(seed: UInt64, size: (accounts: Int, stores: Int)) async throws {
+        var plan = SimulationPlan(seed: seed)
+        plan.cycles = 60
+        (plan.accounts, plan.stores) = size
         let first = try await Simulation.run(plan)
         let second = try await Simulation.run(plan)
         #expect(first.hash == second.hash)
@@ -48,7 +67,8 @@ import Testing
         var campaign = Campaign()
         var plan = SimulationPlan(seed: 0)
         while campaign.faults.count < FaultKind.allCases.count, plan.seed < 200 {
-            plan.accounts = plan.seed % 4 == 0 ? 2 : 0
+            plan.accounts = plan.seed % 4 < 2 ? 2 : 0
+            plan.stores = plan.seed % 4 == 1 ? 2 : 1
             campaign.add(try await Simulation.run(plan))
             plan.seed += 1
         }

@@ -31,6 +31,8 @@ package enum Guarantee: String, Sendable, CaseIterable {
     case namedToAll = "named_to_all"
     /// Nothing is written for an account that another process has taken over.
     case fenced
+    /// No request and no notification is sent for an account without its lease, or when another process can claim it soon.
+    case leaseKept = "lease_kept"
     /// A notification is only for the account that starred its plans.
     case rightAccount = "right_account"
     /// Only rows with a damaged value are set aside as unreadable.

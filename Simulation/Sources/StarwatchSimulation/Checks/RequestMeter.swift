@@ -5,12 +5,17 @@ final class RequestMeter: Sendable {
         var acknowledged: [(at: Int64, count: Int)] = []
     }
 
+    /// Wait that the server requires, as one process knows it.
+    private struct Hold {
+        var until: Int64 = 0
+        var knownAt: Int64 = 0
+        /// `true` once the agent has stored the wait.
+        var isStored = false
+    }
+
     private struct State {
         var accounts: [String: Account] = [:]
-        var holdUntil: Int64 = 0
-        var holdKnownAt: Int64 = 0
-        /// `true` once the agent has stored the wait.
-        var isHoldStored = false
+        var holds: [Int: Hold] = [:]
     }
 
     /// Resolution of the agent's clocks: one millisecond, in microseconds.
@@ -28,10 +33,11 @@ final class RequestMeter: Sendable {
     }
 
     /// Checks a request as it is sent.
-    func sent(by account: String, acknowledging count: Int) {
+    func sent(by account: String, acknowledging count: Int, from process: Int = 0) {
         let now = clock.boot
-        if now < state.value.holdUntil - Self.unit, now > state.value.holdKnownAt {
-            let early = Double(state.value.holdUntil - now) / 1e6
+        let hold = state.value.holds[process, default: Hold()]
+        if now < hold.until - Self.unit, now > hold.knownAt {
+            let early = Double(hold.until - now) / 1e6
             violations.record(.retryAfter, "a request came \(early) s before the server allowed it")
         }
         var entry = state.value.accounts[account] ?? Account()
@@ -56,29 +62,19 @@ final class RequestMeter: Sendable {
     }
 
     /// Records that the agent has read an answer, sent at `answeredAt`, that requires a wait.
-    func learned(wait: Int64, answeredAt: Int64) {
-        guard answeredAt + wait > state.value.holdUntil else { return }
-        state.value.holdUntil = answeredAt + wait
-        state.value.holdKnownAt = clock.boot
-        state.value.isHoldStored = false
+    func learned(wait: Int64, answeredAt: Int64, by process: Int = 0) {
+        guard answeredAt + wait > state.value.holds[process, default: Hold()].until else { return }
+        state.value.holds[process] = Hold(until: answeredAt + wait, knownAt: clock.boot)
     }
 
     /// Records that the agent has stored the wait, if there is one.
-    func stored() { state.value.isHoldStored = true }
+    func stored(by process: Int = 0) { state.value.holds[process]?.isStored = true }
 
-    /// Drops a wait that the agent did not store before it ended.
-    func ended() {
-        if !state.value.isHoldStored { state.value.holdUntil = 0 }
+    /// Drops a wait that the agent did not store before it ended. Several processes store theirs over each other's.
+    func ended(_ process: Int = 0) {
+        if settings.stores > 1 || state.value.holds[process]?.isStored != true { state.value.holds[process] = nil }
     }
 
     /// Forgets everything, because a power loss can undo the agent's last writes.
-    func forget() {
-        state.value = State()
-    }
-
-    /// Forgets waits and counts that a changed wall clock makes meaningless.
-    func excuseWaits() {
-        state.value.holdUntil = 0
-        state.value.accounts = [:]
-    }
+    func forget() { state.value = State() }
 }

@@ -14,8 +14,6 @@ final class MemoryFile: Sendable {
         var index: [UnsafeMutableRawPointer] = []
         /// Number of connections that use the index.
         var indexUsers = 0
-        /// Number of connections with a lock.
-        var locks = 0
 
         func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool {
             bytes.withUnsafeBytes { bytes in
@@ -84,6 +82,7 @@ final class MemoryFile: Sendable {
     static let sector = 512
 
     let disk: SimulatedDisk
+    let locks = FileLocks()
     private let state: Confined<State>
 
     init(_ bytes: [UInt8], on disk: SimulatedDisk) {
@@ -95,7 +94,7 @@ final class MemoryFile: Sendable {
     func copy() -> MemoryFile {
         let copy = MemoryFile([], on: disk)
         copy.state.value = state.value
-        (copy.state.value.index, copy.state.value.indexUsers, copy.state.value.locks) = ([], 0, 0)
+        (copy.state.value.index, copy.state.value.indexUsers) = ([], 0)
         return copy
     }
 
@@ -133,19 +132,6 @@ final class MemoryFile: Sendable {
         guard state.value.indexUsers == 0 else { return }
         for part in state.value.index { part.deallocate() }
         state.value.index = []
-    }
-
-    // MARK: - Locks
-
-    /// Changes the lock of one connection. Transactions never overlap, because each is one job of the loop, so that only
-    /// the lock of a connection that wants to be the last one is ever refused.
-    ///
-    /// - Returns: `false` if it wants the file for itself and another connection has a lock.
-    func lock(_ level: Int32, former: Int32, exclusive: Int32) -> Bool {
-        let others = state.value.locks - (former > 0 ? 1 : 0)
-        guard level < exclusive || others == 0 else { return false }
-        state.value.locks = others + (level > 0 ? 1 : 0)
-        return true
     }
 
     // MARK: - Power loss

@@ -4,8 +4,8 @@ import Synchronization
 
 /// File system for SQLite that keeps the databases of simulations in memory, and passes other files to the system.
 ///
-/// A simulated disk costs no system call, and loses the same data as a real disk. Several connections can open a database.
-/// Their transactions never overlap, so most locks do nothing.
+/// A simulated disk costs no system call, and loses the same data as a real disk. Several processes can open a database, and
+/// lock it as on a real disk.
 enum MemoryVFS {
     /// Disks of the running simulations, by folder.
     private static let disks = Mutex<[String: SimulatedDisk]>([:])
@@ -44,7 +44,11 @@ enum MemoryVFS {
             guard flags & SQLITE_OPEN_CREATE != 0 || disk.file(at: path) != nil else { return SQLITE_CANTOPEN }
             UnsafeMutableRawPointer(target).initializeMemory(
                 as: OpenFile.self,
-                to: OpenFile(methods: methods, file: Unmanaged.passRetained(disk.makeFile(at: path)))
+                to: OpenFile(
+                    methods: methods,
+                    file: Unmanaged.passRetained(disk.makeFile(at: path)),
+                    holder: FileLocks.Holder(process: disk.process(of: path), connection: disk.nextConnection())
+                )
             )
             outFlags?.pointee = flags
             return SQLITE_OK
@@ -70,7 +74,7 @@ enum MemoryVFS {
     private struct OpenFile {
         var methods: UnsafePointer<sqlite3_io_methods>?
         var file: Unmanaged<MemoryFile>
-        var lock = SQLITE_LOCK_NONE
+        let holder: FileLocks.Holder
         var usesIndex = false
     }
 
@@ -89,7 +93,7 @@ enum MemoryVFS {
         _ body: (MemoryFile) -> Int32
     ) -> Int32 {
         let memory = memory(file)
-        switch memory.disk.failure(access) {
+        switch memory.disk.failure(access, of: open(file).pointee.holder.process) {
         case nil: return body(memory)
         case .full: return SQLITE_FULL
         case .broken: return SQLITE_IOERR
@@ -112,7 +116,7 @@ enum MemoryVFS {
     private static func setContentMethods(of methods: inout sqlite3_io_methods) {
         methods.xClose = { file in
             MemoryVFS.leaveIndex(file)
-            _ = MemoryVFS.lock(file, SQLITE_LOCK_NONE)
+            MemoryVFS.memory(file).locks.unlock(MemoryVFS.open(file).pointee.holder)
             MemoryVFS.open(file).pointee.file.release()
             return SQLITE_OK
         }
@@ -151,10 +155,17 @@ enum MemoryVFS {
     }
 
     private static func setLockMethods(of methods: inout sqlite3_io_methods) {
-        methods.xLock = { file, level in MemoryVFS.lock(file, max(level, MemoryVFS.open(file).pointee.lock)) }
-        methods.xUnlock = { file, level in MemoryVFS.lock(file, min(level, MemoryVFS.open(file).pointee.lock)) }
-        methods.xCheckReservedLock = { _, result in
-            result?.pointee = 0
+        methods.xLock = { file, level in
+            let (memory, holder) = (MemoryVFS.memory(file), MemoryVFS.open(file).pointee.holder)
+            guard !memory.disk.isCutOff(holder.process) else { return SQLITE_BUSY }
+            return memory.locks.raise(holder, to: level) ? SQLITE_OK : SQLITE_BUSY
+        }
+        methods.xUnlock = { file, level in
+            MemoryVFS.memory(file).locks.lower(MemoryVFS.open(file).pointee.holder, to: level)
+            return SQLITE_OK
+        }
+        methods.xCheckReservedLock = { file, result in
+            result?.pointee = MemoryVFS.memory(file).locks.isReserved ? 1 : 0
             return SQLITE_OK
         }
         methods.xShmMap = { file, number, size, makes, part in
@@ -165,19 +176,22 @@ enum MemoryVFS {
             part?.pointee = MemoryVFS.memory(file).indexPart(Int(number), size: Int(size), makes: makes != 0)
             return SQLITE_OK
         }
-        methods.xShmLock = { _, _, _, _ in SQLITE_OK }
+        methods.xShmLock = { file, first, count, flags in
+            let (memory, holder) = (MemoryVFS.memory(file), MemoryVFS.open(file).pointee.holder)
+            let slots = Int(first)..<Int(first + count)
+            if flags & SQLITE_SHM_UNLOCK != 0 {
+                memory.locks.unlock(slots, of: holder)
+                return SQLITE_OK
+            }
+            guard !memory.disk.isCutOff(holder.process) else { return SQLITE_BUSY }
+            let isShared = flags & SQLITE_SHM_SHARED != 0
+            return memory.locks.lock(slots, of: holder, isShared: isShared) ? SQLITE_OK : SQLITE_BUSY
+        }
         methods.xShmBarrier = { _ in }
         methods.xShmUnmap = { file, _ in
             MemoryVFS.leaveIndex(file)
             return SQLITE_OK
         }
-    }
-
-    private static func lock(_ file: UnsafeMutablePointer<sqlite3_file>?, _ level: Int32) -> Int32 {
-        let former = open(file).pointee.lock
-        guard memory(file).lock(level, former: former, exclusive: SQLITE_LOCK_EXCLUSIVE) else { return SQLITE_BUSY }
-        open(file).pointee.lock = level
-        return SQLITE_OK
     }
 
     private static func leaveIndex(_ file: UnsafeMutablePointer<sqlite3_file>?) {

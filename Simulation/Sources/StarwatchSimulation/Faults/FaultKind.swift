@@ -18,14 +18,20 @@ package enum FaultKind: Int, Sendable, CaseIterable {
     case hostileClaim, invalidItem, unreadableItem, flood, serverClock, flippedBit
     // One of many accounts, and another process that takes accounts over.
     case accountPause, accountRemoval, takeover
+    // One of several processes that share the accounts.
+    case processStop, partition
 
     /// Kinds with their own random choice, so that the other settings of a seed do not depend on them.
-    static let chosenApart: Set<FaultKind> = ofMany.union([
+    static let chosenApart: Set<FaultKind> = ofMany.union(ofSeveral).union([
         .keyRotation, .hostileClaim, .invalidItem, .unreadableItem, .flood, .serverClock, .flippedBit,
     ])
     /// Kinds that need an agent for many accounts, and those that it cannot have.
     package static let ofMany: Set<FaultKind> = [.accountPause, .accountRemoval, .takeover]
     package static let ofOne: Set<FaultKind> = [.identity, .signOut]
+    /// Kinds that need several processes, and those for a process that has the database alone: SQLite has no common clock
+    /// for the times of leases, and keys and polls by hand are not under leases.
+    package static let ofSeveral: Set<FaultKind> = [.processStop, .partition]
+    package static let ofAlone: Set<FaultKind> = [.clockStep, .keyRotation, .manualPoll, .takeover]
 
     /// Name in arguments and reports.
     package var name: String { "\(self)" }

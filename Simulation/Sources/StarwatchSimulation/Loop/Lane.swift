@@ -10,6 +10,7 @@ final class Lane: StoreQueue {
     private struct State {
         var waiting: [Work] = []
         var isRunning = false
+        var isHeld = false
     }
 
     private let state = Confined(State())
@@ -25,7 +26,20 @@ final class Lane: StoreQueue {
 
     private func add(_ work: Work) {
         state.value.waiting.append(work)
-        if state.value.waiting.count == 1 { SimulationLoop.current?.enqueue(self) }
+        if state.value.waiting.count == 1, !state.value.isHeld { SimulationLoop.current?.enqueue(self) }
+    }
+
+    /// Lets all work wait until ``release()``.
+    func hold() {
+        guard !state.value.isHeld else { return }
+        state.value.isHeld = true
+        SimulationLoop.current?.remove(self)
+    }
+
+    func release() {
+        guard state.value.isHeld else { return }
+        state.value.isHeld = false
+        if !state.value.waiting.isEmpty { SimulationLoop.current?.enqueue(self) }
     }
 
     /// `true` if the lane is empty after the next ``runFirst()``.

@@ -51,6 +51,9 @@ final class SimulationLoop {
     /// Adds a lane that was empty and now has work.
     func enqueue(_ lane: Lane) { lanes.append(lane) }
 
+    /// Removes a lane, so that its work waits.
+    func remove(_ lane: Lane) { lanes.removeAll { $0 === lane } }
+
     /// Calls `action` after `count` more steps.
     func interrupt(after count: Int, _ action: @escaping () -> Void) {
         alarm = (steps + count, action)

@@ -3,6 +3,15 @@ import StarwatchTransport
 
 /// Unreliable network between an agent, the server and the sinks.
 final class SimulatedNetwork: Sendable {
+    /// Time until which requests of a process do not get to the server.
+    private struct Stall {
+        let until: Int64
+        /// Whether the connections break at its end.
+        let isBroken: Bool
+        /// Whether notifications do not get to the sinks either.
+        let withSinks: Bool
+    }
+
     private let settings: Settings
     private let clock: SimulatedClock
     private let faults: FaultInjector
@@ -10,11 +19,13 @@ final class SimulatedNetwork: Sendable {
     private let chance: Confined<Chance>
     /// Pseudonyms of the accounts of an agent for many, by index, as their first notifications name them.
     private let pseudonyms = Confined<[Int: String]>([:])
-    /// Time until which no request to the server gets there.
-    private let stalledUntil = Confined<Int64>(0)
+    /// By the numbers of the processes.
+    private let stalls = Confined<[Int: Stall]>([:])
     let server: SimulatedServer
     let receivers: [Receiver]
     let meter: RequestMeter
+    /// The leases of several processes; `nil` for one.
+    let leases: LeaseBook?
     let violations: Violations
     let defect: Defect
 
@@ -24,10 +35,12 @@ final class SimulatedNetwork: Sendable {
         server: SimulatedServer,
         receivers: [Receiver],
         meter: RequestMeter,
-        trace: Trace,
-        defect: Defect
+        leases: LeaseBook? = nil,
+        trace: Trace
     ) {
         settings = server.settings
+        defect = server.defect
+        self.leases = leases
         faults = server.faults
         violations = server.violations
         chance = Confined(Chance(seed: seed, "network"))
@@ -36,7 +49,6 @@ final class SimulatedNetwork: Sendable {
         self.receivers = receivers
         self.meter = meter
         self.trace = trace
-        self.defect = defect
     }
 
     private var reading: StarwatchTransport.ClockReading { .init(wall: clock.now, monotonic: clock.monotonic) }
@@ -50,8 +62,9 @@ final class SimulatedNetwork: Sendable {
         } else if let index = receivers.indices.first(where: { request.url == Receiver.url($0) }) {
             result = await deliver(request, to: receivers[index], of: process)
         } else {
-            result = await ask(request)
+            result = await ask(request, of: process)
         }
+        await process.clock.waitWhileStopped()
         let end: Result<HTTPResponse, HTTPError> = process.isDead ? .failure(.cancelled) : result
         if !process.isDead { trace.note("< \(Self.summary(end))") }
         var measurements = HTTPMeasurements(sentAt: sentAt, receivedAt: reading)
@@ -68,8 +81,36 @@ final class SimulatedNetwork: Sendable {
         }
     }
 
-    /// Keeps requests to the server on their way, so that the visits that sent them outlive their leases.
-    func stall(for duration: Duration) { stalledUntil.value = clock.boot + duration.wholeMilliseconds * 1000 }
+    /// Keeps requests of a process on their way, so that the visits that sent them outlive their leases.
+    func stall(_ process: SimulatedProcess, for duration: Duration, withSinks: Bool = false) {
+        let until = clock.boot + duration.wholeMilliseconds * 1000
+        stalls.value[process.number] = Stall(until: until, isBroken: false, withSinks: withSinks)
+    }
+
+    /// Breaks the connections of a process that stalls.
+    func endStall(_ process: SimulatedProcess) {
+        stalls.value[process.number] = Stall(until: clock.boot, isBroken: true, withSinks: true)
+    }
+
+    /// Waits until requests of a process get on.
+    ///
+    /// - Parameter timeout: The time after which a request to a sink fails. Those to the server wait without a limit.
+    /// - Returns: The failure if there is one; `nil` if the request gets there.
+    private func stalled(
+        _ process: SimulatedProcess,
+        atSink timeout: Duration?
+    ) async -> Result<HTTPResponse, HTTPError>? {
+        var waited = Duration.zero
+        while let stall = stalls.value[process.number], stall.until > clock.boot, stall.withSinks || timeout == nil {
+            if let timeout, waited >= timeout { return .failure(.timeout) }
+            // The stalls of several processes can end early.
+            let rest = Duration.microseconds(stall.until - clock.boot)
+            let part = settings.stores > 1 ? min(rest, .milliseconds(250)) : rest
+            guard (try? await clock.sleep(for: part)) != nil else { return .failure(.cancelled) }
+            waited += part
+        }
+        return waited > .zero && stalls.value[process.number]?.isBroken == true ? .failure(.reset) : nil
+    }
 
     /// Waits for the latency of one direction; returns `false` if the request was cancelled.
     private func travel() async -> Bool {
@@ -81,14 +122,23 @@ final class SimulatedNetwork: Sendable {
         (try? await clock.sleep(for: duration)) == nil ? .failure(.cancelled) : .failure(error)
     }
 
-    private func ask(_ request: HTTPRequest) async -> Result<HTTPResponse, HTTPError> {
+    private func ask(
+        _ request: HTTPRequest,
+        of process: SimulatedProcess
+    ) async -> Result<HTTPResponse, HTTPError> {
         let ids = server.acknowledged(by: request)
         let path = request.url.dropFirst(Settings.server.count)
         trace.note(
             "> \(path) \(ids.count) \(request.body.map { String(decoding: $0.suffix(100), as: UTF8.self) } ?? "")"
                 .prefixed
         )
-        meter.sent(by: account(of: request, acknowledging: ids), acknowledging: ids.count)
+        let owner = owner(of: request, acknowledging: ids)
+        checkLease(of: owner, process)
+        meter.sent(
+            by: owner.map { "account \($0)" } ?? (settings.served.isEmpty ? server.account(of: request) : "no account"),
+            acknowledging: ids.count,
+            from: process.number
+        )
         if server.state.value.outageUntil > clock.boot { return await wait(.milliseconds(3), then: .connect) }
         let fault = faults.first(of: [
             (.unresolved, 0.01), (.unconnected, 0.01), (.reset, 0.01), (.answerLost, 0.02), (.timeout, 0.005),
@@ -100,8 +150,7 @@ final class SimulatedNetwork: Sendable {
         case .reset: return await wait(.milliseconds(20), then: .reset)
         default: break
         }
-        let stall = stalledUntil.value - clock.boot
-        if stall > 0, (try? await clock.sleep(for: .microseconds(stall))) == nil { return .failure(.cancelled) }
+        if let failure = await stalled(process, atSink: nil) { return failure }
         guard await travel() else { return .failure(.cancelled) }
         let answer = server.answer(request, acknowledging: ids)
         checkAcknowledged(ids, answer)
@@ -114,7 +163,7 @@ final class SimulatedNetwork: Sendable {
         }
         guard await travel() else { return .failure(.cancelled) }
         if let wait = answer.wait {
-            meter.learned(wait: wait, answeredAt: answeredAt)
+            meter.learned(wait: wait, answeredAt: answeredAt, by: process.number)
             if defect == .hideRetryAfter {
                 return .success(HTTPResponse(status: 500, headers: HTTPHeaders([]), body: []))
             }
@@ -135,15 +184,21 @@ final class SimulatedNetwork: Sendable {
         receivers.allSatisfy { $0.releases(change) } && receivers.contains { $0.hasAccepted(change) }
     }
 
-    /// Returns the account whose limits count a request. Without a token the plans tell one of many.
-    private func account(of request: HTTPRequest, acknowledging ids: [String]) -> String {
-        guard !settings.served.isEmpty else { return server.account(of: request) }
+    /// Returns the one of many accounts whose limits count a request: without a token its plans tell it.
+    private func owner(of request: HTTPRequest, acknowledging ids: [String]) -> Int? {
+        guard !settings.served.isEmpty else { return nil }
         let plan = ids.first.flatMap { server.state.value.feed[$0]?.plan } ?? server.plans(of: request).first
-        return plan.flatMap(settings.owner).map { "account \($0)" } ?? "no account"
+        return plan.flatMap(settings.owner)
+    }
+
+    /// Checks that a process sends only for accounts that are its.
+    private func checkLease(of account: Int?, _ process: SimulatedProcess) {
+        guard let account, let objection = leases?.objection(to: process.number, for: account) else { return }
+        violations.record(.leaseKept, "process \(process.number) sent for account \(account): \(objection)")
     }
 
     /// Checks that a notification is for the account whose plans changed.
-    private func checkAddressee(of request: HTTPRequest) {
+    private func checkAddressee(of request: HTTPRequest, from process: SimulatedProcess) {
         guard !settings.served.isEmpty, let body = request.body else { return }
         let owners = Set(
             Receiver.changes(in: body).compactMap {
@@ -158,6 +213,7 @@ final class SimulatedNetwork: Sendable {
             violations.record(.rightAccount, "a notification for account \(owner) names another one")
         }
         pseudonyms.value[owner] = pseudonym
+        checkLease(of: owner, process)
     }
 
     private func deliver(
@@ -167,8 +223,9 @@ final class SimulatedNetwork: Sendable {
     ) async -> Result<HTTPResponse, HTTPError> {
         trace.note("> \(receiver.name) \(Receiver.id(of: request) ?? "")")
         receiver.noteSent(request)
-        checkAddressee(of: request)
+        checkAddressee(of: request, from: process)
         if receiver.isDown(at: clock.boot) { return await wait(.milliseconds(1), then: .connect) }
+        if let failure = await stalled(process, atSink: request.timeout ?? .seconds(10)) { return failure }
         guard await travel() else { return .failure(.cancelled) }
         var request = request
         if defect == .renameNotifications, let index = request.headers.firstIndex(where: { $0.name == "webhook-id" }) {

@@ -15,4 +15,8 @@ package enum Defect: String, Sendable, CaseIterable {
     case keepLead = "keep_lead"
     /// An agent does not see that another process has taken its accounts over.
     case hideTakeover = "hide_takeover"
+    /// A write is not refused after another process has taken the account over.
+    case dropFence = "drop_fence"
+    /// A process does not know how long it was stopped, and so not that its leases have ended.
+    case ignoreLease = "ignore_lease"
 }

@@ -55,6 +55,8 @@ struct Settings: Sendable {
     let isDiskEmpty: Bool
     /// Accounts of an agent for many; empty for one with an active identity. Each has plans of its own.
     let served: [DID]
+    /// Processes that share the accounts.
+    let stores: Int
 
     static let accounts = ["did:ethr:0x000000000000000000000000000000000000000a", "did:key:z6Mkb"].map { DID($0)! }
     static let starred = PollName("starred_projects")!
@@ -69,8 +71,11 @@ struct Settings: Sendable {
         served.isEmpty ? nil : plan.split(separator: "/").dropFirst().first.flatMap { Int($0) }
     }
 
-    /// - Parameter accounts: The number of accounts of an agent for many.
-    init(seed: UInt64, accounts: Int = 0) {
+    /// - Parameters:
+    ///   - accounts: The number of accounts of an agent for many.
+    ///   - stores: The number of processes that share them.
+    init(seed: UInt64, accounts: Int = 0, stores: Int = 1) {
+        self.stores = stores
         var chance = Chance(seed: seed, "settings")
         dialect = chance.pick(Dialect.allCases)
         isDialectKnown = chance.happens(0.5)
@@ -84,9 +89,10 @@ struct Settings: Sendable {
         let isSplit = dialect == .endorser && chance.happens(0.1)
         let filling = String(repeating: "x", count: isSplit ? 1900 : 0)
         let count = chance.number(2...10)
+        // With a scheme: an agent refuses to serve an account with plans that its server's dialect cannot have.
         plans =
             accounts > 0
-            ? (0..<accounts).flatMap { account in (0..<(count + 2) / 3).map { "plan/\(account)/\($0)" } }
+            ? (0..<accounts).flatMap { account in (0..<(count + 2) / 3).map { "plan:/\(account)/\($0)" } }
             : (0..<count + (isSplit ? 40 : 0)).map { "plan/\($0)" + filling }
         served = (0..<accounts).map { index in
             DID("did:ethr:0x" + String(repeating: "0", count: 36) + String(index + 0x1000, radix: 16))!
@@ -134,8 +140,12 @@ struct Settings: Sendable {
         if !isEncrypted { more.removeAll { $0 == .flippedBit } }
         let ofMany =
             accounts > 0 ? FaultKind.allCases.filter(FaultKind.ofMany.contains).filter { _ in apart.happens(0.7) } : []
-        kinds = Set(drawn + more + (isEncrypted ? [.keyRotation] : [])).union(ofMany)
-            .subtracting(accounts > 0 ? FaultKind.ofOne : [])
+        var several = Chance(seed: seed, "several processes")
+        let ofSeveral =
+            stores > 1
+            ? FaultKind.allCases.filter(FaultKind.ofSeveral.contains).filter { _ in several.happens(0.7) } : []
+        kinds = Set(drawn + more + (isEncrypted ? [.keyRotation] : [])).union(ofMany).union(ofSeveral)
+            .subtracting(accounts > 0 ? FaultKind.ofOne : []).subtracting(stores > 1 ? FaultKind.ofAlone : [])
         // Room for groups of several notifications.
         cap = more.contains(.flood) && apart.happens(0.7) ? 500 : usualCap
         isDiskEmpty = chance.happens(0.1)

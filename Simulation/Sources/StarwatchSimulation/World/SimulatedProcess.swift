@@ -18,35 +18,56 @@ final class SimulatedProcess: Sendable {
         var armed: (kind: FaultKind, access: SimulatedDisk.Access, passing: Int)?
         /// Whether accesses of leases fail, so that they end.
         var losesLeases = false
+        /// Whether every access fails, as on a machine that does not reach the database.
+        var isPartitioned = false
     }
 
     private let state = Confined(State())
     let died = Signal()
+    /// The place among the processes that share the accounts.
+    let number: Int
+    let clock: ProcessClock
+    let lane = Lane()
     private let disk: SimulatedDisk
     private let faults: FaultInjector
     private let trace: Trace
-    private let meter: RequestMeter
-    /// Called on a power loss, which can undo the last writes.
-    private let onPowerLoss: @Sendable () -> Void
+    private let network: SimulatedNetwork
+    /// Called at the end with whether the machine has lost power. Returns whether other processes go on.
+    private let onDeath: @Sendable (Bool) -> Bool
 
     init(
+        _ number: Int,
         disk: SimulatedDisk,
         faults: FaultInjector,
         trace: Trace,
-        meter: RequestMeter,
-        onPowerLoss: @escaping @Sendable () -> Void
+        network: SimulatedNetwork,
+        clock: ProcessClock,
+        onDeath: @escaping @Sendable (Bool) -> Bool
     ) {
-        self.meter = meter
+        (self.number, self.clock, self.network) = (number, clock, network)
         self.disk = disk
         self.faults = faults
         self.trace = trace
-        self.onPowerLoss = onPowerLoss
+        self.onDeath = onDeath
     }
+
+    private var meter: RequestMeter { network.meter }
 
     var isDead: Bool { state.value.isDead }
 
     /// Lets every access of leases fail, or ends that.
     func loseLeases(_ loses: Bool) { state.value.losesLeases = loses }
+
+    /// Cuts the process off from the database, or ends that.
+    func partition(_ isPartitioned: Bool) { state.value.isPartitioned = isPartitioned }
+
+    /// Stops the process for a time. ``resume()`` lets its store go on.
+    func stop(for duration: Duration) {
+        clock.stop(for: duration)
+        lane.hold()
+    }
+
+    func resume() { lane.release() }
 
     /// `true` if the process died in a power loss.
     var hasLostPower: Bool { state.value.hasLostPower }
@@ -56,13 +77,18 @@ final class SimulatedProcess: Sendable {
         guard !isDead else { return }
         let losesPower = faults.strikes(.powerLoss, 0.1)
         trace.note(losesPower ? "loss of power" : "crash")
-        if losesPower {
-            state.value.hasLostPower = true
-            onPowerLoss()
+        end(losesPower: losesPower)
+        if !onDeath(losesPower) {
+            disk.cut(isLost: losesPower ? sectorsLost() : nil)
+        } else {
+            disk.cutOff(number)
         }
-        meter.ended()
-        state.value.isDead = true
-        disk.cut(isLost: losesPower ? sectorsLost() : nil)
+    }
+
+    /// Ends the process without a trace of it on the disk.
+    func end(losesPower: Bool) {
+        meter.ended(number)
+        (state.value.isDead, state.value.hasLostPower) = (true, losesPower)
         died.raise()
     }
 
@@ -110,6 +136,7 @@ final class SimulatedProcess: Sendable {
     func interrupt(_ operation: StoreOperation, _ moment: StoreMoment) throws(StoreError) {
         let gone = StoreError.io(detail: "the process is gone")
         if isDead { throw gone }
+        if moment == .begun, state.value.isPartitioned { throw .busy }
         if operation == .lease, moment == .begun, state.value.losesLeases { throw .busy }
         switch moment {
         case .begun:
@@ -118,7 +145,8 @@ final class SimulatedProcess: Sendable {
         case .ended:
             state.value.armed = nil
             trace.note("s \(operation.rawValue)")
-            if operation == .server { meter.stored() }
+            if operation == .server { meter.stored(by: number) }
+            if operation == .lease { network.leases?.noteChange(by: number) }
             if faults.strikes(.crashInTransaction, 0.0005) {
                 die()
                 throw gone
@@ -130,7 +158,7 @@ final class SimulatedProcess: Sendable {
     // MARK: - Running
 
     /// Starts the agent's workers.
-    func start(_ agent: Agent, clock: SimulatedClock) async {
+    func start(_ agent: Agent) async {
         let workers = RunServices(agent, nil).workers
         for (index, worker) in workers.enumerated() {
             // Unstructured: the workers outlive this function, as a process outlives its start; `stop` awaits them.
@@ -147,6 +175,7 @@ final class SimulatedProcess: Sendable {
 
     /// Stops the workers one by one in reverse order, as a service group does; at once after a crash.
     func stop(_ agent: Agent) async {
+        resume()
         let tasks = state.value.tasks
         // A process can die in its last pass, whose waits then never end. Unstructured, because a task group would
         // await the watch even if the process does not die.
@@ -163,11 +192,12 @@ final class SimulatedProcess: Sendable {
             } onCancel: {
             }
         }
-        meter.ended()
+        meter.ended(number)
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
         // Closing moves the write-ahead log into the database.
         armDisk(10, passing: 20)
+        network.leases?.close()
         await agent.close()
     }
 }

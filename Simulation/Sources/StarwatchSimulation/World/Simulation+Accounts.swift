@@ -40,7 +40,10 @@ extension Simulation {
         for stars in [settings.plans(of: index), nil] {
             let entry = AccountAdditions.Entry(did: account.rawValue, stars: stars)
             let answer = try await agent.perform(ControlAPI.addAccounts, AccountAdditions(accounts: [entry]))
-            if answer.accounts.first?.result != "refused" { return }
+            guard answer.accounts.first?.result == "refused" else {
+                network.leases?.noteAddition(of: index)
+                return
+            }
         }
         throw ControlError(.invalid, "the agent refuses \(account)")
     }
@@ -53,7 +56,7 @@ extension Simulation {
             (.stars, 0.06), (.pressure, 0.01), (.manualPoll, 0.05), (.operatorEdit, 0.05), (.keyRotation, 0.03),
             (.unreadableItem, 0.02), (.flood, 0.02), (.serverClock, 0.03), (.accountPause, 0.05),
             (.accountRemoval, 0.02),
-            (.takeover, 0.04),
+            (.takeover, 0.04), (.processStop, 0.12), (.partition, 0.08),
         ])
         guard let event, let agent = state.value.agent else { return }
         switch event {
@@ -63,6 +66,8 @@ extension Simulation {
         case .accountPause: await pause(agent, pick(.accountPause))
         case .accountRemoval: await remove(agent, pick(.accountRemoval))
         case .takeover: await takeOver(agent)
+        case .processStop: await stopProcess()
+        case .partition: await cutOff()
         default: await play(event, agent)
         }
     }
@@ -147,14 +152,16 @@ extension Simulation {
         guard let process = state.value.process else { return }
         let (first, second) = (faults.number(.takeover, 1...20), faults.number(.takeover, 31...50))
         let length = Duration.seconds(faults.number(.takeover, 10...60))
-        network.stall(for: .seconds(first + second) + length / 3)
+        network.stall(process, for: .seconds(first + second) + length / 3)
         server.publish(faults.number(.takeover, 1...3), of: settings.plans)
         await process.died.wait(for: .seconds(first), on: clock)
         process.loseLeases(true)
         await process.died.wait(for: .seconds(second), on: clock)
         var other: SecondOwner?
         if !process.isDead {
-            other = await faults.pause { SecondOwner(disk: disk, random: { self.state.value.random.bytes(32) }) }
+            other = await faults.pause {
+                SecondOwner(at: disk.path(of: settings.stores)) { self.state.value.random.bytes(32) }
+            }
         }
         if let other {
             await faults.pause { await other.claim(at: clock.now, for: length, hidden: plan.defect == .hideTakeover) }

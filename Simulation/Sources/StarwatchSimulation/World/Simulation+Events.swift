@@ -64,7 +64,7 @@ extension Simulation {
         case .clockStep:
             let size = [2, 30, 300, 7200][faults.number(.clockStep, 0...3)]
             clock.step(by: .seconds(faults.number(.clockStep, 0...1) == 0 ? size : -size))
-            meter.excuseWaits()
+            meter.forget()
         case .suspend: clock.suspend(for: .seconds([5, 100, 7200][faults.number(.suspend, 0...2)]))
         case .outage: server.state.value.outageUntil = clock.boot + Int64(faults.number(.outage, 1...400)) * 1_000_000
         case .keyRotation: _ = try? await agent.perform(ControlAPI.rotateDataKeys)
@@ -89,7 +89,7 @@ extension Simulation {
     private func reload(_ agent: Agent) async {
         guard (try? await agent.perform(ControlAPI.reload)) != nil, agent.reloader.next != nil else { return }
         for receiver in receivers { receiver.revive() }
-        _ = await restart()
+        _ = await restartAll()
     }
 
     private func change(_ agent: Agent, to account: DID?) async {

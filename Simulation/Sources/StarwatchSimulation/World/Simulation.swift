@@ -6,16 +6,27 @@ import StarwatchTransport
 
 /// One run: a server, sinks, a disk, a clock, and a series of agents.
 package final class Simulation: Sendable {
+    /// Agent that runs, or has crashed.
+    struct Running {
+        let process: SimulatedProcess
+        let agent: Agent
+    }
+
     struct State {
         var tuning: Tuning
-        var process: SimulatedProcess?
-        var agent: Agent?
+        /// Agents by the numbers of their processes.
+        var running: [Int: Running] = [:]
+        /// Number of the process that has the focus: events happen to it.
+        var focus = 0
         var cycles = 0
         var starts = 0
         var chance: Chance
         var random: Chance
         var identifiers: Chance
         var isDone = false
+
+        var process: SimulatedProcess? { running[focus]?.process }
+        var agent: Agent? { running[focus]?.agent }
     }
 
     let plan: SimulationPlan
@@ -34,7 +45,7 @@ package final class Simulation: Sendable {
     private init(_ plan: SimulationPlan, lines: Int, tamper: @escaping @Sendable (String) -> Void) throws {
         self.plan = plan
         self.tamper = tamper
-        let settings = Settings(seed: plan.seed, accounts: plan.accounts)
+        let settings = Settings(seed: plan.seed, accounts: plan.accounts, stores: plan.stores)
         self.settings = settings
         clock = SimulatedClock()
         trace = Trace(clock: clock, kept: lines)
@@ -53,6 +64,7 @@ package final class Simulation: Sendable {
             violations: violations,
             defect: plan.defect
         )
+        disk = try SimulatedDisk(isEmpty: settings.isDiskEmpty)
         network = SimulatedNetwork(
             seed: plan.seed,
             clock: clock,
@@ -66,12 +78,11 @@ package final class Simulation: Sendable {
                 )
             },
             meter: RequestMeter(settings: settings, clock: clock, violations: violations),
-            trace: trace,
-            defect: plan.defect
+            leases: settings.stores > 1 ? LeaseBook(disk: disk, clock: clock, reader: settings.stores) : nil,
+            trace: trace
         )
         let accounts: [DID?] = settings.served.isEmpty ? [nil] : settings.served
         auditors = accounts.map { [network, clock] in Auditor(network: network, clock: clock, served: $0) }
-        disk = try SimulatedDisk(isEmpty: settings.isDiskEmpty)
         state = Confined(
             State(
                 tuning: Tuning(
@@ -170,17 +181,18 @@ package final class Simulation: Sendable {
     // MARK: - The run
 
     private func live() async {
-        guard await start(), await serveAll() else { return }
+        guard await startAll(), await serveAll() else { return }
         let end = Int64(plan.cycles) * settings.interval.wholeMilliseconds * 1000
         while clock.boot < end, violations.isEmpty {
             let pause = state.value.chance.number(1...15) * Int(settings.interval.wholeMilliseconds)
+            if settings.stores > 1 { state.value.focus = state.value.chance.number(0...settings.stores - 1) }
             await state.value.process?.died.wait(for: .milliseconds(pause), on: clock)
             guard await reviveIfDead() else { return }
             if settings.served.isEmpty { await act() } else { await actOnAccounts() }
             guard await reviveIfDead() else { return }
         }
         if violations.isEmpty { await settle() }
-        await stop()
+        await stopAll()
     }
 
     /// Ends all faults, and waits until everything is delivered and acknowledged, as long as there is progress.
@@ -190,10 +202,11 @@ package final class Simulation: Sendable {
         server.state.value.leadUntil = 0
         for receiver in receivers { receiver.isDown(until: 0) }
         guard await reviveIfDead() else { return }
-        if receivers.contains(where: \.isGone) || state.value.tuning.cap < settings.cap {
+        // Another process can still leave out a sink that has come back.
+        if receivers.contains(where: \.isGone) || state.value.tuning.cap < settings.cap || settings.stores > 1 {
             for receiver in receivers { receiver.revive() }
             state.value.tuning.cap = settings.cap
-            guard await restart() else { return }
+            guard await restartAll() else { return }
         }
         guard await serveAll() else { return }
         let round = max(settings.interval, .seconds(30))

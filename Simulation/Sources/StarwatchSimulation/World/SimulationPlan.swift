@@ -10,6 +10,8 @@ package struct SimulationPlan: Sendable, Hashable {
     package var defect = Defect.none
     /// Number of accounts that one agent serves; 0 for an agent with an active identity.
     package var accounts = 0
+    /// Number of processes that share the accounts.
+    package var stores = 1
 
     package init(seed: UInt64) {
         self.seed = seed
@@ -19,6 +21,7 @@ package struct SimulationPlan: Sendable, Hashable {
     package var arguments: String {
         var text = "--seed \(seed) --cycles \(cycles)"
         if accounts > 0 { text += " --accounts \(accounts)" }
+        if stores > 1 { text += " --stores \(stores)" }
         if limit < Int.max { text += " --limit \(limit)" }
         if !without.isEmpty { text += " --without " + without.map(\.name).sorted().joined(separator: ",") }
         if defect != .none { text += " --defect \(defect.rawValue)" }
