@@ -72,9 +72,9 @@ import Testing
     }
 
     @Test func requestsOfSeveralHandlesGoSideBySideAndFindTheirConnectionsAgain() async throws {
-        let meeting = Meeting(of: 5)
+        let barrier = Barrier(of: 5)
         let server = try LoopbackServer.answering { _ in
-            meeting.wait()
+            barrier.wait()
             return answer()
         }
         var options = HTTPClientOptions()
@@ -253,7 +253,9 @@ import Testing
 }
 
 /// Lets threads pass together, when as many have come as it is for.
-private final class Meeting: @unchecked Sendable {
+///
+/// `@unchecked Sendable` because `condition` guards `come`.
+private final class Barrier: @unchecked Sendable {
     private let condition = NSCondition()
     private let size: Int
     private var come = 0

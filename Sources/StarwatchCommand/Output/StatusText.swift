@@ -44,7 +44,7 @@ enum StatusText {
             + "; one round takes \(requests)at least \(AgeText.duration(accounts.roundSeconds))"
     }
 
-    /// What shared requests saved; `nil` if each account asks alone.
+    /// The requests that sharing saved; `nil` if each account asks alone.
     private static func sharing(_ accounts: AgentStatus.Accounts) -> String? {
         guard let requests = accounts.sharedRequests, let polls = accounts.sharedPolls,
             let saved = accounts.savedRequests

@@ -14,9 +14,9 @@ struct Refusal: Sendable {
 /// The access check of a port. The Unix socket has none, because its file mode decides.
 ///
 /// It requires a bearer token or a user's password, and never a cookie, which a page in a browser could use. For the feed
-/// alone, a token in the address is enough. A client that
-/// was refused too often is told to wait. The right token or password lets in whoever shares its address all the same. Only
-/// a client with more connections than passwords can wait delays others of its own address, and no other.
+/// alone, a token in the address is enough. A client that was refused too often is told to wait. The right token or password
+/// lets in whoever shares its address all the same. Only a client with more connections than passwords can wait delays others
+/// of its own address, and no other.
 final class AccessPolicy: Sendable {
     /// The credential that lets a request in.
     enum Credential: Sendable {
