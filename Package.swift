@@ -245,7 +245,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Yams", package: "Yams"),
             ],
-            exclude: ["Crash/faults.c", "Proxy/tunnel.py"]
+            exclude: ["Crash/faults.c", "Mail/mailbox.py", "Proxy/tunnel.py"]
         ),
     ],
     // For #embed.

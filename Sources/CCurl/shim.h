@@ -2,6 +2,7 @@
 #define STARWATCH_CCURL_SHIM_H
 
 #include <curl/curl.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -122,6 +123,14 @@ static inline struct starwatch_transfer_info starwatch_get_info(CURL *easy) {
     curl_easy_getinfo(easy, CURLINFO_SIZE_UPLOAD_T, &info.uploaded_bytes);
     curl_easy_getinfo(easy, CURLINFO_SIZE_DOWNLOAD_T, &info.downloaded_bytes);
     return info;
+}
+
+/// Whether libcurl was built with a protocol. A shim, because CURLVERSION_NOW is a macro that Swift does not import.
+static inline int starwatch_has_protocol(const char *protocol) {
+    for (const char *const *name = curl_version_info(CURLVERSION_NOW)->protocols; *name != NULL; name++) {
+        if (strcmp(*name, protocol) == 0) return 1;
+    }
+    return 0;
 }
 
 /// The pointer set with CURLOPT_PRIVATE.

@@ -15,6 +15,8 @@ import Testing
         "user of a redirect": "CANARYUSER", "password of a redirect": "CANARYPASSWORD",
         "path of a redirect": "CANARYPATH",
         "query of a redirect": "CANARYQUERY", "path of a sink": "CANARYHOOKPATH", "query of a sink": "CANARYHOOKQUERY",
+        "sender of a mail": "CANARYSENDER", "receiver of a mail": "CANARYRECEIVER",
+        "user of a mail": "CANARYMAILUSER", "password of a mail": "CANARYMAILPASSWORD",
         "output of a command": "CANARYOUTPUT", "errors of a command": "CANARYERRORS",
     ]
 
@@ -37,7 +39,9 @@ import Testing
         let workspace = try Workspace()
         try workspace.write(Self.secret + "\n", to: "secret")
         try workspace.write("whsec_" + Data("CANARYHOOKSECRET".utf8).base64EncodedString(), to: "hook-secret")
-        try workspace.write(configuration(mock, workspace), to: "starwatch.yaml")
+        try workspace.write("CANARYMAILPASSWORD", to: "mail-password")
+        let mail = try await MailServer(["--login", "CANARYMAILUSER", "CANARYMAILPASSWORD"], in: workspace)
+        try workspace.write(configuration(mock, mail, workspace), to: "starwatch.yaml")
         script(mock)
         mock.publish(mock.plans.map { MockChange(planID: $0.id) })
 
@@ -49,7 +53,7 @@ import Testing
         let log = workspace.path("agent.log")
         let refused = await eventually {
             let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
-            return ["refused", "errors"].allSatisfy { text.contains("\"sink\":\"\($0)\"") } ? true : nil
+            return ["refused", "errors", "mail"].allSatisfy { text.contains("\"sink\":\"\($0)\"") } ? true : nil
         }
         #expect(refused == true)
         var places = try await shown(by: first, config: config)
@@ -58,6 +62,7 @@ import Testing
         let wal = try Data(contentsOf: URL(filePath: workspace.path("starwatch.db-wal")))
         #expect(wal.count > 4096)
         places += [
+            Place("black box", try Data(contentsOf: URL(filePath: workspace.path("starwatch.db.blackbox")))),
             Place("WAL", wal), Place("database", try Data(contentsOf: URL(filePath: workspace.path("starwatch.db")))),
         ]
         // The log is written to the database periodically and at the end.
@@ -147,7 +152,7 @@ import Testing
         mock.script(.status(500, headers: headers, body: "CANARYBODY"), at: .acknowledge)
     }
 
-    private func configuration(_ mock: MockServer, _ workspace: Workspace) -> String {
+    private func configuration(_ mock: MockServer, _ mail: MailServer, _ workspace: Workspace) -> String {
         var configuration = TestConfiguration(
             server: mock.url,
             plans: mock.planIDs,
@@ -161,6 +166,13 @@ import Testing
                     - name: errors
                       kind: command
                       argv: ["/bin/sh", "-c", "echo CANARYOUTPUT; echo CANARYERRORS >&2; exit 3"]
+                    - name: mail
+                      kind: email
+                      url: \(mail.url)
+                      from: CANARYSENDER <CANARYSENDER@example.org>
+                      to: unknown+CANARYRECEIVER@example.org
+                      username: CANARYMAILUSER
+                      password_file: \(workspace.path("mail-password"))
                     - name: log
                       kind: log
                 """
@@ -178,7 +190,7 @@ import Testing
         }
         let open = try await agent.pages.get("/metrics", headers: ["Accept": "application/openmetrics-text"])
         places.append(Place("OpenMetrics", open))
-        for command in [["status"], ["status", "--json"], ["outbox", "list"]] {
+        for command in [["status"], ["status", "--json"], ["outbox", "list"], ["sinks", "test", "mail"]] {
             let result = try await starwatch(command + ["--config", config])
             places.append(Place("starwatch \(command.joined(separator: " "))", result.output + result.errors))
         }

@@ -190,6 +190,39 @@ import Testing
         #expect(ConfigurationPrinter.yaml(loaded).contains("proxy: environment"))
     }
 
+    @Test func mailsGoToOneAddressOrAListWithALogin() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("secret", to: "password")
+        func load(_ settings: String, _ more: String = "") throws -> LoadedConfiguration {
+            let sink = "{name: m, kind: email, url: smtp://mail.test, from: A <a@a.test>, \(settings)}"
+            return try ConfigurationLoader(environment: [:], workingDirectory: "/")
+                .load(text: "delivery: {sinks: [\(sink)]}\n" + more, file: "x", directory: folder.path)
+        }
+        var mail = EmailOptions(url: "smtp://mail.test", from: "A <a@a.test>", to: ["me@a.test"])
+        #expect(try load("to: me@a.test").options.delivery.sinks == [SinkOptions(name: "m", kind: .email(mail))])
+        (mail.to, mail.username, mail.passwordFile) = (["me@a.test", "B <b@a.test>"], "a", folder.path + "/password")
+        let loaded = try load("to: [me@a.test, B <b@a.test>], username: a, password_file: password")
+        #expect(loaded.options.delivery.sinks == [SinkOptions(name: "m", kind: .email(mail))])
+        #expect(loaded.options.secretFiles == [folder.path + "/password"])
+        // Shown without addresses, and printed so that it reads back.
+        let shown = ConfigurationPrinter.yaml(loaded)
+        #expect(shown.contains("url: smtp://mail.test") && shown.contains("to: [<address>, <address>]"))
+        #expect(!shown.contains("a.test>") && !shown.contains("me@a.test") && !shown.contains("username: a\n"))
+    }
+
+    @Test func eachOfManyAccountsCanBringItsMailAddress() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Data((0..<32).map { _ in 7 }).base64EncodedString(), to: "master.key")
+        let yaml = """
+            accounts: many
+            security: {master_key_file: master.key}
+            delivery: {sinks: [{name: m, kind: email, url: "smtps://mail.test", from: a@a.test}]}
+            """
+        let loaded = try ConfigurationLoader(environment: [:], workingDirectory: "/")
+            .load(text: yaml, file: "x", directory: folder.path)
+        #expect(loaded.options.delivery.sinks[0].partsOfAccounts.needed == [.to])
+    }
+
     @Test func theAddressOfAChatCanBeInAFileThatIsChecked() throws {
         let folder = try TemporaryFolder()
         func load(_ address: String) throws -> [SinkOptions] {

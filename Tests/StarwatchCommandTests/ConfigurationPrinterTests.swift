@@ -43,12 +43,13 @@ import Testing
         let folder = try TemporaryFolder()
         try folder.write("x", to: "hook.secret")
         try folder.write("x", to: "ntfy.token")
+        try folder.write("x", to: "mail.password")
         try folder.write("https://hooks.slack.com/services/T/B/x", to: "slack.url")
         let text = DefaultConfiguration.text
             .replacingOccurrences(of: "  # - ", with: "    - ")
             .replacingOccurrences(of: "  #   ", with: "      ")
         let sinks = try load(text, directory: folder.path).options.delivery.sinks
-        #expect(sinks.map(\.name) == ["log", "terminal", "feed", "journal", "hook", "room", "phone", "script"])
+        #expect(sinks.map(\.name) == ["log", "terminal", "feed", "journal", "hook", "room", "phone", "mail", "script"])
         guard case .webhook(_, _, let timeout) = sinks[4].kind else { return #expect(Bool(false)) }
         #expect(timeout == SinkDraft().timeout)
         #expect(sinks[2].kind == .feed(keep: SinkDraft().keep))

@@ -1,4 +1,5 @@
 import Testing
+import Yams
 
 @testable import StarwatchCommand
 
@@ -21,6 +22,61 @@ struct BadInput: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct ConfigurationProblemTests {
+    /// Mistakes in a sink of kind email.
+    static let mails: [BadInput] = {
+        func sink(_ settings: String, _ path: String, _ says: String) -> BadInput {
+            let yaml = "delivery:\n  sinks:\n    - {name: a, kind: email, \(settings)}"
+            return BadInput(yaml, line: 3, "delivery.sinks[0]\(path)", says)
+        }
+        let (url, from, to) = ("url: smtps://mail.test", "from: agent@a.test", "to: me@a.test")
+        return [
+            sink("\(from), \(to)", "", "a sink of kind email needs url; add it."),
+            sink("\(url), \(to)", "", "a sink of kind email needs from; add it."),
+            sink("\(url), \(from)", "", "a sink of kind email needs to; add it."),
+            sink("url: mail.test, \(from), \(to)", ".url", "must start with smtps:// or smtp://"),
+            sink("url: https://mail.test, \(from), \(to)", ".url", "must start with smtps:// or smtp://"),
+            sink("url: smtps://, \(from), \(to)", ".url", "must start with smtps:// or smtp://"),
+            sink("url: smtps://a:b@mail.test, \(from), \(to)", ".url", "write them as username and password_file."),
+            sink("url: smtps://mail.test:99999, \(from), \(to)", ".url", "must have a port between 1 and 65535."),
+            sink("url: smtps://mail.test/me, \(from), \(to)", ".url", "must end with the host or the port"),
+            sink("\(url), from: agent, \(to)", ".from", "must be one address, such as me@example.org"),
+            sink("\(url), from: agent@ä.test, \(to)", ".from", "must be an address in ASCII; write its domain as xn--"),
+            sink(
+                "\(url), from: \"A\\r\\nBcc: b@c.test <agent@a.test>\", \(to)",
+                ".from",
+                "must not contain a line break"
+            ),
+            sink("\(url), \(from), to: []", ".to", "must name at least one address."),
+            sink("\(url), \(from), to: [me@a.test, you]", ".to[1]", "must be one address"),
+            sink("\(url), \(from), to: \"me@a.test, you@a.test\"", ".to", "must be one address"),
+            sink("\(url), \(from), to: 3", ".to", "must be one address"),
+            sink("\(url), \(from), \(to), username: me", ".username", "needs password_file; add it."),
+            sink("\(url), \(from), \(to), password_file: x", ".password_file", "needs username; add it."),
+            sink("\(url), \(from), \(to), usrname: x", ".usrname", "did you mean \"username\"?"),
+            sink("\(url), \(from), \(to), topic: x", ".topic", "only a sink of kind ntfy has this setting"),
+            sink("\(url), \(from), \(to), canary: true", ".canary", "only a sink of kind file, webhook or command"),
+        ]
+    }()
+
+    @Test(arguments: mails) func aMistakeInTheSettingsOfMailsIsToldWithItsLine(_ bad: BadInput) throws {
+        let problems = problems(bad.yaml)
+        #expect(
+            problems.contains { $0.line == bad.line && $0.path == bad.path && $0.message.contains(bad.says) },
+            "\(problems)"
+        )
+        // No address is repeated.
+        #expect(!problems.contains { $0.message.contains("a.test") || $0.message.contains("ä.test") }, "\(problems)")
+    }
+
+    @Test func aLibcurlWithoutMailIsToldByCheck() throws {
+        let journal = ConfigurationJournal(files: FileResolver(directory: "/"))
+        let node = try #require(try Yams.compose(yaml: "kind: email"))
+        MailRules.check(SettingsField("sink", in: "", line: 1, node: node, journal: journal), library: "needs libcurl.")
+        #expect(journal.problems.map(\.path) == ["sink.kind"] && journal.problems.map(\.message) == ["needs libcurl."])
+        MailRules.check(SettingsField("sink", in: "", line: 1, node: node, journal: journal))
+        #expect(journal.problems.count == 1)
+    }
+
     private func problems(_ yaml: String) -> [ConfigurationProblem] {
         do throws(ConfigurationFailure) {
             _ = try ConfigurationLoader(environment: [:], workingDirectory: "/nowhere")
@@ -56,7 +112,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
             "delivery:\n  sinks:\n    - {name: a, kind: log, url: x}",
             line: 3,
             "delivery.sinks[0].url",
-            "only a sink of kind webhook or ntfy has this setting, and this one is of kind log; remove it."
+            "only a sink of kind webhook, ntfy or email has this setting, and this one is of kind log; remove it."
         ),
         BadInput("log:\n  format: jsn", line: 2, "log.format", "one of json, text; did you mean \"json\"?"),
         BadInput("auth:\n  kind: magic", line: 2, "auth.kind", "none, shared_secret, did_key, token_pool, command."),

@@ -92,7 +92,7 @@ import Testing
           project_names: {}              # your own project names: {HANDLE: name, ...}
           announce_own: false            # true: also your own changes and offers
           staleness_notice: false        # true: one notification while a poll is stale
-          sinks:                         # at most 16; kind: stdout | log | feed | file | webhook | ntfy | command
+          sinks:                         # at most 16; kind: stdout | log | feed | file | webhook | ntfy | email | command
             - name: log
               kind: log
               required: true             # false: changes do not wait for this sink
@@ -143,6 +143,16 @@ import Testing
           #   url: https://ntfy.sh
           #   topic: my-topic
           #   token_file: ntfy.token
+          #   proxy: null                # as server.proxy
+          #   ca_file: null              # additional trust anchors, PEM
+          # Mails, by way of a mail server:
+          # - name: mail
+          #   kind: email
+          #   url: smtps://mail.example.org  # smtps://, or smtp:// with STARTTLS
+          #   from: "Starwatch <agent@example.org>"  # the sender, with or without a name
+          #   to: ["me@example.org"]     # one receiver or a list
+          #   username: "agent@example.org"
+          #   password_file: mail.password
           #   proxy: null                # as server.proxy
           #   ca_file: null              # additional trust anchors, PEM
           # A program that reads the notification as JSON from standard input:

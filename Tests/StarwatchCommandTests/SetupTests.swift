@@ -92,12 +92,63 @@ import Testing
         #expect(SetupChange(from: ["a", "b"], to: ["c", "a"]).map { [$0.added, $0.removed] } == [1, 1])
     }
 
-    @Test(arguments: ["", "log:x", "webhook", "webhook:", "ntfy:https://n.test", "ntfy:topic", "file:", "fax:1"])
+    @Test(arguments: [
+        (["email", "smtps://mail.test/", "me@a.test"], "email:smtps://mail.test/me@a.test", []),
+        (
+            ["email", "mail.test", "me@a.test", "smtps://mail.test", "me", "smtps://mail.test", "", "me@a.test"],
+            "email:smtps://mail.test/me@a.test",
+            ["The address must be a URL", "Your address must be one address", "There is no default"]
+        ), (["slack", "https://a.test/services/x"], "slack:https://a.test/services/x", []),
+        (
+            ["slack", "https://a.test/x", "https://a.test/services/x"], "slack:https://a.test/services/x",
+            ["must be the address that slack gave"]
+        ), (["matrix", "https://a.test", "!abc:a.test"], "matrix:https://a.test/!abc:a.test", []),
+        (["telegram", "12"], "telegram:12", []), (["gotify", "https://a.test"], "gotify:https://a.test", []),
+    ])
+    func mailAndChatsAreAskedForInParts(answers: [String], sink: String, told: [String]) throws {
+        let script = Script(answers)
+        #expect(try script.questions.askSink() == SetupSink(sink))
+        #expect(script.answers.isEmpty && script.told.count == told.count, "\(script.told)")
+        for (said, expected) in zip(script.told, told) { #expect(said.contains(expected), "\(said)") }
+    }
+
+    @Test func aTokenThatAChatNeedsIsNoChoice() throws {
+        let sink = try #require(SetupSink("telegram:12"))
+        #expect(try Script(["", "~/key"]).questions.askSinkSecret(of: sink) == "/home/me/key")
+        #expect(
+            try Script([""]).questions.askSinkSecret(of: try #require(SetupSink("email:smtps://a.test/a@b"))) == nil
+        )
+        #expect(
+            try Script([]).questions.askSinkSecret(of: try #require(SetupSink("slack:https://a.test/services/x")))
+                == nil
+        )
+    }
+
+    @Test func theAddressOfAChatThatIsASecretIsInAFileAndNotInACommand() throws {
+        let folder = try TemporaryFolder()
+        var answers = SetupAnswers()
+        answers.server = "https://server.test"
+        answers.did = DID("did:key:abc")
+        answers.sink = try #require(SetupSink("discord:https://a.test/api/webhooks/1/secret"))
+        #expect(answers.command.hasSuffix("--sink discord"))
+        _ = try SetupFiles(answers, isPackaged: false).write(to: folder.path, for: nil)
+        let yaml = try String(contentsOfFile: folder.path + "/starwatch.yaml", encoding: .utf8)
+        #expect(yaml.contains("url_file: discord.url") && !yaml.contains("secret"))
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/discord.url")
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test(arguments: [
+        "", "log:x", "webhook", "webhook:", "ntfy:https://n.test", "ntfy:topic", "file:", "fax:1", "email",
+        "email:me@a.test", "slack", "slack:", "matrix:https://a.test", "telegram:",
+    ])
     func textThatIsNoSinkIsRejected(text: String) { #expect(SetupSink(text) == nil) }
 
     @Test(
         arguments: [
             "log", "feed", "webhook:https://w.test/h?a=b", "ntfy:https://n.test/t", "command:/bin/cat", "file:/tmp/a b",
+            "email:smtps://mail.test/me@a.test", "slack:https://a.test/services/x", "matrix:https://a.test/!abc:a.test",
+            "telegram:12", "pushover:u", "gotify:https://a.test", "teams:https://a.test/x",
         ],
         [true, false]
     )

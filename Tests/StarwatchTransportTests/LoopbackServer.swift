@@ -139,6 +139,21 @@ final class LoopbackConnection {
         }
     }
 
+    /// The next line without its end; `nil` when the peer has closed the connection.
+    func readLine() -> String? {
+        while true {
+            if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = buffer[..<end]
+                buffer.removeFirst(end + 1)
+                return String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+            }
+            var chunk = [UInt8](repeating: 0, count: 4096)
+            let count = recv(socket, &chunk, chunk.count, 0)
+            guard count > 0 else { return nil }
+            buffer.append(contentsOf: chunk[..<count])
+        }
+    }
+
     /// Writes a text; `false` when the peer has closed the connection.
     @discardableResult
     func write(_ text: String) -> Bool { write(Array(text.utf8)) }

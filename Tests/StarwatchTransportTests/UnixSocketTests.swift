@@ -81,8 +81,8 @@ struct UnixSocketTests {
                 }
             }
         }
-        CurlHandle.prepare(easy, for: transfer, options: options, timeout: .seconds(30))
-        CurlHandle.release(easy, of: transfer)
+        _ = CurlHandle.prepare(easy, for: transfer, options: options, timeout: .seconds(30))
+        _ = CurlHandle.release(easy, of: transfer)
         #expect(curl_easy_perform(easy) == CURLE_OK)
         #expect(!transfer.isHeadComplete)
         let measurements = HTTPMeasurements(sentAt: standingClock(), receivedAt: standingClock())

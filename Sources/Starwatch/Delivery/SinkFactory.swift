@@ -5,7 +5,7 @@ import StarwatchTransport
 
 /// Makes the configured sinks.
 struct SinkFactory {
-    let options: [SinkOptions]
+    let delivery: DeliveryOptions
     /// The accounts of the agent. Each of many can bring what a sink leaves out.
     let accounts: AccountMode
     let http: any HTTPTransport
@@ -19,7 +19,7 @@ struct SinkFactory {
     /// Makes the sinks in the order of the configuration.
     func sinks() throws(AgentError) -> [any NotificationSink] {
         var sinks: [any NotificationSink] = []
-        for sink in options { sinks.append(try self.sink(sink)) }
+        for sink in delivery.sinks { sinks.append(try self.sink(sink)) }
         return sinks
     }
 
@@ -54,6 +54,16 @@ struct SinkFactory {
                 }
             )
         case .chat(let chat): try self.chat(chat, of: sink)
+        case .email(let mail):
+            try MailSink(
+                mail,
+                of: sink,
+                password: try mail.passwordFile.map { path throws(AgentError) in
+                    .file(try secrets.file(path, "delivery.sinks.\(sink.name).password_file"))
+                },
+                http: try client(of: sink),
+                catalogues: delivery.catalogues
+            )
         case .command(let argv, let timeout): CommandSink(name: sink.name, argv: argv, timeout: timeout, time: time)
         }
     }
@@ -105,7 +115,7 @@ struct SinkFactory {
     }
 
     private func otherFiles(than sink: SinkOptions) -> [String] {
-        options.compactMap { other in
+        delivery.sinks.compactMap { other in
             guard other.name != sink.name, case .file(let path) = other.kind else { return nil }
             return path
         }
@@ -119,6 +129,7 @@ extension SinkAddressPart {
         case .url: "address"
         case .room: "room"
         case .topic: "topic"
+        case .to: "receiver"
         case .secret: "token file"
         }
     }

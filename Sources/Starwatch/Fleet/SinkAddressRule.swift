@@ -52,6 +52,8 @@ enum SinkAddressRule {
             let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
             return isPlain && text.utf8.count <= 64
                 ? nil : "\(subject) must be letters, digits, - and _, at most 64 long."
+        case .to:
+            return MailAddress.problem(of: text).map { "\(subject) \($0)" }
         case .secret:
             if case .webhook = sink.kind {
                 return WebhookSigner(file: Array(text.utf8)) == nil
@@ -72,6 +74,7 @@ extension SinkAddress {
         case .url: url
         case .room: room
         case .topic: topic
+        case .to: to
         case .secret: secret
         }
     }

@@ -9,6 +9,8 @@ package struct MetricFeatures: Sendable, Hashable {
     package var contractPolls: Set<String> = ["starred_projects"]
     /// Names of the sinks that send no requests.
     package var localSinks: Set<String> = []
+    /// Names of the sinks that send mails.
+    package var mailSinks: Set<String> = []
     package var clockSources = Set(ClockSource.allCases)
     package var controlOperations = Set(ControlOperation.allCases)
     package var controlRefusals = Set(ControlRefusal.allCases)
@@ -29,6 +31,11 @@ package struct MetricFeatures: Sendable, Hashable {
     package static let all = MetricFeatures()
 
     private init() {}
+
+    /// Whether a sink can fail for a reason.
+    func canFail(_ sink: String, for reason: FailureLabel) -> Bool {
+        reason.isOfMail ? mailSinks.contains(sink) : reason.isLocal || !localSinks.contains(sink)
+    }
 }
 
 extension MetricFeatures {
@@ -55,6 +62,9 @@ extension MetricFeatures {
         namesReplacedClaims = false
         if !options.server.url.hasPrefix("https:") { phases.remove(.tls) }
         localSinks = Set(options.delivery.sinks.filter { !$0.kind.sendsRequests }.map(\.name))
+        mailSinks = Set(
+            options.delivery.sinks.filter { if case .email = $0.kind { true } else { false } }.map(\.name)
+        )
         if options.clock.source != .ntp { clockSources = [.timeEndpoint, .dateHeader] }
         isEncrypted = options.security.isEncrypted
         hasDigests = !options.digests.isEmpty

@@ -71,7 +71,7 @@ package struct OutboxMetrics: Sendable {
         .counter("starwatch_delivery_failures_total", "Failed delivery attempts, by reason."),
         by: .sink,
         LabelDimension<FailureLabel>("reason"),
-        where: { $1.isLocal || !CatalogueScope.current.features.localSinks.contains($0.text) }
+        where: { CatalogueScope.current.features.canFail($0.text, for: $1) }
     )
     package let sinkDisabled = MetricRegistry.current.gauges(
         .gauge("starwatch_sink_disabled", "Whether a sink returned 410 Gone and is disabled until a reload: 1 or 0."),

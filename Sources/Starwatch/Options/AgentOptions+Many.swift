@@ -42,7 +42,7 @@ extension AgentOptions {
 }
 
 /// A part of a sink's address that each of many accounts can bring, by its name in `accounts add`.
-package enum SinkAddressPart: String, Sendable, CaseIterable { case url, room, topic, secret }
+package enum SinkAddressPart: String, Sendable, CaseIterable { case url, room, topic, to, secret }
 
 extension SinkOptions {
     /// Whether each of many accounts brings a part of the address, because the configuration leaves it out.
@@ -61,6 +61,8 @@ extension SinkOptions {
             if url.isEmpty { needed.append(.url) }
             if topic.isEmpty { needed.append(.topic) }
             if tokenFile == nil { optional.append(.secret) }
+        case .email(let mail):
+            if mail.to.isEmpty { needed.append(.to) }
         case .chat(let chat):
             if chat.address == .standard, chat.service.standardURL == nil { needed.append(.url) }
             if chat.service.needsRoom, chat.room == nil { needed.append(.room) }

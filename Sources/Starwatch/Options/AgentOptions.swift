@@ -291,7 +291,7 @@ public struct CanaryOptions: Sendable, Hashable {
 
 /// A receiver of notifications.
 public struct SinkOptions: Sendable, Hashable {
-    /// The kind of a sink, with its settings. Each of ``AccountMode/many`` accounts brings a `url` or `topic` that is empty.
+    /// The kind of a sink, with its settings. Each of ``AccountMode/many`` accounts brings a `url`, `topic` or `to` that is empty.
     public enum Kind: Sendable, Hashable {
         /// Title and body on standard output, for a person.
         case stdout
@@ -307,6 +307,8 @@ public struct SinkOptions: Sendable, Hashable {
         case ntfy(url: String, topic: String, tokenFile: String?)
         /// A chat, in the format of its service.
         case chat(ChatOptions)
+        /// Mails, by way of a mail server.
+        case email(EmailOptions)
         /// A program that reads the notification as JSON on standard input. It is ended after `timeout`, and no shell
         /// is used.
         case command(argv: [String], timeout: Duration)
@@ -314,7 +316,7 @@ public struct SinkOptions: Sendable, Hashable {
         /// Whether the sink's own requests deliver a notification.
         package var sendsRequests: Bool {
             switch self {
-            case .webhook, .ntfy, .chat: true
+            case .webhook, .ntfy, .chat, .email: true
             case .stdout, .log, .feed, .file, .command: false
             }
         }
@@ -338,10 +340,10 @@ public struct SinkOptions: Sendable, Hashable {
     public var takesCanaries = false
     /// Whether a webhook gets the DID of the account as `account_did`. By default `false`.
     public var includesAccount = false
-    /// The proxy of a webhook, an ntfy server or a chat, as ``ServerOptions/proxy``. `nil`, the default: none.
+    /// The proxy of a webhook, an ntfy server, a chat or a mail server, as ``ServerOptions/proxy``. `nil`, the default: none.
     public var proxy: String?
-    /// A PEM file of additional trust anchors for a webhook, an ntfy server or a chat. `nil`, the default: only the
-    /// distribution's bundle.
+    /// A PEM file of additional trust anchors for a webhook, an ntfy server, a chat or a mail server. `nil`, the default:
+    /// only the distribution's bundle.
     public var caFile: String?
 
     public init(name: String, kind: Kind) {

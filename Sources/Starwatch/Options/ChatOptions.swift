@@ -37,6 +37,9 @@ extension ChatService {
     /// Whether the service needs ``ChatOptions/tokenFile``.
     package var needsToken: Bool { [.matrix, .telegram, .gotify, .pushover].contains(self) }
 
+    /// Whether the service's address allows everyone who has it to post.
+    package var hasSecretURL: Bool { standardURL == nil && !needsToken }
+
     /// The public address; `nil` if each user has an own one.
     package var standardURL: String? {
         switch self {

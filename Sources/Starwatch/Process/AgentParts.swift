@@ -63,7 +63,7 @@ struct AgentParts {
             tokens = try TokenSource(options: options, secrets: secrets, signingKeys: signingKeys, time: time)
                 .provider()
             sinks = try SinkFactory(
-                options: options.delivery.sinks,
+                delivery: options.delivery,
                 accounts: options.accounts,
                 http: self.http,
                 secrets: secrets,

@@ -27,6 +27,7 @@ package enum SinkReach: Sendable, Hashable {
         case .command(let argv, _): programProblem(argv.first ?? "").map(SinkReach.failed) ?? .ready
         case .webhook(let url, _, _): await answer(of: url, sink)
         case .chat(let chat): await answer(of: chat, sink)
+        case .email(let mail): await greeting(mail, sink)
         case .ntfy(let url, let topic, _): await answer(of: (url.hasSuffix("/") ? url : url + "/") + topic, sink)
         }
     }
@@ -74,12 +75,31 @@ package enum SinkReach: Sendable, Hashable {
         }
     }
 
-    private static func answer(of url: String, _ sink: SinkOptions) async -> SinkReach {
-        let time = SystemClock()
-        let http: HTTPClient
+    /// Connects to a mail server and logs in, if this user can read the password.
+    private static func greeting(_ mail: EmailOptions, _ sink: SinkOptions) async -> SinkReach {
+        let secret = mail.passwordFile.map {
+            SecretFile(path: $0, setting: "delivery.sinks.\(sink.name).password_file")
+        }
+        let password = secret.flatMap { file in (try? file.bytes()).map { _ in SinkSecret.file(file) } }
+        do {
+            let http = try client(of: sink)
+            defer { http.shutdown() }
+            let result = await (try MailSink(mail, of: sink, password: password, http: http)).greet()
+            return result.failure.map(SinkReach.failed) ?? .ready
+        } catch let error as AgentError {
+            return .failed(SinkFailure(error.message, .invalidRequest))
+        } catch { return .failed(error as? SinkFailure ?? SinkFailure("\(error)", .invalidRequest)) }
+    }
+
+    private static func client(of sink: SinkOptions) throws(SinkFailure) -> HTTPClient {
         do throws(HTTPError) {
-            http = try HTTPClient(options: sink.trust ?? HTTPClientOptions(), time: time)
-        } catch { return .failed(SinkFailure(error.description, error.cause)) }
+            return try HTTPClient(options: sink.trust ?? HTTPClientOptions(), time: SystemClock())
+        } catch { throw SinkFailure(error.description, error.cause) }
+    }
+
+    private static func answer(of url: String, _ sink: SinkOptions) async -> SinkReach {
+        let http: HTTPClient
+        do throws(SinkFailure) { http = try client(of: sink) } catch { return .failed(error) }
         defer { http.shutdown() }
         let request = HTTPRequest(
             url: url,

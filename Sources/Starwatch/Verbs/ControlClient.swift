@@ -136,7 +136,8 @@ package struct ControlClient: AgentControl {
         case .failure(.peer): throw .stranger(socketPath)
         case .failure(.cancelled): throw .cancelled
         case .failure(.malformed), .failure(.tooLarge): throw .unintelligible
-        case .failure(.invalidRequest), .failure(.configuration):
+        // Neither of the last two is of HTTP.
+        case .failure(.invalidRequest), .failure(.configuration), .failure(.login), .failure(.unencrypted):
             throw ControlError(.failed, "The request cannot be sent; please report this.")
         case .failure(.timeout): throw .timedOut(socketPath, limit, isRead: isRead)
         case .failure(.reset), .failure(.tls): throw .hungUp

@@ -59,7 +59,10 @@ struct InitCommand: AsyncParsableCommand {
     var sink: String?
 
     @Option(
-        help: ArgumentHelp("The secret of a webhook, or the token of ntfy.", valueName: "file"),
+        help: ArgumentHelp(
+            "The secret of a webhook, the token of ntfy or a chat, or the password of your mail.",
+            valueName: "file"
+        ),
         completion: .file()
     )
     var sinkSecretFile: String?
@@ -87,9 +90,11 @@ struct InitCommand: AsyncParsableCommand {
         }
         if let problem = did.flatMap(DID.typingProblem) { throw ValidationError("--did \(problem)") }
         if sinkSecretFile != nil, let sink = sink.flatMap({ SetupSink($0) }), sink.secret == nil {
-            throw ValidationError("--sink-secret-file is only for a webhook or ntfy.")
+            throw ValidationError("--sink-secret-file is only for a webhook, ntfy, email or a chat with a token.")
         }
-        if let sink, SetupSink(sink) == nil { throw ValidationError("--sink must be \(SetupSink.forms).") }
+        if let sink, SetupSink(sink) == nil, SetupSink.questions(of: sink) == nil {
+            throw ValidationError("--sink must be \(SetupSink.forms).")
+        }
     }
 
     /// Checks the options before anything is asked or tried.
@@ -184,11 +189,11 @@ struct InitCommand: AsyncParsableCommand {
         let asksWeek = isTerminal && star.isEmpty && !announceLastWeek && !answers.stars.isEmpty
         answers.announcesLastWeek = try asksWeek ? questions.askLastWeek() : announceLastWeek
         if let sink {
-            answers.sink = SetupSink(sink, relativeTo: sinkFolder)!
+            answers.sink = try SetupSink(sink, relativeTo: sinkFolder) ?? questions.askParts(ofSink: sink)
         } else {
             answers.sink = try questions.askSink()
         }
-        let asksSecret = sink == nil && isTerminal
+        let asksSecret = isTerminal && sink.flatMap { SetupSink($0) } == nil
         answers.sinkSecret = try sinkSecretFile ?? (asksSecret ? questions.askSinkSecret(of: answers.sink) : nil)
         answers.isEncrypted = !noEncryption
         return answers

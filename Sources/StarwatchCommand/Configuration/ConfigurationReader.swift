@@ -88,6 +88,7 @@ extension AgentOptions {
             switch sink.kind {
             case .webhook(_, let secret, _): [secret]
             case .ntfy(_, _, let token): [token]
+            case .email(let mail): [mail.passwordFile]
             case .chat(let chat):
                 if case .file(let path) = chat.address { [path, chat.tokenFile] } else { [chat.tokenFile] }
             case .stdout, .log, .feed, .file, .command: []

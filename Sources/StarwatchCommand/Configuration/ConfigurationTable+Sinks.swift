@@ -96,6 +96,18 @@ extension ConfigurationTable {
             Entry("topic", \.topic, as: .text(ValueRules.topic).secret.needed(needs("topic")).leftToAccounts)
             Entry("token_file", \.tokenFile, as: .secretFile())
             connection
+        case .email:
+            Entry(
+                "url",
+                \.url,
+                as: .text { ValueRules.literal($0) ?? MailURL.problem($0) }.needed(needs("url")),
+                "smtps://, or smtp:// with STARTTLS"
+            )
+            Entry("from", \.from, as: .mailbox.needed(needs("from")), "the sender, with or without a name")
+            Entry("to", \.to, as: .mailboxes.needed(needs("to")).leftToAccounts, "one receiver or a list")
+            Entry("username", \.username, as: .text().shown { _ in "<username>" })
+            Entry("password_file", \.passwordFile, as: .secretFile())
+            connection
         case .command:
             Entry("argv", \.argv, as: .command.needed(needs("argv")))
             Entry("timeout", \.timeout, as: .duration(.milliseconds(100), .seconds(600)))
@@ -167,6 +179,7 @@ extension ConfigurationTable {
         }
         for setting in settings { setting.read(&draft, section) }
         if kind == .webhook { WebhookRules.check(draft, section) }
+        if kind == .email { MailRules.check(section) }
         if others.contains(where: { $0.name == draft.name }) {
             section.report("is the name of another sink; choose a different one.", at: "name")
         }
@@ -278,7 +291,8 @@ enum WebhookRules {
         }
     }
 
-    private static func problem(of url: String, _ service: ChatService) -> String? {
+    /// Returns what is wrong with the address of a service, or `nil`.
+    static func problem(of url: String, _ service: ChatService) -> String? {
         guard let path = service.path, !ChatAddress.hasPath(url, of: service) else { return nil }
         return "must be the address that \(service.rawValue) gave, with \(path) in it."
     }

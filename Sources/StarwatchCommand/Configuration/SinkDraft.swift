@@ -2,7 +2,7 @@ import Starwatch
 
 /// A sink as the file writes it: flat, with the settings of every kind and their defaults.
 struct SinkDraft {
-    enum Kind: String, CaseIterable { case stdout, log, feed, file, webhook, ntfy, command }
+    enum Kind: String, CaseIterable { case stdout, log, feed, file, webhook, ntfy, email, command }
 
     var name = ""
     var kind: Kind?
@@ -16,6 +16,10 @@ struct SinkDraft {
     var secretFile: String?
     var urlFile: String?
     var tokenFile: String?
+    var from = ""
+    var to: [String] = []
+    var username: String?
+    var passwordFile: String?
     var caFile: String?
     var proxy: String?
     var timeout = Duration.seconds(10)
@@ -46,6 +50,9 @@ struct SinkDraft {
             }
         case .ntfy(let url, let topic, let tokenFile):
             (kind, self.url, self.topic, self.tokenFile) = (.ntfy, url.given, topic.given, tokenFile)
+        case .email(let mail):
+            (kind, url, from, to) = (.email, mail.url, mail.from, mail.to)
+            (username, passwordFile) = (mail.username, mail.passwordFile)
         case .command(let argv, let timeout): (kind, self.argv, self.timeout) = (.command, argv, timeout)
         }
     }
@@ -62,6 +69,7 @@ struct SinkDraft {
         case .webhook:
             kind = chat.map { .chat($0) } ?? .webhook(url: url ?? "", secretFile: secretFile, timeout: timeout)
         case .ntfy: kind = .ntfy(url: url ?? "", topic: topic ?? "", tokenFile: tokenFile)
+        case .email: kind = .email(email)
         case .command: kind = .command(argv: argv, timeout: timeout)
         }
         var options = SinkOptions(name: name, kind: kind)
@@ -69,6 +77,12 @@ struct SinkDraft {
         (options.caFile, options.proxy, options.takesCanaries) = (caFile, proxy, takesCanaries)
         options.includesAccount = includesAccount
         return options
+    }
+
+    private var email: EmailOptions {
+        var email = EmailOptions(url: url ?? "", from: from, to: to)
+        (email.username, email.passwordFile) = (username, passwordFile)
+        return email
     }
 
     /// The settings of a webhook in the format of a chat's service; `nil` without a format.
@@ -98,6 +112,9 @@ struct SinkDraft {
         var room = draft("room", .webhook)
         (room.format, room.url, room.urlFile) = (.slack, nil, "slack.url")
         room.secretFile = nil
+        var mail = draft("mail", .email, url: "smtps://mail.example.org")
+        (mail.from, mail.to) = ("Starwatch <agent@example.org>", ["me@example.org"])
+        (mail.username, mail.passwordFile) = ("agent@example.org", "mail.password")
         return [
             ("Title and body on standard output, for a person:", draft("terminal", .stdout)),
             ("The latest notifications, for the control API's /feed:", draft("feed", .feed)),
@@ -105,6 +122,7 @@ struct SinkDraft {
             ("Standard Webhooks, signed with secret_file:", draft("hook", .webhook, url: "https://example.org/hook")),
             ("A room of a chat, or push messages, in the format of the service:", room),
             ("A topic of an ntfy server:", draft("phone", .ntfy, url: "https://ntfy.sh")),
+            ("Mails, by way of a mail server:", mail),
             ("A program that reads the notification as JSON from standard input:", draft("script", .command)),
         ]
     }

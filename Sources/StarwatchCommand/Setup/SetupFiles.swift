@@ -28,6 +28,9 @@ struct SetupFiles: Sendable, Hashable {
         files = []
         if let copy = answers.token.copy { try add(copy.source, as: copy.name) }
         if let source = answers.sinkSecret, let secret = answers.sink.secret { try add(source, as: secret.name) }
+        if let file = answers.sink.urlFile {
+            files.append(File(name: file.name, content: Data(file.content.utf8), isSecret: true))
+        }
         let text = Self.text(answers, isPackaged: isPackaged, storage: storage)
         files.append(File(name: Self.configurationName, content: Data(text.utf8), isSecret: false))
     }
@@ -62,12 +65,12 @@ struct SetupFiles: Sendable, Hashable {
         if answers.announcesLastWeek {
             lines.append("    bootstrap: \(PollOptions.Bootstrap.lastWeek.rawValue)  # the first poll announces these")
         }
-        let name = answers.sink.name
-        lines += ["delivery:", "  sinks:", "    - name: \(name)", "      kind: \(name)"]
-        lines += answers.sink.settings.map { "      \($0.key): \($0.value)" }
+        lines += ["delivery:", "  sinks:", "    - name: \(answers.sink.name)", "      kind: \(answers.sink.kind)"]
+        var settings = answers.sink.settings
         if answers.sinkSecret != nil, let secret = answers.sink.secret {
-            lines.append("      \(secret.setting): \(secret.name)")
+            settings += [answers.sink.user, (secret.setting, secret.name)].compactMap(\.self)
         }
+        lines += settings.map { "      \($0.key): \($0.value)" }
         let path = storage?.setting ?? (isPackaged ? ServiceUser.stateFolder + "/starwatch.db" : nil)
         if let path { lines += ["storage:", "  path: \(ConfigurationPrinter.scalar(path))"] }
         if let line = storage?.keyLine { lines += ["security:", "  \(line)"] }

@@ -93,23 +93,42 @@ struct SetupQuestions {
 
     func askSink() throws(CommandError) -> SetupSink {
         func sink(_ text: String) -> SetupSink? { SetupSink(text, relativeTo: sinkFolder) }
-        return try answer(
+        let text = try answer(
             "Sink: \(SetupSink.forms)",
             standard: SetupSink.feed.name,
             option: "--sink",
             wrong: { sink($0)?.problem ?? "A sink is \(SetupSink.forms)." },
-            { text in sink(text).flatMap { $0.problem == nil ? $0 : nil } }
+            { text in SetupSink.questions(of: text) != nil || sink(text).map { $0.problem == nil } ?? false ? text : nil
+            }
         )
+        if let sink = sink(text) { return sink }
+        return try askParts(ofSink: text)
+    }
+
+    /// Asks for the parts of a sink that is only named.
+    func askParts(ofSink name: String) throws(CommandError) -> SetupSink {
+        while true {
+            var parts: [String] = []
+            for question in SetupSink.questions(of: name) ?? [] {
+                let wrong = { (_: String) in "There is no default; type it." }
+                parts.append(try answer(question, option: "--sink", wrong: wrong) { $0.isEmpty ? nil : $0 })
+            }
+            let sink = SetupSink(name, parts: parts)
+            if let sink, sink.problem == nil { return sink }
+            tell(sink?.problem ?? "The address must be a URL, such as https://example.org.")
+        }
     }
 
     func askSinkSecret(of sink: SetupSink) throws(CommandError) -> String? {
         guard let secret = sink.secret else { return nil }
         return try answer(
-            "File with the sink's \(secret.setting) (empty: none)",
-            standard: "",
+            "File with the sink's \(secret.setting)" + (sink.needsSecret ? "" : " (empty: none)"),
+            standard: sink.needsSecret ? nil : "",
             option: "--sink-secret-file",
             wrong: { _ in "There is no such file that can be read." },
-            { text in text.isEmpty ? .some(nil) : exists(path(text)) ? .some(path(text)) : nil }
+            { text in
+                text.isEmpty ? (sink.needsSecret ? nil : .some(nil)) : exists(path(text)) ? .some(path(text)) : nil
+            }
         )
     }
 }

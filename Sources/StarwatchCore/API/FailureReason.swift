@@ -1,5 +1,5 @@
-/// The reason for a failure: an HTTP status or another cause, and the server's own words as far as they are in closed
-/// lists.
+/// The reason for a failure: an HTTP status, a reply of SMTP or another cause, and the server's own words as far as they are
+/// in closed lists.
 ///
 /// It contains no personal data. Its ``description`` is stored, logged and served; ``label`` is the metric label.
 public struct FailureReason: Sendable, Hashable {
@@ -50,20 +50,27 @@ public struct FailureReason: Sendable, Hashable {
 
     /// The status of the answer; `nil` without one.
     public let status: Int?
-    /// The cause; `nil` if ``status`` says it.
+    /// The code of a mail server's reply; `nil` without one.
+    public let reply: Int?
+    /// The cause; `nil` if ``status`` or ``reply`` says it.
     public let cause: Cause?
     /// The server's words.
     public let detail: ServerErrorDetail
 
     /// The reason that an HTTP status is.
     public init(status: Int, detail: ServerErrorDetail = ServerErrorDetail()) {
-        (self.status, cause, self.detail) = (status, nil, detail)
+        (self.status, reply, cause, self.detail) = (status, nil, nil, detail)
     }
 
-    public init(_ cause: Cause) { (status, self.cause, detail) = (nil, cause, ServerErrorDetail()) }
+    /// The reason that a mail server's reply is.
+    public init(reply: Int) {
+        (status, self.reply, cause, detail) = (nil, reply, nil, ServerErrorDetail())
+    }
 
-    /// The reason in one word: `http_403` or `dns`.
-    public var word: String { status.map { "http_\($0)" } ?? cause?.rawValue ?? "" }
+    public init(_ cause: Cause) { (status, reply, self.cause, detail) = (nil, nil, cause, ServerErrorDetail()) }
+
+    /// The reason in one word: `http_403`, `smtp_550` or `dns`.
+    public var word: String { status.map { "http_\($0)" } ?? reply.map { "smtp_\($0)" } ?? cause?.rawValue ?? "" }
 
     /// Whether polling needs a person: a retry cannot succeed before the token, its scope or the configuration changes.
     public var needsAction: Bool {
@@ -85,7 +92,12 @@ extension FailureReason: LosslessStringConvertible {
     public init?(_ description: String) {
         let parts = description.split(separator: " ", maxSplits: 1)
         guard let word = parts.first else { return nil }
-        if word.hasPrefix("http_") {
+        if word.hasPrefix("smtp_") {
+            guard parts.count == 1, let reply = Int(word.dropFirst("smtp_".count)), (100..<1000).contains(reply) else {
+                return nil
+            }
+            self.init(reply: reply)
+        } else if word.hasPrefix("http_") {
             guard let status = Int(word.dropFirst("http_".count)), (100..<1000).contains(status),
                 let detail = ServerErrorDetail(parts.count == 2 ? String(parts[1]) : "")
             else { return nil }
@@ -100,14 +112,16 @@ extension FailureReason: LosslessStringConvertible {
 extension FailureReason {
     /// The reason as a short phrase for a person, such as `HTTP 403, scope notifications:read`.
     public var phrase: String {
-        guard let status else { return cause?.phrase ?? "" }
+        guard let status else { return reply.map { "SMTP \($0)" } ?? cause?.phrase ?? "" }
         let detail = detail.phrase
         return detail.isEmpty ? "HTTP \(status)" : "HTTP \(status), \(detail)"
     }
 
     /// The failure of a request to the server as one sentence with advice.
     public var sentence: String {
-        guard let status else { return cause?.sentence ?? "" }
+        guard let status else {
+            return reply.map { "The mail server refused (\($0)); check its log." } ?? cause?.sentence ?? ""
+        }
         if let problem = detail.token { return problem.sentence }
         let subject = detail.subject
         return switch status {
@@ -210,12 +224,19 @@ public enum FailureLabel: String, Sendable, CaseIterable {
     case http503 = "http_503"
     /// Any other 5xx.
     case http5xx = "http_5xx"
+    /// A mail server's reply of the class 4.
+    case smtp4xx = "smtp_4xx"
+    /// One of the class 5.
+    case smtp5xx = "smtp_5xx"
     case contract
     case noToken = "no_token"
     /// A file, command or program on this machine.
     case local
     case database
     case other
+
+    /// Whether only a sink that sends mails can fail for this reason.
+    public var isOfMail: Bool { self == .smtp4xx || self == .smtp5xx }
 
     /// Whether a sink that sends no requests can fail for this reason.
     public var isLocal: Bool {
@@ -229,6 +250,7 @@ public enum FailureLabel: String, Sendable, CaseIterable {
 extension FailureReason {
     public var label: FailureLabel {
         if let status { return FailureLabel(status: status) }
+        if let reply { return reply < 500 ? .smtp4xx : .smtp5xx }
         return switch cause {
         case .dns: .dns
         case .connect: .connect

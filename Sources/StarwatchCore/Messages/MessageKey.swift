@@ -18,6 +18,7 @@ public enum MessageKey: String, Sendable, CaseIterable {
     case projectOfferSingle = "notifications.offers_to_my_projects.single_update"
     case projectOfferSingleUnnamed = "notifications.offers_to_my_projects.single_update_unnamed"
     case projectOfferMultiple = "notifications.offers_to_my_projects.multiple_updates"
+    case unnamedProject = "notifications.unnamed_project"
     case followingPart = "notifications.following_part"
     case actionViewUpdates = "notifications.starred_projects.action_view"
     case actionViewProject = "notifications.starred_projects.action_view_project"

@@ -7,12 +7,14 @@ package struct SinkAddress: Sendable, Hashable, Codable, CustomStringConvertible
     package var room: String?
     /// The topic of an ntfy server.
     package var topic: String?
+    /// The address of a mailbox.
+    package var to: String?
     /// The key that signs a webhook, or the token of a service.
     package var secret: String?
     /// Whether it was decoded from an object with other fields, such as a mistyped secret.
     package private(set) var hasUnknownFields = false
 
-    private enum CodingKeys: String, CodingKey, CaseIterable { case url, room, topic, secret }
+    private enum CodingKeys: String, CodingKey, CaseIterable { case url, room, topic, to, secret }
 
     private struct Field: CodingKey {
         let stringValue: String
@@ -22,8 +24,14 @@ package struct SinkAddress: Sendable, Hashable, Codable, CustomStringConvertible
         init?(intValue: Int) { nil }
     }
 
-    package init(url: String? = nil, room: String? = nil, topic: String? = nil, secret: String? = nil) {
-        (self.url, self.room, self.topic, self.secret) = (url, room, topic, secret)
+    package init(
+        url: String? = nil,
+        room: String? = nil,
+        topic: String? = nil,
+        to: String? = nil,
+        secret: String? = nil
+    ) {
+        (self.url, self.room, self.topic, self.to, self.secret) = (url, room, topic, to, secret)
     }
 
     package init(from decoder: any Decoder) throws {
@@ -34,6 +42,7 @@ package struct SinkAddress: Sendable, Hashable, Codable, CustomStringConvertible
         url = try fields.decodeIfPresent(String.self, forKey: .url)
         room = try fields.decodeIfPresent(String.self, forKey: .room)
         topic = try fields.decodeIfPresent(String.self, forKey: .topic)
+        to = try fields.decodeIfPresent(String.self, forKey: .to)
         secret = try fields.decodeIfPresent(String.self, forKey: .secret)
     }
 

@@ -74,7 +74,7 @@ struct FeedDocument: Sendable {
 
     /// Content of an entry, as on the page.
     static func content(of entry: FeedEntry) -> HTML {
-        "<p>\(entry.notification.body)</p>\(FeedPage.names(entry.notification))"
+        "<p>\(entry.notification.body)</p>\(NotificationNames(entry.notification).html)"
     }
 
     /// The place of an entry on the page for people.

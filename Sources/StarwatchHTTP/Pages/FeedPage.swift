@@ -9,9 +9,6 @@ struct FeedPage: Sendable {
     let entries: [FeedEntry]?
     let times: PageTimes
 
-    /// The maximum number of listed names. The notification's link leads to all.
-    private static let listedNames = 5
-
     var frame: PageFrame {
         PageFrame(
             title: "Notifications",
@@ -52,37 +49,10 @@ struct FeedPage: Sendable {
             <p class="caption"><span class="pill">\(message.poll)</span>\(times.ageAndTime(message.createdAt))</p>
             <h2>\(message.title)</h2>
             <p>\(message.body)</p>
-            \(Self.names(message))
+            \(NotificationNames(message).html)
             <p><a href="\(message.deepLink)">Open</a> <a href="explain?id=\(message.id)">Explain</a></p>
             </article></li>
 
             """
-    }
-
-    /// The names of the changes. The body already names a single one.
-    static func names(_ message: NotificationMessage) -> HTML {
-        guard message.count > 1 else {
-            return message.changes.first.flatMap(fields).map { "<p class=\"none\">\($0)</p>" } ?? ""
-        }
-        let named = message.changes.prefix(listedNames)
-        let items: [HTML] = named.map { change in
-            let fields: HTML = fields(change).map { " <small>\($0)</small>" } ?? ""
-            return "<li>\(change.name.map { BidiText.isolated($0) } ?? "A project without a name")\(fields)</li>"
-        }
-        let rest = message.count - named.count
-        let more: HTML = rest > 0 ? "<li class=\"none\">and \(rest) more</li>" : ""
-        return "<ul>\(items)\(more)</ul>"
-    }
-
-    /// The changed fields of a change, such as `Changed: description, end time`; `nil` if no earlier state is known.
-    private static func fields(_ change: NotificationMessage.Item) -> HTML? {
-        if change.edited == true { return "Edited" }
-        guard let fields = change.fields else { return nil }
-        let order = PlanDetails.Field.allCases.map(\.rawValue)
-        let names = fields.keys.sorted {
-            (order.firstIndex(of: $0) ?? order.count, $0) < (order.firstIndex(of: $1) ?? order.count, $1)
-        }
-        guard !names.isEmpty else { return "Edited; no compared field changed" }
-        return "Changed: \(names.map { $0.replacing("_", with: " ") }.joined(separator: ", "))"
     }
 }

@@ -1,3 +1,5 @@
+import StarwatchCore
+
 /// The part of Markdown that runbooks use: headings, paragraphs, lists, code blocks and code spans.
 ///
 /// Raw HTML in the text is escaped.

@@ -1,3 +1,5 @@
+import StarwatchCore
+
 extension PageFrame {
     /// Every pair of text and background has a contrast of at least 4.5; a test measures it in a browser.
     static let style: HTML = """

@@ -1,3 +1,5 @@
+import StarwatchCore
+
 /// The frame of every page: head, brand, navigation, style and script.
 struct PageFrame: Sendable {
     /// The agent's state, as the page's icon shows it.

@@ -1,5 +1,6 @@
 import CEmbedded
 import Starwatch
+import StarwatchCore
 
 /// The pages of the runbooks: one each, and their index.
 enum RunbookPage {

@@ -192,12 +192,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
             // Every handle in `multi` has a context: it is set before the handle is added.
             guard let context = starwatch_get_private(easy) else { continue }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-            if code != CURLE_OK {
-                finish(transfer, with: HTTPError(code, starwatch_get_info(easy), of: transfer))
-            } else {
-                // libcurl reports a connection that closes within the head as a response without a body.
-                finish(transfer, with: transfer.isHeadComplete ? nil : .reset)
-            }
+            finish(transfer, with: transfer.error(code, starwatch_get_info(easy)))
         }
     }
 
@@ -231,7 +226,9 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
     }
 
     private func start(_ transfer: CurlTransfer, timeout: Duration?) {
-        guard let easy = idleHandles.popLast() ?? CurlHandle.make(options: options, anchors: anchors) else {
+        // A mail's handle ends with it.
+        let idle = transfer.request.envelope == nil ? idleHandles.popLast() : nil
+        guard let easy = idle ?? CurlHandle.make(options: options, anchors: anchors) else {
             finish(
                 transfer,
                 with: .configuration("libcurl is out of memory, or lacks the features for ca_file and pinning.")
@@ -241,8 +238,10 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
         let shard = shardWithRoom()
         shard.active += 1
         (transfer.easy, transfer.shard) = (easy, shard)
-        CurlHandle.prepare(easy, for: transfer, options: options, timeout: timeout)
         active[transfer.id] = transfer
+        guard CurlHandle.prepare(easy, for: transfer, options: options, timeout: timeout) else {
+            return finish(transfer, with: .configuration(CurlVersion.adviceWithoutMail))
+        }
         if curl_multi_add_handle(shard.multi, easy) != CURLM_OK { finish(transfer, with: .invalidRequest) }
     }
 
@@ -273,8 +272,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
                 shard.active -= 1
                 transfer.shard = nil
             }
-            CurlHandle.release(easy, of: transfer)
-            idleHandles.append(easy)
+            if let handle = CurlHandle.release(easy, of: transfer) { idleHandles.append(handle) }
         }
         var exchange = HTTPExchange(result: result, measurements: measurements, status: status)
         exchange.connectErrno = connectErrno

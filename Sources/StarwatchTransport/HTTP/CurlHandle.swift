@@ -58,17 +58,19 @@ enum CurlHandle {
 
     /// The options that point to the transfer.
     private static let contexts = [
-        CURLOPT_PRIVATE, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_RESOLVER_START_DATA, CURLOPT_OPENSOCKETDATA,
-        CURLOPT_PREREQDATA,
+        CURLOPT_PRIVATE, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_RESOLVER_START_DATA,
+        CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA,
     ]
 
     /// Applies the settings of one request. The handle points to `transfer`, which must outlive the handle's use.
+    ///
+    /// - Returns: `false` if libcurl has no SMTP for a mail.
     static func prepare(
         _ easy: UnsafeMutableRawPointer,
         for transfer: CurlTransfer,
         options: HTTPClientOptions,
         timeout: Duration?
-    ) {
+    ) -> Bool {
         let request = transfer.request
         let context = Unmanaged.passUnretained(transfer).toOpaque()
         for option in contexts { _ = starwatch_set_pointer(easy, option, context) }
@@ -78,11 +80,44 @@ enum CurlHandle {
         _ = starwatch_set_long(easy, CURLOPT_TIMEOUT_MS, limit)
         let connectTimeout = min(options.connectTimeout, timeout ?? options.connectTimeout)
         _ = starwatch_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: max(connectTimeout.wholeMilliseconds, 1)))
+        if let envelope = request.envelope { return prepare(easy, for: transfer, mailing: envelope) }
         let sizeLimit = request.onBody == nil ? request.maxResponseBytes : 0
         _ = starwatch_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(sizeLimit))
         prepareMethodAndBody(easy, of: request)
-        transfer.headerList = headerList(of: request)
-        _ = starwatch_set_list(easy, CURLOPT_HTTPHEADER, transfer.headerList)
+        transfer.list = headerList(of: request)
+        _ = starwatch_set_list(easy, CURLOPT_HTTPHEADER, transfer.list)
+        return true
+    }
+
+    /// The settings of a mail. libcurl doubles the dots at the beginnings of the message's lines.
+    private static func prepare(
+        _ easy: UnsafeMutableRawPointer,
+        for transfer: CurlTransfer,
+        mailing envelope: MailEnvelope
+    ) -> Bool {
+        guard starwatch_set_string(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps") == CURLE_OK else { return false }
+        _ = starwatch_set_long(
+            easy,
+            CURLOPT_USE_SSL,
+            Int((envelope.demandsTLS ? CURLUSESSL_ALL : CURLUSESSL_NONE).rawValue)
+        )
+        if let login = envelope.login {
+            _ = starwatch_set_string(easy, CURLOPT_USERNAME, login.name)
+            _ = starwatch_set_string(easy, CURLOPT_PASSWORD, login.password)
+        }
+        guard let message = transfer.request.body else {
+            _ = starwatch_set_long(easy, CURLOPT_CONNECT_ONLY, 1)
+            return true
+        }
+        for recipient in envelope.recipients {
+            transfer.list = curl_slist_append(transfer.list, recipient) ?? transfer.list
+        }
+        _ = starwatch_set_list(easy, CURLOPT_MAIL_RCPT, transfer.list)
+        _ = starwatch_set_string(easy, CURLOPT_MAIL_FROM, envelope.sender)
+        _ = starwatch_set_long(easy, CURLOPT_UPLOAD, 1)
+        _ = starwatch_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(message.count))
+        _ = starwatch_set_callback(easy, CURLOPT_READFUNCTION, starwatchSendBody)
+        return true
     }
 
     private static func prepareMethodAndBody(_ easy: UnsafeMutableRawPointer, of request: HTTPRequest) {
@@ -140,45 +175,24 @@ enum CurlHandle {
     }
 
     /// Undoes ``prepare(_:for:options:timeout:)``, so that an idle handle holds no token, no body and no pointer to a
-    /// transfer that can be freed.
-    static func release(_ easy: UnsafeMutableRawPointer, of transfer: CurlTransfer) {
+    /// transfer that can be freed. The handle of a mail is not kept: it has a password, and would upload the next request.
+    ///
+    /// - Returns: The handle for reuse; `nil` if it was closed.
+    static func release(_ easy: UnsafeMutableRawPointer, of transfer: CurlTransfer) -> UnsafeMutableRawPointer? {
+        defer {
+            curl_slist_free_all(transfer.list)
+            transfer.list = nil
+            transfer.easy = nil
+        }
+        if transfer.request.envelope != nil {
+            curl_easy_cleanup(easy)
+            return nil
+        }
         for option in contexts { _ = starwatch_set_pointer(easy, option, nil) }
         _ = starwatch_set_list(easy, CURLOPT_HTTPHEADER, nil)
         if transfer.request.method.hasBody { _ = starwatch_set_string(easy, CURLOPT_COPYPOSTFIELDS, nil) }
         // Otherwise the next GET on this handle would be sent as DELETE.
         _ = starwatch_set_string(easy, CURLOPT_CUSTOMREQUEST, nil)
-        curl_slist_free_all(transfer.headerList)
-        transfer.headerList = nil
-        transfer.easy = nil
-    }
-}
-
-extension HTTPError {
-    /// Translates a libcurl code. libcurl's texts are not used, because they can name hosts and paths.
-    ///
-    /// A timeout before the request was sent is a network failure, not a slow server.
-    init(_ code: CURLcode, _ info: starwatch_transfer_info, of transfer: CurlTransfer) {
-        switch code {
-        case _ where transfer.isTooLarge, CURLE_FILESIZE_EXCEEDED: self = .tooLarge
-        case _ where transfer.isLookupRefused: self = .dns
-        case _ where transfer.isPeerRefused: self = .peer
-        case CURLE_OPERATION_TIMEDOUT where info.pre_transfer == 0:
-            self = info.name_lookup == 0 ? .dns : info.connect == 0 ? .connect : .tls
-        case CURLE_OPERATION_TIMEDOUT: self = .timeout
-        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: self = .dns
-        case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED: self = .connect
-        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
-            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_ENGINE_NOTFOUND,
-            CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
-            CURLE_SSL_INVALIDCERTSTATUS, CURLE_USE_SSL_FAILED, CURLE_SSL_CLIENTCERT:
-            self = .tls
-        case CURLE_URL_MALFORMAT, CURLE_BAD_FUNCTION_ARGUMENT: self = .invalidRequest
-        // The scheme was checked earlier, so an unsupported protocol is a response without a head ("HTTP/0.9").
-        // libcurl reports an overlong header line as CURLE_OUT_OF_MEMORY.
-        case CURLE_BAD_CONTENT_ENCODING, CURLE_WEIRD_SERVER_REPLY, CURLE_WRITE_ERROR, CURLE_UNSUPPORTED_PROTOCOL,
-            CURLE_OUT_OF_MEMORY:
-            self = .malformed
-        default: self = .reset
-        }
+        return easy
     }
 }

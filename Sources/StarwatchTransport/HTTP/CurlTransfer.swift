@@ -11,7 +11,8 @@ final class CurlTransfer {
     var easy: UnsafeMutableRawPointer?
     /// The handle that it was added to.
     var shard: CurlShard?
-    var headerList: UnsafeMutablePointer<curl_slist>?
+    /// The list that the handle points to: headers, or the receivers of a mail.
+    var list: UnsafeMutablePointer<curl_slist>?
     private(set) var isTooLarge = false
     /// Whether the name lookup was refused, because too many are in progress.
     private(set) var isLookupRefused = false
@@ -22,6 +23,8 @@ final class CurlTransfer {
     private let acceptsPeer: (@Sendable (UInt32?) -> Bool)?
     private var head = ResponseHead()
     private var body: [UInt8] = []
+    /// The number of bytes of a mail that libcurl has taken.
+    private var sentBytes = 0
     private lazy var isStream: Bool =
         request.onBody != nil && easy.map { (200..<300).contains(starwatch_get_info($0).status) } ?? false
 
@@ -47,11 +50,27 @@ final class CurlTransfer {
     ///
     /// - Returns: `false` beyond the size limit, which ends the transfer.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+        if request.envelope != nil {
+            // The last reply is the one that counts.
+            body = Array(line.prefix(Self.longestReply))
+            return true
+        }
         guard head.receive(line) else {
             isTooLarge = true
             return false
         }
         return true
+    }
+
+    /// The longest line of a reply (RFC 5321, section 4.5.3.1.5).
+    private static let longestReply = 512
+
+    /// Copies the next bytes of a mail, as many as fit.
+    fileprivate func sendBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let rest = request.body?.dropFirst(sentBytes).prefix(buffer.count) ?? []
+        buffer.copyBytes(from: rest)
+        sentBytes += rest.count
+        return rest.count
     }
 
     /// The number of bytes that each received byte of a large body can become. gzip reaches 1,032, but pages of a real
@@ -132,6 +151,18 @@ func starwatchBeginLookup(
 ) -> Int32 {
     guard let context else { return 0 }
     return Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().beginLookup() ? 0 : 1
+}
+
+/// libcurl's read callback, for a mail. 0 ends it.
+func starwatchSendBody(
+    bytes: UnsafeMutablePointer<CChar>?,
+    size: Int,
+    count: Int,
+    context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let context else { return 0 }
+    let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+    return transfer.sendBody(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
 }
 
 /// libcurl's write callback. A result other than `count` ends the transfer.

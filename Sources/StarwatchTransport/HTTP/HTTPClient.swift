@@ -3,7 +3,8 @@ import Glibc
 
 /// Sends HTTP requests through libcurl: one multi handle on a thread of its own, with a shared connection pool.
 ///
-/// It follows no redirects, ignores the environment's proxy settings and supports no scheme except `http` and `https`.
+/// It follows no redirects, ignores the environment's proxy settings and supports no scheme except `http` and `https`, and
+/// for mails `smtp` and `smtps`.
 /// Any number of tasks may use it concurrently.
 package final class HTTPClient: HTTPTransport {
     private let driver: CurlDriver
@@ -53,6 +54,13 @@ package enum CurlVersion {
         guard let text = curl_version() else { return [] }
         return parse(String(cString: text))
     }
+
+    /// Whether it can send mails. A distribution can leave it out, such as Fedora's `libcurl-minimal`.
+    package static var hasMail: Bool { starwatch_has_protocol("smtps") != 0 }
+
+    /// The sentence for a libcurl that cannot send mails.
+    package static let adviceWithoutMail =
+        "needs a libcurl with SMTP, which this machine's has not; install the full libcurl (Fedora: dnf swap libcurl-minimal libcurl)."
 
     /// Reads a text such as `libcurl/7.88.1 OpenSSL/3.0.19 libpsl/0.21.2 (+libidn2/2.3.3)`.
     static func parse(_ text: String) -> [(name: String, version: String)] {

@@ -12,6 +12,10 @@ package enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     case peer
     /// The handshake failed, or the certificate or pinned key does not match.
     case tls
+    /// The server does not accept the user or the password of a mail.
+    case login
+    /// The server of a mail offers no encryption, which is demanded.
+    case unencrypted
     /// The connection closed before the response was complete.
     case reset
     /// The response's body exceeds the request's limit, or its head exceeds 256 KiB.
@@ -35,7 +39,7 @@ package enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
         case .dns, .connect, .tls, .reset: .network
         case .tooLarge, .malformed: .malformed
         case .cancelled: .cancelled
-        case .invalidRequest, .configuration, .peer: .refused
+        case .invalidRequest, .configuration, .peer, .login, .unencrypted: .refused
         }
     }
 
@@ -45,7 +49,8 @@ package enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
         case .timeout: .timeout
         case .dns: .dns
         case .connect: .connect
-        case .tls: .tls
+        case .tls, .unencrypted: .tls
+        case .login: .noToken
         case .reset: .reset
         case .tooLarge: .tooLarge
         case .cancelled: .cancelled

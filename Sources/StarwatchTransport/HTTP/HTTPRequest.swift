@@ -11,7 +11,8 @@ package struct HTTPRequest: Sendable {
     }
 
     package var method: Method
-    /// An `http:` or `https:` URL. Any other scheme fails with ``HTTPError/invalidRequest``.
+    /// An `http:` or `https:` URL, or `smtp:` or `smtps:` for a mail. Any other scheme fails with
+    /// ``HTTPError/invalidRequest``.
     package var url: String
     /// Headers in the order of sending. A line break or a character outside printable ASCII fails with
     /// ``HTTPError/invalidRequest``.
@@ -28,6 +29,17 @@ package struct HTTPRequest: Sendable {
     /// Called on the client's thread, so it must not wait.
     package var onBody: (@Sendable (_ piece: [UInt8]) -> Void)?
 
+    /// The envelope of a mail, whose message is ``body``; `nil` for a request of HTTP.
+    package private(set) var envelope: MailEnvelope?
+
+    /// A mail, sent by SMTP. The response has the code of the server's reply as its status, and the reply as its body.
+    ///
+    /// - Parameter mail: The message; `nil` only connects and logs in.
+    package init(mail: [UInt8]?, envelope: MailEnvelope, url: String, timeout: Duration) {
+        self.init(method: .post, url: url, body: mail, timeout: timeout)
+        self.envelope = envelope
+    }
+
     package init(
         method: Method = .get,
         url: String,
@@ -42,9 +54,11 @@ package struct HTTPRequest: Sendable {
 
     /// Whether libcurl can send this request without header injection or a truncated URL.
     var isWellFormed: Bool {
-        guard Self.hasScheme("http://", url) || Self.hasScheme("https://", url), Self.every(url, Bytes.url) else {
-            return false
+        guard Self.every(url, Bytes.url) else { return false }
+        if let envelope {
+            return (Self.hasScheme("smtp://", url) || Self.hasScheme("smtps://", url)) && envelope.isWellFormed
         }
+        guard Self.hasScheme("http://", url) || Self.hasScheme("https://", url) else { return false }
         return headers.allSatisfy { header in
             !header.name.isEmpty && Self.every(header.name, Bytes.name) && Self.every(header.value, Bytes.value)
         }

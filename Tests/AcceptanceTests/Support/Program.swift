@@ -27,11 +27,15 @@ final class RunningProgram: Sendable {
     private let log: URL
 
     /// - Parameter folders: Where the program may be, beside `PATH`.
-    init(_ name: String, _ arguments: [String], log: URL, in folders: [URL] = []) throws {
-        self.name = name
+    convenience init(_ name: String, _ arguments: [String], log: URL, in folders: [URL] = []) throws {
+        try self.init(try Program.find(name, or: folders), arguments, log: log)
+    }
+
+    init(_ program: URL, _ arguments: [String], log: URL) throws {
+        name = program.lastPathComponent
         self.log = log
         try Data().write(to: log)
-        process.executableURL = try Program.find(name, or: folders)
+        process.executableURL = program
         process.arguments = arguments
         process.standardOutput = try FileHandle(forWritingTo: log)
         process.standardError = process.standardOutput

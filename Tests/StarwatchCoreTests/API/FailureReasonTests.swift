@@ -11,6 +11,7 @@ import Testing
 
     private static let all =
         FailureReason.Cause.allCases.map { FailureReason($0) }
+        + [421, 550].map { FailureReason(reply: $0) }
         + details.flatMap { detail in [400, 403, 404, 503].map { FailureReason(status: $0, detail: detail) } }
 
     @Test(arguments: all) func everyReasonReadsBackFromItsText(reason: FailureReason) {
@@ -20,7 +21,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "http_", "http_x", "http_99", "teapot", "dns scope=notifications", "http_403 scope=alice",
+        "", "http_", "http_x", "http_99", "smtp_", "smtp_x", "smtp_99", "smtp_550 user", "teapot",
+        "dns scope=notifications", "http_403 scope=alice",
         "http_403 whatever", "http_403 scope=notifications:read  error=forbidden",
     ])
     func anyOtherTextIsNoReason(text: String) {
@@ -48,6 +50,13 @@ import Testing
     ])
     func everyStatusHasALabel(status: Int, label: FailureLabel) {
         #expect(FailureReason(status: status).label == label)
+    }
+
+    @Test(arguments: [(421, FailureLabel.smtp4xx), (499, .smtp4xx), (500, .smtp5xx), (554, .smtp5xx)])
+    func everyReplyOfAMailServerHasALabel(reply: Int, label: FailureLabel) {
+        let reason = FailureReason(reply: reply)
+        #expect(reason.label == label && label.isOfMail && !label.isLocal)
+        #expect(reason.word == "smtp_\(reply)" && reason.phrase == "SMTP \(reply)")
     }
 
     @Test func theSentenceNamesTheFieldAndTheScope() {

@@ -1,5 +1,6 @@
 import Foundation
 import NIOHTTP1
+import StarwatchCore
 import Testing
 
 @testable import StarwatchHTTP

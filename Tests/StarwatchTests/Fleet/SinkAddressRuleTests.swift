@@ -19,6 +19,13 @@ import Testing
         SinkOptions(name: "hook", kind: .ntfy(url: url, topic: topic, tokenFile: tokenFile))
     }
 
+    private static func mail(_ to: [String]) -> SinkOptions {
+        SinkOptions(
+            name: "hook",
+            kind: .email(EmailOptions(url: "smtps://mail.test", from: "agent@a.test", to: to))
+        )
+    }
+
     private static let url = "https://example.org/x"
 
     @Test(
@@ -34,7 +41,7 @@ import Testing
                 chat(.pushover) {
                     $0.tokenFile = "f"; $0.room = "r"
                 }, [], []
-            ), (SinkOptions(name: "hook", kind: .log), [], []),
+            ), (SinkOptions(name: "hook", kind: .log), [], []), (mail([]), [.to], []), (mail(["me@a.test"]), [], []),
         ] as [(SinkOptions, [SinkAddressPart], [SinkAddressPart])]
     )
     func anAccountBringsWhatTheConfigurationLeavesOut(
@@ -88,7 +95,16 @@ import Testing
             (
                 ntfy(url), SinkAddress(topic: "a", secret: "two words"),
                 "The secret for the sink hook must be the token that the service shows, without spaces."
-            ), (webhook(), nil, nil),
+            ), (webhook(), nil, nil), (mail([]), SinkAddress(to: "Me <me@a.test>"), nil),
+            (mail([]), SinkAddress(url: url), "The sink hook takes no url of an account; leave it out."),
+            (
+                mail([]), SinkAddress(to: "me"),
+                "The to for the sink hook must be one address, such as me@example.org or Me <me@example.org>."
+            ),
+            (
+                mail([]), SinkAddress(to: "a@b.test\r\nBcc: c@d"),
+                "The to for the sink hook must not contain a line break or another control character; remove it."
+            ),
         ] as [(SinkOptions, SinkAddress?, String?)]
     )
     func aMistakeIsOneSentence(sink: SinkOptions, address: SinkAddress?, problem: String?) {

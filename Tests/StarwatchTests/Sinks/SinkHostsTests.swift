@@ -22,6 +22,20 @@ import Testing
         #expect(hosts.down == 1)
     }
 
+    /// One full mailbox of many.
+    @Test func anUnavailableReceiverOfManyStopsNoOther() {
+        var full = Self.down
+        full.isOfReceiver = true
+        var hosts = SinkHosts(areOfAccounts: true)
+        for _ in 0..<10 { #expect(hosts["a"].record(full, at: now).nextTry == now + .seconds(900)) }
+        #expect(hosts["a"].state == .closed && hosts["a"].admit(at: now).waitUntil == nil)
+        #expect(hosts.whole.condition == .working && hosts.whole.lastReason == nil)
+        // The only receiver is the sink.
+        var one = SinkCircuit(isOfOneAddress: true)
+        for _ in 0..<5 { _ = one.record(full, at: now) }
+        #expect(one.state == .open)
+    }
+
     @Test func theSinkIsDownOnlyIfAllHostsAre() {
         var hosts = SinkHosts(areOfAccounts: true)
         isOpen(&hosts, "a", at: now + .seconds(1))

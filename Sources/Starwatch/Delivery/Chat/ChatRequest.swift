@@ -162,10 +162,7 @@ private struct ChatMessage {
         let message = NotificationMessage(json: notification.payload)
         link = message?.deepLink
         isLow = message?.priority == "low"
-        let plan = message.flatMap { $0.count == 1 ? $0.changes.first?.plan : nil } ?? ""
-        // A text that needs no escape in any format.
-        let isAddress = plan.wholeMatch(of: /https:\/\/[A-Za-z0-9.\-]+(:[0-9]+)?\/[A-Za-z0-9\/._~\-%]*/) != nil
-        webLink = isAddress && plan.utf8.count <= 1000 ? plan : nil
+        webLink = message?.webLink
     }
 }
 

@@ -49,6 +49,8 @@ package struct SinkResult: Sendable, Hashable {
     package let failure: SinkFailure?
     /// The delay that an unavailable sink requested.
     package var retryAfter: Duration?
+    /// Whether only the receiver is unavailable, such as a full mailbox. The sink still serves other accounts.
+    var isOfReceiver = false
 
     package static let ok = SinkResult(answer: .ok, failure: nil)
     package static let timeout = SinkResult(

@@ -19,6 +19,9 @@ struct SinkCircuit {
     /// End and length of the wait that the host requested.
     private var requestedWait: (until: Timestamp, wait: Duration)?
 
+    /// The wait for one of many receivers. Servers that delay unknown senders want some minutes (RFC 6647).
+    private static let receiverWait = Duration.seconds(900)
+
     init(isOfOneAddress: Bool) { self.isOfOneAddress = isOfOneAddress }
 
     /// Keeps the wait that `former` requested, and its outage with start and reason. The circuit starts anew, so that the next
@@ -72,12 +75,15 @@ struct SinkCircuit {
 
     mutating func record(_ result: SinkResult, at now: Timestamp) -> (changed: CircuitState?, nextTry: Timestamp) {
         let changed: CircuitState?
-        lastReason = isOfOneAddress || result.isNoAnswer ? result.failure?.reason : nil
-        if result.answer == .ok { lastSuccess = now }
-        if former?.isOver(after: result.answer) == true { former = nil }
-        switch result.answer {
+        // The host works if it names one of many receivers, as if it had rejected.
+        let isOfReceiver = result.isOfReceiver && !isOfOneAddress
+        let answer = isOfReceiver ? .rejected : result.answer
+        lastReason = isOfOneAddress || result.isNoAnswer && !isOfReceiver ? result.failure?.reason : nil
+        if answer == .ok { lastSuccess = now }
+        if former?.isOver(after: answer) == true { former = nil }
+        switch answer {
         case .ok, .rejected:
-            rejectionsInARow = result.answer == .ok || !isOfOneAddress ? 0 : rejectionsInARow + 1
+            rejectionsInARow = answer == .ok || !isOfOneAddress ? 0 : rejectionsInARow + 1
             downSince = nil
             changed = circuit.succeeded()
         case .unavailable, .timeout:
@@ -89,7 +95,7 @@ struct SinkCircuit {
             changed = circuit.succeeded()
         }
         requestedWait = nil
-        var next = circuit.nextTry ?? now
+        var next = isOfReceiver ? now + Self.receiverWait : circuit.nextTry ?? now
         if let retryAfter = result.retryAfter {
             requestedWait = (now + retryAfter, retryAfter)
             next = max(next, now + retryAfter)

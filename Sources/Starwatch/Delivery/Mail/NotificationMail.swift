@@ -1,0 +1,81 @@
+import StarwatchCore
+
+/// A notification as a mail: subject and text, and a card as on the page of notifications.
+struct NotificationMail {
+    private let notification: OutgoingNotification
+    private let message: NotificationMessage?
+    private let names: NotificationNames?
+
+    /// Number of listed names. A notification has no more changes.
+    private static let listedNames = NotificationMessage.listedChanges
+
+    /// - Parameter catalogues: The words for a project without a name.
+    init(_ notification: OutgoingNotification, catalogues: MessageCatalogues) {
+        self.notification = notification
+        message = NotificationMessage(json: notification.payload)
+        let messages = catalogues.messages(for: message.flatMap { LocaleTag($0.locale) } ?? .english)
+        names = message.map { message in
+            var names = NotificationNames(message)
+            (names.limit, names.unnamed) = (Self.listedNames, messages.text(.unnamedProject))
+            return names
+        }
+    }
+
+    /// - Parameter to: The receivers. Each sees the others.
+    func message(from: MailAddress, to: [MailAddress]) -> MailMessage {
+        let date = message.flatMap { Timestamp(iso8601: $0.createdAt) } ?? Timestamp(milliseconds: 0)
+        var mail = MailMessage(from: from, to: to, date: date)
+        mail.subject = notification.title
+        (mail.text, mail.html) = (text, html.text)
+        mail.language = message?.locale ?? "en"
+        mail.id = notification.id
+        // The poll's thread, whose first mail is nowhere, and the notification that this one repeats.
+        mail.references = ["starwatch." + notification.poll] + [message?.repeats].compactMap(\.self)
+        return mail
+    }
+
+    /// The address to open, with its words; `nil` for a notification without a project or list to view.
+    private var link: (address: String, words: String)? {
+        guard let message else { return nil }
+        let views: [NotificationAction] = [.viewProject, .viewUpdates]
+        guard let words = views.lazy.compactMap({ message.actionLabels?[$0.rawValue] }).first else { return nil }
+        return (message.webLink ?? message.deepLink, words)
+    }
+
+    private var text: String {
+        var parts = [notification.body]
+        let names = names?.texts ?? []
+        if !names.isEmpty { parts.append(names.map { "- \($0)" }.joined(separator: "\n")) }
+        if let link { parts.append("\(link.words): \(link.address)") }
+        return parts.joined(separator: "\n\n")
+    }
+
+    /// The card. Its looks are attributes, because mail programs remove style sheets.
+    private var html: HTML {
+        let link: HTML =
+            link.map {
+                "<p style=\"margin:16px 0 0\"><a style=\"color:#2457a6\" href=\"\($0.address)\">\($0.words)</a></p>"
+            }
+            ?? ""
+        let items: [HTML] = (names?.texts ?? []).map { "<li>\($0)</li>" }
+        let list: HTML =
+            items.isEmpty ? "" : "<ul style=\"margin:12px 0 0;padding:0 0 0 20px\">\(items)</ul>"
+        return """
+            <!DOCTYPE html>
+            <html lang="\(message?.locale ?? "en")">
+            <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"></head>
+            <body style="margin:0;padding:16px;background:#f6f5f1;color:#1d2126;\
+            font-family:sans-serif;line-height:1.5">
+            <div style="max-width:40em;margin:0 auto;padding:16px 18px;border:1px solid #e4e2da;border-radius:12px;\
+            background:#fff;overflow-wrap:anywhere">
+            <p style="margin:0 0 8px"><span style="padding:2px 8px;border:1px solid #e4e2da;border-radius:99px;font-size:13px;\
+            color:#5b626a">\(notification.poll)</span></p>
+            <h2 style="margin:0 0 6px;font-size:18px">\(notification.title)</h2>
+            <p style="margin:0;white-space:pre-line">\(notification.body)</p>
+            \(list)
+            \(link)
+            </div></body></html>
+
+            """
+    }
+}

@@ -1,0 +1,33 @@
+import Starwatch
+import StarwatchCore
+
+/// The rules of a sink of kind email.
+enum MailRules {
+    /// - Parameter library: What is wrong with this machine's libcurl.
+    static func check(_ section: SettingsField, library: String? = MailSink.libraryProblem) {
+        if let library { section.report(library, at: "kind") }
+        for (key, other) in [("username", "password_file"), ("password_file", "username")] {
+            if section.has(key), !section.has(other) { section.report("needs \(other); add it.", at: key) }
+        }
+    }
+}
+
+extension Rule<String> {
+    /// The address of a mailbox. `config print` does not show it.
+    static var mailbox: Rule {
+        text { ValueRules.literal($0) ?? MailAddress.problem(of: $0) }.shown { _ in "<address>" }
+    }
+}
+
+extension Rule<[String]> {
+    /// Addresses of mailboxes: a list, or one of them.
+    static var mailboxes: Rule {
+        Rule(print: ConfigurationPrinter.list) { field in
+            guard let items = field.items else { return Rule<String>.mailbox.read(field).map { [$0] } }
+            if items.isEmpty { return field.reject("must name at least one address.") }
+            let addresses = items.compactMap { Rule<String>.mailbox.read($0) }
+            return addresses.count == items.count ? addresses : nil
+        }
+        .shown { ConfigurationPrinter.list($0.map { _ in "<address>" }) }
+    }
+}

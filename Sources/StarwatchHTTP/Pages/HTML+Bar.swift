@@ -1,0 +1,19 @@
+import StarwatchCore
+
+extension HTML {
+    /// A bar of parts, each with a share of the whole. Widths are attributes, because the page's policy allows no inline
+    /// styles.
+    static func bar(_ parts: [(kind: HTML, share: Double)]) -> HTML {
+        var start = 0
+        let pieces = parts.map { part -> HTML in
+            let share = part.share.isFinite ? min(max(part.share, 0), 1) : 0
+            // Even the smallest share must be visible.
+            let width = share == 0 ? 0 : min(max(Int(share * 1000), 6), 1000 - start)
+            defer { start += width }
+            return "<rect class=\"\(part.kind)\" x=\"\(start)\" width=\"\(width)\" height=\"8\"/>"
+        }
+        return """
+            <svg class="bar" viewBox="0 0 1000 8" preserveAspectRatio="none" aria-hidden="true">\(pieces)</svg>
+            """
+    }
+}

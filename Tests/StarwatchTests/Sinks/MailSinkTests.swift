@@ -1,0 +1,285 @@
+import Foundation
+import StarwatchCore
+import StarwatchTransport
+import Synchronization
+import Testing
+
+@testable import Starwatch
+
+/// The mails that a sink sends. It answers each as a test says.
+private final class Server: HTTPTransport {
+    let requests = Mutex<[HTTPRequest]>([])
+    private let answer: HTTPExchange
+
+    init(_ result: Result<HTTPResponse, HTTPError>, status: Int? = nil) {
+        let now = ClockReading(wall: Timestamp(milliseconds: 0), monotonic: .zero)
+        let measurements = HTTPMeasurements(sentAt: now, receivedAt: now)
+        answer = HTTPExchange(result: result, measurements: measurements, status: status ?? (try? result.get().status))
+    }
+
+    convenience init(reply: String = "250 2.0.0 kept") {
+        let status = Int(reply.prefix(3)) ?? 0
+        self.init(.success(HTTPResponse(status: status, headers: HTTPHeaders(block: []), body: Array(reply.utf8))))
+    }
+
+    func exchange(_ request: HTTPRequest) async -> HTTPExchange {
+        requests.withLock { $0.append(request) }
+        return answer
+    }
+
+    func shutdown() {}
+
+    /// The only mail, as text.
+    var mail: String { String(decoding: requests.withLock { $0.first?.body ?? [] }, as: UTF8.self) }
+}
+
+/// What a notification is as a mail, and what the replies to it mean.
+@Suite struct MailSinkTests {
+    private static let plan = "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37"
+
+    private func sink(
+        _ server: Server,
+        _ change: (inout EmailOptions) -> Void = { _ in },
+        caFile: String? = nil,
+        password: String? = nil
+    ) throws -> MailSink {
+        var mail = EmailOptions(url: "smtps://mail.test", from: "Starwatch <agent@example.org>", to: ["me@example.org"])
+        change(&mail)
+        var options = SinkOptions(name: "mail", kind: .email(mail))
+        options.caFile = caFile
+        return try MailSink(mail, of: options, password: password.map { .value($0) }, http: server)
+    }
+
+    /// A notification of changes with these names.
+    private func notification(
+        _ names: [String?],
+        id: String = "ntf_1",
+        locale: String = "en"
+    ) throws -> OutgoingNotification {
+        let tag = try #require(LocaleTag(locale))
+        let poll = try #require(PollName("starred_projects"))
+        let changes = try names.enumerated().map { index, name in
+            Change(
+                id: try #require(JWTID("1704067200_abc123_def4567\(index)")),
+                plan: names.count == 1 ? Self.plan : "plan-\(index)",
+                name: name,
+                isOffer: false
+            )
+        }
+        let message = NotificationMessage(
+            id: id,
+            runID: "run_1",
+            poll: poll,
+            kind: .starredProjects,
+            changes: changes,
+            context: NotificationContext(messages: MessageCatalogues.builtIn.messages(for: tag)),
+            createdAt: Timestamp(seconds: 1_767_225_600)
+        )
+        return OutgoingNotification(message)
+    }
+
+    private func sent(_ notification: OutgoingNotification) async throws -> String {
+        let server = Server()
+        #expect(await (try sink(server)).deliver(notification) == .ok)
+        return server.mail.replacing("=\r\n", with: "")
+    }
+
+    @Test(arguments: [
+        ("250 2.0.0 kept", SinkAnswer.ok, ""), ("251 forwarded", .ok, ""),
+        ("451 4.3.0 <me@example.org> later", .unavailable, "The mail server asks to try later (SMTP 451 4.3.0)."),
+        ("421 too many", .unavailable, "The mail server asks to try later (SMTP 421)."),
+        ("550 5.1.1 <me@example.org> unknown", .rejected, "The mail server refused the mail (SMTP 550 5.1.1)."),
+        ("550-5.7.1 me@example.org", .rejected, "The mail server refused the mail (SMTP 550 5.7.1)."),
+        ("552 too long", .rejected, "The mail server refused the mail (SMTP 552)."),
+        ("554 2.0.0x", .rejected, "The mail server refused the mail (SMTP 554)."),
+        (
+            "530 5.7.0 log in", .unavailable,
+            "The mail server refuses the login (SMTP 530); correct username and password_file."
+        ),
+    ])
+    func aReplyIsAnAnswerAndItsTextStaysThere(reply: String, answer: SinkAnswer, sentence: String) async throws {
+        let result = await (try sink(Server(reply: reply))).deliver(try notification(["Creek"]))
+        #expect(result.answer == answer)
+        #expect(result.failure?.sentence ?? "" == sentence)
+        if answer != .ok {
+            let code = Int(reply.prefix(3)) ?? 0
+            #expect(result.failure?.reason == FailureReason(reply: code))
+            #expect(result.failure?.reason.label == (code < 500 ? .smtp4xx : .smtp5xx))
+        }
+    }
+
+    @Test(
+        arguments: [
+            (HTTPError.connect, nil, "The mail server cannot be reached (connection failed).", "connect"),
+            (.connect, 554, "The mail server refuses the connection (SMTP 554).", "smtp_554"),
+            (.tls, nil, "The mail server cannot be reached (TLS handshake failed).", "tls"),
+            (.unencrypted, 250, "The mail server offers no STARTTLS; use smtps://, or another server.", "tls"),
+            (
+                .login, 535, "The mail server refuses the login (SMTP 535); correct username and password_file.",
+                "smtp_535"
+            ),
+            (.login, 454, "The mail server asks to try later (SMTP 454).", "smtp_454"),
+            (.configuration("Install it."), nil, "Install it.", "invalid_request"),
+            (.timeout, nil, "The sink did not answer in time.", "timeout"),
+        ] as [(HTTPError, Int?, String, String)]
+    )
+    func troubleWithTheServerCostsTheMailNoAttempt(
+        error: HTTPError,
+        status: Int?,
+        sentence: String,
+        word: String
+    )
+        async throws
+    {
+        let result = await (try sink(Server(.failure(error), status: status))).deliver(try notification(["Creek"]))
+        #expect(result.isNoAnswer)
+        #expect(result.failure?.sentence == sentence)
+        #expect(result.failure?.reason.word == word)
+        let reason = try #require(result.failure?.reason)
+        #expect(FailureReason(reason.description) == reason)
+    }
+
+    @Test(arguments: [
+        ("450 later", true), ("452 4.2.2 <me@example.org> full", true), ("451 4.1.8 unsure", true),
+        ("451 4.3.2 stopping", false), ("421 4.7.0 limit", false), ("550 5.1.1 unknown", false),
+    ])
+    func aReplyAboutAMailboxIsNotAboutTheServer(reply: String, isOfReceiver: Bool) async throws {
+        let result = await (try sink(Server(reply: reply))).deliver(try notification(["Creek"]))
+        #expect(result.isOfReceiver == isOfReceiver)
+    }
+
+    @Test func theSecondTryIsTheSameMail() async throws {
+        let server = Server(reply: "451 later")
+        let sink = try sink(server)
+        for _ in 0..<2 { _ = await sink.deliver(try notification(["Creek"])) }
+        let mails = server.requests.withLock { $0.map(\.body) }
+        #expect(mails.count == 2 && mails[0] == mails[1])
+    }
+
+    @Test func aMailHasTheNotificationsIdAndItsPollsThread() async throws {
+        let mail = try await sent(try notification(["Creek"], id: "ntf_0123"))
+        for line in [
+            "From: \"Starwatch\" <agent@example.org>", "To: me@example.org", "Subject: Project Update",
+            "Date: Thu, 01 Jan 2026 00:00:00 +0000", "Message-ID: <ntf_0123@example.org>",
+            "References: <starwatch.starred_projects@example.org>", "Auto-Submitted: auto-generated",
+            "Content-Language: en",
+        ] {
+            #expect(mail.contains("\r\n\(line)\r\n") || mail.hasPrefix(line), "\(line)")
+        }
+        #expect(!mail.contains("List-Unsubscribe"))
+    }
+
+    @Test func aRepetitionAfterASnoozeFollowsTheFirstMail() async throws {
+        let first = try #require(NotificationMessage(json: try notification(["Creek"]).payload))
+        let mail = try await sent(OutgoingNotification(first.repeated(id: "ntf_2", of: "ntf_1")))
+        #expect(mail.contains("Message-ID: <ntf_2@example.org>\r\nIn-Reply-To: <ntf_1@example.org>\r\n"))
+        #expect(mail.contains("References: <starwatch.starred_projects@example.org> <ntf_1@example.org>\r\n"))
+    }
+
+    @Test func aMailOfOneProjectLinksToItInItsOwnLanguage() async throws {
+        let mail = try await sent(try notification(["Creek"], locale: "pl"))
+        #expect(mail.contains("Zobacz projekt: \(Self.plan)\r\n"))
+        #expect(mail.contains("href=3D\"\(Self.plan)\">Zobacz projekt</a>"))
+        #expect(mail.contains("Content-Language: pl\r\n") && mail.contains("<html lang=3D\"pl\">"))
+    }
+
+    @Test func severalProjectsAreListedAllAndEscaped() async throws {
+        let names = ["A <b>&amp;", nil, "Name\u{202e}gpj.exe"] + (0..<20).map { "Garden \($0)" }
+        let mail = try await sent(try notification(names, locale: "ja"))
+        let plain = mail.components(separatedBy: "--=_starwatch")[1]
+        let html = mail.components(separatedBy: "--=_starwatch")[2]
+        #expect(plain.contains("- A <b>&amp;\r\n- ") && plain.contains("\r\n- Garden 19\r\n"))
+        #expect(html.contains("<li>A &lt;b&gt;&amp;amp;</li>") && html.contains("<li>Garden 19</li>"))
+        // 名前のないプロジェクト
+        #expect(plain.contains("\r\n- =E5=90=8D=E5=89=8D") && html.contains("<li>=E5=90=8D=E5=89=8D"))
+        // The override, U+202E.
+        #expect(!mail.contains("=E2=80=AE"))
+        #expect(!html.contains("class=3D\"none\""))
+    }
+
+    @Test func aNoticeWithoutAProjectHasNoLink() async throws {
+        let notice = NotificationMessage(
+            staleness: "ntf_1",
+            runID: "run_1",
+            poll: try #require(PollName("starred_projects")),
+            lastSuccess: nil,
+            isOver: false,
+            messages: .english,
+            createdAt: Timestamp(seconds: 0)
+        )
+        let mail = try await sent(OutgoingNotification(notice))
+        #expect(!mail.contains("href") && !mail.contains("timesafari:"))
+    }
+
+    @Test(
+        arguments: [
+            ("smtps://mail.test", "smtps://mail.test:465", true, nil),
+            ("smtps://mail.test:1465", "smtps://mail.test:1465", true, nil),
+            ("smtp://mail.test", "smtp://mail.test:587", true, nil),
+            ("smtp://mail.test:25/", "smtp://mail.test:25", true, nil),
+            ("smtp://localhost", "smtp://localhost:25", false, nil),
+            ("smtp://127.0.0.1:2525", "smtp://127.0.0.1:2525", false, nil),
+            ("smtp://127.0.0.1:2525", "smtp://127.0.0.1:2525", true, "/ca.pem"),
+            ("SMTP://mail.test", "SMTP://mail.test:587", true, nil),
+        ] as [(String, String, Bool, String?)]
+    )
+    func onlyThisMachineGetsAMailInClearText(
+        url: String,
+        complete: String,
+        isEncrypted: Bool,
+        caFile: String?
+    )
+        async throws
+    {
+        let server = Server()
+        _ = await (try sink(server, { $0.url = url }, caFile: caFile)).deliver(try notification(["Creek"]))
+        let request = try #require(server.requests.withLock { $0.first })
+        #expect(request.url == complete)
+        #expect(request.envelope?.demandsTLS == isEncrypted)
+        #expect(request.envelope?.recipients == ["me@example.org"] && request.envelope?.sender == "agent@example.org")
+        #expect(request.envelope?.login == nil)
+    }
+
+    @Test func thePasswordIsReadBeforeEachMail() async throws {
+        let folder = try TestFolder()
+        let path = try folder.write("first\n", to: "password")
+        let server = Server()
+        var mail = EmailOptions(url: "smtps://mail.test", from: "agent@example.org", to: ["me@example.org"])
+        mail.username = "agent"
+        let options = SinkOptions(name: "mail", kind: .email(mail))
+        let file = SecretFile(path: path, setting: "password_file")
+        let sink = try MailSink(mail, of: options, password: .file(file), http: server)
+        _ = await sink.deliver(try notification(["Creek"]))
+        try folder.write("second\n", to: "password")
+        _ = await sink.deliver(try notification(["Creek"]))
+        let logins = server.requests.withLock { $0.map(\.envelope?.login) }
+        #expect(logins.map { $0?.name } == ["agent", "agent"] && logins.map { $0?.password } == ["first", "second"])
+        try FileManager.default.removeItem(atPath: path)
+        let failure = await sink.deliver(try notification(["Creek"])).failure
+        #expect(failure == SinkFailure("The sink's password_file cannot be read.", .tokenFile))
+    }
+
+    @Test(arguments: [
+        ("https://mail.test", "agent@example.org", "me@example.org", "url"),
+        ("smtps://mail.test", "agent", "me@example.org", "from"),
+        ("smtps://mail.test", "agent@example.org", "me", "to"),
+    ])
+    func aHostsBadOptionsAreRefusedAtTheStart(url: String, from: String, to: String, setting: String) throws {
+        let error = #expect(throws: AgentError.self) {
+            try sink(Server(), { $0 = EmailOptions(url: url, from: from, to: [to]) })
+        }
+        #expect(
+            error?.kind == .configuration && error?.message.hasPrefix("delivery.sinks.mail.\(setting) must ") == true
+        )
+    }
+
+    @Test func anAccountBringsItsReceiver() async throws {
+        let server = Server()
+        let sink = try sink(server) { $0.to = [] }
+        let did = try #require(DID("did:ethr:0x00000000000000000000000000000000000000aa"))
+        _ = await sink.sink(of: did, at: SinkAddress(to: "You <you@example.org>")).deliver(try notification(["Creek"]))
+        let request = try #require(server.requests.withLock { $0.first })
+        #expect(request.envelope?.recipients == ["you@example.org"])
+        #expect(server.mail.contains("To: \"You\" <you@example.org>\r\n"))
+    }
+}

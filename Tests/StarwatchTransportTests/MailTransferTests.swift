@@ -1,0 +1,213 @@
+import Foundation
+import StarwatchCore
+import Synchronization
+import Testing
+
+@testable import StarwatchTransport
+
+/// A mail server that says what a test wants it to.
+private final class ScriptedMailServer: Sendable {
+    /// The replies by command, such as `RCPT`; `GREETING` and `MESSAGE` are those to a connection and to a message. `nil`
+    /// closes the connection.
+    typealias Script = @Sendable (_ command: String) -> String?
+
+    private let server: LoopbackServer
+    private let seen = Seen()
+
+    /// What the clients said.
+    private final class Seen: Sendable {
+        let commands = Mutex<[String]>([])
+        let messages = Mutex<[String]>([])
+    }
+
+    var commands: [String] { seen.commands.withLock { $0 } }
+    var messages: [String] { seen.messages.withLock { $0 } }
+    var url: String { "smtp://127.0.0.1:\(server.port)" }
+
+    init(_ script: @escaping Script) throws {
+        let seen = seen
+        server = try LoopbackServer { connection in
+            func say(_ command: String) -> Bool {
+                let standard = [
+                    "EHLO": "250-here\r\n250-AUTH PLAIN\r\n250 SIZE 10000", "AUTH": "334 ", "DATA": "354 go",
+                ]
+                let texts = ["GREETING": "220 hello", "CREDENTIALS": "235 ok", "MESSAGE": "250 2.0.0 kept"]
+                let known = script(command)
+                guard let reply = known == "" ? standard[command] ?? texts[command] ?? "250 ok" : known else {
+                    return false
+                }
+                return connection.write(reply + "\r\n")
+            }
+            guard say("GREETING") else { return }
+            while let line = connection.readLine() {
+                seen.commands.withLock { $0.append(line) }
+                let command = String(line.prefix { $0 != " " })
+                guard command != "QUIT", say(command) else { return }
+                if command == "AUTH" {
+                    guard connection.readLine() != nil, say("CREDENTIALS") else { return }
+                } else if command == "DATA", script("DATA")?.isEmpty != false {
+                    var message = ""
+                    while let line = connection.readLine(), line != "." { message += line + "\r\n" }
+                    seen.messages.withLock { [message] in $0.append(message) }
+                    guard say("MESSAGE") else { return }
+                }
+            }
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct MailTransferTests {
+    private static let envelope = MailEnvelope(
+        sender: "agent@example.org",
+        recipients: ["me@example.org", "you@example.org"],
+        login: nil,
+        demandsTLS: false
+    )
+
+    private func send(
+        _ message: String? = "Subject: x\r\n\r\n.dot\r\n..\r\nend\r\n",
+        _ envelope: MailEnvelope = envelope,
+        to url: String,
+        timeout: Duration = .seconds(30)
+    ) async throws -> HTTPExchange {
+        let client = try makeClient()
+        defer { client.shutdown() }
+        let mail = message.map { Array($0.utf8) }
+        return await client.exchange(HTTPRequest(mail: mail, envelope: envelope, url: url, timeout: timeout))
+    }
+
+    @Test func aMailGoesToAllItsReceiversWithItsDotsDoubled() async throws {
+        let server = try ScriptedMailServer { _ in "" }
+        let exchange = try await send(to: server.url)
+        let response = try exchange.result.get()
+        #expect(response.status == 250 && text(response).hasPrefix("250 2.0.0 kept"))
+        #expect(server.messages == ["Subject: x\r\n\r\n..dot\r\n...\r\nend\r\n"])
+        #expect(server.commands.contains("MAIL FROM:<agent@example.org> SIZE=31"))
+        #expect(
+            server.commands.filter { $0.hasPrefix("RCPT") } == [
+                "RCPT TO:<me@example.org>", "RCPT TO:<you@example.org>",
+            ]
+        )
+        #expect(exchange.measurements.isNewConnection)
+    }
+
+    @Test(arguments: [
+        ("RCPT", "550 5.1.1 <me@example.org> unknown", 550), ("RCPT", "451 4.3.0 later", 451),
+        ("RCPT", "421 4.7.0 limit", 421),
+        ("MAIL", "552 too long", 552), ("MAIL", "530 5.7.0 log in", 530), ("DATA", "554 no", 554),
+        ("MESSAGE", "554 5.7.1 spam", 554), ("MESSAGE", "452 4.2.2 full", 452),
+    ])
+    func aRefusalIsAResponseWithItsCode(command: String, reply: String, code: Int) async throws {
+        let server = try ScriptedMailServer { $0 == command ? reply : "" }
+        let response = try await send(to: server.url).result.get()
+        #expect(response.status == code)
+        #expect(text(response).hasPrefix(reply))
+    }
+
+    @Test(
+        arguments: [
+            ("GREETING", "554 no service", HTTPError.connect, 554), ("GREETING", "421 busy", .connect, 421),
+            ("CREDENTIALS", "535 5.7.8 bad", .login, 535),
+            ("CREDENTIALS", "454 4.7.0 later", .login, 454), ("GREETING", nil, .reset, nil), ("MAIL", nil, .reset, nil),
+            ("MESSAGE", nil, .reset, nil),
+        ] as [(String, String?, HTTPError, Int?)]
+    )
+    func troubleBeforeAReplyToTheMailIsAnError(
+        command: String,
+        reply: String?,
+        error: HTTPError,
+        code: Int?
+    ) async throws {
+        var envelope = Self.envelope
+        if error == .login { envelope.login = ("agent", "secret") }
+        let server = try ScriptedMailServer { $0 == command ? reply : "" }
+        let exchange = try await send("Subject: x\r\n\r\nx\r\n", envelope, to: server.url)
+        #expect(failure(of: exchange.result) == error)
+        if let code { #expect(exchange.status == code) }
+    }
+
+    @Test func aServerWithoutLoginsGetsTheMailAsItIs() async throws {
+        var envelope = Self.envelope
+        envelope.login = ("agent", "secret")
+        let server = try ScriptedMailServer { $0 == "EHLO" ? "250 here" : "" }
+        #expect(try await send("x\r\n", envelope, to: server.url).result.get().status == 250)
+        #expect(!server.commands.contains { $0.hasPrefix("AUTH") })
+    }
+
+    @Test func aDemandedEncryptionThatTheServerDoesNotOfferEndsTheConnection() async throws {
+        var envelope = Self.envelope
+        (envelope.demandsTLS, envelope.login) = (true, ("agent", "secret"))
+        let server = try ScriptedMailServer { _ in "" }
+        let exchange = try await send("x", envelope, to: server.url)
+        #expect(failure(of: exchange.result) == .unencrypted)
+        // Neither the login nor the mail was said.
+        #expect(server.commands.map { $0.prefix(4) } == ["EHLO"])
+    }
+
+    @Test func withoutAMessageItOnlyLogsIn() async throws {
+        var envelope = Self.envelope
+        envelope.login = ("agent", "secret")
+        let server = try ScriptedMailServer { _ in "" }
+        #expect(try await send(nil, envelope, to: server.url).result.get().status == 235)
+        #expect(server.commands == [server.commands[0], "AUTH PLAIN"])
+        let refusing = try ScriptedMailServer { $0 == "CREDENTIALS" ? "535 no" : "" }
+        #expect(failure(of: try await send(nil, envelope, to: refusing.url).result) == .login)
+    }
+
+    @Test func aSilentServerIsATimeoutAndNoLackOfEncryption() async throws {
+        let server = try LoopbackServer { _ = $0.waitForClose() }
+        let exchange = try await send(to: "smtp://127.0.0.1:\(server.port)", timeout: .milliseconds(200))
+        #expect(failure(of: exchange.result) == .timeout)
+    }
+
+    @Test func anHTTPRequestAfterAMailHasNothingOfIt() async throws {
+        let mail = try ScriptedMailServer { _ in "" }
+        let heads = Mutex<[LoopbackRequest]>([])
+        let web = try LoopbackServer.answering { request in
+            heads.withLock { $0.append(request) }
+            return answer(body: "yes")
+        }
+        let client = try makeClient()
+        defer { client.shutdown() }
+        var envelope = Self.envelope
+        envelope.login = ("agent", "secret")
+        for _ in 0..<2 {
+            let request = HTTPRequest(
+                mail: Array("x\r\n".utf8),
+                envelope: envelope,
+                url: mail.url,
+                timeout: .seconds(30)
+            )
+            #expect(try await client.exchange(request).result.get().status == 250)
+            #expect(text(try await client.execute(HTTPRequest(url: web.url()))) == "yes")
+        }
+        let requests = heads.withLock { $0 }
+        #expect(requests.map(\.line) == ["GET / HTTP/1.1", "GET / HTTP/1.1"])
+        #expect(requests.allSatisfy { $0.header("authorization") == nil && $0.body.isEmpty })
+        // The connection was kept for the second mail.
+        #expect(mail.commands.filter { $0.hasPrefix("EHLO") }.count == 1)
+        #expect(mail.messages.count == 2)
+    }
+
+    @Test(arguments: [
+        ("http://127.0.0.1:1", "agent@example.org", "me@example.org"),
+        ("smtp://127.0.0.1:1", "a@b>\r\nRCPT TO:<x@y", "me@example.org"),
+        ("smtp://127.0.0.1:1", "agent@example.org", "me@example.org> NOTIFY=NEVER"),
+        ("smtp://127.0.0.1:1", "agent@example.org", ""),
+        ("smtp://127.0.0.1:1\r\n", "agent@example.org", "me@example.org"),
+    ])
+    func nothingThatWouldAddACommandIsSent(url: String, sender: String, receiver: String) async throws {
+        let envelope = MailEnvelope(sender: sender, recipients: [receiver], login: nil, demandsTLS: false)
+        #expect(failure(of: try await send("x", envelope, to: url).result) == .invalidRequest)
+    }
+
+    @Test func aRequestOfHTTPReachesNoMailServer() async throws {
+        let client = try makeClient()
+        defer { client.shutdown() }
+        #expect(failure(of: await client.exchange(HTTPRequest(url: "smtp://127.0.0.1:1")).result) == .invalidRequest)
+    }
+
+    @Test func theLibcurlOfTheseTestsHasMail() {
+        #expect(CurlVersion.hasMail)
+    }
+}
