@@ -82,7 +82,7 @@ private final class ScriptedMailServer: Sendable {
         let response = try exchange.result.get()
         #expect(response.status == 250 && text(response).hasPrefix("250 2.0.0 kept"))
         #expect(server.messages == ["Subject: x\r\n\r\n..dot\r\n...\r\nend\r\n"])
-        #expect(server.commands.contains("MAIL FROM:<agent@example.org> SIZE=31"))
+        #expect(server.commands.contains("MAIL FROM:<agent@example.org> SIZE=29"))
         #expect(
             server.commands.filter { $0.hasPrefix("RCPT") } == [
                 "RCPT TO:<me@example.org>", "RCPT TO:<you@example.org>",

@@ -52,9 +52,10 @@ final class MailServer: Sendable {
 
     var url: String { "smtp://127.0.0.1:\(port)" }
 
-    /// The number of kept mails.
+    /// The number of kept mails. One that came again counts once.
     var count: Int {
-        ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).count { $0.hasSuffix(".mail") }
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
+        return Set(names.filter { $0.hasSuffix(".mail") }.map { $0.drop { $0 != " " } }).count
     }
 
     /// The kept mails, in the order of their arrival.

@@ -15,6 +15,7 @@ import email
 import email.policy
 import json
 import os
+import re
 import ssl
 import sys
 import time
@@ -41,7 +42,8 @@ class Mailbox:
 
     async def handle_DATA(self, server, session, envelope):
         self.count += 1
-        name = os.path.join(self.folder, f"{time.time_ns()}-{self.count}")
+        id = re.search(rb"^Message-ID: <([^>]*)>", envelope.content, re.MULTILINE).group(1).decode()
+        name = os.path.join(self.folder, f"{time.time_ns()}-{self.count} {id}")
         with open(name + ".new", "wb") as file:
             file.write(json.dumps([envelope.mail_from, envelope.rcpt_tos]).encode() + b"\n" + envelope.content)
         os.rename(name + ".new", name + ".mail")
@@ -106,8 +108,8 @@ def read(folder):
             "date": mail["date"].datetime.isoformat(),
             "language": mail["content-language"],
             "type": mail.get_content_type(),
-            "text": parts["plain"].get_content(),
-            "html": parts["html"].get_content(),
+            "text": parts["plain"].get_content().replace("\r\n", "\n"),
+            "html": parts["html"].get_content().replace("\r\n", "\n"),
             "defects": [str(defect) for part in mail.walk() for defect in part.defects]
             + [str(defect) for field in mail.values() for defect in field.defects],
             "longest": max(len(line) for line in raw.split(b"\r\n")),

@@ -334,7 +334,7 @@ extension Mistake {
             "sink kind typo",
             "delivery:\n  sinks:\n    - {name: a, kind: web_hook}\n",
             [
-                "starwatch.yaml:3: delivery.sinks[0].kind: must be one of stdout, log, feed, file, webhook, ntfy, command; did you mean \"webhook\"?"
+                "starwatch.yaml:3: delivery.sinks[0].kind: must be one of stdout, log, feed, file, webhook, ntfy, email, command; did you mean \"webhook\"?"
             ]
         ),
         Mistake(
@@ -346,7 +346,9 @@ extension Mistake {
             "sink email",
             "delivery:\n  sinks:\n    - {name: a, kind: email}\n",
             [
-                "starwatch.yaml:3: delivery.sinks[0].kind: must be one of stdout, log, feed, file, webhook, ntfy, command."
+                "starwatch.yaml:3: delivery.sinks[0]: a sink of kind email needs url; add it.",
+                "starwatch.yaml:3: delivery.sinks[0]: a sink of kind email needs from; add it.",
+                "starwatch.yaml:3: delivery.sinks[0]: a sink of kind email needs to; add it.",
             ]
         ),
         Mistake(

@@ -171,14 +171,14 @@ extension Mistake {
             "sink kind of another service",
             "delivery:\n  sinks:\n    - {name: n, kind: slack}\n",
             [
-                "starwatch.yaml:3: delivery.sinks[0].kind: must be one of stdout, log, feed, file, webhook, ntfy, command."
+                "starwatch.yaml:3: delivery.sinks[0].kind: must be one of stdout, log, feed, file, webhook, ntfy, email, command."
             ]
         ),
         Mistake(
-            "sink kind email",
-            "delivery:\n  sinks:\n    - {name: n, kind: email}\n",
+            "sink kind mail",
+            "delivery:\n  sinks:\n    - {name: n, kind: mail}\n",
             [
-                "starwatch.yaml:3: delivery.sinks[0].kind: must be one of stdout, log, feed, file, webhook, ntfy, command."
+                "starwatch.yaml:3: delivery.sinks[0].kind: must be one of stdout, log, feed, file, webhook, ntfy, email, command; did you mean \"email\"?"
             ]
         ),
         Mistake(

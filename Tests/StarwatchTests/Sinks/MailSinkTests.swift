@@ -42,12 +42,12 @@ private final class Server: HTTPTransport {
         _ change: (inout EmailOptions) -> Void = { _ in },
         caFile: String? = nil,
         password: String? = nil
-    ) throws -> MailSink {
+    ) throws -> Starwatch.MailSink {
         var mail = EmailOptions(url: "smtps://mail.test", from: "Starwatch <agent@example.org>", to: ["me@example.org"])
         change(&mail)
         var options = SinkOptions(name: "mail", kind: .email(mail))
         options.caFile = caFile
-        return try MailSink(mail, of: options, password: password.map { .value($0) }, http: server)
+        return try Starwatch.MailSink(mail, of: options, password: password.map { .value($0) }, http: server)
     }
 
     /// A notification of changes with these names.
@@ -60,7 +60,7 @@ private final class Server: HTTPTransport {
         let poll = try #require(PollName("starred_projects"))
         let changes = try names.enumerated().map { index, name in
             Change(
-                id: try #require(JWTID("1704067200_abc123_def4567\(index)")),
+                id: try #require(JWTID("1704067200_abc123_def45\(600 + index)")),
                 plan: names.count == 1 ? Self.plan : "plan-\(index)",
                 name: name,
                 isOffer: false
@@ -248,7 +248,7 @@ private final class Server: HTTPTransport {
         mail.username = "agent"
         let options = SinkOptions(name: "mail", kind: .email(mail))
         let file = SecretFile(path: path, setting: "password_file")
-        let sink = try MailSink(mail, of: options, password: .file(file), http: server)
+        let sink = try Starwatch.MailSink(mail, of: options, password: .file(file), http: server)
         _ = await sink.deliver(try notification(["Creek"]))
         try folder.write("second\n", to: "password")
         _ = await sink.deliver(try notification(["Creek"]))
