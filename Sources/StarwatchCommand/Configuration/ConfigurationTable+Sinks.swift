@@ -103,8 +103,8 @@ extension ConfigurationTable {
                 as: .text { ValueRules.literal($0) ?? MailURL.problem($0) }.needed(needs("url")),
                 "smtps://, or smtp:// with STARTTLS"
             )
-            Entry("from", \.from, as: .mailbox.needed(needs("from")), "the sender, with or without a name")
-            Entry("to", \.to, as: .mailboxes.needed(needs("to")).leftToAccounts, "one receiver or a list")
+            Entry("from", \.from, as: MailRules.mailbox.needed(needs("from")), "the sender, with or without a name")
+            Entry("to", \.to, as: MailRules.mailboxes.needed(needs("to")).leftToAccounts, "one receiver or a list")
             Entry("username", \.username, as: .text().shown { _ in "<username>" })
             Entry("password_file", \.passwordFile, as: .secretFile())
             connection

@@ -10,22 +10,18 @@ enum MailRules {
             if section.has(key), !section.has(other) { section.report("needs \(other); add it.", at: key) }
         }
     }
-}
 
-extension Rule<String> {
     /// The address of a mailbox. `config print` does not show it.
-    static var mailbox: Rule {
-        text { ValueRules.literal($0) ?? MailAddress.problem(of: $0) }.shown { _ in "<address>" }
+    static var mailbox: Rule<String> {
+        .text { ValueRules.literal($0) ?? MailAddress.problem(of: $0) }.shown { _ in "<address>" }
     }
-}
 
-extension Rule<[String]> {
     /// Addresses of mailboxes: a list, or one of them.
-    static var mailboxes: Rule {
+    static var mailboxes: Rule<[String]> {
         Rule(print: ConfigurationPrinter.list) { field in
-            guard let items = field.items else { return Rule<String>.mailbox.read(field).map { [$0] } }
+            guard let items = field.items else { return mailbox.read(field).map { [$0] } }
             if items.isEmpty { return field.reject("must name at least one address.") }
-            let addresses = items.compactMap { Rule<String>.mailbox.read($0) }
+            let addresses = items.compactMap { mailbox.read($0) }
             return addresses.count == items.count ? addresses : nil
         }
         .shown { ConfigurationPrinter.list($0.map { _ in "<address>" }) }

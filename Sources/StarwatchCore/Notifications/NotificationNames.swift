@@ -5,8 +5,6 @@ package struct NotificationNames {
     package var limit = 5
     /// The word for a change without a name.
     package var unnamed = "A project without a name"
-    /// Whether a change tells its changed fields, in English.
-    package var tellsFields = true
 
     package init(_ message: NotificationMessage) { self.message = message }
 
@@ -16,7 +14,7 @@ package struct NotificationNames {
         return message.changes.prefix(limit).map { $0.name.map { BidiText.isolated($0) } ?? unnamed }
     }
 
-    /// A list of the names.
+    /// A list of the names with the changed fields, in English.
     package var html: HTML {
         guard message.count > 1 else {
             return message.changes.first.flatMap(fields).map { "<p class=\"none\">\($0)</p>" } ?? ""
@@ -32,7 +30,6 @@ package struct NotificationNames {
 
     /// The changed fields of a change, such as `Changed: description, end time`; `nil` if no earlier state is known.
     private func fields(_ change: NotificationMessage.Item) -> HTML? {
-        guard tellsFields else { return nil }
         if change.edited == true { return "Edited" }
         guard let fields = change.fields else { return nil }
         let order = PlanDetails.Field.allCases.map(\.rawValue)

@@ -51,8 +51,8 @@ final class CurlTransfer {
     /// - Returns: `false` beyond the size limit, which ends the transfer.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         if request.envelope != nil {
-            // The last reply is the one that counts.
-            body = Array(line.prefix(Self.longestReply))
+            // The last reply counts, except the farewell after a refusal.
+            if !line.starts(with: "221".utf8) { body = Array(line.prefix(Self.longestReply)) }
             return true
         }
         guard head.receive(line) else {

@@ -162,7 +162,7 @@ private struct ChatMessage {
         let message = NotificationMessage(json: notification.payload)
         link = message?.deepLink
         isLow = message?.priority == "low"
-        webLink = message?.webLink
+        webLink = message.flatMap(ProjectLink.address)
     }
 }
 

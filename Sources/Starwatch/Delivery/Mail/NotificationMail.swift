@@ -39,7 +39,7 @@ struct NotificationMail {
         guard let message else { return nil }
         let views: [NotificationAction] = [.viewProject, .viewUpdates]
         guard let words = views.lazy.compactMap({ message.actionLabels?[$0.rawValue] }).first else { return nil }
-        return (message.webLink ?? message.deepLink, words)
+        return (ProjectLink.address(of: message) ?? message.deepLink, words)
     }
 
     private var text: String {
