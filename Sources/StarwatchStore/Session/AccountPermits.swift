@@ -6,47 +6,54 @@ import Synchronization
 ///
 /// The store's queue changes it; any thread asks it before it sends.
 final class AccountPermits: Sendable {
+    /// A lease with the time for which it lets this process send.
+    private struct Hold {
+        let lease: AccountLease
+        var term: LeaseTerm
+    }
+
     private struct State {
-        var leases: [DID: AccountLease] = [:]
-        var terms: [DID: LeaseTerm] = [:]
+        var holds: [DID: Hold] = [:]
         /// The accounts that wait to be handed out.
         var leaving: Set<DID> = []
         /// The number of notifications of each account that a sink has now.
         var attempts: [DID: Int] = [:]
+
+        /// An account without a lease is this process's alone.
+        func canAsk(for account: DID, at boottime: Duration) -> Bool {
+            holds[account]?.term.isOver(at: boottime) != true
+        }
     }
 
     private let state = Mutex(State())
 
     /// The lease that was claimed here and not released; `nil` if there is none.
-    subscript(account: DID) -> AccountLease? { state.withLock { $0.leases[account] } }
+    subscript(account: DID) -> AccountLease? { state.withLock { $0.holds[account]?.lease } }
 
-    var leases: Int { state.withLock { $0.leases.count } }
+    var leases: Int { state.withLock { $0.holds.count } }
 
     func hold(_ lease: AccountLease, for term: LeaseTerm) {
-        state.withLock { state in
-            state.leases[lease.account] = lease
-            state.terms[lease.account] = term
-        }
+        state.withLock { $0.holds[lease.account] = Hold(lease: lease, term: term) }
     }
 
     /// Begins a new term of leases that are held.
     func renew(_ leases: [AccountLease], for term: LeaseTerm) {
         state.withLock { state in
-            for lease in leases where state.leases[lease.account] == lease { state.terms[lease.account] = term }
+            for lease in leases where state.holds[lease.account]?.lease == lease {
+                state.holds[lease.account]?.term = term
+            }
         }
     }
 
     func end(_ lease: AccountLease) {
         state.withLock { state in
-            guard state.leases[lease.account] == lease else { return }
-            state.leases[lease.account] = nil
-            state.terms[lease.account] = nil
+            if state.holds[lease.account]?.lease == lease { state.holds[lease.account] = nil }
         }
     }
 
-    /// Whether a request can be sent for an account. An account without a lease is this process's alone.
+    /// Whether a request can be sent for an account.
     func canAsk(for account: DID, at boottime: Duration) -> Bool {
-        state.withLock { $0.terms[account]?.isOver(at: boottime) != true }
+        state.withLock { $0.canAsk(for: account, at: boottime) }
     }
 
     // MARK: - Notifications
@@ -56,9 +63,7 @@ final class AccountPermits: Sendable {
     /// Begins an attempt at a sink; `false` if it must not be made. The caller ends it by ``endAttempt(for:)``.
     func beginAttempt(for account: DID, at boottime: Duration) -> Bool {
         state.withLock { state in
-            guard state.terms[account]?.isOver(at: boottime) != true, !state.leaving.contains(account) else {
-                return false
-            }
+            guard state.canAsk(for: account, at: boottime), !state.leaving.contains(account) else { return false }
             state.attempts[account, default: 0] += 1
             return true
         }
