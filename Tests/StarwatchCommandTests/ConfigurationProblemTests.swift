@@ -46,7 +46,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
                 ".from",
                 "must not contain a line break"
             ),
-            sink("\(url), \(from), to: []", ".to", "must name at least one address."),
+            sink("\(url), \(from), to: []", ".to", "must name 1 to 100 addresses."),
             sink("\(url), \(from), to: [me@a.test, you]", ".to[1]", "must be one address"),
             sink("\(url), \(from), to: \"me@a.test, you@a.test\"", ".to", "must be one address"),
             sink("\(url), \(from), to: 3", ".to", "must be one address"),

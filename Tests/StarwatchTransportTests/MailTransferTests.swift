@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import StarwatchCore
 import Synchronization
@@ -70,10 +71,25 @@ private final class ScriptedMailServer: Sendable {
         to url: String,
         timeout: Duration = .seconds(30)
     ) async throws -> HTTPExchange {
-        let client = try makeClient()
+        let client = try makeMailClient()
         defer { client.shutdown() }
         let mail = message.map { Array($0.utf8) }
         return await client.exchange(HTTPRequest(mail: mail, envelope: envelope, url: url, timeout: timeout))
+    }
+
+    private func makeMailClient() throws -> HTTPClient {
+        var options = HTTPClientOptions()
+        options.isForMails = true
+        return try makeClient(options)
+    }
+
+    private static func request(to url: String) -> HTTPRequest {
+        HTTPRequest(mail: Array("x\r\n".utf8), envelope: envelope, url: url, timeout: .seconds(30))
+    }
+
+    /// What a server of mails was told so far.
+    private final class Said: Sendable {
+        let isMessage = Mutex(false)
     }
 
     @Test func aMailGoesToAllItsReceiversWithItsDotsDoubled() async throws {
@@ -160,33 +176,47 @@ private final class ScriptedMailServer: Sendable {
         #expect(failure(of: exchange.result) == .timeout)
     }
 
-    @Test func anHTTPRequestAfterAMailHasNothingOfIt() async throws {
-        let mail = try ScriptedMailServer { _ in "" }
-        let heads = Mutex<[LoopbackRequest]>([])
-        let web = try LoopbackServer.answering { request in
-            heads.withLock { $0.append(request) }
-            return answer(body: "yes")
-        }
-        let client = try makeClient()
+    @Test func aMailThatFollowsUsesTheSameConnection() async throws {
+        let server = try ScriptedMailServer { _ in "" }
+        let client = try makeMailClient()
         defer { client.shutdown() }
-        var envelope = Self.envelope
-        envelope.login = ("agent", "secret")
         for _ in 0..<2 {
-            let request = HTTPRequest(
-                mail: Array("x\r\n".utf8),
-                envelope: envelope,
-                url: mail.url,
-                timeout: .seconds(30)
-            )
-            #expect(try await client.exchange(request).result.get().status == 250)
-            #expect(text(try await client.execute(HTTPRequest(url: web.url()))) == "yes")
+            let exchange = await client.exchange(Self.request(to: server.url + "/agent.test"))
+            #expect(try exchange.result.get().status == 250)
         }
-        let requests = heads.withLock { $0 }
-        #expect(requests.map(\.line) == ["GET / HTTP/1.1", "GET / HTTP/1.1"])
-        #expect(requests.allSatisfy { $0.header("authorization") == nil && $0.body.isEmpty })
-        // The connection was kept for the second mail.
-        #expect(mail.commands.filter { $0.hasPrefix("EHLO") }.count == 1)
-        #expect(mail.messages.count == 2)
+        #expect(server.commands.filter { $0.hasPrefix("EHLO") } == ["EHLO agent.test"])
+        #expect(server.messages.count == 2)
+    }
+
+    // libcurl does not return to the thread before the server replies.
+    @Test func aServerThatIsSilentHoldsUpNeitherHTTPNorTheEnd() async throws {
+        let (said, end) = (Said(), DispatchSemaphore(value: 0))
+        let server = try ScriptedMailServer { command in
+            if command == "MESSAGE" {
+                said.isMessage.withLock { $0 = true }
+                end.wait()
+            }
+            return ""
+        }
+        let web = try LoopbackServer.answering { _ in answer(body: "yes") }
+        let (mails, http) = (try makeMailClient(), try makeClient())
+        let mail = Task { await mails.exchange(Self.request(to: server.url)) }
+        while !said.isMessage.withLock({ $0 }) { await Task.yield() }
+        #expect(text(try await http.execute(HTTPRequest(url: web.url()))) == "yes")
+        mails.shutdown()
+        http.shutdown()
+        end.signal()
+        _ = await mail.value
+    }
+
+    @Test func clientsForMailsAndForHTTPRefuseTheOther() async throws {
+        let (mails, http) = (try makeMailClient(), try makeClient())
+        defer {
+            mails.shutdown()
+            http.shutdown()
+        }
+        #expect(failure(of: await http.exchange(Self.request(to: "smtp://127.0.0.1:1")).result) == .invalidRequest)
+        #expect(failure(of: await mails.exchange(HTTPRequest(url: "http://127.0.0.1:1")).result) == .invalidRequest)
     }
 
     @Test(arguments: [

@@ -106,7 +106,7 @@ struct SinkAttempt {
     /// - Parameter attempt: The last attempt; `nil` if the sink was not tried now.
     private func giveUp(after attempt: DeliveryAttempt?) async throws(StoreError) -> DeliveryResult? {
         count(.givenUp)
-        let lastReason = slot.lastReason(of: receiver.host)
+        let lastReason = attempt?.cause ?? slot.lastReason(of: receiver.host)
         let reason = lastReason ?? FailureReason(.timeout)
         log(.sinkGivenUp, SinkFailure("The sink was down for too long.", reason))
         return try await record(.givenUp(isAttempt: attempt != nil), attempt, reason: lastReason)

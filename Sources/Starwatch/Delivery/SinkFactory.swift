@@ -93,8 +93,7 @@ struct SinkFactory {
         )
     }
 
-    /// The client of a sink that sends requests. One with its own trust anchors has its own connections, which end with
-    /// the sink.
+    /// The client of a sink that sends requests. One with its own trust anchors, and one for mails, ends with the sink.
     private func client(of sink: SinkOptions) throws(AgentError) -> any HTTPTransport {
         guard let trust = sink.trust else { return http }
         do { return try HTTPClient(options: trust, time: time) } catch {

@@ -11,13 +11,13 @@ enum SinkAddressRule {
         guard let sink = sinks.first(where: { $0.name == name }) else {
             let names = sinks.filter(\.isOfAccounts).map(\.name)
             return names.isEmpty
-                ? "No sink takes an address of an account; leave out the url of one in the configuration."
+                ? "No sink takes an address of an account; leave out the address of one in the configuration."
                 : "There is no sink of that name; those that take an address are \(names.joined(separator: ", "))."
         }
         let parts = sink.partsOfAccounts
         guard sink.isOfAccounts else {
             return
-                "The sink \(name) takes no address of an account; leave it out, or remove its url in the configuration."
+                "The sink \(name) takes no address of an account; leave it out, or remove its own in the configuration."
         }
         guard let address else { return nil }
         let given = SinkAddressPart.allCases.filter { address[$0] != nil }
@@ -91,7 +91,7 @@ package enum SinkAddressFile {
         else {
             throw AgentError(
                 .configuration,
-                #"The file of --sink must be JSON of the form {"url": "https://…", "secret": "…"}; correct it."#
+                #"The file of --sink must be JSON such as {"url": "https://…", "secret": "…"} or {"to": "me@example.org"}; correct it."#
             )
         }
         return address

@@ -16,11 +16,16 @@ enum MailRules {
         .text { ValueRules.literal($0) ?? MailAddress.problem(of: $0) }.shown { _ in "<address>" }
     }
 
+    /// The number of receivers that every server takes (RFC 5321, section 4.5.3.1.8).
+    private static let mostMailboxes = 100
+
     /// Addresses of mailboxes: a list, or one of them.
     static var mailboxes: Rule<[String]> {
         Rule(print: ConfigurationPrinter.list) { field in
             guard let items = field.items else { return mailbox.read(field).map { [$0] } }
-            if items.isEmpty { return field.reject("must name at least one address.") }
+            guard (1...mostMailboxes).contains(items.count) else {
+                return field.reject("must name 1 to \(mostMailboxes) addresses.")
+            }
             let addresses = items.compactMap { mailbox.read($0) }
             return addresses.count == items.count ? addresses : nil
         }

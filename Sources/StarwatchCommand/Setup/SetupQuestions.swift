@@ -115,7 +115,7 @@ struct SetupQuestions {
             }
             let sink = SetupSink(name, parts: parts)
             if let sink, sink.problem == nil { return sink }
-            tell(sink?.problem ?? "The address must be a URL, such as https://example.org.")
+            tell(sink?.problem ?? SetupSink.problem(ofParts: name))
         }
     }
 

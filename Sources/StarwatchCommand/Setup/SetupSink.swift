@@ -32,6 +32,12 @@ enum SetupSink: Sendable, Hashable {
             + (service.needsRoom ? ["Receiver: the id that \(text) shows"] : [])
     }
 
+    /// The problem of answers to ``questions(of:)`` that make no sink.
+    static func problem(ofParts text: String) -> String {
+        text == "email"
+            ? "The mail server \(MailURL.problem("") ?? "")" : "The address must be a URL, such as https://example.org."
+    }
+
     /// - Parameter parts: The answers to ``questions(of:)``.
     init?(_ text: String, parts: [String]) {
         self.init("\(text):" + parts.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }.joined(separator: "/"))
@@ -163,7 +169,8 @@ enum SetupSink: Sendable, Hashable {
     /// The user whose secret it is: the settings beside that of the secret.
     var user: (key: String, value: String)? {
         guard case .email(_, let address) = self else { return nil }
-        return ("username", ConfigurationPrinter.scalar(address))
+        let mailbox = (try? MailAddress(parsing: address))?.mailbox ?? address
+        return ("username", ConfigurationPrinter.scalar(mailbox))
     }
 
     /// The file of an address that is a secret; `nil` for a sink without one.

@@ -81,7 +81,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
     /// Queues `request`. Resumes `continuation` exactly once, at once if the request is malformed or already cancelled.
     func submit(_ request: HTTPRequest, id: UInt64, continuation: CheckedContinuation<HTTPExchange, Never>) {
         let now = clock()
-        let isWellFormed = request.isWellFormed
+        let isWellFormed = request.isWellFormed && (request.envelope != nil) == options.isForMails
         let transfer = CurlTransfer(
             id: id,
             request: request,
@@ -106,10 +106,15 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
         if !inbox.add(job) { Offload.executor.enqueue(job) }
     }
 
-    /// Ends all requests as cancelled and joins the thread. A caller on the thread itself does not wait for its end.
+    /// Ends all requests as cancelled and joins the thread. A caller on the thread itself does not wait for its end, and
+    /// nobody waits for a thread of mails.
     func shutdown() {
         guard let thread = inbox.stop() else { return }
-        if pthread_equal(thread, pthread_self()) != 0 { pthread_detach(thread) } else { pthread_join(thread, nil) }
+        if options.isForMails || pthread_equal(thread, pthread_self()) != 0 {
+            pthread_detach(thread)
+        } else {
+            pthread_join(thread, nil)
+        }
     }
 
     // MARK: - Driver thread

@@ -89,6 +89,12 @@ enum CurlHandle {
         return true
     }
 
+    /// The limit for each reply of a mail server. Only this one holds for the reply to the end of a connection.
+    private static let longestReplySeconds = 50
+    /// The time for which the connection of a mail can be used again. A server that closes it says so first, and libcurl would
+    /// take that for the reply to the next mail.
+    private static let longestIdleSeconds = 5
+
     /// The settings of a mail. libcurl doubles the dots at the beginnings of the message's lines.
     private static func prepare(
         _ easy: UnsafeMutableRawPointer,
@@ -96,6 +102,8 @@ enum CurlHandle {
         mailing envelope: MailEnvelope
     ) -> Bool {
         guard starwatch_set_string(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps") == CURLE_OK else { return false }
+        _ = starwatch_set_long(easy, CURLOPT_SERVER_RESPONSE_TIMEOUT, longestReplySeconds)
+        _ = starwatch_set_long(easy, CURLOPT_MAXAGE_CONN, longestIdleSeconds)
         _ = starwatch_set_long(
             easy,
             CURLOPT_USE_SSL,

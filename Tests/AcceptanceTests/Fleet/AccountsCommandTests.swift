@@ -151,7 +151,7 @@ import Testing
             (#"{"url": "\#(world.mock.url)/hook"}"#, 0o644, "--sink"),
             (
                 #"{"url": "\#(world.mock.url)/hook", "secert": "x"}"#, 0o600,
-                "The file of --sink must be JSON of the form"
+                "The file of --sink must be JSON such as"
             ),
             (#"{"url": "http://10.0.0.1/canary"}"#, 0o600, "The url for the sink hook must be a URL that starts with"),
             (#"{"secret": "canary"}"#, 0o600, "The sink hook needs the url of the account; add it."),

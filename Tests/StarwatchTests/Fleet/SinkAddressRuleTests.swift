@@ -61,7 +61,7 @@ import Testing
             (webhook(), SinkAddress(secret: "s"), "The sink hook needs the url of the account; add it."),
             (
                 webhook(url), SinkAddress(url: url),
-                "The sink hook takes no address of an account; leave it out, or remove its url in the configuration."
+                "The sink hook takes no address of an account; leave it out, or remove its own in the configuration."
             ),
             (
                 webhook(secretFile: "f"), SinkAddress(url: url, secret: "s"),
@@ -129,7 +129,7 @@ import Testing
         )
         #expect(
             SinkAddressRule.problem(of: SinkAddress(), for: "hok", among: [Self.webhook(Self.url)])
-                == "No sink takes an address of an account; leave out the url of one in the configuration."
+                == "No sink takes an address of an account; leave out the address of one in the configuration."
         )
     }
 }

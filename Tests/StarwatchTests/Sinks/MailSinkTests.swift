@@ -41,12 +41,13 @@ private final class Server: HTTPTransport {
         _ server: Server,
         _ change: (inout EmailOptions) -> Void = { _ in },
         caFile: String? = nil,
+        proxy: String? = nil,
         password: String? = nil
     ) throws -> Starwatch.MailSink {
         var mail = EmailOptions(url: "smtps://mail.test", from: "Starwatch <agent@example.org>", to: ["me@example.org"])
         change(&mail)
         var options = SinkOptions(name: "mail", kind: .email(mail))
-        options.caFile = caFile
+        (options.caFile, options.proxy) = (caFile, proxy)
         return try Starwatch.MailSink(mail, of: options, password: password.map { .value($0) }, http: server)
     }
 
@@ -94,7 +95,7 @@ private final class Server: HTTPTransport {
         ("554 2.0.0x", .rejected, "The mail server refused the mail (SMTP 554)."),
         (
             "530 5.7.0 log in", .unavailable,
-            "The mail server refuses the login (SMTP 530); correct username and password_file."
+            "The mail server wants a login, or encryption first (SMTP 530); add username and password_file, or ca_file."
         ),
     ])
     func aReplyIsAnAnswerAndItsTextStaysThere(reply: String, answer: SinkAnswer, sentence: String) async throws {
@@ -119,6 +120,12 @@ private final class Server: HTTPTransport {
                 "smtp_535"
             ),
             (.login, 454, "The mail server asks to try later (SMTP 454).", "smtp_454"),
+            (.unencrypted, 454, "The mail server asks to try later (SMTP 454).", "smtp_454"),
+            (
+                .login, 250,
+                "The mail server offers no login with a password; leave out username and password_file, or use another.",
+                "no_token"
+            ),
             (.configuration("Install it."), nil, "Install it.", "invalid_request"),
             (.timeout, nil, "The sink did not answer in time.", "timeout"),
         ] as [(HTTPError, Int?, String, String)]
@@ -140,7 +147,8 @@ private final class Server: HTTPTransport {
     }
 
     @Test(arguments: [
-        ("450 later", true), ("452 4.2.2 <me@example.org> full", true), ("451 4.1.8 unsure", true),
+        ("450 later", true), ("452 4.2.2 <me@example.org> full", true), ("450 4.1.1 unverified", true),
+        ("450 4.1.8 bad sender", false), ("450 4.7.1 unknown client", false), ("450 4.3.2 no service", false),
         ("451 4.3.2 stopping", false), ("421 4.7.0 limit", false), ("550 5.1.1 unknown", false),
     ])
     func aReplyAboutAMailboxIsNotAboutTheServer(reply: String, isOfReceiver: Bool) async throws {
@@ -234,10 +242,25 @@ private final class Server: HTTPTransport {
         let server = Server()
         _ = await (try sink(server, { $0.url = url }, caFile: caFile)).deliver(try notification(["Creek"]))
         let request = try #require(server.requests.withLock { $0.first })
-        #expect(request.url == complete)
+        // The name after the host is the one that the agent says hello by.
+        #expect(request.url == complete + "/example.org")
         #expect(request.envelope?.demandsTLS == isEncrypted)
         #expect(request.envelope?.recipients == ["me@example.org"] && request.envelope?.sender == "agent@example.org")
         #expect(request.envelope?.login == nil)
+    }
+
+    @Test func aProxyGetsNoMailInClearText() async throws {
+        let server = Server()
+        let sink = try sink(server, { $0.url = "smtp://localhost" }, proxy: "environment")
+        _ = await sink.deliver(try notification(["Creek"]))
+        #expect(server.requests.withLock { $0.first?.envelope?.demandsTLS } == true)
+    }
+
+    @Test func mailsHaveAClientOfTheirOwn() throws {
+        let mail = EmailOptions(url: "smtps://mail.test", from: "agent@example.org", to: ["me@example.org"])
+        #expect(SinkOptions(name: "mail", kind: .email(mail)).trust?.isForMails == true)
+        let hook = SinkOptions.Kind.webhook(url: "https://hook.test", secretFile: nil, timeout: .seconds(1))
+        #expect(SinkOptions(name: "hook", kind: hook).trust == nil)
     }
 
     @Test func thePasswordIsReadBeforeEachMail() async throws {

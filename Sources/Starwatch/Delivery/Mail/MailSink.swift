@@ -18,7 +18,7 @@ package struct MailSink: AddressedSink {
     /// The reason why this machine's libcurl cannot send mails, with advice; `nil` if it can.
     package static var libraryProblem: String? { CurlVersion.hasMail ? nil : CurlVersion.adviceWithoutMail }
 
-    /// The time limit for a mail. Servers that examine it answer late.
+    /// The time limit for a mail. Servers that examine it answer late; at twice this time the delivery's lease ends.
     private static let timeout = Duration.seconds(60)
 
     /// - Parameters:
@@ -36,10 +36,14 @@ package struct MailSink: AddressedSink {
         if let problem = MailURL.problem(mail.url) {
             throw AgentError(.configuration, "delivery.sinks.\(name).url \(problem)")
         }
-        url = MailURL.complete(mail.url)
-        // A machine's own server often has a certificate that nobody signed. Who names one wants encryption.
-        demandsTLS = MailURL.isEncrypted(url) || !MailURL.isLoopback(url) || sink.caFile != nil
+        let server = MailURL.complete(mail.url)
         sender = try Self.address(mail.from, "delivery.sinks.\(name).from")
+        // libcurl says hello by the name after the host. Many servers refuse a name without a dot, as machines have.
+        url = "\(server)/\(sender.domain)"
+        // A machine's own server often has a certificate that nobody signed. Who names one wants encryption. A proxy is another
+        // machine.
+        demandsTLS =
+            MailURL.isEncrypted(server) || !MailURL.isLoopback(server) || sink.caFile != nil || sink.proxy != nil
         receivers = []
         for text in mail.to { receivers.append(try Self.address(text, "delivery.sinks.\(name).to")) }
         login = mail.username.flatMap { user in password.map { (user, $0) } }

@@ -6,24 +6,30 @@ extension SinkResult {
     /// A mail that cannot be sent now is retried; one that the server refuses for good counts as rejected. A login that
     /// fails is no fault of the mail.
     init(mailing exchange: HTTPExchange) {
-        let code = exchange.status.map { "SMTP \($0)" }
-        switch exchange.result {
-        case .success(let response): self.init(reply: response)
-        case .failure(.timeout): self = .timeout
-        case .failure(.login): self = .loginRefused(code: exchange.status ?? 535)
-        case .failure(.unencrypted):
+        let refusal = exchange.status.flatMap { (400..<600).contains($0) ? $0 : nil }
+        switch (exchange.result, refusal) {
+        case (.success(let response), _): self.init(reply: response)
+        case (.failure(.timeout), _): self = .timeout
+        case (.failure(.login), let code?): self = .loginRefused(code: code)
+        case (.failure(.login), nil):
+            self = .unavailable(
+                SinkFailure(
+                    "The mail server offers no login with a password; leave out username and password_file, or use another.",
+                    .noToken
+                )
+            )
+        case (.failure(.unencrypted), let code?) where code < 500:
+            self = .later("SMTP \(code)", FailureReason(reply: code))
+        case (.failure(.unencrypted), _):
             self = .unavailable(
                 SinkFailure("The mail server offers no STARTTLS; use smtps://, or another server.", .tls)
             )
-        case .failure(.configuration(let advice)): self = .unavailable(SinkFailure(advice, .invalidRequest))
-        case .failure(.connect) where (400..<600).contains(exchange.status ?? 0):
+        case (.failure(.configuration(let advice)), _): self = .unavailable(SinkFailure(advice, .invalidRequest))
+        case (.failure(.connect), let code?):
             self = .unavailable(
-                SinkFailure(
-                    "The mail server refuses the connection (\(code ?? "")).",
-                    FailureReason(reply: exchange.status ?? 0)
-                )
+                SinkFailure("The mail server refuses the connection (SMTP \(code)).", FailureReason(reply: code))
             )
-        case .failure(let error):
+        case (.failure(let error), _):
             self = .unavailable(
                 SinkFailure("The mail server cannot be reached (\(error.cause.phrase)).", error.cause)
             )
@@ -38,15 +44,21 @@ extension SinkResult {
             // Before a mail, these replies want a login (RFC 4954, section 6).
             case 530, 534, 535, 538: .loginRefused(code: response.status)
             case 500..<600: .rejected(SinkFailure("The mail server refused the mail (\(code)).", reason))
-            default: .unavailable(SinkFailure("The mail server asks to try later (\(code)).", reason))
+            default: .later(code, reason)
             }
-        isOfReceiver = response.status == 450 || code.contains(/\ 4\.[12]\./)
+        // Codes of a mailbox (RFC 3463, sections 3.2 and 3.3); 450 says the same unless it has a further code.
+        isOfReceiver = code == "SMTP 450" || code.contains(/\ 4\.(2\.\d+|1\.[1-6])$/)
+    }
+
+    private static func later(_ code: String, _ reason: FailureReason) -> SinkResult {
+        .unavailable(SinkFailure("The mail server asks to try later (\(code)).", reason))
     }
 
     private static func loginRefused(code: Int) -> SinkResult {
+        if code < 500 { return .later("SMTP \(code)", FailureReason(reply: code)) }
         let sentence =
-            code < 500
-            ? "The mail server asks to try later (SMTP \(code))."
+            code == 530
+            ? "The mail server wants a login, or encryption first (SMTP 530); add username and password_file, or ca_file."
             : "The mail server refuses the login (SMTP \(code)); correct username and password_file."
         return .unavailable(SinkFailure(sentence, FailureReason(reply: code)))
     }

@@ -60,10 +60,15 @@ extension SinkResult {
 }
 
 extension SinkOptions {
-    /// The trust and the proxy of a sink's own client; `nil` if the system's trust and no proxy are enough.
+    /// The options of a sink's own client; `nil` if it can use that of the agent.
     var trust: HTTPClientOptions? {
-        guard kind.sendsRequests, caFile != nil || proxy != nil else { return nil }
         var options = HTTPClientOptions(caFile: caFile)
+        if case .email = kind {
+            options.isForMails = true
+            // Servers that examine a client greet it late, and answer a wrong password later still.
+            options.connectTimeout = .seconds(30)
+        }
+        guard kind.sendsRequests, caFile != nil || proxy != nil || options.isForMails else { return nil }
         options.proxy = proxy
         options.caSetting = "delivery.sinks.\(name).ca_file"
         return options
