@@ -65,7 +65,7 @@ import Testing
             #expect(found.statuses == [200, 304])
             let page = "http://\(world.control)/feed"
             #expect(found.entries.map(\.link) == ["\(page)#n2", "\(page)#n1"])
-            #expect(found.entries.map(\.title) == ["Project Update", "Project Update"])
+            #expect(found.entries.map(\.title) == ["B has been updated", "\(Self.name) has been updated"])
             #expect(Set(found.entries.map(\.id)).count == 2)
             #expect(found.entries.allSatisfy { $0.id.hasPrefix("urn:uuid:") && $0.category == "starred_projects" })
             let now = Date().timeIntervalSince1970
@@ -103,7 +103,7 @@ import Testing
             #expect(try answer("1").hasPrefix("<?xml"))
             #expect(try await run("print", "print-unread").contains("2 unread articles"))
             let titles = try Database.strings(home.path("cache.db"), "SELECT title FROM rss_item ORDER BY url")
-            #expect(titles == ["Project Update", "Project Update"])
+            #expect(titles == ["\(Self.name) has been updated", "B has been updated"])
             let contents = try Database.strings(home.path("cache.db"), "SELECT content FROM rss_item ORDER BY url")
             #expect(contents[0].contains("Garden &lt;b&gt;") && contents[1].contains("B"))
             // It keeps the ETag from its second reload on, when the feed is in its cache.
