@@ -247,6 +247,33 @@ import Testing
         }
     }
 
+    @Test func theBodyOfAWebhookIsReadFromAFileThatOnlyItsPathNames() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(#"{"key": "a-secret", "text": "{{title}}"}"#, to: "body.json")
+        let yaml = "delivery: {sinks: [{name: hook, kind: webhook, url: https://a.test/, body_file: body.json}]}"
+        func load(secrets: Bool = true) throws -> LoadedConfiguration {
+            try ConfigurationLoader(environment: [:], workingDirectory: "/", checksSecrets: secrets)
+                .load(text: yaml, file: "starwatch.yaml", directory: folder.path)
+        }
+        let loaded = try load()
+        let sink = loaded.options.delivery.sinks[0]
+        #expect(sink.bodyFile == folder.path + "/body.json")
+        let body = try #require(sink.body).render(Array(#"{"title": "x"}"#.utf8))
+        #expect(String(decoding: body, as: UTF8.self) == #"{"key": "a-secret", "text": "x"}"#)
+        #expect(loaded.options.secretFiles.contains(folder.path + "/body.json"))
+        for printed in [
+            ConfigurationPrinter.yaml(loaded), try JSONOutput.encode(ConfigurationPrinter.settings(loaded)),
+        ] {
+            #expect(printed.contains("body.json") && !printed.contains("a-secret"))
+        }
+        // Another text is another configuration.
+        try folder.write(#"{"text": "{{title}}"}"#, to: "body.json")
+        #expect(try load().options != loaded.options)
+        // A command that needs no secret does not read it.
+        try folder.write("{{", to: "body.json")
+        #expect(try load(secrets: false).options.delivery.sinks[0].bodyFile == folder.path + "/body.json")
+    }
+
     @Test func aBareNameIsTakenFromTheCredentialsDirectory() throws {
         let (folder, credentials) = (try TemporaryFolder(), try TemporaryFolder())
         try credentials.write(Self.word, to: "s", mode: 0o440)

@@ -114,6 +114,7 @@ import Testing
           #   kind: webhook
           #   url: https://example.org/hook  # or url_file; telegram and pushover need none
           #   format: null               # a chat's service; null: Standard Webhooks
+          #   body_file: null            # a template of the body, as JSON with {{title}}
           #   url_file: null             # a file with the URL
           #   room: null                 # receiver, for matrix, telegram and pushover
           #   token_file: null           # matrix, telegram, gotify, pushover
@@ -128,6 +129,7 @@ import Testing
           #   kind: webhook
           #   url: null                  # or url_file; telegram and pushover need none
           #   format: slack              # a chat's service; null: Standard Webhooks
+          #   body_file: null            # a template of the body, as JSON with {{title}}
           #   url_file: slack.url        # a file with the URL
           #   room: null                 # receiver, for matrix, telegram and pushover
           #   token_file: null           # matrix, telegram, gotify, pushover

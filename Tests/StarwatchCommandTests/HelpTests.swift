@@ -76,7 +76,7 @@ import Testing
 
     @Test(arguments: [
         ("run", "USAGE: starwatch run [--config <file>]"),
-        ("check", "USAGE: starwatch check [<file>] [--strict] [--config <file>] [--json]"),
+        ("check", "USAGE: starwatch check [<file>] [--strict] [--render] [--config <file>] [--json]"),
         ("config print", "USAGE: starwatch config print [--config <file>] [--json]"),
         ("config default", "USAGE: starwatch config default"),
         ("config reference", "USAGE: starwatch config reference [--man] [--json]"),

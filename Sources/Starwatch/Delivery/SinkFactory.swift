@@ -40,7 +40,8 @@ struct SinkFactory {
                 http: try client(of: sink),
                 time: time,
                 secret: try signingSecret(secretFile, "delivery.sinks.\(sink.name).secret_file"),
-                includesAccount: sink.includesAccount
+                includesAccount: sink.includesAccount,
+                template: sink.body
             )
         case .ntfy(let url, let topic, let tokenFile):
             NtfySink(

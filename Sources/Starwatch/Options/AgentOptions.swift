@@ -340,6 +340,10 @@ public struct SinkOptions: Sendable, Hashable {
     public var takesCanaries = false
     /// Whether a webhook gets the DID of the account as `account_did`. By default `false`.
     public var includesAccount = false
+    /// The body of a webhook's requests. `nil`, the default: the JSON of the notification.
+    public var body: BodyTemplate?
+    /// The file of ``body`` in the configuration file, for display. `nil`, the default: none.
+    public var bodyFile: String?
     /// The proxy of a webhook, an ntfy server, a chat or a mail server, as ``ServerOptions/proxy``. `nil`, the default: none.
     public var proxy: String?
     /// A PEM file of additional trust anchors for a webhook, an ntfy server, a chat or a mail server. `nil`, the default:

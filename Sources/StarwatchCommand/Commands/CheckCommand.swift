@@ -14,9 +14,12 @@ struct CheckCommand: AsyncParsableCommand {
         Warns of valid settings that are probably a mistake: an empty file, a start without a DID or without plans, polls \
         of offers without a token, a DID whose case differs from its key's, plan ids that cannot exist, a stale limit \
         below the schedule's longest gap, a database folder that does not exist, listening on every address, passwords and tokens in clear text on a network, and intervals below 1m. With --strict, a warning makes the exit code 1.
+
+        With --render, also prints what each webhook would send for an example notification, with the text of its body_file.
         """,
         examples: "starwatch check",
         "starwatch check --strict starwatch.yaml",
+        "starwatch check --render",
         "starwatch check --json"
     )
 
@@ -28,6 +31,9 @@ struct CheckCommand: AsyncParsableCommand {
 
     @Flag(help: "Exit 1 if there are warnings.")
     var strict = false
+
+    @Flag(help: "Print the body of each webhook for an example notification.")
+    var render = false
 
     @OptionGroup var arguments: ConfigurationArguments
     @OptionGroup var format: FormatArguments
@@ -53,6 +59,7 @@ struct CheckCommand: AsyncParsableCommand {
         if configuration.options.initialIdentity == nil, let did = facts.keyDID {
             print("The DID of auth.key_file is \(did.rawValue); write it as identity.did.")
         }
+        if render { for body in RenderedBody.all(configuration.options) { print(body.text) } }
         if strict, !warnings.isEmpty { throw CommandError.printed(.failed) }
     }
 
@@ -66,6 +73,7 @@ struct CheckCommand: AsyncParsableCommand {
             try await configuration.check()
             let facts = await configuration.facts.completed(for: configuration.options)
             report.polls = CheckedPoll.all(configuration.options, facts)
+            if render { report.bodies = RenderedBody.all(configuration.options) }
             report.warnings = configuration.problems(of: OptionWarning.all(in: configuration.options, facts))
         } catch let failure as ConfigurationFailure {
             (report.file, report.problems) = (failure.file, failure.problems)
@@ -104,11 +112,34 @@ private struct CheckedPoll: Encodable {
     }
 }
 
+/// The request body of a webhook for an example notification.
+private struct RenderedBody: Encodable {
+    var sink: String
+    var body: String
+
+    /// Those of the webhooks, in the order of the file.
+    static func all(_ options: AgentOptions) -> [RenderedBody] {
+        options.delivery.sinks.compactMap { sink in
+            ExampleBody.text(of: sink, in: options).map { RenderedBody(sink: sink.name, body: $0) }
+        }
+    }
+
+    /// The body as it is sent, unless a character could control the terminal.
+    var text: String {
+        let lines = body.trimmingSpaces.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map {
+            TerminalText.printable(String($0))
+        }
+        return "The body of \(sink) for an example notification:\n" + lines.joined(separator: "\n")
+    }
+}
+
 /// The output of `check --json`.
 private struct CheckReport: Encodable {
     var file = ""
     var valid = true
     var polls: [CheckedPoll] = []
+    /// With `--render`.
+    var bodies: [RenderedBody]?
     var problems: [ConfigurationProblem] = []
     var warnings: [ConfigurationProblem] = []
 }

@@ -78,6 +78,7 @@ extension ConfigurationTable {
         case .webhook:
             Entry("url", \.url, as: .secretURL, "or url_file; telegram and pushover need none")
             Entry("format", \.format, as: .choice(isListed: false), "a chat's service; null: Standard Webhooks")
+            Entry("body_file", \.body, as: BodyFile.rule, "a template of the body, as JSON with {{title}}")
             Entry("url_file", \.urlFile, as: .secretFile(), "a file with the URL")
             Entry("room", \.room, as: .text(ValueRules.room).secret, "receiver, for matrix, telegram and pushover")
             Entry("token_file", \.tokenFile, as: .secretFile(), "matrix, telegram, gotify, pushover")
@@ -263,9 +264,11 @@ enum WebhookRules {
             for key in ["url_file", "room", "token_file"] where has(key) {
                 section.report("needs format; add format or remove this setting.", at: key)
             }
+            draft.body?.check(includesAccount: draft.includesAccount, at: section.field("body_file"))
             return
         }
         let format = "the format \(service.rawValue)"
+        if has("body_file") { section.report("and format are both set; remove one.", at: "body_file") }
         if has("url"), has("url_file") {
             section.report("and url_file are both set; remove one.", at: "url")
         }

@@ -27,6 +27,7 @@ struct SinkDraft {
     var giveUpAfter: Duration?
     var takesCanaries = false
     var includesAccount = false
+    var body: BodyFile?
 
     init() {}
 
@@ -34,6 +35,7 @@ struct SinkDraft {
         (name, isRequired, giveUpAfter) = (sink.name, sink.isRequired, sink.giveUpAfter)
         (caFile, proxy, takesCanaries) = (sink.caFile, sink.proxy, sink.takesCanaries)
         includesAccount = sink.includesAccount
+        body = sink.bodyFile.map { BodyFile(path: $0, template: sink.body) }
         switch sink.kind {
         case .stdout: kind = .stdout
         case .log: kind = .log
@@ -76,6 +78,7 @@ struct SinkDraft {
         (options.isRequired, options.giveUpAfter) = (isRequired, giveUpAfter)
         (options.caFile, options.proxy, options.takesCanaries) = (caFile, proxy, takesCanaries)
         options.includesAccount = includesAccount
+        (options.body, options.bodyFile) = (body?.template, body?.path)
         return options
     }
 

@@ -22,7 +22,7 @@ public struct DigestMessage: Sendable, Hashable, Codable {
     /// The time of its content; missing without content.
     public let contentAt: String?
 
-    enum CodingKeys: String, CodingKey {
+    enum CodingKeys: String, CodingKey, CaseIterable {
         case id
         case runID = "run_id"
         case kind, poll, group, count, slot

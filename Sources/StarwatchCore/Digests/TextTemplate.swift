@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// A text with `{{name}}` variables that a JSON object fills.
 public struct TextTemplate: Sendable, Hashable {
     /// A filled template.
@@ -35,14 +33,25 @@ public struct TextTemplate: Sendable, Hashable {
         pieces.compactMap { if case .variable(let name, _) = $0 { name } else { nil } }
     }
 
+    /// The name of the variable that is the whole text; `nil` for any other text.
+    var onlyVariable: String? { pieces.count == 1 ? variables.first : nil }
+
+    /// Whether a `{{` lacks its `}}`.
+    var hasOpenVariable: Bool {
+        pieces.contains { if case .text(let text) = $0 { text.contains("{{") } else { false } }
+    }
+
     /// Fills the variables. A name is a field of the content, or a path such as `items.0.title`.
-    public func render(_ content: DigestContent?) -> Rendering {
+    public func render(_ content: DigestContent?) -> Rendering { render { content?[$0] } }
+
+    /// Fills each variable with the text of its name; one without a text stays.
+    func render(_ text: (_ name: String) -> String?) -> Rendering {
         var rendering = Rendering(text: "", unknown: [])
         for piece in pieces {
             switch piece {
             case .text(let text): rendering.text += text
             case .variable(let name, let written):
-                if let value = content?[name] {
+                if let value = text(name) {
                     rendering.text += value
                 } else {
                     rendering.text += written
@@ -56,62 +65,11 @@ public struct TextTemplate: Sendable, Hashable {
 
 /// The content fetched for a digest: a JSON object.
 public struct DigestContent: Sendable, Hashable {
-    private enum Value: Sendable, Hashable, Decodable {
-        case text(String)
-        case list([Value])
-        case object([String: Value])
-
-        /// Whether the value is blank text, or a list or object of empty values. Numbers and booleans are never empty.
-        var isEmpty: Bool {
-            switch self {
-            case .text(let text): text.allSatisfy(\.isWhitespace)
-            case .list(let values): values.allSatisfy(\.isEmpty)
-            case .object(let fields): fields.values.allSatisfy(\.isEmpty)
-            }
-        }
-
-        init(from decoder: any Decoder) throws {
-            if let object = try? decoder.container(keyedBy: AnyKey.self) {
-                var fields: [String: Value] = [:]
-                for key in object.allKeys { fields[key.stringValue] = try object.decode(Value.self, forKey: key) }
-                self = .object(fields)
-                return
-            }
-            if var list = try? decoder.unkeyedContainer() {
-                var values: [Value] = []
-                while !list.isAtEnd { values.append(try list.decode(Value.self)) }
-                self = .list(values)
-                return
-            }
-            let value = try decoder.singleValueContainer()
-            if value.decodeNil() {
-                self = .text("")
-            } else if let text = try? value.decode(String.self) {
-                self = .text(text)
-            } else if let flag = try? value.decode(Bool.self) {
-                self = .text(flag ? "true" : "false")
-            } else if let number = try? value.decode(Int64.self) {
-                self = .text("\(number)")
-            } else {
-                self = .text("\(try value.decode(Double.self))")
-            }
-        }
-    }
-
-    private struct AnyKey: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-        init?(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
-    private let root: Value
+    private let root: JSONTree
 
     /// `nil` unless the bytes are a JSON object.
     public init?(json: [UInt8]) {
-        guard let root = try? JSONDecoder().decode(Value.self, from: Data(json)), case .object = root else {
-            return nil
-        }
+        guard let root = JSONTree(json: json), case .object = root else { return nil }
         self.root = root
     }
 
@@ -121,26 +79,9 @@ public struct DigestContent: Sendable, Hashable {
     /// Whether bytes that are not an object still mean "no content": blank text, an empty list or text, or `null`.
     public static func isNothing(_ bytes: [UInt8]) -> Bool {
         if bytes.allSatisfy({ [9, 10, 13, 32].contains($0) }) { return true }
-        return (try? JSONDecoder().decode(Value.self, from: Data(bytes)))?.isEmpty ?? false
+        return JSONTree(json: bytes)?.isEmpty ?? false
     }
 
     /// The text of the field at a path; `nil` for a missing field, an object or a list.
-    public subscript(path: String) -> String? {
-        var value = root
-        // A field name can contain a dot.
-        if case .object(let fields) = root, case .text(let text)? = fields[path] { return text }
-        for step in path.split(separator: ".", omittingEmptySubsequences: false) {
-            switch value {
-            case .object(let fields):
-                guard let next = fields[String(step)] else { return nil }
-                value = next
-            case .list(let values):
-                guard let index = Int(step), values.indices.contains(index) else { return nil }
-                value = values[index]
-            case .text: return nil
-            }
-        }
-        guard case .text(let text) = value else { return nil }
-        return text
-    }
+    public subscript(path: String) -> String? { root[path]?.scalar }
 }

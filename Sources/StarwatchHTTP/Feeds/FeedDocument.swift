@@ -72,6 +72,13 @@ struct FeedDocument: Sendable {
         return "urn:uuid:" + parts.joined(separator: "-").lowercased()
     }
 
+    /// Title of an entry. Readers list titles alone, and the notifications of a poll all have the same one: a change is told
+    /// apart by the text.
+    static func title(of entry: FeedEntry) -> String {
+        let message = entry.notification
+        return message.changes.isEmpty ? message.title : message.body
+    }
+
     /// Content of an entry, as on the page.
     static func content(of entry: FeedEntry) -> HTML {
         "<p>\(entry.notification.body)</p>\(NotificationNames(entry.notification).html)"
@@ -110,7 +117,7 @@ struct AtomText {
         return """
             <entry xml:lang="\(Self.escaped(message.locale))">
             <id>\(FeedDocument.id(of: entry))</id>
-            <title>\(Self.escaped(message.title))</title>
+            <title>\(Self.escaped(FeedDocument.title(of: entry)))</title>
             <published>\(message.createdAt)</published>
             <updated>\(message.createdAt)</updated>
             <category term="\(Self.escaped(message.poll))"/>

@@ -18,7 +18,7 @@ struct JSONFeedText {
                     return Item(
                         id: FeedDocument.id(of: entry),
                         url: document.link(to: entry),
-                        title: message.title,
+                        title: FeedDocument.title(of: entry),
                         content_html: FeedDocument.content(of: entry).text,
                         summary: message.body,
                         date_published: message.createdAt,

@@ -31,7 +31,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
 @Suite struct MistakeTests {
     static let all =
         Mistake.forms + Mistake.values + Mistake.marks + Mistake.names + Mistake.limits + Mistake.web
-        + Mistake.many
+        + Mistake.many + Mistake.bodies
 
     @Test(arguments: all)
     func isToldWithItsLineAndWhatToWriteInstead(_ mistake: Mistake) throws {

@@ -8,19 +8,24 @@ import Testing
 
 /// The notifications as feed readers get them.
 @Suite struct FeedDocumentTests {
-    private func entry(_ sequence: Int64, title: String = "Project Update", name: String = "Creek") throws -> FeedEntry
-    {
+    private func entry(
+        _ sequence: Int64,
+        body: String = "You have 2 new updates",
+        name: String = "Creek",
+        hasChanges: Bool = true
+    ) throws -> FeedEntry {
+        let changes = [
+            ["jwt_id": "j1", "plan": "p1", "name": name, "changed_at": "2026-01-01T11:59:00.000Z"],
+            ["jwt_id": "j2", "plan": "p2", "name": "Farm", "changed_at": "2026-01-01T11:59:00.000Z"],
+        ]
         let object: [String: Any] = [
             "sequence": sequence, "stored_at": "2026-01-01T12:00:01.000Z",
             "notification": [
                 "id": "ntf_" + String(repeating: "0", count: 30) + String(format: "%02x", sequence), "run_id": "run_1",
                 "poll": "starred_projects", "group": "several", "collapse_key": "starred-projects", "count": 2,
-                "title": title, "body": "You have 2 new updates", "locale": "en",
+                "title": "Project Update", "body": body, "locale": "en",
                 "created_at": "2026-01-01T12:00:00.000Z", "deep_link": "timesafari://x", "actions": [String](),
-                "changes": [
-                    ["jwt_id": "j1", "plan": "p1", "name": name, "changed_at": "2026-01-01T11:59:00.000Z"],
-                    ["jwt_id": "j2", "plan": "p2", "name": "Farm", "changed_at": "2026-01-01T11:59:00.000Z"],
-                ],
+                "changes": hasChanges ? changes : [],
             ],
         ]
         return try JSONDecoder().decode(FeedEntry.self, from: JSONSerialization.data(withJSONObject: object))
@@ -88,9 +93,18 @@ import Testing
         #expect(try json(try answer(.json, []))["next_url"] == nil)
     }
 
+    /// Readers list titles alone.
+    @Test(arguments: [(true, "Creek has been updated"), (false, "Project Update")])
+    func theTitleIsTheTextUnlessThereIsNoChange(_ hasChanges: Bool, _ title: String) throws {
+        let entry = try entry(1, body: "Creek has been updated", hasChanges: hasChanges)
+        #expect(text(try answer(.atom, [entry])).contains("<title>\(title)</title>"))
+        let items = try #require(json(try answer(.json, [entry]))["items"] as? [[String: Any]])
+        #expect(items[0]["title"] as? String == title && items[0]["summary"] as? String == "Creek has been updated")
+    }
+
     @Test func namesOfOthersAreTextInEveryFormat() throws {
         let evil = "</title><script>x</script>&\u{1}\u{FFFE}"
-        let atom = text(try answer(.atom, [entry(1, title: evil, name: evil)]))
+        let atom = text(try answer(.atom, [entry(1, body: evil, name: evil)]))
         #expect(atom.contains("<title>&lt;/title&gt;&lt;script&gt;x&lt;/script&gt;&amp;</title>"))
         #expect(atom.contains("&lt;li&gt;&amp;lt;/title&amp;gt;") && !atom.contains("<script>"))
         let items = try #require(json(try answer(.json, [entry(1, name: evil)]))["items"] as? [[String: Any]])

@@ -249,6 +249,21 @@ import Testing
         }
     }
 
+    @Test func everyAccountGetsTheBodyOfTheUsersOwnAtItsAddress() async throws {
+        let text = #"["{{account_did}}", "{{account}}", "to {{account_did}}"]"#
+        let template = try BodyTemplate(json: Array(text.utf8))
+        try await AddressBench.with(sink: { ($0.includesAccount, $0.body) = (true, template) }) { bench in
+            try await bench.addBoth()
+            _ = await bench.publish()
+            for (receiver, did) in zip(bench.receivers, [Self.first, Self.second]) {
+                #expect(receiver.refusedNotifications == 0)
+                let body = try #require(receiver.receivedNotifications.first?.bodies.first)
+                let texts = try JSONDecoder().decode([String].self, from: body)
+                #expect(texts == [did.rawValue, bench.agent.process.pseudonym.hash(did), "to \(did.rawValue)"])
+            }
+        }
+    }
+
     @Test func theDIDIsInAWebhookThatIncludesItAndTheSignatureCoversIt() async throws {
         try await AddressBench.with(sink: { $0.includesAccount = true }) { bench in
             try await bench.addBoth()

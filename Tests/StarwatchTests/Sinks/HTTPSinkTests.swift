@@ -36,14 +36,19 @@ private struct Receiver {
         try await mock.stop()
     }
 
-    func webhook(secret: SecretFile? = nil, timeout: Duration = .seconds(30)) -> WebhookSink {
+    func webhook(
+        secret: SecretFile? = nil,
+        timeout: Duration = .seconds(30),
+        template: BodyTemplate? = nil
+    ) -> WebhookSink {
         WebhookSink(
             name: "hook",
             url: mock.url + "/hook",
             timeout: timeout,
             http: http,
             time: clock,
-            secret: secret.map(SinkSecret.file)
+            secret: secret.map(SinkSecret.file),
+            template: template
         )
     }
 
@@ -80,6 +85,23 @@ private struct Receiver {
             #expect(received.map(\.id) == ["ntf_1"])
             #expect(received.first?.bodies.count == 2)
             #expect(received.first?.bodiesAgree == true)
+            #expect(receiver.mock.refusedNotifications == 0)
+        }
+    }
+
+    @Test func aBodyOfTheUsersOwnIsSignedAndHasTheHeadersOfEveryWebhook() async throws {
+        let template = try BodyTemplate(
+            json: Array(#"{"text":"<{{body}}> {{part}}","id":"{{id}}","n":"{{count}}"}"#.utf8)
+        )
+        try await Receiver.run(secret: Array("a plain secret".utf8)) { receiver async throws in
+            let sink = receiver.webhook(secret: try receiver.secret("a plain secret"), template: template)
+            #expect(await sink.deliver(.sample("ntf_9", name: #"\"{{id}}\\🌻"#)) == .ok)
+            let request = try #require(receiver.mock.requests(to: .hook).first)
+            #expect(request.header("content-type") == "application/json")
+            #expect(request.header("webhook-id") == "ntf_9")
+            #expect(request.header("webhook-signature")?.isEmpty == false)
+            let body = #"{"text":"<\"{{id}}\\🌻 has been updated> ","id":"ntf_9","n":1}"#
+            #expect(String(decoding: request.body, as: UTF8.self) == body)
             #expect(receiver.mock.refusedNotifications == 0)
         }
     }

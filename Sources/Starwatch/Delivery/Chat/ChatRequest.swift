@@ -45,14 +45,14 @@ struct ChatRequest {
         }
     }
 
-    private init(_ json: ChatJSON) { body = StableJSON.bytes(of: json) }
+    private init(_ json: JSONTree) { body = StableJSON.bytes(of: json) }
 
     /// Block Kit: a header and a text without markup.
-    private static func slack(_ message: ChatMessage) -> ChatJSON {
-        func plain(_ text: String, _ limit: Int) -> ChatJSON {
+    private static func slack(_ message: ChatMessage) -> JSONTree {
+        func plain(_ text: String, _ limit: Int) -> JSONTree {
             ["type": "plain_text", "text": .text(ChatText.plain(text, limit: limit)), "emoji": false]
         }
-        var blocks: [ChatJSON] = [
+        var blocks: [JSONTree] = [
             ["type": "header", "text": plain(message.title, 150)],
             ["type": "section", "text": plain(message.body, 3000)],
         ]
@@ -66,15 +66,15 @@ struct ChatRequest {
         ]
     }
 
-    private static func discord(_ message: ChatMessage) -> ChatJSON {
-        let embed: ChatJSON = [
+    private static func discord(_ message: ChatMessage) -> JSONTree {
+        let embed: JSONTree = [
             "title": .text(ChatText.markdown(message.title, limit: 256)),
             "description": .text(ChatText.markdown(message.body, limit: 4096)),
         ]
         return ["embeds": [embed.adding("url", message.webLink.map { .text($0) })], "allowed_mentions": ["parse": []]]
     }
 
-    private static func mattermost(_ message: ChatMessage) -> ChatJSON {
+    private static func mattermost(_ message: ChatMessage) -> JSONTree {
         var lines = [
             "**\(ChatText.markdown(message.title, limit: 500))**", ChatText.markdown(message.body, limit: 12_000),
         ]
@@ -82,7 +82,7 @@ struct ChatRequest {
         return ["text": .text(lines.joined(separator: "\n\n"))]
     }
 
-    private static func matrix(_ message: ChatMessage) -> ChatJSON {
+    private static func matrix(_ message: ChatMessage) -> JSONTree {
         let (title, body) = (ChatText.plain(message.title, limit: 500), ChatText.plain(message.body, limit: 6000))
         // An event has 65,536 bytes at most, and a unit has three.
         var html = "<strong>\(ChatText.html(title, limit: 2000))</strong><br>\(ChatText.html(body, limit: 8000))"
@@ -93,7 +93,7 @@ struct ChatRequest {
         ]
     }
 
-    private static func telegram(_ message: ChatMessage, chat: String) -> ChatJSON {
+    private static func telegram(_ message: ChatMessage, chat: String) -> JSONTree {
         var text = "<b>\(ChatText.html(message.title, limit: 500))</b>\n\(ChatText.html(message.body, limit: 3000))"
         if let link = message.webLink, link.utf16.count <= 500 {
             text += "\n<a href=\"\(ChatText.html(link, limit: 500))\">Open</a>"
@@ -105,33 +105,33 @@ struct ChatRequest {
     }
 
     /// An adaptive card, which the webhook of a workflow takes; up to 28 KB.
-    private static func teams(_ message: ChatMessage) -> ChatJSON {
-        func block(_ text: String, _ limit: Int) -> ChatJSON {
+    private static func teams(_ message: ChatMessage) -> JSONTree {
+        func block(_ text: String, _ limit: Int) -> JSONTree {
             ["type": "TextBlock", "text": .text(ChatText.markdown(text, limit: limit)), "wrap": true]
         }
-        let card: ChatJSON = [
+        let card: JSONTree = [
             "$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard", "version": "1.4",
             "body": [block(message.title, 500).adding("weight", "Bolder"), block(message.body, 6000)],
         ]
         let actions = message.webLink.map { link in
-            ChatJSON.list([["type": "Action.OpenUrl", "title": "Open", "url": .text(link)]])
+            JSONTree.list([["type": "Action.OpenUrl", "title": "Open", "url": .text(link)]])
         }
-        let attachment: ChatJSON = [
+        let attachment: JSONTree = [
             "contentType": "application/vnd.microsoft.card.adaptive", "content": card.adding("actions", actions),
         ]
         return ["type": "message", "attachments": [attachment]]
     }
 
-    private static func gotify(_ message: ChatMessage) -> ChatJSON {
-        let json: ChatJSON = [
+    private static func gotify(_ message: ChatMessage) -> JSONTree {
+        let json: JSONTree = [
             "title": .text(ChatText.plain(message.title, limit: 500)),
             "message": .text(ChatText.plain(message.body, limit: 12_000)), "priority": message.isLow ? 2 : 5,
         ]
         return json.adding("extras", message.link.map { ["client::notification": ["click": ["url": .text($0)]]] })
     }
 
-    private static func pushover(_ message: ChatMessage, user: String, token: String) -> ChatJSON {
-        let json: ChatJSON = [
+    private static func pushover(_ message: ChatMessage, user: String, token: String) -> JSONTree {
+        let json: JSONTree = [
             "token": .text(token), "user": .text(user), "title": .text(ChatText.plain(message.title, limit: 250)),
             "message": .text(ChatText.plain(message.body, limit: 1024)), "priority": message.isLow ? -1 : 0,
         ]
@@ -139,7 +139,7 @@ struct ChatRequest {
         return json.adding("url", .text(link)).adding("url_title", "Open")
     }
 
-    private static func apprise(_ message: ChatMessage) -> ChatJSON {
+    private static func apprise(_ message: ChatMessage) -> JSONTree {
         [
             "title": .text(ChatText.plain(message.title, limit: 500)),
             "body": .text(ChatText.plain(message.body, limit: 12_000)), "type": "info", "format": "text",
@@ -166,37 +166,9 @@ private struct ChatMessage {
     }
 }
 
-/// JSON of a service, as its documentation writes it.
-indirect enum ChatJSON: Encodable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
-    ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
-{
-    case text(String)
-    case number(Int)
-    case flag(Bool)
-    case list([ChatJSON])
-    case object([String: ChatJSON])
-
-    init(stringLiteral value: String) { self = .text(value) }
-    init(integerLiteral value: Int) { self = .number(value) }
-    init(booleanLiteral value: Bool) { self = .flag(value) }
-    init(arrayLiteral elements: ChatJSON...) { self = .list(elements) }
-    init(dictionaryLiteral elements: (String, ChatJSON)...) {
-        self = .object(Dictionary(uniqueKeysWithValues: elements))
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        switch self {
-        case .text(let value): try container.encode(value)
-        case .number(let value): try container.encode(value)
-        case .flag(let value): try container.encode(value)
-        case .list(let value): try container.encode(value)
-        case .object(let value): try container.encode(value)
-        }
-    }
-
+extension JSONTree {
     /// The object with a further member; the same one if `value` is `nil`.
-    func adding(_ name: String, _ value: ChatJSON?) -> ChatJSON {
+    fileprivate func adding(_ name: String, _ value: JSONTree?) -> JSONTree {
         guard case .object(var members) = self, let value else { return self }
         members[name] = value
         return .object(members)

@@ -18,6 +18,8 @@ package struct WebhookSink: AddressedSink {
     var secret: SinkSecret?
     /// Whether the notification has the DID of its account.
     var includesAccount = false
+    /// The body in place of the notification's JSON; `nil` for that one.
+    var template: BodyTemplate?
     /// The account; `nil` before ``sink(of:at:)``.
     private(set) var account: DID?
 
@@ -26,7 +28,8 @@ package struct WebhookSink: AddressedSink {
             ("Content-Type", "application/json"), ("User-Agent", AgentVersion.userAgent),
             ("X-Run-ID", notification.runID),
         ]
-        let (now, body) = (time.now, body(of: notification))
+        let now = time.now
+        let body = Self.body(of: notification, account: includesAccount ? account : nil, template: template)
         if let secret {
             guard let key = try? secret.read(), let signer = WebhookSigner(file: key) else {
                 return .unavailable(SinkFailure("The sink's secret_file cannot be used.", .tokenFile))
@@ -57,12 +60,15 @@ package struct WebhookSink: AddressedSink {
         return sink
     }
 
-    /// The payload, which is a JSON object, with the DID as its first field if the sink has it.
-    private func body(of notification: OutgoingNotification) -> [UInt8] {
-        guard includesAccount, let account, notification.payload.first == UInt8(ascii: "{") else {
-            return notification.payload
+    /// The payload, which is a JSON object, with the DID as its first field; the template filled with both if there is one.
+    ///
+    /// - Parameter account: The account whose DID the receiver gets; `nil` for none.
+    static func body(of notification: OutgoingNotification, account: DID?, template: BodyTemplate?) -> [UInt8] {
+        var payload = notification.payload
+        if let account, payload.first == UInt8(ascii: "{") {
+            let field = Array("{\"\(BodyTemplate.accountDID)\":".utf8) + StableJSON.bytes(of: account.rawValue)
+            payload = field + [UInt8(ascii: ",")] + payload.dropFirst()
         }
-        let field = Array(#"{"account_did":"#.utf8) + StableJSON.bytes(of: account.rawValue)
-        return field + [UInt8(ascii: ",")] + notification.payload.dropFirst()
+        return template?.render(payload) ?? payload
     }
 }

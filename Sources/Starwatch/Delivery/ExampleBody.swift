@@ -1,0 +1,46 @@
+import StarwatchCore
+
+/// The request body of a webhook for an example notification. Nothing is read or sent.
+package enum ExampleBody {
+    /// Returns the body of a sink; `nil` if the sink is no webhook.
+    ///
+    /// The room and the token of a chat are secrets, so they are left out.
+    package static func text(of sink: SinkOptions, in options: AgentOptions) -> String? {
+        let notification = notification(in: options)
+        switch sink.kind {
+        case .webhook:
+            let account = sink.includesAccount ? DID("did:ethr:0x\(zeros)") : nil
+            let body = WebhookSink.body(of: notification, account: account, template: sink.body)
+            return String(decoding: body, as: UTF8.self)
+        case .chat(let chat):
+            let request = ChatRequest(notification, for: chat.service, room: "<room>", token: "<token>")
+            return String(decoding: request.body, as: UTF8.self)
+        case .stdout, .log, .feed, .file, .ntfy, .email, .command: return nil
+        }
+    }
+
+    private static let zeros = String(repeating: "0", count: 40)
+
+    /// One change of a project whose name needs escapes, in the texts of the configuration.
+    private static func notification(in options: AgentOptions) -> OutgoingNotification {
+        let id = JWTID.floor(.ulid, at: time)
+        let plan = "https://endorser.ch/entity/\(id.rawValue)"
+        var message = NotificationMessage(
+            id: "ntf_example",
+            runID: "run_example",
+            poll: PollName("starred_projects")!,
+            kind: .starredProjects,
+            changes: [Change(id: id, plan: plan, name: "Garden \"North\"")],
+            context: NotificationContext(
+                messages: NotificationRenderer(polls: options.polls, options: options.delivery).messages,
+                fields: [id: FieldChanges(["description": FieldChange(before: "Beds", after: "Beds and trees")])]
+            ),
+            createdAt: time
+        )
+        if options.accounts == .many { message.account = "did:hash:\(zeros.prefix(16))" }
+        return OutgoingNotification(message)
+    }
+
+    /// 2026-01-01T00:00:00Z.
+    private static let time = Timestamp(seconds: 1_767_225_600)
+}
