@@ -190,6 +190,27 @@ import Testing
         #expect(ConfigurationPrinter.yaml(loaded).contains("proxy: environment"))
     }
 
+    @Test func aSinkHasQuietHoursOrTimesOfDelivery() throws {
+        let loader = ConfigurationLoader(environment: [:], workingDirectory: "/nowhere")
+        let yaml = """
+            delivery:
+              sinks:
+                - {name: a, kind: log, quiet_hours: 22:00-07:00, timezone: Europe/Zurich}
+                - {name: b, kind: log, deliver_at: ["08:00", "17:30"]}
+                - {name: c, kind: log, quiet_hours: null}
+            """
+        let loaded = try loader.load(text: yaml, file: "x", directory: "/nowhere")
+        let sinks = loaded.options.delivery.sinks
+        let hours: [SinkHours?] = [
+            QuietHours("22:00-07:00").map { .quiet($0) }, .deliverAt(["08:00", "17:30"].compactMap(DayTime.init)), nil,
+        ]
+        #expect(sinks.map(\.hours) == hours)
+        #expect(sinks.map(\.timezone) == ["Europe/Zurich", nil, nil])
+        // Printed so that it reads back.
+        let again = try loader.load(text: ConfigurationPrinter.yaml(loaded), file: "x", directory: "/nowhere")
+        #expect(again.options.delivery.sinks == sinks)
+    }
+
     @Test func mailsGoToOneAddressOrAListWithALogin() throws {
         let folder = try TemporaryFolder()
         try folder.write("secret", to: "password")

@@ -97,6 +97,9 @@ import Testing
               kind: log
               required: true             # false: changes do not wait for this sink
               give_up_after: null        # outage after which it is a dead letter (at least 1s)
+              quiet_hours: null          # "22:00-07:00": holds changes, then sends them as one
+              deliver_at: null           # ["08:00"]: only then, what came since as one (1 to 24)
+              timezone: null             # of both; null: this machine's time zone
           # Title and body on standard output, for a person:
           # - name: terminal
           #   kind: stdout

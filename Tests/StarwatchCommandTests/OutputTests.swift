@@ -152,6 +152,9 @@ import Testing
         acknowledged.state = .acknowledged
         acknowledged.undeliveredTo = ["hook"]
         #expect(OutboxText.list([acknowledged]).contains(" 7  acknowledged (not hook)  starred_projects "))
+        var held = row
+        (held.state, held.heldBy, held.heldUntil) = (.claimed, ["mail", "phone"], "2026-01-02T07:00:00.000Z")
+        #expect(OutboxText.list([held]).contains(" 7  claimed (mail, phone from 2026-01-02T07:00:00.000Z)  starred_"))
         var unreadable = row
         unreadable.reason = .unreadable
         #expect(OutboxText.list([unreadable]).contains(" 7  dead (unreadable)  starred_projects "))
@@ -245,8 +248,14 @@ import Testing
                 notifications: 3,
                 since: "2026-01-01T11:40:00.000Z",
                 nextAttempt: "2026-01-01T12:01:00.000Z"
-            )
+            ),
+            "phone": .init(
+                notifications: 2,
+                since: "2026-01-01T19:00:00.000Z",
+                nextAttempt: "2026-01-01T19:00:00.000Z"
+            ),
         ]
+        status.outbox.waiting?["phone"]?.held = 5
         var day = AgentStatus.LastDay()
         (day.stored, day.delivered, day.acknowledged, day.failed) = (57, 54, 50, 1)
         status.outbox.lastDay = day
@@ -292,6 +301,7 @@ import Testing
 
                 Outbox        3 of 1000 waiting (2 pending, 1 claimed), 40 unacknowledged, 1 dead, 2 given up
                 Waiting       3 notifications wait for sink hook for 20 min (next attempt in 1 min)
+                Waiting       2 notifications wait for sink phone (next attempt in 7 h; its hours hold 5 changes)
                 Last 24 h     57 stored, 54 delivered, 50 acknowledged, 1 failed
                 Oldest        pending 1 min 59 s ago, due none
                 Backpressure  off

@@ -49,6 +49,12 @@ import Testing
         #expect(found.map { $0["is_same"] } == [true])
     }
 
+    @Test func everyFormerDeliveryGoesAlone() async throws {
+        let counts = "SELECT count(*) AS count, count(carried_by) AS carried FROM deliveries"
+        let found = try #require(try await rows(counts, after: "").first)
+        #expect(found["count"] as Int > 0 && found["carried"] as Int == 0)
+    }
+
     @Test func theTableOfKeysTakesIdsBeyondThreeBytes() async throws {
         _ = try await rows("SELECT 1", after: "")
         let database = try DatabaseQueue(path: world.path)

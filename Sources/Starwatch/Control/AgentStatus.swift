@@ -138,12 +138,16 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var notifications: Int
         /// The number of their changes; `nil` from an older agent.
         public var changes: Int?
+        /// The number of changes among them that the sink's hours hold; `nil` for none.
+        public var held: Int?
+        /// The moment when the sink opens for them.
+        public var heldUntil: String?
         /// Time since which the oldest one is due.
         public var since: String
         /// Time of the next attempt, at the latest; of an attempt in progress, the end of its lease.
         public var nextAttempt: String
 
-        enum CodingKeys: String, SnakeKey { case notifications, changes, since, nextAttempt }
+        enum CodingKeys: String, SnakeKey { case notifications, changes, held, heldUntil, since, nextAttempt }
 
         public init(notifications: Int, since: String, nextAttempt: String) {
             (self.notifications, self.since, self.nextAttempt) = (notifications, since, nextAttempt)

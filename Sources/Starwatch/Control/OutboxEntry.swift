@@ -30,6 +30,10 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
     package var notificationID: String?
     /// The sinks that rejected it too often or were given up; `nil` if there are none.
     package var undeliveredTo: [String]?
+    /// The sinks whose hours hold it; `nil` if there are none.
+    package var heldBy: [String]?
+    /// The moment when the first of ``heldBy`` opens.
+    package var heldUntil: String?
     /// The reason why nobody gets it; `nil` if its state tells.
     package var reason: RowReason?
     /// The operator who discarded it, as the journal has it; `nil` for another reason.

@@ -45,6 +45,7 @@ struct DispatchPass {
         let now = service.now
         try await dropFormerSinks(now)
         try await store.deliveries.readdress(of: account, to: sinkNames, now: now)
+        try await joinHeld(now)
         open = try await store.deliveries.reclaim(of: account, now: now, leaseUntil: now + DispatchService.lease)
     }
 
@@ -55,6 +56,29 @@ struct DispatchPass {
         guard try await !store.deliveries.waitingSinks(of: account).isSubset(of: names) else { return }
         _ = try await store.deliveries.retainSinks(names, of: account, now: now)
         service.wakes.acknowledge.raise()
+    }
+
+    /// Plans the held notifications again, by the present hours of the sinks.
+    func planHeld() async throws(StoreError) {
+        let now = service.now
+        let openings = receivers.map { ($0.name, $0.slot.times?.opens(after: now) ?? now) }
+        try await store.deliveries.planHeld(of: account, openings: Dictionary(openings) { $1 }, now: now)
+    }
+
+    /// Makes one notification of those that a sink held until now.
+    private mutating func joinHeld(_ now: Timestamp) async throws(StoreError) {
+        let renderer = service.renderer
+        let joined = try await store.deliveries.joinHeld(
+            of: account,
+            now: now,
+            newID: { RandomID.notificationID() },
+            make: { renderer.renewed($0) }
+        )
+        result.made += joined.count
+        for notification in joined {
+            guard let poll = service.metrics.pollNames[notification.poll] else { continue }
+            service.metrics.outbox.notifications[poll, notification.group].increment()
+        }
     }
 
     /// Moves the rows that are due into notifications.
@@ -94,6 +118,7 @@ struct DispatchPass {
             limit: DispatchService.rowsPerPass,
             leaseUntil: now + DispatchService.lease,
             sinks: names,
+            held: isCanary ? [:] : openings(at: now),
             make: { rows, part in
                 if isCanary { return (renderer.canary(of: rows, at: now), nil) }
                 return renderer.notification(of: rows, part: part, poll: stream.poll, at: now)
@@ -108,6 +133,11 @@ struct DispatchPass {
         }
         let claimed = notifications.reduce(0) { $0 + $1.outgoing.count }
         if claimed > 0, due.count > claimed { result.next = now }
+    }
+
+    /// The moments until which the hours of sinks hold notifications of changes.
+    private func openings(at now: Timestamp) -> [String: Timestamp] {
+        Dictionary(sinks.compactMap { sink in sink.slot.times?.opens(after: now).map { (sink.name, $0) } }) { $1 }
     }
 
     /// Delivers to all sinks concurrently. Each sink gets its notifications one at a time.
@@ -158,6 +188,7 @@ struct DispatchPass {
         case .delivered([]), .dead([]), .released(rows: 0): result.settled += 1
         case .delivered(let ids): result.delivered += ids.count
         case .dead(let ids): result.dead += ids.count
+        case .several(let ends): for end in ends { count(end) }
         case .stale, .waiting, .released: break
         }
     }

@@ -74,7 +74,7 @@ package final class DispatchService: Worker {
     /// Creates the notifications that are due and tries every sink that is due.
     package func work(_ result: inout Pass) async throws(StoreError) {
         guard var pass = try await DispatchPass(self) else { return }
-        try await settleTimes(of: pass.account)
+        try await settleTimes(of: pass)
         defer { result = pass.result }
         var failure: StoreError?
         do throws(StoreError) {
@@ -92,9 +92,9 @@ package final class DispatchService: Worker {
     }
 
     /// Corrects an account's stored times at its first pass and whenever the clock was set back. The clock of an earlier run can
-    /// have been ahead.
-    private func settleTimes(of account: DID) async throws(StoreError) {
-        let (now, local) = (clock.now, time.now)
+    /// have been ahead, and its sinks can have had other hours.
+    private func settleTimes(of pass: DispatchPass) async throws(StoreError) {
+        let (account, now, local) = (pass.account, clock.now, time.now)
         let mustSettle = latest.withLock { latest in
             latest.map { $0.account != account || now < $0.server || local < $0.local } ?? true
         }
@@ -107,19 +107,21 @@ package final class DispatchService: Worker {
                 lease: Self.lease,
                 longestWait: .seconds(75)
             )
+            try await pass.planHeld()
         }
         latest.withLock { $0 = (account: account, server: now, local: local) }
     }
 
     /// Due time of the oldest row that can be delivered now; `nil` if there is none.
     ///
-    /// A row that waits for its group interval is not due. A row whose sink is down stays due while it waits for a
-    /// retry.
+    /// A row that waits for its group interval, or for the hours of its sink, is not due. A row whose sink is down stays due
+    /// while it waits for a retry.
     package func oldestDue(in snapshot: StoreSnapshot) -> Timestamp? {
         let now = clock.now
         // Of many accounts none is active, and their notifications wait all the same.
         guard snapshot.identity.did != nil || !snapshot.backlogs.isEmpty else { return nil }
-        var due = snapshot.backlogs.values.map(\.oldestDue).min()
+        let quiet = Set(sinks.filter { $0.times?.resumes(after: now) != nil }.map(\.name))
+        var due = snapshot.backlogs.filter { !quiet.contains($0.key) }.values.map(\.oldestDue).min()
         for (key, stream) in snapshot.streams {
             guard let oldest = stream.oldestPending else { continue }
             let notified = stream.lastNotifiedAt.map { $0 + groupInterval(of: key.poll) }

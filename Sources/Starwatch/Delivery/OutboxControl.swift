@@ -28,12 +28,16 @@ struct OutboxControl: Sendable {
         filter.poll = try query.poll.map(name)
         filter.isTwice = query.twice
         filter.account = account
-        return OutboxListing(entries: try await store.outbox.list(filter).map { OutboxEntry($0) })
+        return OutboxListing(entries: try await store.outbox.list(filter).map { OutboxEntry($0, now: dispatcher.now) })
     }
 
     func show(_ id: Int64) async throws -> OutboxEntry {
         if let detail = try await store.outbox.row(id), isMeant(detail.row) {
-            return OutboxEntry(detail.row, deliveries: detail.deliveries.map(OutboxEntry.Delivery.init))
+            return OutboxEntry(
+                detail.row,
+                deliveries: detail.deliveries.map(OutboxEntry.Delivery.init),
+                now: dispatcher.now
+            )
         }
         throw ControlError(.notFound, "There is no row with that id; starwatch outbox list shows them.")
     }
@@ -144,7 +148,7 @@ struct OutboxControl: Sendable {
 }
 
 extension OutboxEntry {
-    fileprivate init(_ row: OutboxRow, deliveries: [Delivery]? = nil) {
+    fileprivate init(_ row: OutboxRow, deliveries: [Delivery]? = nil, now: Timestamp) {
         self.init(
             id: row.id,
             poll: row.stream.poll.rawValue,
@@ -157,6 +161,7 @@ extension OutboxEntry {
         name = row.change.name
         notificationID = row.notificationID
         undeliveredTo = row.undeliveredTo.isEmpty ? nil : row.undeliveredTo
+        if let until = row.heldUntil, until > now { (heldBy, heldUntil) = (row.heldBy, until.iso8601) }
         reason = row.reason
         discardedBy = row.discardedBy
         announcedBy = row.announcedBy

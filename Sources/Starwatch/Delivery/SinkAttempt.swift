@@ -22,6 +22,9 @@ struct SinkAttempt {
     func run() async throws(StoreError) -> DeliveryResult? {
         // The sink returned 410 Gone after this notification was created.
         if slot.isDisabled { return try await record(.gone, reason: slot.lastReason) }
+        if let opening = slot.times?.resumes(after: service.now), notification.outgoing.canBeHeld {
+            return try await record(.held(until: opening))
+        }
         let admission = slot.admit(at: service.now, to: receiver.host)
         if let changed = admission.changed { log(changed) }
         if let until = admission.waitUntil {
@@ -127,7 +130,7 @@ struct SinkAttempt {
             now: now,
             maxRetries: service.maxRetries
         )
-        if case .delivered(let ids) = result, !ids.isEmpty { observeFreshness(ids, now: now) }
+        if !result.deliveredRows.isEmpty { observeFreshness(result.deliveredRows, now: now) }
         return result
     }
 

@@ -27,6 +27,7 @@ struct SinkFactory {
         if let part = sink.partsOfAccounts.needed.first, accounts == .one {
             throw AgentError(.configuration, "delivery.sinks.\(sink.name) needs its \(part.setting); add it.")
         }
+        try check(sink.hours, in: sink.timezone, "delivery.sinks.\(sink.name)")
         return switch sink.kind {
         case .stdout: StdoutSink(name: sink.name)
         case .log: LogEntrySink(name: sink.name, logger: logger, droppedLines: droppedLines)
@@ -66,6 +67,16 @@ struct SinkFactory {
                 catalogues: delivery.catalogues
             )
         case .command(let argv, let timeout): CommandSink(name: sink.name, argv: argv, timeout: timeout, time: time)
+        }
+    }
+
+    private func check(_ hours: SinkHours?, in timezone: String?, _ setting: String) throws(AgentError) {
+        guard let hours else { return }
+        if LocalZone.zone(named: timezone) == nil {
+            throw AgentError(.configuration, "\(setting).timezone is not a known IANA zone, such as Europe/Zurich.")
+        }
+        if case .deliverAt(let times) = hours, times.isEmpty {
+            throw AgentError(.configuration, "\(setting).deliver_at must name at least one time of the day.")
         }
     }
 

@@ -43,7 +43,9 @@ struct DigestFactory {
         guard Set(digest.sinks ?? []).isSubset(of: sinks), digest.sinks?.isEmpty != true else {
             throw AgentError(.configuration, "\(path).sinks must name sinks of delivery.sinks.")
         }
-        let zone = try zone(digest.timezone, "\(path).timezone")
+        guard let zone = LocalZone.zone(named: digest.timezone) else {
+            throw AgentError(.configuration, "\(path).timezone is not a known IANA zone, such as Europe/Zurich.")
+        }
         switch digest.content {
         case .request(let fetch):
             return Digest(digest, token: try token(of: fetch, "\(path).fetch"), zone: zone)
@@ -58,18 +60,6 @@ struct DigestFactory {
             }
             return Digest(digest, token: nil, zone: zone)
         }
-    }
-
-    /// The zone of that name; without a name the machine's, whenever it changes.
-    private func zone(_ name: String?, _ setting: String) throws(AgentError) -> @Sendable () -> any TimeZoneRules {
-        guard let name else {
-            let local = LocalZone()
-            return { local.current }
-        }
-        guard let known = FoundationTimeZone(identifier: name) else {
-            throw AgentError(.configuration, "\(setting) is not a known IANA zone, such as Europe/Zurich.")
-        }
-        return { known }
     }
 
     /// Receivers of events. Those with the same request share one receiver.

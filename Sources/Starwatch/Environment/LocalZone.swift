@@ -22,6 +22,17 @@ package struct LocalZone: Sendable {
         return FixedZone.utc
     }
 
+    /// The zone of a setting: the one of that name, and without a name the machine's, whenever it changes. `nil` for an
+    /// unknown name.
+    static func zone(named name: String?) -> (@Sendable () -> any TimeZoneRules)? {
+        guard let name else {
+            let local = LocalZone()
+            return { local.current }
+        }
+        guard let known = FoundationTimeZone(identifier: name) else { return nil }
+        return { known }
+    }
+
     private var linked: String? {
         guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: link),
             let folder = target.range(of: "zoneinfo/")

@@ -81,6 +81,14 @@ package struct OutboxMetrics: Sendable {
         .gauge("starwatch_sink_backlog_rows", unit: .rows, "Changes of open notifications that wait for a sink."),
         by: .sink
     )
+    package let sinkHeld = MetricRegistry.current.gauges(
+        .gauge(
+            "starwatch_sink_held_rows",
+            unit: .rows,
+            "Changes that a sink's quiet_hours or deliver_at hold, among those that wait for it."
+        ),
+        by: .sink
+    )
     package let sinkLastSuccess = MetricRegistry.current.gauges(
         .gauge(
             "starwatch_sink_last_success_timestamp_seconds",

@@ -203,6 +203,7 @@ package final class AgentProcess: Sendable {
         func slot(
             _ sink: any NotificationSink,
             _ policy: SinkPolicy = SinkPolicy(),
+            times: SinkTimes? = nil,
             isOfAccounts: Bool = false
         ) -> SinkSlot {
             SinkSlot(
@@ -210,13 +211,14 @@ package final class AgentProcess: Sendable {
                 label: metrics.sinkNames[sink.name]!,
                 target: metrics.circuitNames[sink.name]!,
                 policy: policy,
+                times: times,
                 isOfAccounts: isOfAccounts
             )
         }
         let configured = zip(parts.sinks, options.delivery.sinks).map { sink, settings in
             var policy = SinkPolicy(isRequired: settings.isRequired, giveUpAfter: settings.giveUpAfter)
             policy.takesCanaries = settings.takesCanaries
-            let slot = slot(sink, policy, isOfAccounts: settings.isOfAccounts)
+            let slot = slot(sink, policy, times: SinkTimes(settings), isOfAccounts: settings.isOfAccounts)
             let former = previous?.options.delivery.sinks.first { $0.name == settings.name }
             if let previous, former?.kind == settings.kind, former?.caFile == settings.caFile,
                 let same = previous.process.sinks.first(where: { $0.name == sink.name })

@@ -107,7 +107,9 @@ struct MetricsReporter: Sendable {
         outbox.imbalance[.new].set(Double(snapshot.imbalance.new))
         outbox.publish(totals: snapshot.totals)
         for sink in process.sinks {
-            outbox.sinkBacklog[sink.label].set(Double(snapshot.backlogs[sink.name]?.rows ?? 0))
+            let backlog = snapshot.backlogs[sink.name]
+            outbox.sinkBacklog[sink.label].set(Double(backlog?.rows ?? 0))
+            outbox.sinkHeld[sink.label].set(Double(backlog?.held(at: runtime.dispatcher.now)?.rows ?? 0))
         }
         // Of many accounts, the last cycle of any is what the metrics have.
         guard fleet == nil else { return }

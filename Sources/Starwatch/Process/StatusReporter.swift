@@ -210,6 +210,9 @@ struct StatusReporter: Sendable {
                 nextAttempt: clock.local(next).iso8601
             )
             wait.changes = backlog.rows
+            if let held = backlog.held(at: now) {
+                (wait.held, wait.heldUntil) = (held.rows, clock.local(held.until).iso8601)
+            }
             waiting[sink.name] = wait
         }
         return waiting

@@ -34,7 +34,7 @@ extension ConfigurationTable {
     }
 
     /// Times of the day, 1 to 24, each once.
-    private static var times: Rule<[DayTime]> {
+    static var times: Rule<[DayTime]> {
         Rule<[String]>.list.map(to: { "[\($0.map { "\"\($0)\"" }.joined(separator: ", "))]" }) { texts, field in
             let times = texts.compactMap(DayTime.init)
             guard times.count == texts.count else {

@@ -61,7 +61,7 @@ extension ConfigurationTable {
         [
             Entry("required", \.isRequired, as: .flag, "false: changes do not wait for this sink"),
             Entry("give_up_after", \.giveUpAfter, as: .duration(.seconds(1)), "outage after which it is a dead letter"),
-        ]
+        ] + HourRules.settings
     }
 
     /// The further settings of a sink of a kind.
@@ -181,6 +181,7 @@ extension ConfigurationTable {
         for setting in settings { setting.read(&draft, section) }
         if kind == .webhook { WebhookRules.check(draft, section) }
         if kind == .email { MailRules.check(section) }
+        HourRules.check(section)
         if others.contains(where: { $0.name == draft.name }) {
             section.report("is the name of another sink; choose a different one.", at: "name")
         }

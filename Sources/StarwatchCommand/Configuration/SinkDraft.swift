@@ -1,4 +1,5 @@
 import Starwatch
+import StarwatchCore
 
 /// A sink as the file writes it: flat, with the settings of every kind and their defaults.
 struct SinkDraft {
@@ -25,6 +26,9 @@ struct SinkDraft {
     var timeout = Duration.seconds(10)
     var isRequired = true
     var giveUpAfter: Duration?
+    var quietHours: QuietHours?
+    var deliverAt: [DayTime]?
+    var timezone: String?
     var takesCanaries = false
     var includesAccount = false
     var body: BodyFile?
@@ -34,8 +38,13 @@ struct SinkDraft {
     init(_ sink: SinkOptions) {
         (name, isRequired, giveUpAfter) = (sink.name, sink.isRequired, sink.giveUpAfter)
         (caFile, proxy, takesCanaries) = (sink.caFile, sink.proxy, sink.takesCanaries)
-        includesAccount = sink.includesAccount
         body = sink.bodyFile.map { BodyFile(path: $0, template: sink.body) }
+        (includesAccount, timezone) = (sink.includesAccount, sink.timezone)
+        switch sink.hours {
+        case .quiet(let hours): quietHours = hours
+        case .deliverAt(let times): deliverAt = times
+        case nil: break
+        }
         switch sink.kind {
         case .stdout: kind = .stdout
         case .log: kind = .log
@@ -77,8 +86,9 @@ struct SinkDraft {
         var options = SinkOptions(name: name, kind: kind)
         (options.isRequired, options.giveUpAfter) = (isRequired, giveUpAfter)
         (options.caFile, options.proxy, options.takesCanaries) = (caFile, proxy, takesCanaries)
-        options.includesAccount = includesAccount
         (options.body, options.bodyFile) = (body?.template, body?.path)
+        (options.includesAccount, options.timezone) = (includesAccount, timezone)
+        options.hours = quietHours.map { .quiet($0) } ?? deliverAt.map { .deliverAt($0) }
         return options
     }
 

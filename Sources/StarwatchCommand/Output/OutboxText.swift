@@ -18,10 +18,13 @@ enum OutboxText {
     }
 
     /// The state, with the reason why nobody gets it, `dead (unreadable)`, or with the sinks that did not get a finished
-    /// row, `acknowledged (not hook)`.
+    /// row, `acknowledged (not hook)`, or with those that hold it, `claimed (phone from 2026-01-02T07:00:00Z)`.
     private static func state(_ row: OutboxEntry) -> String {
         if let reason = row.reason { return "\(row.state.rawValue) (\(reason.phrase))" }
-        guard row.state != .dead, let sinks = row.undeliveredTo else { return row.state.rawValue }
+        guard row.state != .dead, let sinks = row.undeliveredTo else {
+            guard let holders = row.heldBy, let until = row.heldUntil else { return row.state.rawValue }
+            return "\(row.state.rawValue) (\(holders.joined(separator: ", ")) from \(until))"
+        }
         return "\(row.state.rawValue) (not \(sinks.joined(separator: ", ")))"
     }
 

@@ -134,7 +134,8 @@ enum StatusText {
             let isDue = Timestamp(iso8601: wait.since).map { $0 <= now } ?? true
             let lasting = isDue ? " for \(duration(since: wait.since, now))" : ""
             let next = RelativeTime.text(wait.nextAttempt, now: now)
-            return ("Waiting", "\(count) for sink \(sink)\(lasting) (next attempt \(next))")
+            let held = wait.held.map { $0 == 1 ? "; its hours hold 1 change" : "; its hours hold \($0) changes" } ?? ""
+            return ("Waiting", "\(count) for sink \(sink)\(lasting) (next attempt \(next)\(held))")
         }
         let counts = ["\(day.stored) stored", "\(day.delivered) delivered", "\(day.acknowledged) acknowledged"]
         let head: [(String, String)] = [

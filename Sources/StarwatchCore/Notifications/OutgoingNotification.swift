@@ -29,6 +29,9 @@ package struct OutgoingNotification: Sendable, Hashable, Identifiable {
         self.payload = payload
     }
 
+    /// Whether the hours of a sink hold it, as ``NotificationMessage/canBeHeld``.
+    package var canBeHeld: Bool { NotificationMessage(json: payload)?.canBeHeld ?? false }
+
     package init(_ message: NotificationMessage) {
         self.init(
             id: message.id,

@@ -10,6 +10,8 @@ package struct ChangeWaitFacts: Sendable {
         package var rejections = 0
         /// The reason why the sink itself is not tried; `nil` if it is.
         package var pause: SinkPause?
+        /// The moment until which the sink's hours hold notifications; `nil` outside them.
+        package var opensAt: Timestamp?
 
         package init(name: String, nextAttemptAt: Timestamp) {
             self.name = name
@@ -106,6 +108,9 @@ package struct ChangeWaitFacts: Sendable {
             if let lease = sink.leasedUntil, lease > now { return ChangeWait(.attempt, until: lease, sink: sink.name) }
             let until = max(sink.nextAttemptAt, sink.pause?.until ?? sink.nextAttemptAt)
             guard until > now else { return ChangeWait(.dispatch, sink: sink.name) }
+            if sink.opensAt == until, sink.nextAttemptAt == until {
+                return ChangeWait(.sinkHours, until: until, sink: sink.name)
+            }
             let reason: ChangeWait.Reason =
                 switch sink.pause {
                 case .circuit: .sinkCircuit
@@ -164,6 +169,7 @@ package struct ChangeWait: Sendable, Hashable {
         case sinkBackoff = "sink_backoff"
         case sinkCircuit = "sink_circuit"
         case sinkRetryAfter = "sink_retry_after"
+        case sinkHours = "sink_hours"
         case rejected
         case acknowledgement
         case ackRetry = "ack_retry"
@@ -203,6 +209,7 @@ package struct ChangeWait: Sendable, Hashable {
         case .sinkBackoff: "\(sink) was unreachable and is tried again."
         case .sinkCircuit: "\(sink) is down; its circuit is open."
         case .sinkRetryAfter: "\(sink) asked for a wait."
+        case .sinkHours: "\(sink) holds notifications now (quiet_hours or deliver_at)."
         case .rejected: "\(sink) rejected the notification and is tried again."
         case .acknowledgement: "It is delivered; the next acknowledgement pass takes it."
         case .ackRetry: "The server did not take its batch of acknowledgements, which is sent again."

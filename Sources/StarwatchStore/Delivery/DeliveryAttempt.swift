@@ -52,12 +52,15 @@ extension DeliveryRows {
         )
     }
 
-    /// The attempts of a notification, in their order.
+    /// The attempts of a notification, and of those that brought it to a sink, in their order.
     func attempts(of notification: Int64) throws -> [StoredAttempt] {
         try db.all(
             """
-            SELECT sink, number, started_at, finished_at, result, reason, cause, next_attempt_at FROM delivery_attempts
-            WHERE notification_id = ? ORDER BY finished_at, sink, number
+            SELECT a.sink, a.number, a.started_at, a.finished_at, a.result, a.reason, a.cause, a.next_attempt_at
+            FROM delivery_attempts a WHERE a.notification_id = ?1 OR a.notification_id IN
+                (SELECT n.id FROM deliveries d JOIN notifications n ON n.token = d.carried_by
+                WHERE d.notification_id = ?1 AND d.sink = a.sink)
+            ORDER BY a.finished_at, a.sink, a.number
             """,
             [notification]
         ) { row in

@@ -72,18 +72,45 @@ extension NotificationRows {
             WHERE state = 'open' AND repeats = (SELECT token FROM notifications WHERE id = ?1))
         """
 
-    /// Makes a notification and its repetitions anew without their discarded rows, under the same ids. Does nothing if
-    /// they list exactly the rest.
+    /// The open notifications that bring a notification to sinks, together with others.
+    private static let carriers = """
+        (SELECT id FROM notifications WHERE state = 'open' AND token IN
+            (SELECT carried_by FROM deliveries WHERE notification_id = ?1 AND carried_by IS NOT NULL))
+        """
+
+    /// Makes a notification, its repetitions and those that bring it to sinks anew without their discarded rows, under the
+    /// same ids. Does nothing if they list exactly the rest.
     func renew(_ notification: Int64, of stream: Int64, _ now: Timestamp, _ make: NotificationRenewal) throws {
+        try renew(Self.withRepetitions, of: notification, stream, now, make)
+        try renewCarriers(of: notification, of: stream, now, make)
+    }
+
+    /// Makes the notifications that bring a notification to sinks anew. One that brought only discarded rows is cancelled.
+    func renewCarriers(of notification: Int64, of stream: Int64, _ now: Timestamp, _ make: NotificationRenewal) throws {
+        try renew(Self.carriers, of: notification, stream, now, make) { try cancelOpen("(SELECT ?1)", $0, now) }
+    }
+
+    /// - Parameters:
+    ///   - notifications: The SQL of the row ids, of the argument `?1`.
+    ///   - empty: Called with the row id of each that has no row left.
+    private func renew(
+        _ notifications: String,
+        of notification: Int64,
+        _ stream: Int64,
+        _ now: Timestamp,
+        _ make: NotificationRenewal,
+        empty: (Int64) throws -> Void = { _ in }
+    ) throws {
         let found: [(id: Int64, stream: StreamKey, message: NotificationMessage)?] = try db.all(
             """
             SELECT \(Self.outgoingColumns) FROM notifications n JOIN streams s ON s.id = n.stream_id
-            WHERE n.id IN \(Self.withRepetitions)
+            WHERE n.id IN \(notifications)
             """,
             [notification]
         ) { row in try message(row).map { (try row["id"], try db.streams.stream(row), $0) } }
         for case let (id, key, message)? in found {
             let remainder = try remainder(of: message, notification, of: stream, poll: key.poll)
+            if remainder.discarded.count == message.changes.count { try empty(id) }
             guard message.count != message.changes.count || !remainder.discarded.isEmpty,
                 let (renewed, shortlink) = make(remainder)
             else { continue }
@@ -97,7 +124,8 @@ extension NotificationRows {
         }
     }
 
-    /// - Parameter notification: The notification that the rows belong to. A repetition has none of its own.
+    /// - Parameter notification: The notification that the rows belong to. A repetition has none of its own, and one that
+    ///   brings others to a sink has theirs.
     private func remainder(
         of message: NotificationMessage,
         _ notification: Int64,
@@ -109,9 +137,10 @@ extension NotificationRows {
             """
             SELECT jwt_id, is_offer, state = 'cancelled' OR coalesce(reason, '') = '\(RowReason.discarded.rawValue)' AS is_discarded
             FROM notification_outbox
-            WHERE stream_id = ? AND jwt_id IN (SELECT value FROM json_each(?)) AND notification_id = ?
+            WHERE stream_id = ?1 AND jwt_id IN (SELECT value FROM json_each(?2)) AND (notification_id = ?3
+                OR notification_id IN (SELECT notification_id FROM deliveries WHERE carried_by = ?4))
             """,
-            [stream, jsonArray(message.changes.map(\.jwtID)), notification]
+            [stream, jsonArray(message.changes.map(\.jwtID)), notification, message.id]
         )
         while let row = try rows.next() {
             let id: JWTID = try row["jwt_id"]
@@ -143,7 +172,7 @@ extension NotificationRows {
     }
 
     /// The message in a row of ``outgoingColumns``; `nil` if it cannot be read.
-    private func message(_ row: SQLRow) -> NotificationMessage? {
+    func message(_ row: SQLRow) -> NotificationMessage? {
         (try? db.opened(row["payload"] as Data, .notificationPayload, row: try row["token"])).flatMap {
             NotificationMessage(json: $0)
         }

@@ -22,6 +22,14 @@ extension NotificationRows {
     /// its text cannot be made again.
     func setAside(notification id: Int64, of stream: Int64, _ now: Timestamp) throws {
         db.context.unreadable += 1
+        // What it brings to a sink goes there with another one.
+        try db.run(
+            """
+            UPDATE deliveries SET carried_by = NULL WHERE state = 'pending' AND carried_by =
+                (SELECT token FROM notifications WHERE id = ?)
+            """,
+            [id]
+        )
         let isTaken = try db.deliveries.list(of: id).contains { $0.state == .ok }
         if !isTaken, try makesAnew(id, of: stream, now) {
             try db.run(

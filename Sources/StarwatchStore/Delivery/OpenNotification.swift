@@ -40,10 +40,15 @@ package enum DeliveryOutcome: Sendable, Hashable {
     case unavailable(nextAttemptAt: Timestamp)
     /// Not sent, because the sink's circuit is open or the sink asked for a wait. Does not count as an attempt.
     case postponed(until: Timestamp)
+    /// Not sent, because of the sink's hours. Does not count as an attempt, and the sink is not due meanwhile.
+    case held(until: Timestamp)
     /// The sink was down for too long, at an attempt or while its circuit is open. No further attempt is made.
     case givenUp(isAttempt: Bool)
     /// The sink is permanently gone (410). The notification is left to the other sinks.
     case gone
+
+    /// How long the sink's hours hold it.
+    func hold(from now: Timestamp) -> Duration { if case .held(let until) = self { until - now } else { .zero } }
 }
 
 /// The state of a notification after an attempt.
@@ -59,6 +64,17 @@ package enum DeliveryResult: Sendable, Hashable {
     case dead([JWTID])
     /// Every sink is gone. The rows are pending again.
     case released(rows: Int)
+    /// The results of a notification that brought others to the sink, and of those.
+    case several([DeliveryResult])
+
+    /// The rows that this result delivered.
+    package var deliveredRows: [JWTID] {
+        switch self {
+        case .delivered(let ids): ids
+        case .several(let results): results.flatMap(\.deliveredRows)
+        case .stale, .waiting, .dead, .released: []
+        }
+    }
 }
 
 /// The rows of one stream that wait to be claimed.

@@ -19,6 +19,7 @@ extension StoreDeliveries {
     ///   - limit: The largest number of rows to claim.
     ///   - leaseUntil: The end of the caller's lease on the tickets.
     ///   - sinks: The sinks to deliver to. Without sinks nothing is claimed.
+    ///   - held: The sinks among them that hold the notifications, each with the moment of their delivery.
     ///   - make: Renders the rows of one notification from local data only. Runs on the store's queue and must
     ///     not block.
     /// - Returns: The notifications with a ticket for every sink; none if no row is pending or another identity is
@@ -29,6 +30,7 @@ extension StoreDeliveries {
         limit: Int,
         leaseUntil: Timestamp,
         sinks: [String],
+        held: [String: Timestamp] = [:],
         make: @Sendable ([OutboxRow], NotificationPart?) -> (notification: OutgoingNotification, shortlink: Shortlink?)
     ) async throws(StoreError) -> [OpenNotification] {
         guard !sinks.isEmpty else { return [] }
@@ -37,6 +39,7 @@ extension StoreDeliveries {
             guard try !isLeaving && db.identity.isActive(stream.account) else { return [] }
             let rows = try db.deliveries.pending(stream, id, limit: limit, now: now)
             guard !rows.isEmpty else { return [] }
+            let open = sinks.filter { held[$0] == nil }
             let notifications = try NotificationPart.split(rows).map { rows, part in
                 let (outgoing, shortlink) = make(rows, part)
                 let notification = try db.notifications.insert(outgoing, id, now)
@@ -47,11 +50,14 @@ extension StoreDeliveries {
                 try db.deliveries.claim(rows, as: notification)
                 try db.notifications.insertDeliveries(
                     of: notification,
-                    to: sinks,
+                    to: open,
                     dueAt: now,
                     leasedUntil: leaseUntil,
                     now: now
                 )
+                for (sink, opening) in held.sorted(by: { $0.key < $1.key }) {
+                    try db.notifications.insertDeliveries(of: notification, to: [sink], dueAt: opening, now: now)
+                }
                 return outgoing
             }
             try db.run(
@@ -67,7 +73,7 @@ extension StoreDeliveries {
                     outgoing: outgoing,
                     stream: stream,
                     renewals: store.memory.renewals.load(ordering: .relaxed),
-                    tickets: sinks.map {
+                    tickets: open.map {
                         DeliveryTicket(
                             notification: outgoing.id,
                             stream: stream,
@@ -93,7 +99,10 @@ extension StoreDeliveries {
         leaseUntil: Timestamp,
         limit: Int = 100
     ) async throws(StoreError) -> [OpenNotification] {
-        let due = "d.state = 'pending' AND d.next_attempt_at <= ?1 AND (d.leased_until IS NULL OR d.leased_until <= ?1)"
+        let due = """
+            d.state = 'pending' AND d.carried_by IS NULL AND d.next_attempt_at <= ?1
+                AND (d.leased_until IS NULL OR d.leased_until <= ?1)
+            """
         return try await store.write(.claim, of: account) { db in
             guard !db.context.permits.isLeaving(account) else { return [] }
             let found: [(id: Int64, stream: Int64, content: (OutgoingNotification, StreamKey)?)] = try db.all(
@@ -175,7 +184,7 @@ extension StoreDeliveries {
                 SELECT min(\(DeliveryRows.nextAt)) FROM streams s
                 CROSS JOIN notifications n ON n.stream_id = s.id
                 CROSS JOIN deliveries d ON d.notification_id = n.id
-                WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending'
+                WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' AND d.carried_by IS NULL
                 """,
                 [db.key(account)]
             )
@@ -282,16 +291,18 @@ extension DeliveryRows {
         let found: [(sink: String, backlog: SinkBacklog)] = try db.all(
             """
             SELECT d.sink, count(*) AS count, sum(n.row_count) AS rows, min(d.due_since) AS oldest,
-                min(\(Self.nextAt)) AS next
+                min(\(Self.nextAt)) AS next, sum(CASE WHEN \(Self.isHeld) THEN n.row_count ELSE 0 END) AS held,
+                min(CASE WHEN \(Self.isHeld) THEN d.next_attempt_at END) AS opens
             FROM notifications n CROSS JOIN deliveries d ON d.notification_id = n.id
-            WHERE n.state = 'open' AND d.state = 'pending' GROUP BY d.sink
+            WHERE n.state = 'open' AND d.state = 'pending' AND d.carried_by IS NULL GROUP BY d.sink
             """
         ) { row in
             let backlog = SinkBacklog(
                 notifications: try row["count"],
                 rows: try row["rows"],
                 oldestDue: try row["oldest"],
-                nextAttempt: try row["next"]
+                nextAttempt: try row["next"],
+                held: try (row["opens"] as Timestamp?).map { SinkBacklog.Held(rows: try row["held"], until: $0) }
             )
             return (try row["sink"], backlog)
         }

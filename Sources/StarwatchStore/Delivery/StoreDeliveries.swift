@@ -49,6 +49,7 @@ package struct StoreDeliveries: Sendable {
             case .givenUp(let isAttempt): (state, next, attempts) = (.givenUp, now, isAttempt ? 1 : 0)
             case .unavailable(let at): (state, next) = (.pending, at)
             case .postponed(let until): (state, next, attempts) = (.pending, until, 0)
+            case .held(let until): (state, next, attempts) = (.pending, until, 0)
             case .rejected(let at):
                 rejections += 1
                 (state, next) = (rejections >= maxRetries ? .rejected : .pending, at)
@@ -56,12 +57,14 @@ package struct StoreDeliveries: Sendable {
             let recorded = try db.changed(
                 """
                 UPDATE deliveries SET state = ?, leased_until = NULL, attempts = attempts + ?, rejections = ?,
-                    next_attempt_at = ?, updated_at = ?, reason = CASE WHEN ? THEN ? ELSE coalesce(?, reason) END
+                    next_attempt_at = ?, updated_at = ?, reason = CASE WHEN ? THEN ? ELSE coalesce(?, reason) END,
+                    due_since = due_since + ?
                 WHERE notification_id = ? AND sink = ? AND state = 'pending' AND lease = ?
                 """,
                 [
                     state.rawValue, attempts, rejections, next.milliseconds, now.milliseconds, attempts > 0,
-                    reason?.description, reason?.description, id, ticket.sink, ticket.lease,
+                    reason?.description, reason?.description, outcome.hold(from: now).wholeMilliseconds, id,
+                    ticket.sink, ticket.lease,
                 ]
             )
             guard recorded == 1 else { return .stale }
@@ -72,12 +75,16 @@ package struct StoreDeliveries: Sendable {
                 try db.run(
                     """
                     UPDATE notification_outbox SET retry_count = ?1
-                    WHERE state = 'claimed' AND +stream_id = ?2 AND notification_id = ?3 AND retry_count < ?1
+                    WHERE state = 'claimed' AND +stream_id = ?2 AND retry_count < ?1 AND notification_id IN
+                        (SELECT ?3 UNION ALL SELECT notification_id FROM deliveries WHERE carried_by = ?4 AND sink = ?5)
                     """,
-                    [rejections, stream, id]
+                    [rejections, stream, id, ticket.notification, ticket.sink]
                 )
             }
-            return try db.deliveries.settle(id, stream, now)
+            let result = try db.deliveries.settle(id, stream, now)
+            guard state != .pending else { return result }
+            let carried = try db.deliveries.finishCarried(by: ticket, as: state, reason: reason, stream, now)
+            return carried.isEmpty ? result : .several([result] + carried)
         }
     }
 
@@ -233,13 +240,20 @@ struct DeliveryRows {
         ) == 1
     }
 
-    /// The state of a notification at every sink, by its row id.
+    /// The state of a notification at every sink, by its row id. A notification that another one brings to a sink has the
+    /// attempts of that one.
     func list(of notification: Int64?) throws -> [SinkStatus] {
         guard let notification else { return [] }
         return try db.all(
             """
-            SELECT sink, state, attempts, rejections, next_attempt_at, updated_at, reason FROM deliveries
-            WHERE notification_id = ? ORDER BY sink
+            SELECT d.sink, d.state, coalesce(c.attempts, d.attempts) AS attempts,
+                coalesce(c.rejections, d.rejections) AS rejections,
+                coalesce(c.next_attempt_at, d.next_attempt_at) AS next_attempt_at, d.updated_at,
+                coalesce(c.reason, d.reason) AS reason
+            FROM deliveries d
+            LEFT JOIN notifications n ON n.token = d.carried_by
+            LEFT JOIN deliveries c ON c.notification_id = n.id AND c.sink = d.sink
+            WHERE d.notification_id = ? ORDER BY d.sink
             """,
             [notification]
         ) { row in

@@ -119,6 +119,7 @@ private struct DiscardedRows {
                 try db.notifications.renew(notification, of: stream, now, make)
             } else {
                 try db.notifications.cancel(notification, isLost: isLost, now)
+                try db.notifications.renewCarriers(of: notification, of: stream, now, make)
             }
         }
     }

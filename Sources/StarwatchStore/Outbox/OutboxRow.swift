@@ -24,6 +24,10 @@ package struct OutboxRow: Sendable, Hashable, Identifiable {
     package let runID: String
     /// The sinks that rejected it too often or were given up, by name.
     package var undeliveredTo: [String] = []
+    /// The sinks whose hours hold its notification, or held it until ``heldUntil``, by name.
+    package var heldBy: [String] = []
+    /// The moment when the first of ``heldBy`` opens.
+    package var heldUntil: Timestamp?
     /// The fields that changed since the plan was last seen; `nil` if no earlier state is known, and in lists.
     package var changedFields: FieldChanges?
     /// The poll that announced the same claim; `nil` for another reason, or if that row is gone.
@@ -115,7 +119,14 @@ extension OutboxRow {
             (SELECT t.poll FROM streams t CROSS JOIN notification_outbox p ON p.stream_id = t.id AND p.jwt_id = o.jwt_id
             WHERE t.account = s.account AND t.server = s.server AND t.id <> s.id
                 AND coalesce(p.reason, '') <> '\(RowReason.announced.rawValue)'
-            ORDER BY p.origin = 'bootstrap', p.id LIMIT 1) END AS announced_by
+            ORDER BY p.origin = 'bootstrap', p.id LIMIT 1) END AS announced_by,
+        (SELECT group_concat(d.sink) \(held)) AS held_by, (SELECT min(d.next_attempt_at) \(held)) AS held_until
+        """
+
+    /// The held deliveries of a row.
+    private static let held = """
+        FROM notifications n JOIN deliveries d ON d.notification_id = n.id
+        WHERE n.id = o.notification_id AND d.state = 'pending' AND d.carried_by IS NULL AND \(DeliveryRows.isHeld)
         """
 
     /// The condition of finished rows that an optional sink did not get. Of the rows that a required sink did not get,
@@ -152,6 +163,12 @@ extension OutboxRow {
         finishedAt = try row["finished_at"]
         runID = try row["run_id"]
         announcedBy = try row["announced_by"]
-        undeliveredTo = (try row["undelivered_to"] as String? ?? "").split(separator: ",").map(String.init).sorted()
+        undeliveredTo = Self.names(try row["undelivered_to"])
+        heldBy = Self.names(try row["held_by"])
+        heldUntil = try row["held_until"]
+    }
+
+    private static func names(_ joined: String?) -> [String] {
+        (joined ?? "").split(separator: ",").map(String.init).sorted()
     }
 }

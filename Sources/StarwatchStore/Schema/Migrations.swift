@@ -69,7 +69,22 @@ enum Migrations {
     private static let sinkResults = """
         ALTER TABLE deliveries RENAME TO deliveries_2;
         DROP INDEX idx_deliveries_finished;
-        \(Tables.deliveries)
+        CREATE TABLE deliveries (
+            notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
+            sink TEXT NOT NULL,
+            state TEXT NOT NULL CHECK (state IN ('pending', 'ok', 'rejected', 'given_up', 'gone', 'cancelled')),
+            lease INTEGER NOT NULL DEFAULT 0,
+            leased_until INTEGER,
+            attempts INTEGER NOT NULL DEFAULT 0,
+            rejections INTEGER NOT NULL DEFAULT 0,
+            due_since INTEGER NOT NULL,
+            next_attempt_at INTEGER NOT NULL,
+            updated_at INTEGER NOT NULL,
+            reason TEXT,
+            PRIMARY KEY (notification_id, sink)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX idx_deliveries_finished ON deliveries (updated_at) WHERE state <> 'pending';
+        CREATE INDEX idx_deliveries_lost ON deliveries (notification_id) WHERE state IN ('rejected', 'given_up');
         INSERT INTO deliveries (notification_id, sink, state, lease, leased_until, attempts, rejections, due_since,
             next_attempt_at, updated_at)
         SELECT d.notification_id, d.sink, d.state, d.lease, d.leased_until, d.attempts, d.rejections, n.created_at,
@@ -248,8 +263,9 @@ enum Migrations {
         manyKeys + totalsOfStarts + progressOfAccounts + Tables.accounts + """
             DROP INDEX idx_outbox_age;
             DROP INDEX idx_outbox_priority;
+            ALTER TABLE deliveries ADD COLUMN carried_by TEXT;
 
-            """ + Tables.waitingRows
+            """ + Tables.waitingRows + Tables.carriedDeliveries
 
     /// Keys of many accounts: no largest id, and an index by account. The check is removed as those of version 6.
     private static let manyKeys =

@@ -39,11 +39,13 @@ package enum Schema {
     /// The condition of `idx_deliveries_lost`.
     static let isLost = "state IN ('rejected', 'given_up')"
 
-    /// The rows of each notification, now and before.
+    /// The rows of each notification, now and before, also of those that it brings to a sink.
     static let announcements = """
         (SELECT id AS row_id, notification_id FROM notification_outbox WHERE notification_id IS NOT NULL
             UNION SELECT row_id, notification_id FROM former_states
-            WHERE row_id IS NOT NULL AND notification_id IS NOT NULL)
+            WHERE row_id IS NOT NULL AND notification_id IS NOT NULL
+            UNION SELECT o.id, n.id FROM deliveries d JOIN notifications n ON n.token = d.carried_by
+            JOIN notification_outbox o ON o.notification_id = d.notification_id WHERE d.carried_by IS NOT NULL)
         """
 
     /// Creates the tables or migrates them to the newest version; for a host's database, checks the version.

@@ -26,7 +26,8 @@ extension Tables {
         """
 
     /// The result of each sink, and the reason for its last failure: a ``FailureReason`` as text; NULL if it has not
-    /// failed, or only before version 3.
+    /// failed, or only before version 3. `carried_by` is the token of the notification that brings this one to the sink,
+    /// together with others; NULL if it goes alone.
     static let deliveries = """
         CREATE TABLE deliveries (
             notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
@@ -40,10 +41,16 @@ extension Tables {
             next_attempt_at INTEGER NOT NULL,
             updated_at INTEGER NOT NULL,
             reason TEXT,
+            carried_by TEXT,
             PRIMARY KEY (notification_id, sink)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX idx_deliveries_finished ON deliveries (updated_at) WHERE state <> 'pending';
         CREATE INDEX idx_deliveries_lost ON deliveries (notification_id) WHERE state IN ('rejected', 'given_up');
+
+        """ + carriedDeliveries
+
+    static let carriedDeliveries = """
+        CREATE INDEX idx_deliveries_carried ON deliveries (carried_by) WHERE carried_by IS NOT NULL;
 
         """
 

@@ -166,6 +166,8 @@ struct StoryRows {
         try rows(
             """
             notification_id = ?1 OR id IN (SELECT row_id FROM former_states WHERE notification_id = ?1)
+                OR notification_id IN (SELECT d.notification_id FROM notifications n
+                    JOIN deliveries d ON d.carried_by = n.token WHERE n.id = ?1)
             ORDER BY id LIMIT ?2
             """,
             [id, StoreStories.rowLimit]

@@ -61,9 +61,10 @@ CREATE TABLE deliveries (
     next_attempt_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     reason TEXT,
+    carried_by TEXT,
     PRIMARY KEY (notification_id, sink)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "deliveries" VALUES(1,'file','ok',1,NULL,1,0,1795782875186,1795782875188,1795782875188,NULL);
+INSERT INTO "deliveries" VALUES(1,'file','ok',1,NULL,1,0,1795782875186,1795782875188,1795782875188,NULL,NULL);
 CREATE TABLE delivery_attempts (
     notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
     sink TEXT NOT NULL,
@@ -498,6 +499,7 @@ CREATE INDEX idx_notifications_finished ON notifications (finished_at) WHERE sta
 CREATE INDEX idx_notifications_repeats ON notifications (repeats) WHERE repeats IS NOT NULL;
 CREATE INDEX idx_deliveries_finished ON deliveries (updated_at) WHERE state <> 'pending';
 CREATE INDEX idx_deliveries_lost ON deliveries (notification_id) WHERE state IN ('rejected', 'given_up');
+CREATE INDEX idx_deliveries_carried ON deliveries (carried_by) WHERE carried_by IS NOT NULL;
 CREATE INDEX idx_shortlinks_notification ON shortlinks (notification_id);
 CREATE INDEX idx_shortlinks_expiry ON shortlinks (expires_at);
 CREATE INDEX idx_staleness_notification ON staleness_notices (notification_id);

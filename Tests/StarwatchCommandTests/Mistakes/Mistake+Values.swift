@@ -52,6 +52,48 @@ extension Mistake {
             ["starwatch.yaml:1: sinks: there is no such setting here; did you mean \"delivery.sinks\"?"]
         ),
         Mistake(
+            "quiet hours without an end",
+            "delivery:\n  sinks:\n    - {name: a, kind: log, quiet_hours: \"22:00\"}\n",
+            [
+                "starwatch.yaml:3: delivery.sinks[0].quiet_hours: must be two times of the day such as \"22:00-07:00\"."
+            ]
+        ),
+        Mistake(
+            "quiet hours of a whole day",
+            "delivery:\n  sinks:\n    - name: a\n      kind: log\n      quiet_hours: 07:00-07:00\n",
+            [
+                "starwatch.yaml:5: delivery.sinks[0].quiet_hours: must begin and end at different times of the day, such as \"22:00-07:00\"."
+            ]
+        ),
+        Mistake(
+            "quiet hours and times",
+            "delivery:\n  sinks:\n    - {name: a, kind: log, quiet_hours: 22:00-07:00, deliver_at: [\"08:00\"]}\n",
+            [
+                "starwatch.yaml:3: delivery.sinks[0].quiet_hours: cannot be combined with deliver_at; remove one of the two."
+            ]
+        ),
+        Mistake(
+            "time of delivery",
+            "delivery:\n  sinks:\n    - {name: a, kind: log, deliver_at: [\"8:00\"]}\n",
+            [
+                "starwatch.yaml:3: delivery.sinks[0].deliver_at: must be times of the day such as \"08:00\", in quotes."
+            ]
+        ),
+        Mistake(
+            "zone without hours",
+            "delivery:\n  sinks:\n    - {name: a, kind: log, timezone: Europe/Zurich}\n",
+            [
+                "starwatch.yaml:3: delivery.sinks[0].timezone: needs quiet_hours or deliver_at; add one or remove this setting."
+            ]
+        ),
+        Mistake(
+            "zone of quiet hours",
+            "delivery:\n  sinks:\n    - {name: a, kind: log, quiet_hours: 22:00-07:00, timezone: Europe/Zürich}\n",
+            [
+                "starwatch.yaml:3: delivery.sinks[0].timezone: must be a time zone of the IANA database, such as Europe/Berlin; did you mean \"Europe/Zurich\"?"
+            ]
+        ),
+        Mistake(
             "canary of a sink that people read",
             "delivery:\n  sinks:\n    - name: a\n      kind: stdout\n      canary: true\n",
             [

@@ -184,10 +184,12 @@ CREATE TABLE deliveries (
     next_attempt_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     reason TEXT,
+    carried_by TEXT,
     PRIMARY KEY (notification_id, sink)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX idx_deliveries_finished ON deliveries (updated_at) WHERE state <> 'pending';
 CREATE INDEX idx_deliveries_lost ON deliveries (notification_id) WHERE state IN ('rejected', 'given_up');
+CREATE INDEX idx_deliveries_carried ON deliveries (carried_by) WHERE carried_by IS NOT NULL;
 CREATE TABLE shortlinks (
     token TEXT PRIMARY KEY,
     notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,

@@ -39,6 +39,17 @@ import Testing
             }
     }
 
+    @Test func theHoursOfASinkHoldNoCanary() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await agent(world) {
+                $0.delivery.sinks[0].hours = .deliverAt(["08:00"].compactMap(DayTime.init))
+            }
+            try await round(agent)
+            #expect(lines(world, "programs").map(\.canary) == [true])
+            await agent.close()
+        }
+    }
+
     @Test func aCanaryReachesOnlyTheSinksThatAreMarkedAndIsAcknowledgedLocally() async throws {
         try await World.with(.canonical) { world in
             let agent = try await agent(world)

@@ -189,6 +189,7 @@ enum ExpectedFamilies {
         family("starwatch_canary_interval_seconds", "gauge"),
         family("starwatch_canary_last_arrival_timestamp_seconds", "gauge"),
         family("starwatch_sink_disabled", "gauge", sink), family("starwatch_sink_backlog_rows", "gauge", sink),
+        family("starwatch_sink_held_rows", "gauge", sink),
         family("starwatch_sink_last_success_timestamp_seconds", "gauge", sink),
         family("starwatch_freshness_seconds", "histogram", poll),
         family(

@@ -115,7 +115,8 @@ final class Bench {
                 sink: sink,
                 label: metrics.sinkNames[sink.name]!,
                 target: metrics.circuitNames[sink.name]!,
-                policy: SinkPolicy(isRequired: settings.isRequired, giveUpAfter: settings.giveUpAfter)
+                policy: SinkPolicy(isRequired: settings.isRequired, giveUpAfter: settings.giveUpAfter),
+                times: SinkTimes(settings)
             )
         }
         dispatcher = DispatchService(

@@ -16,6 +16,8 @@ package final class SinkSlot: Sendable {
     package let target: ConfiguredName
     /// Whether rows wait for the sink, and when a notification is given up.
     package let policy: SinkPolicy
+    /// When the sink gets notifications of changes; `nil` for at once.
+    let times: SinkTimes?
     /// Whether each account brings the address.
     let isOfAccounts: Bool
     private let hosts: Mutex<SinkHosts>
@@ -33,6 +35,7 @@ package final class SinkSlot: Sendable {
         label: ConfiguredName,
         target: ConfiguredName,
         policy: SinkPolicy = SinkPolicy(),
+        times: SinkTimes? = nil,
         isOfAccounts: Bool = false
     ) {
         self.sink = sink
@@ -40,6 +43,7 @@ package final class SinkSlot: Sendable {
         self.label = label
         self.target = target
         self.policy = policy
+        self.times = times
         self.isOfAccounts = isOfAccounts
         hosts = Mutex(SinkHosts(areOfAccounts: isOfAccounts))
     }

@@ -1,0 +1,24 @@
+package import StarwatchCore
+
+/// The hours of a sink in its time zone.
+package struct SinkTimes: Sendable {
+    let hours: SinkHours
+    /// The present zone. The machine's can change.
+    let zone: @Sendable () -> any TimeZoneRules
+
+    package init(_ hours: SinkHours, zone: @escaping @Sendable () -> any TimeZoneRules) {
+        (self.hours, self.zone) = (hours, zone)
+    }
+
+    /// The hours of a configured sink; `nil` without any. Its ``SinkFactory`` has checked the zone.
+    package init?(_ sink: SinkOptions) {
+        guard let hours = sink.hours, let zone = LocalZone.zone(named: sink.timezone) else { return nil }
+        self.init(hours, zone: zone)
+    }
+
+    /// The moment at which what comes at `time` is delivered; `nil` if that is at once.
+    func opens(after time: Timestamp) -> Timestamp? { hours.opens(after: time, in: zone()) }
+
+    /// The moment at which a notification whose delivery has begun can be tried again; `nil` if that is at once.
+    func resumes(after time: Timestamp) -> Timestamp? { hours.resumes(after: time, in: zone()) }
+}

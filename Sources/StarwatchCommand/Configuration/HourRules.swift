@@ -1,0 +1,34 @@
+import Starwatch
+import StarwatchCore
+
+/// The settings that say when a sink gets notifications, and their rules.
+enum HourRules {
+    @SettingsBuilder<SinkDraft> static var settings: [Entry<SinkDraft>] {
+        Entry("quiet_hours", \.quietHours, as: quietHours, "\"22:00-07:00\": holds changes, then sends them as one")
+        Entry("deliver_at", \.deliverAt, as: ConfigurationTable.times, "[\"08:00\"]: only then, what came since as one")
+        Entry("timezone", \.timezone, as: .text(ValueRules.timezone), "of both; null: this machine's time zone")
+    }
+
+    static func check(_ section: SettingsField) {
+        if section.has("quiet_hours"), section.has("deliver_at") {
+            section.report("cannot be combined with deliver_at; remove one of the two.", at: "quiet_hours")
+        }
+        if section.has("timezone"), !section.has("quiet_hours"), !section.has("deliver_at") {
+            section.report("needs quiet_hours or deliver_at; add one or remove this setting.", at: "timezone")
+        }
+    }
+
+    private static var quietHours: Rule<QuietHours> {
+        Rule<String>.text(problem).map(to: { "\"\($0)\"" }) { text, _ in QuietHours(text) }
+    }
+
+    /// Returns what is wrong with quiet hours, or `nil`.
+    private static func problem(_ text: String) -> String? {
+        if QuietHours(text) != nil { return nil }
+        let times = text.split(separator: "-").compactMap { DayTime(String($0)) }
+        guard times.count == 2, times[0] == times[1] else {
+            return "must be two times of the day such as \"22:00-07:00\"."
+        }
+        return "must begin and end at different times of the day, such as \"22:00-07:00\"."
+    }
+}

@@ -1,0 +1,225 @@
+package import StarwatchCore
+
+/// Notifications that the hours of sinks hold.
+///
+/// A held delivery is due at the moment when its sink opens. At that moment those of one poll become one notification: the
+/// carrier, which has no rows of its own. It brings the others to the sink, and its result there is theirs.
+extension StoreDeliveries {
+    /// Plans the account's held deliveries again, for hours that have changed and for a clock that was set.
+    ///
+    /// - Parameter openings: The moment when each sink opens, `now` for an open one.
+    package func planHeld(
+        of account: DID,
+        openings: [String: Timestamp],
+        now: Timestamp
+    ) async throws(StoreError) {
+        try await store.perform { store throws(StoreError) in
+            let held = try store.direct(.read) { db in try db.deliveries.held(of: account, after: now) }
+            let outdated = Set(held.filter { openings[$0.sink, default: $0.until] != $0.until }.map(\.sink))
+            guard !outdated.isEmpty else { return }
+            try store.write(.edit, of: account) { db in
+                for (sink, opening) in openings where outdated.contains(sink) {
+                    try db.deliveries.plan(heldBy: sink, of: account, at: opening, now)
+                }
+            }
+        }
+    }
+
+    /// Joins the account's notifications of each poll that a sink held until now. Several that are too many for one become
+    /// as few as possible, and a single one stays as it is.
+    ///
+    /// Only those that were never handed to the sink are joined: the sink can know the others by their ids.
+    ///
+    /// - Parameters:
+    ///   - newID: Makes the id of a notification.
+    ///   - make: Renders one. Runs on the store's queue and must not block.
+    /// - Returns: The new notifications, which are due.
+    package func joinHeld(
+        of account: DID,
+        now: Timestamp,
+        newID: @escaping @Sendable () -> String,
+        make: @escaping NotificationRenewal
+    ) async throws(StoreError) -> [OutgoingNotification] {
+        try await store.perform { store throws(StoreError) in
+            let isAny = try store.direct(.read) { db in try db.deliveries.joinable(of: account, now).count > 1 }
+            guard isAny else { return [] }
+            return try store.write(.claim, of: account) { db in
+                guard !db.context.permits.isLeaving(account) else { return [] }
+                return try db.deliveries.join(try db.deliveries.joinable(of: account, now), now, newID, make)
+            }
+        }
+    }
+}
+
+/// A notification that a sink held until now.
+private struct HeldDelivery {
+    let notification: Int64
+    let stream: Int64
+    let sink: String
+}
+
+/// Notifications of a stream that become one.
+private struct HeldGroup: Hashable {
+    let stream: Int64
+    let notifications: [Int64]
+}
+
+extension DeliveryRows {
+    /// The condition of deliveries `d` of notifications `n` that wait, or waited, only for the hours of their sinks.
+    static let isHeld = "(d.due_since > d.updated_at AND n.repeats IS NULL)"
+
+    /// The sinks that hold notifications of an account, with the moments until which they do.
+    fileprivate func held(of account: DID, after now: Timestamp) throws -> [(sink: String, until: Timestamp)] {
+        try db.all(
+            """
+            SELECT DISTINCT d.sink, d.next_attempt_at FROM streams s
+            CROSS JOIN notifications n ON n.stream_id = s.id CROSS JOIN deliveries d ON d.notification_id = n.id
+            WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' AND d.next_attempt_at > ? AND \(Self.isHeld)
+            """,
+            [db.key(account), now.milliseconds]
+        ) { (sink: try $0["sink"], until: try $0["next_attempt_at"]) }
+    }
+
+    /// Moves what a sink holds to another moment. It stays marked as held.
+    fileprivate func plan(heldBy sink: String, of account: DID, at opening: Timestamp, _ now: Timestamp) throws {
+        try db.run(
+            """
+            UPDATE deliveries SET due_since = due_since + ?1 - next_attempt_at, next_attempt_at = ?1
+            WHERE state = 'pending' AND sink = ?2 AND next_attempt_at > ?3 AND due_since > updated_at AND notification_id IN
+                (SELECT n.id FROM notifications n JOIN streams s ON s.id = n.stream_id
+                WHERE s.account = ?4 AND n.state = 'open' AND n.repeats IS NULL)
+            """,
+            [opening.milliseconds, sink, now.milliseconds, db.key(account)]
+        )
+    }
+
+    /// Gives the result of a carrier at a sink to the notifications that it brought there.
+    ///
+    /// - Returns: Their results.
+    func finishCarried(
+        by ticket: DeliveryTicket,
+        as state: DeliveryState,
+        reason: FailureReason?,
+        _ stream: Int64,
+        _ now: Timestamp
+    ) throws -> [DeliveryResult] {
+        let carried: [Int64] = try db.values(
+            """
+            UPDATE deliveries SET state = ?, updated_at = ?, reason = ?
+            WHERE carried_by = ? AND sink = ? AND state = 'pending' RETURNING notification_id
+            """,
+            [state.rawValue, now.milliseconds, reason?.description, ticket.notification, ticket.sink]
+        )
+        return try carried.sorted().map { try settle($0, stream, now) }
+    }
+
+    /// The deliveries that can be joined, the oldest notification first.
+    fileprivate func joinable(of account: DID, _ now: Timestamp) throws -> [HeldDelivery] {
+        try db.all(
+            """
+            SELECT n.id, n.stream_id, d.sink FROM streams s
+            CROSS JOIN notifications n ON n.stream_id = s.id CROSS JOIN deliveries d ON d.notification_id = n.id
+            WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' AND d.lease = 0
+                AND d.carried_by IS NULL AND d.due_since <= ? AND \(Self.isHeld)
+            ORDER BY n.id
+            """,
+            [db.key(account), now.milliseconds]
+        ) { HeldDelivery(notification: try $0["id"], stream: try $0["stream_id"], sink: try $0["sink"]) }
+    }
+
+    fileprivate func join(
+        _ held: [HeldDelivery],
+        _ now: Timestamp,
+        _ newID: () -> String,
+        _ make: NotificationRenewal
+    ) throws -> [OutgoingNotification] {
+        var messages: [Int64: NotificationMessage] = [:]
+        for id in Set(held.map(\.notification)) {
+            let message = try db.notifications.message(of: id)
+            if message?.canBeHeld == true { messages[id] = message }
+        }
+        var sinks: [HeldGroup: [String]] = [:]
+        for (sink, deliveries) in Dictionary(grouping: held, by: \.sink) {
+            for (stream, deliveries) in Dictionary(grouping: deliveries, by: \.stream) {
+                let known = deliveries.map(\.notification).filter { messages[$0] != nil }
+                for group in Self.groups(of: known, size: { messages[$0]?.changes.count ?? 0 }) where group.count > 1 {
+                    sinks[HeldGroup(stream: stream, notifications: group), default: []].append(sink)
+                }
+            }
+        }
+        let groups = sinks.sorted { $0.key.notifications.lexicographicallyPrecedes($1.key.notifications) }
+        return try groups.compactMap { group, sinks in
+            let message = NotificationMessage(
+                joining: group.notifications.compactMap { messages[$0] },
+                id: newID(),
+                createdAt: now
+            )
+            return try message.flatMap { try carry(group, $0, to: sinks.sorted(), now, make) }
+        }
+    }
+
+    /// Splits notifications, in their order, so that no group has more changes than one notification lists.
+    private static func groups(of notifications: [Int64], size: (Int64) -> Int) -> [[Int64]] {
+        var groups: [[Int64]] = []
+        var room = 0
+        for id in notifications {
+            let count = size(id)
+            if count > room || groups.isEmpty {
+                groups.append([])
+                room = NotificationMessage.listedChanges
+            }
+            groups[groups.count - 1].append(id)
+            room -= count
+        }
+        return groups
+    }
+
+    /// Stores the carrier of a group.
+    private func carry(
+        _ group: HeldGroup,
+        _ message: NotificationMessage,
+        to sinks: [String],
+        _ now: Timestamp,
+        _ make: NotificationRenewal
+    ) throws -> OutgoingNotification? {
+        let found = try db.row("SELECT account, server, poll FROM streams WHERE id = ?", [group.stream])
+        guard let stream = try found.map({ try db.streams.stream($0) }) else { throw StoreError.damaged }
+        let offers: [JWTID] = try db.values(
+            """
+            SELECT jwt_id FROM notification_outbox
+            WHERE stream_id = ? AND is_offer = 1 AND jwt_id IN (SELECT value FROM json_each(?))
+            """,
+            [group.stream, jsonArray(message.changes.map(\.jwtID))]
+        )
+        let whole = NotificationRemainder(poll: stream.poll, message: message, discarded: [], offers: Set(offers))
+        guard let (outgoing, shortlink) = make(whole) else { return nil }
+        let carrier = try db.notifications.insert(outgoing, group.stream, now)
+        if let shortlink {
+            let changes = message.changes.compactMap { item in
+                JWTID(item.jwtID).map { Change(id: $0, plan: item.plan, name: nil) }
+            }
+            try db.notifications.store(shortlink, to: changes, of: carrier, stream.account, now)
+        }
+        try db.notifications.insertDeliveries(of: carrier, to: sinks, dueAt: now, now: now)
+        try db.run(
+            """
+            UPDATE deliveries SET carried_by = ? WHERE state = 'pending'
+                AND notification_id IN (SELECT value FROM json_each(?)) AND sink IN (SELECT value FROM json_each(?))
+            """,
+            [outgoing.id, jsonArray(group.notifications), jsonArray(sinks)]
+        )
+        return outgoing
+    }
+}
+
+extension NotificationRows {
+    /// The message of a notification; `nil` if it cannot be read.
+    fileprivate func message(of notification: Int64) throws -> NotificationMessage? {
+        try db.row(
+            """
+            SELECT \(Self.outgoingColumns) FROM notifications n JOIN streams s ON s.id = n.stream_id WHERE n.id = ?
+            """,
+            [notification]
+        ).flatMap { message($0) }
+    }
+}
