@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Glibc
 import Starwatch
@@ -74,6 +75,33 @@ import Testing
             command == "starwatch init --server https://server.test --key-file '/home/me/my key' --star \(Self.plan) "
                 + "--announce-last-week --sink ntfy:https://n.test/t --sink-secret-file 'it'\\''s'"
         )
+    }
+
+    @Test func withAKeyEveryPollIsOfferedAndTheChosenOnesAreConfigured() throws {
+        #expect(try Script([""]).questions.askPolls() == PollKind.allCases.filter { $0 != .starredProjects })
+        #expect(try Script(["none"]).questions.askPolls() == [])
+        let script = Script(["gifts", "offers_to_me offers_to_me", "gives_to_me, offers_to_me"])
+        let some = try script.questions.askPolls()
+        #expect(some == [.offersToMe, .givesToMe] && script.told.count == 2)
+
+        let folder = try TemporaryFolder()
+        var answers = SetupAnswers()
+        answers.server = "https://server.test"
+        answers.did = DID("did:key:abc")
+        answers.token = .sharedSecret(file: try folder.write("a secret of thirty-two bytes ok!", to: "given"))
+        answers.polls = SetupQuestions.otherPolls
+        #expect(answers.command.contains(" --poll offers_to_me --poll offers_to_my_projects --poll offers_to_starred "))
+        _ = try SetupFiles(answers, isPackaged: false).write(to: folder.path, for: nil)
+        let options = try ConfigurationLoader(environment: [:]).load(file: folder.path + "/starwatch.yaml").options
+        #expect(options.polls.map(\.kind) == PollKind.allCases)
+        #expect(options.polls.map(\.name.rawValue) == PollKind.allCases.map(\.rawValue))
+        #expect(options.polls.allSatisfy { $0.bootstrap == .latest })
+    }
+
+    @Test func aPollThatDoesNotExistIsAnErrorWithTheKinds() {
+        let error = #expect(throws: (any Error).self) { try InitCommand.parse(["--poll", "gifts"]) }
+        let text = error.map { InitCommand.message(for: $0) } ?? ""
+        #expect(text.contains("--poll must be one of offers_to_me, offers_to_my_projects, offers_to_starred, "))
     }
 
     @Test func aSecretThatOthersCanReadIsNotCopiedInSilence() throws {

@@ -1,17 +1,15 @@
 extension CanonicalDialect {
-    /// The two offer reports (R-EP-26, R-EP-27), in ascending order.
-    ///
-    /// Without verified tokens, every requester owns all plans, so that the reports work without keys.
-    static func offers(_ call: APICall, from requester: Requester, _ state: MockState) -> Reply {
+    /// The reports of offers (R-EP-26, R-EP-27) and gifts, in ascending order.
+    static func offers(_ call: APICall, from requester: Requester, _ state: inout MockState) -> Reply {
         let (request, endpoint) = (call.request, call.endpoint)
-        let recipient = request.parameter("recipientDid")
-        let matching = state.offers.filter { offer in
-            switch endpoint {
-            case .offersToMe: recipient == nil || offer.recipientDID == recipient
-            default:
-                state.options.auth == .none || offer.plan.issuerDID == requester.did
-                    || offer.plan.agentDID == requester.did
-            }
+        guard let matching = ClaimReport.rows(call, from: requester, state) else {
+            return error(
+                400,
+                "invalid_request",
+                "Invalid planIds format: expected array of strings",
+                details: [("field", "planIds"), ("expected", "string[]")],
+                in: &state
+            )
         }
         let after = request.parameter("afterId") ?? ""
         let before = request.parameter("beforeId")
@@ -29,9 +27,10 @@ extension CanonicalDialect {
     }
 }
 
-/// Encodes the items of the two offer reports.
+/// Encodes the items of the reports of offers and gifts.
 enum OfferJSON {
     static func value(_ offer: OfferRow, _ endpoint: MockEndpoint, hidden: Bool) -> JSONValue {
+        if endpoint == .givesToMe || endpoint == .givesToPlans { return give(offer, hidden: hidden) }
         func did(_ text: String) -> JSONValue { .string(hidden ? EndorserRow.hiddenDID : text) }
         let time = JSONValue.string(ClockText.iso(offer.issuedAt))
         let claim: JSONValue =
@@ -47,8 +46,10 @@ enum OfferJSON {
             "jwtId": .string(offer.id), "handleId": .string(offer.handleID), "issuedAt": time, "updatedAt": time,
             "offeredByDid": did(offer.offeredByDID), "amount": .integer(offer.amount), "unit": .string(offer.unit),
             "objectDescription": .string(offer.description), "validThrough": .null, "fullClaim": claim,
-            "fulfillsPlanHandleId": offer.isWithoutPlan ? .null : .string(offer.plan.id),
         ]
+        // The real server does not say to which of the plans an offer is.
+        if endpoint == .offersToPlans { return item }
+        item["fulfillsPlanHandleId"] = offer.isWithoutPlan ? .null : .string(offer.plan.id)
         switch endpoint {
         case .offersToMe:
             item["issuerDid"] = did(offer.offeredByDID)

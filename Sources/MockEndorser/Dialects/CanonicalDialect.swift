@@ -165,8 +165,8 @@ enum CanonicalDialect {
         case ("POST", .plansChanged): return changes(call, &state)
         case ("POST", .acknowledge): return acknowledge(request, requester, &state)
         case ("GET", .time): return .json(200, ["serverTime": .string(ClockText.iso(Int(state.serverNow)))])
-        case ("GET", .offersToMe), ("GET", .offersToMyProjects):
-            return offers(call, from: requester, state)
+        case ("GET", .plans): return ClaimReport.plans(request, state, hidden: false, pageSize: pageLimit)
+        case ("GET", _) where ClaimReport.has(endpoint): return offers(call, from: requester, &state)
         default:
             return error(404, "not_found", "No such endpoint", details: [("path", .string(request.path))], in: &state)
         }

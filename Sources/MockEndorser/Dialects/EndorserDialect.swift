@@ -68,28 +68,25 @@ enum EndorserDialect {
     private static func route(_ call: APICall, from requester: Requester, _ state: inout MockState) -> Reply {
         switch (call.request.method, call.endpoint) {
         case ("POST", .plansChanged), ("GET", .plansChanged): changes(call, from: requester, &state)
-        case ("GET", .offersToMe), ("GET", .offersToMyProjects): offers(call, from: requester, state)
+        case ("GET", .plans):
+            ClaimReport.plans(call.request, state, hidden: requester.did == nil, pageSize: pageSize)
+        case ("GET", let endpoint) where ClaimReport.has(endpoint): offers(call, from: requester, state)
         default: .json(404, ["error": "Route not found"])
         }
     }
 
-    /// The two offer reports, newest first. `hitLimit` is present only when it is true.
+    /// The reports of offers and gifts, newest first. `hitLimit` is present only when it is true.
     private static func offers(_ call: APICall, from requester: Requester, _ state: MockState) -> Reply {
         let (request, endpoint) = (call.request, call.endpoint)
-        let recipient = request.parameter("recipientDid")
         let after = request.parameter("afterId") ?? ""
         let before = request.parameter("beforeId")
+        guard let rows = ClaimReport.rows(call, from: requester, state) else {
+            return .html(500, "<pre>SyntaxError: planIds is not valid JSON</pre>")
+        }
         var page: [OfferRow] = []
-        for offer in state.offers.reversed() where page.count < pageSize {
+        for offer in rows.reversed() where page.count < pageSize {
             guard offer.id > after, before.map({ offer.id < $0 }) ?? true else { continue }
-            switch endpoint {
-            case .offersToMe where recipient != nil && offer.recipientDID != recipient: continue
-            case .offersToMyProjects
-            where requester.did == nil
-                || (offer.plan.issuerDID != requester.did && offer.plan.agentDID != requester.did):
-                continue
-            default: page.append(offer)
-            }
+            page.append(offer)
         }
         var body: JSONValue = ["data": .array(page.map { OfferJSON.value($0, endpoint, hidden: requester.did == nil) })]
         if page.count == pageSize { body["hitLimit"] = true }

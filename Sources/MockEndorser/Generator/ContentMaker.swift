@@ -31,13 +31,15 @@ struct ContentMaker: Sendable {
             ? IdentifierMaker.single(at: date, dialect, random: &random) : identifiers.next(at: date, random: &random)
     }
 
-    /// The next offer to `plan`.
+    /// The next offer or gift to `plan`.
     ///
     /// - Parameters:
-    ///   - recipientDID: The offer's recipient; `nil` for the owner.
-    ///   - offererDID: The person who makes the offer; `nil` for a random one.
-    ///   - time: The time of the offer, in Unix seconds.
+    ///   - word: The first word of a handle in the canonical dialect.
+    ///   - recipientDID: The recipient; `nil` for the owner.
+    ///   - offererDID: The person who offers or gives; `nil` for a random one.
+    ///   - time: The time of the offer or gift, in Unix seconds.
     mutating func offer(
+        _ word: String = "offer",
         to plan: MockPlan,
         recipientDID: String?,
         by offererDID: String? = nil,
@@ -47,7 +49,7 @@ struct ContentMaker: Sendable {
         offersMade += 1
         return OfferRow(
             id: id,
-            handleID: dialect == .endorser ? "https://endorser.ch/entity/\(id)" : "offer_\(offersMade)",
+            handleID: dialect == .endorser ? "https://endorser.ch/entity/\(id)" : "\(word)_\(offersMade)",
             recipientDID: recipientDID ?? ownerDID,
             offeredByDID: offererDID ?? plans.did(random: &random),
             plan: plan,

@@ -23,7 +23,7 @@ struct ChangeRow: Sendable {
     var claimHidden: [UInt8] = []
 }
 
-/// An offer of the two offer reports.
+/// An offer or a gift, for the reports of each.
 struct OfferRow: Sendable {
     let id: String
     var handleID: String
@@ -35,9 +35,9 @@ struct OfferRow: Sendable {
     let description: String
     /// Whole seconds since 1970, on the server's clock.
     let issuedAt: Int
-    /// The JSON of the claim; `nil` makes one of the offer.
+    /// The JSON of the claim; `nil` makes one.
     var claimContent: [UInt8]?
-    /// Whether the offer is to a person and for no plan.
+    /// Whether it is to a person and for no plan.
     var isWithoutPlan = false
 }
 

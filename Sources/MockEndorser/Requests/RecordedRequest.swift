@@ -5,6 +5,10 @@ public enum MockEndpoint: String, Sendable, CaseIterable {
     case plansChanged = "plans_changed"
     case offersToMe = "offers_to_me"
     case offersToMyProjects = "offers_to_my_projects"
+    case offersToPlans = "offers_to_plans"
+    case givesToMe = "gives_to_me"
+    case givesToPlans = "gives_to_plans"
+    case plans
     case acknowledge
     case time
     /// The webhook receiver, `/hook`.

@@ -22,6 +22,7 @@ enum ControlRoutes {
         var count: Int?
         var planIds: [String]?
         var offers: Int?
+        var gives: Int?
         var recipientDid: String?
         var offeredByDid: String?
         var ageSeconds: Double?
@@ -37,7 +38,8 @@ enum ControlRoutes {
         }
         ids += state.publish(count: body.count ?? 0, age: age, visibleAfter: visibleAfter)
         let offers = state.publishOffers(count: body.offers ?? 0, to: body.recipientDid, by: body.offeredByDid)
-        return .json(200, ["ids": strings(ids), "offers": strings(offers)])
+        let gives = state.publishGives(count: body.gives ?? 0, to: body.recipientDid, by: body.offeredByDid)
+        return .json(200, ["ids": strings(ids), "offers": strings(offers), "gives": strings(gives)])
     }
 
     private static func skew(_ request: IncomingRequest, _ state: inout MockState) -> Reply {
@@ -71,6 +73,7 @@ enum ControlRoutes {
                 "dialect": .string(state.options.dialect.rawValue),
                 "published": strings(state.log.publishedIDs),
                 "offers": strings(state.offers.map(\.id)),
+                "gives": strings(state.gives.map(\.id)),
                 "acknowledged": strings(state.book.order),
                 "acknowledgements_applied": .integer(state.book.applied),
                 "requests": .object(counts),

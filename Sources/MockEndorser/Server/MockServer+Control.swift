@@ -57,6 +57,29 @@ extension MockServer {
         state.withLockedValue { $0.publishOffer(claim: claim, handleID: handleID, to: recipientDID) }
     }
 
+    /// Publishes gifts to the catalogue's plans in turn.
+    ///
+    /// - Parameters:
+    ///   - count: Number of gifts. An empty catalogue has none.
+    ///   - recipientDID: The recipient; `nil` for the options' owner.
+    ///   - giverDID: The person who gives; `nil` for a random one.
+    /// - Returns: The gifts' identifiers, ascending.
+    @discardableResult
+    public func publishGives(count: Int, to recipientDID: String? = nil, by giverDID: String? = nil) -> [String] {
+        state.withLockedValue { $0.publishGives(count: count, to: recipientDID, by: giverDID) }
+    }
+
+    /// Publishes one gift to a person, for no plan.
+    ///
+    /// - Parameters:
+    ///   - handleID: The gift's handle, that of an earlier one for an edition; `nil` makes one.
+    ///   - recipientDID: The recipient; `nil` for the options' owner.
+    /// - Returns: The gift's identifier.
+    @discardableResult
+    public func publishGive(handleID: String? = nil, to recipientDID: String? = nil) -> String {
+        state.withLockedValue { $0.publishGive(handleID: handleID, to: recipientDID) }
+    }
+
     /// Identifiers of all changes in the order of publication, including those not yet visible.
     public var publishedIDs: [String] { state.withLockedValue { $0.log.publishedIDs } }
 

@@ -101,6 +101,10 @@ extension MockEndpoint {
         case "/api/v2/report/plansLastUpdatedBetween": self = .plansChanged
         case "/api/v2/report/offers": self = .offersToMe
         case "/api/v2/report/offersToPlansOwnedByMe": self = .offersToMyProjects
+        case "/api/v2/report/offersToPlans": self = .offersToPlans
+        case "/api/v2/report/gives": self = .givesToMe
+        case "/api/v2/report/givesToPlans": self = .givesToPlans
+        case "/api/v2/report/plans": self = .plans
         case "/api/v2/plans/acknowledge": self = .acknowledge
         case "/api/v2/time": self = .time
         case "/hook": self = .hook

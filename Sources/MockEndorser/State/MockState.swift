@@ -8,6 +8,7 @@ struct MockState: Sendable {
     var catalogue = PlanCatalogue()
     var log: ChangeLog
     var offers: [OfferRow] = []
+    var gives: [OfferRow] = []
     var book = AcknowledgementBook()
     var limits = RequestLimits()
     var faults: FaultScript
@@ -122,6 +123,26 @@ struct MockState: Sendable {
         if let handleID { (offer.handleID, offer.isWithoutPlan) = (handleID, true) }
         offers.append(offer)
         return offer.id
+    }
+
+    /// Publishes gifts to the catalogue's plans in turn and returns their identifiers.
+    mutating func publishGives(count: Int, to recipientDID: String?, by giverDID: String? = nil) -> [String] {
+        guard !catalogue.plans.isEmpty else { return [] }
+        return (0..<count).map { _ in
+            let plan = catalogue.plans[gives.count % catalogue.plans.count]
+            let give = maker.offer("give", to: plan, recipientDID: recipientDID, by: giverDID, at: serverNow)
+            gives.append(give)
+            return give.id
+        }
+    }
+
+    /// Publishes a gift to a person, for no plan, and returns its identifier.
+    mutating func publishGive(handleID: String?, to recipientDID: String?) -> String {
+        guard let plan = catalogue.plans.first else { return "" }
+        var give = maker.offer("give", to: plan, recipientDID: recipientDID, at: serverNow)
+        (give.handleID, give.isWithoutPlan) = (handleID ?? give.handleID, true)
+        gives.append(give)
+        return give.id
     }
 
     /// The server's own identifier of a request, for its error bodies.

@@ -14,6 +14,9 @@ package struct Account: Sendable {
 
     /// Returns the stream of an identity's poll on the server.
     func stream(_ poll: PollName, of did: DID) -> StreamKey { StreamKey(account: did, server: server, poll: poll) }
+
+    /// Whether the server has no endpoint for a poll, so that the poll rests and cannot be stale.
+    func lacksEndpoint(of poll: Poll) -> Bool { poll.kind.endpoints.contains(where: gate.known.lacks) }
 }
 
 /// Shows the waits and the circuit of the account's server in the metrics.

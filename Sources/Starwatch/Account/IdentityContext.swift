@@ -21,11 +21,13 @@ package final class IdentityContext: Sendable {
         package var wanted: [PollName]?
         /// The stars as request bodies, created at the first use in each dialect.
         package var chunks: [Dialect: [PlanChunk]] = [:]
+        /// The same for requests that name them in the query.
+        fileprivate var queryChunks: [Dialect: [PlanChunk]] = [:]
         /// Start of the time in which polls of a kind are expected to succeed; no entry means since the agent's start.
         fileprivate(set) var expectedSince: [PollKind: Timestamp] = [:]
 
         /// Returns `true` if the identity has what polls of `kind` need. Only polls for starred projects need stars.
-        package func hasStars(for kind: PollKind) -> Bool { kind != .starredProjects || !stars.isEmpty }
+        package func hasStars(for kind: PollKind) -> Bool { !kind.needsStars || !stars.isEmpty }
 
         /// Returns `true` if the poll is switched off, by the configuration or by the account's preferences.
         package func isOff(_ poll: PollOptions) -> Bool {
@@ -134,13 +136,18 @@ package final class IdentityContext: Sendable {
         )
     }
 
-    /// Returns the stars of `snapshot` as request bodies.
-    package func chunks(of snapshot: Snapshot, dialect: Dialect) -> [PlanChunk] {
-        if let chunks = snapshot.chunks[dialect] { return chunks }
-        let chunks = PlanChunk.split(snapshot.stars, dialect: dialect)
+    /// Returns the stars of `snapshot` in parts that fit into a request of a poll of `kind`.
+    package func chunks(
+        of snapshot: Snapshot,
+        for kind: PollKind = .starredProjects,
+        dialect: Dialect
+    ) -> [PlanChunk] {
+        let form: WritableKeyPath<Snapshot, [Dialect: [PlanChunk]]> = kind.planForm == .body ? \.chunks : \.queryChunks
+        if let chunks = snapshot[keyPath: form][dialect] { return chunks }
+        let chunks = PlanChunk.split(snapshot.stars, dialect: dialect, form: kind.planForm)
         cached.withLock { cached in
             if cached?.identity == snapshot.identity, cached?.stars == snapshot.stars {
-                cached?.chunks[dialect] = chunks
+                cached?[keyPath: form][dialect] = chunks
             }
         }
         return chunks

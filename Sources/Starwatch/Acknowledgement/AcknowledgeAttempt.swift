@@ -65,7 +65,7 @@ struct AcknowledgeAttempt {
                 .acknowledgeLocal,
                 [.runID: "\(batch.runID)", .reason: "not_found"].merging(AgentEvent.fields(of: reply.end.trace)) { $1 }
             )
-            gate.known.missEndpoint(now: service.time.now)
+            gate.known.miss(.acknowledge, now: service.time.now)
             return .done(acknowledged: 0, .unchanged)
         case .failure(.failed(let failure)):
             guard failure.failureClass != .cancelled else { return .cancelled }

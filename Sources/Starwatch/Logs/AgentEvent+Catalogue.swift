@@ -232,6 +232,16 @@ extension AgentEvent: CaseIterable {
     ) {
         "The cycle waits for a rate limit of the server or the agent. It resumes automatically."
     }
+    static let pollEndpointMissing = AgentEvent(
+        "poll.endpoint_missing",
+        .notice,
+        [.runID, .poll, .endpoint],
+        optional: request
+    ) {
+        "The server has no endpoint for a poll (404), so the poll rests; polls of the same endpoint, and other accounts, "
+            + "rest without another event. The agent tries the endpoint again after 24 h, after a reload or restart, and "
+            + "with `starwatch poll NAME`."
+    }
     static let pollFailed = AgentEvent(
         "poll.failed",
         .warning,
@@ -382,7 +392,8 @@ extension AgentEvent: CaseIterable {
         identityChanged, identityErased,
         keysRevoked, keysRotated, keysRotationEnded, keysStoreFailed, notification, notificationDelivered,
         operatorAction, outboxEvicted, outboxUnreadable, pollBootstrapped, pollCancelled, pollChanged,
-        pollContractViolation, pollCursorAhead, pollDeferred, pollFailed, pollItemQuarantined, pollOutOfRoom,
+        pollContractViolation, pollCursorAhead, pollDeferred, pollEndpointMissing, pollFailed, pollItemQuarantined,
+        pollOutOfRoom,
         pollPageOutOfOrder, pollRunsMissed, pollSkipped, pollSkippedAgain, pollStoreFailed, pollUnchanged, problemBegan,
         problemEnded, retentionCleaned, retentionStoreFailed, serverDialect, serverWait, serverWaitCapped, sinkCircuit,
         sinkGivenUp, sinkGone, sinkRejected, sinkUnavailable, starsUnreadable, storageCheck, storageCheckFailed,

@@ -49,16 +49,14 @@ extension MetricFeatures {
         let asksForTime =
             options.clock.source == .timeEndpoint || options.clock.source == .auto && dialect.hasTimeEndpoint
         endpoints = asksForTime ? [.time] : []
+        endpoints.formUnion(kinds.flatMap(\.endpoints))
         if kinds.contains(.starredProjects) {
-            endpoints.insert(.plansChanged)
             switch options.acknowledge.mode {
             case .server: endpoints.insert(.acknowledge)
             case .auto where dialect.hasAcknowledgement: endpoints.insert(.acknowledge)
             case .auto, .local: break
             }
         }
-        if kinds.contains(.offersToMe) { endpoints.insert(.offersToMe) }
-        if kinds.contains(.offersToMyProjects) { endpoints.insert(.offersToMyProjects) }
         namesReplacedClaims = false
         if !options.server.url.hasPrefix("https:") { phases.remove(.tls) }
         localSinks = Set(options.delivery.sinks.filter { !$0.kind.sendsRequests }.map(\.name))

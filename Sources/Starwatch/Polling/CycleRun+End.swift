@@ -9,6 +9,7 @@ extension CycleRun {
     /// failure asks for it.
     mutating func stop(_ stop: PollCycle.Stop) async {
         circuitFailure = stop.circuitFailure
+        if cycle.missesEndpoint(stop) { return miss() }
         result.describe(stop)
         switch stop {
         case .request(.failed(let failure)):
@@ -32,6 +33,14 @@ extension CycleRun {
         }
     }
 
+    /// Lets the poll rest, because the server lacks an endpoint. That is said once, and is no failure.
+    private mutating func miss() {
+        result.skip = .endpointMissing
+        let endpoint = source.lastEndpoint ?? cycle.poll.kind.endpoint
+        guard cycle.gate.known.miss(endpoint, now: cycle.time.now) else { return }
+        log(.pollEndpointMissing, [.endpoint: "\(endpoint.rawValue)"])
+    }
+
     /// Ends the cycle at the gate and in the store, and counts and logs its result.
     ///
     /// - Parameters:
@@ -42,6 +51,10 @@ extension CycleRun {
         // The request of a shared answer has reported itself.
         let isUnasked = source.count == 0 && (hasSharedFailure || parts != nil && circuitFailure == nil)
         await cycle.gate.end(isUnasked ? .cancelled : circuitFailure, now: cycle.time.now)
+        guard result.skip == nil else { return result }
+        if result.hasSucceeded, cycle.poll.kind.endpoint.isOptional {
+            for endpoint in cycle.poll.kind.endpoints { cycle.gate.known.find(endpoint) }
+        }
         await CycleEnd(run: self, startedAt: startedAt, begun: begun).report()
         return result
     }
@@ -169,7 +182,7 @@ private struct CycleEnd {
                 .outcome: "\(outcome.rawValue)", .changeCount: .number(result.new),
                 .durationMilliseconds: .number(duration.wholeMilliseconds),
                 .identity: "\(run.stream.account.rawValue)",
-                .projectCount: .number(cycle.poll.kind == .starredProjects ? run.snapshot.stars.count : 0),
+                .projectCount: .number(cycle.poll.kind.needsStars ? run.snapshot.stars.count : 0),
             ]
             .merging(result.reason.map { [.error: "\($0)"] } ?? [:]) { $1 }
             .merging(result.cause?.fields ?? [:]) { $1 }

@@ -31,7 +31,9 @@ struct CycleRun {
     private var walkStart = Timestamp(milliseconds: 0)
     /// The start of the run, by the monotonic clock. A change of interests starts it again.
     private var begun: Duration
-    /// The starred plans as request bodies; empty for polls that need none.
+    /// The account's own plans, for polls that name them.
+    private var ownPlans: [String] = []
+    /// The named plans in parts that fit into a request; empty for polls that name none.
     private var chunks: [PlanChunk] = []
     /// The parts of answers that many accounts share, in place of ``chunks``; `nil` if the account asks alone.
     var parts: [SharedPart]?
@@ -92,22 +94,20 @@ struct CycleRun {
         )
         let author = cycle.shared.announcesOwn ? nil : stream.account
         (source.decoder.context, source.decoder.latest) = (PageContext(author: author), nil)
+        if cycle.poll.kind.namedPlans == .own { ownPlans = try await source.ownPlans() }
         if let known = cycle.gate.known.dialectToAsk {
             source.decoder.dialect = known
         } else {
-            // Both dialects accept a body within the smaller size limit.
-            let chunk =
-                cycle.poll.kind == .starredProjects
-                ? Dialect.allCases.compactMap { cycle.identity.chunks(of: snapshot, dialect: $0).first }
-                    .min { $0.count < $1.count } : nil
-            guard let probe = try await source.probe(for: chunk) else { return false }
+            // Both dialects accept a request within the smaller size limit.
+            let chunk = Dialect.allCases.compactMap { planChunks(in: $0).first }.min { $0.count < $1.count }
+            // Without plans there is nothing to ask for.
+            guard chunk != nil || cycle.poll.kind.namedPlans == nil, let probe = try await source.probe(for: chunk)
+            else { return false }
             if probe.isAfresh {
                 do { state = try await cycle.readState(stream) } catch { throw .store(error) }
             }
             // Only where the dialect's first request would have been the same, about the same plans.
-            let isSame =
-                cycle.poll.kind != .starredProjects
-                || chunk == cycle.identity.chunks(of: snapshot, dialect: source.dialect).first
+            let isSame = chunk == planChunks(in: source.dialect).first
             if isSame, cycle.cursor(of: state, in: source.dialect) == nil, state.walk == nil { first = probe.firstPage }
         }
         let isBootstrap = !state.bootstrapped && cycle.poll.options.bootstrap == .latest
@@ -126,12 +126,21 @@ struct CycleRun {
 
     private mutating func beginWalk() async throws(Stop) {
         walkStart = cycle.clock.now
-        chunks = cycle.poll.kind == .starredProjects ? cycle.identity.chunks(of: snapshot, dialect: source.dialect) : []
+        chunks = planChunks(in: source.dialect)
         let seen = seenUntil()
         walk = newWalk(chunks: max(chunks.count, 1), seenUntil: seen)
         parts = try await sharedParts(seenUntil: seen)
         if let parts, parts.count != max(chunks.count, 1) { walk = newWalk(chunks: parts.count, seenUntil: seen) }
         cycle.memory.move { $0.begin(resuming: walk.wasResumed ? place.resume : nil) }
+    }
+
+    /// The named plans in parts that fit into a request; empty for polls that name none.
+    private func planChunks(in dialect: Dialect) -> [PlanChunk] {
+        switch cycle.poll.kind.namedPlans {
+        case .starred: cycle.identity.chunks(of: snapshot, for: cycle.poll.kind, dialect: dialect)
+        case .own: PlanChunk.split(ownPlans, dialect: dialect, form: cycle.poll.kind.planForm)
+        case nil: []
+        }
     }
 
     private func newWalk(chunks: Int, seenUntil: Timestamp?) -> PageWalk {
@@ -201,9 +210,9 @@ struct CycleRun {
         }.time
     }
 
-    /// The next page. Offers are fetched without a limit.
+    /// The next page. Offers and gifts are fetched without a limit.
     private mutating func nextStep() -> PageWalk.Step? {
-        walk.next(limit: place.isBootstrap || chunks.isEmpty ? nil : max(place.room, 1))
+        walk.next(limit: place.isBootstrap || cycle.poll.kind != .starredProjects ? nil : max(place.room, 1))
     }
 
     /// Fetches a page. If its bytes cannot be read and it is time to set the cause aside, finds the item that breaks it.
@@ -217,6 +226,8 @@ struct CycleRun {
                 self.first = nil
             } else if let parts {
                 answer = try source.take(parts[step.chunk])
+            } else if chunk == nil, cycle.poll.kind.namedPlans != nil {
+                answer = .ofNoPlans(askedAt: cycle.clock.now)
             } else {
                 answer = try await source.request(step.query, for: chunk)
             }
@@ -240,7 +251,7 @@ struct CycleRun {
         do throws(StoreError) {
             let now = try await cycle.identity.current().interests
             let then = snapshot.interests
-            return cycle.poll.kind == .starredProjects ? now == then : now?.preferences == then?.preferences
+            return cycle.poll.kind.needsStars ? now == then : now?.preferences == then?.preferences
         } catch { throw .store(error) }
     }
 

@@ -56,6 +56,18 @@ struct PageAnswer: Sendable {
         )
     }
 
+    /// The page about no plans, for which no request is sent.
+    static func ofNoPlans(askedAt: Timestamp) -> PageAnswer {
+        PageAnswer(
+            page: .success(.none),
+            detection: nil,
+            isEmpty: true,
+            askedAt: askedAt,
+            date: nil,
+            isCached: false
+        )
+    }
+
     /// Notes the end of the request.
     ///
     /// - Parameters:

@@ -15,6 +15,8 @@ struct PageSource {
     private(set) var count = 0
     /// The identifiers of the last request; `nil` before the first.
     private(set) var lastRequest: RequestTrace?
+    /// The endpoint of the last request; `nil` before the first.
+    private(set) var lastEndpoint: Endpoint?
     /// The HTTP status of the last request's answer, and its duration. Not the whole answer, because a cycle copies it.
     private(set) var lastStatus: Int?
     private(set) var lastDuration = Duration.zero
@@ -36,35 +38,53 @@ struct PageSource {
         let (time, kind) = (cycle.time, cycle.poll.kind)
         let start = startCursor ?? dialect.startCursor
         let decoder = presentDecoder
+        var call = call(to: kind.endpoint) { PageAnswer.read($0, askedAt: $1, by: decoder) }
+        if let chunk, kind.planForm == .body {
+            call.method = .post
+            call.body = query.body(for: chunk, startCursor: start)
+            call.idempotencyKey = RandomID.uuid()
+        } else {
+            let recipient = kind.namesRecipient ? stream.account : nil
+            call.query = query.items(recipient: recipient, plans: chunk, startCursor: start)
+        }
+        let (wall, monotonic) = (time.now, time.monotonic)
+        let (read, end) = try await reply(to: call)
+        var answer = read
+        answer.finish(end, since: (wall, monotonic), on: time, page: count)
+        return answer
+    }
+
+    /// A GET of the cycle.
+    private func call<Answer>(
+        to endpoint: Endpoint,
+        read: @escaping @Sendable (HTTPResponse, Timestamp) -> Result<Answer, APIFailure>
+    ) -> EndorserAPI.Call<Answer> {
         var call = EndorserAPI.Call(
-            endpoint: kind.endpoint,
-            method: chunk == nil ? .get : .post,
+            endpoint: endpoint,
+            method: .get,
             account: stream.account,
             purpose: .poll,
             runID: cycle.runID,
             poll: cycle.poll.name,
-            read: { PageAnswer.read($0, askedAt: $1, by: decoder) }
+            read: read
         )
         if let attempts = cycle.shared.retryAttempts { call.retries = .attempts(attempts) }
-        if let chunk {
-            call.body = query.body(for: chunk, startCursor: start)
-            call.idempotencyKey = RandomID.uuid()
-        } else {
-            call.query = query.items(recipient: kind == .offersToMe ? stream.account : nil, startCursor: start)
-        }
-        let (wall, monotonic) = (time.now, time.monotonic)
+        return call
+    }
+
+    private mutating func reply<Answer>(
+        to call: EndorserAPI.Call<Answer>
+    ) async throws(PollCycle.Stop) -> (Answer, RequestEnd) {
         let reply = await cycle.api.reply(to: call, dialect: dialect)
         count += 1
+        lastEndpoint = call.endpoint
         lastRequest = reply.end.trace ?? lastRequest
         (lastStatus, lastDuration) = (reply.end.status, reply.end.duration)
-        var answer: PageAnswer
         switch reply.result {
-        case .success(let read): answer = read
+        case .success(let answer): return (answer, reply.end)
         case .failure(.unstored(let error)): throw .store(error)
         case .failure(let failure): throw .request(failure)
         }
-        answer.finish(reply.end, since: (wall, monotonic), on: time, page: count)
-        return answer
     }
 
     /// Takes the account's part of an answer that many accounts share, which is no request of its own.
@@ -208,6 +228,49 @@ struct PageSource {
     ) async throws(PollCycle.Stop) -> (answer: PageAnswer, page: Page) {
         let answer = try await request(query, for: chunk)
         return (answer, try await page(of: answer))
+    }
+}
+
+extension PageSource {
+    /// The largest number of pages of own plans, against a server whose pages never end.
+    private static let longestPlanWalk = 100
+
+    /// Requests the plans that the account issued, or is the agent of.
+    ///
+    /// The server has a report of offers to them, and none of gifts.
+    mutating func ownPlans() async throws(PollCycle.Stop) -> [String] {
+        var plans: [String] = []
+        var known: Set<String> = []
+        for role in ["issuerDid", "agentDid"] {
+            var before: String?
+            var pages = 0
+            repeat {
+                let page = try await plansPage([(role, stream.account.rawValue)], before: before)
+                plans += page.handles.filter { known.insert($0).inserted }
+                before = page.next
+                pages += 1
+                if before != nil, pages == Self.longestPlanWalk {
+                    throw .page(PageRejection(violation: .cursor, issues: []))
+                }
+            } while before != nil
+        }
+        return plans
+    }
+
+    private mutating func plansPage(
+        _ query: [(String, String)],
+        before: String?
+    ) async throws(PollCycle.Stop) -> PlansPage {
+        var call = call(to: .plans) { response, _ -> Result<Result<PlansPage, PageRejection>, APIFailure> in
+            if response.status == 204 { return .success(.success(.empty)) }
+            guard let page = PlansPage.read(response.body) else { return .failure(response.malformed(.notJSON)) }
+            return .success(page)
+        }
+        call.query = query + (before.map { [("beforeId", $0)] } ?? [])
+        switch try await reply(to: call).0 {
+        case .success(let page): return page
+        case .failure(let rejection): throw .page(rejection)
+        }
     }
 }
 

@@ -105,7 +105,9 @@ package final class PollCycle: Sendable {
             defer { metrics.polls.inFlight[poll.label].set(0) }
             var run = CycleRun(self, stream, snapshot: snapshot, state: state)
             do throws(Stop) { try await run.fetch() } catch { await run.stop(error) }
-            return await run.finish(startedAt: startedAt, begun: begun)
+            let result = await run.finish(startedAt: startedAt, begun: begun)
+            if result.skip != nil { recordSkip(of: stream, plannedBefore: state.nextRun) }
+            return result
         } catch {
             log(.pollStoreFailed, [.error: "\(error.description)"])
             memory.runs.add(failedRun)
@@ -136,6 +138,7 @@ package final class PollCycle: Sendable {
                 result.outcome = result.fetched > 0 ? .changed : .unchanged
             } catch {
                 result.describe(error)
+                if missesEndpoint(error) { result = Result(skip: .endpointMissing) }
             }
             return result
         } catch {
@@ -159,16 +162,31 @@ package final class PollCycle: Sendable {
             quarantine: true
         )
         var source = PageSource(cycle: self, stream: stream, decoder: decoder)
+        var chunk: PlanChunk?
+        switch poll.kind.namedPlans {
+        case .starred: chunk = identity.chunks(of: snapshot, for: poll.kind, dialect: dialect).first
+        case .own:
+            let plans = try await source.ownPlans()
+            chunk = PlanChunk.split(plans, dialect: dialect, form: poll.kind.planForm).first
+            if chunk == nil { return 0 }
+        case nil: break
+        }
         let answer = try await source.request(
             PageQuery(
                 after: cursor?.kind == known?.idKind ? cursor : nil,
                 limit: dialect == .canonical ? dialect.pageSize : nil
             ),
-            for: poll.kind == .starredProjects ? identity.chunks(of: snapshot, dialect: dialect).first : nil,
+            for: chunk,
             // Both dialects read this one.
             startCursor: known == nil ? Dialect.canonical.startCursor : nil
         )
         return known == nil ? 0 : try await source.page(of: answer).fetched
+    }
+
+    /// Whether a cycle ended because the server lacks an endpoint that it need not have.
+    func missesEndpoint(_ stop: Stop) -> Bool {
+        guard case .request(.failed(let failure)) = stop, failure.result == .notFound else { return false }
+        return poll.kind.endpoint.isOptional
     }
 
     private func stream(of snapshot: IdentityContext.Snapshot) -> StreamKey? {
@@ -177,7 +195,7 @@ package final class PollCycle: Sendable {
 
     private func skip(_ snapshot: IdentityContext.Snapshot, state: PollState?) async -> Result? {
         let now = time.now
-        let gate = PollGate(
+        var gate = PollGate(
             hasIdentity: snapshot.identity.did != nil,
             hasStars: snapshot.hasStars(for: poll.kind),
             optedOut: snapshot.isOff(poll.options),
@@ -189,6 +207,8 @@ package final class PollCycle: Sendable {
                 threshold: outbox.backpressureThreshold
             )
         )
+        // An operator's run tries again at once.
+        gate.lacksEndpoint = nextRun != nil && poll.kind.endpoints.contains { self.gate.known.rests($0, now: now) }
         metrics.outbox.backpressure.set(gate.isUnderPressure)
         if let reason = gate.skip(at: now) { return Result(skip: reason) }
         // The token check comes last, because it can read a file or run a command.

@@ -238,9 +238,10 @@ package final class PollService: Service {
             state.lastSkip[poll.name] = (reason, environment.time.now)
             return true
         }
-        // A skip is counted every time, but logged only when its reason changes.
+        // A skip is counted every time, but logged only when its reason changes. A missing endpoint has its own event, once
+        // for all accounts.
         environment.logger.log(
-            isNew ? .pollSkipped : .pollSkippedAgain,
+            isNew && reason != .endpointMissing ? .pollSkipped : .pollSkippedAgain,
             [.runID: "\(runID)", .poll: "\(poll.name.rawValue)", .reason: "\(reason.rawValue)"]
         )
         return PollCycle.Result(skip: reason)

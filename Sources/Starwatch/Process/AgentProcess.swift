@@ -138,7 +138,7 @@ package final class AgentProcess: Sendable {
                 // The database of one person becomes one of many: its account goes on where it was.
                 _ = try await store.accounts.add([AccountDraft(did: did)], server: server, now: now) { _ in now }
             } else if let did = active.did {
-                let plans = options.polls.flatMap { $0.kind == .starredProjects ? $0.planIDs : [] }
+                let plans = options.polls.flatMap { $0.kind.needsStars ? $0.planIDs : [] }
                 _ = try await store.stars.seedIfEmpty(plans, of: did, server: server, now: now)
             }
             let renderer = NotificationRenderer(polls: options.polls, options: options.delivery)

@@ -124,7 +124,8 @@ struct StatusReporter: Sendable {
             poll.kind.needsToken && runtime.account.api.tokens.isAnonymous
             || runtime.pollService.lastTokenReason(poll.name) != nil
         facts.isRefused = entry.needsAction && !facts.lacksToken
-        guard !facts.lacksStars else { return facts }
+        facts.lacksEndpoint = runtime.account.lacksEndpoint(of: poll)
+        guard !facts.lacksStars, !facts.lacksEndpoint else { return facts }
         facts.failures = stream?.failures ?? 0
         facts.failure = stream?.lastReason
         facts.stopsAtInvalidItems = poll.options.quarantineInvalid.isNever(validation: poll.options.validation)
@@ -232,9 +233,10 @@ struct StatusReporter: Sendable {
         now: Timestamp,
         of identity: IdentityContext.Snapshot
     ) -> AgentStatus.Poll {
+        let isExpected = identity.expects(poll.options) && !runtime.account.lacksEndpoint(of: poll)
         var entry = AgentStatus.Poll(
             kind: poll.kind,
-            stale: identity.expects(poll.options) && now - since > poll.staleAfter,
+            stale: isExpected && now - since > poll.staleAfter,
             staleAfterSeconds: poll.staleAfter.inSeconds
         )
         entry.lastAttempt = (stream?.lastAttempt).map { min($0, now).iso8601 }

@@ -64,7 +64,7 @@ extension StoryFinder {
             entry.isOptedOut = current.isOff(poll.options)
             entry.lacksStars = !current.hasStars(for: poll.kind)
             // Known to need stars; `edit` says whether the project is one of them.
-            if poll.kind == .starredProjects, facts.id == nil { entry.isStarred = true }
+            if poll.kind.needsStars, facts.id == nil { entry.isStarred = true }
             if poll.options.bootstrap == .latest {
                 entry.startedAt = try await store.stories.startOfPoll(stream)
             }

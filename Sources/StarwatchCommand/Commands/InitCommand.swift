@@ -52,6 +52,15 @@ struct InitCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A starred plan's id; can be repeated.", valueName: "plan"))
     var star: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "A poll beside that of starred projects, such as offers_to_me; can be repeated.",
+            valueName: "kind"
+        ),
+        completion: .list(SetupQuestions.otherPolls.map(\.rawValue))
+    )
+    var poll: [String] = []
+
     @Flag(help: "Announce also what changed in the last week.")
     var announceLastWeek = false
 
@@ -87,6 +96,10 @@ struct InitCommand: AsyncParsableCommand {
         }
         if let dialect, DialectChoice(rawValue: dialect) == nil {
             throw ValidationError("--dialect must be auto, endorser or canonical.")
+        }
+        if !poll.allSatisfy({ PollKind(rawValue: $0) != nil }) {
+            let kinds = SetupQuestions.otherPolls.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("--poll must be one of \(kinds).")
         }
         if let problem = did.flatMap(DID.typingProblem) { throw ValidationError("--did \(problem)") }
         if sinkSecretFile != nil, let sink = sink.flatMap({ SetupSink($0) }), sink.secret == nil {
@@ -186,6 +199,10 @@ struct InitCommand: AsyncParsableCommand {
         if let secretFile { answers.token = .sharedSecret(file: secretFile) }
         if let tokensFile { answers.token = .pool(file: tokensFile) }
         answers.stars = try star.isEmpty && isTerminal ? questions.askStars(dialect(of: answers.server)) : star
+        let asksPolls = isTerminal && poll.isEmpty && answers.token != .none
+        answers.polls =
+            try asksPolls
+            ? questions.askPolls() : SetupQuestions.otherPolls.filter { poll.contains($0.rawValue) }
         let asksWeek = isTerminal && star.isEmpty && !announceLastWeek && !answers.stars.isEmpty
         answers.announcesLastWeek = try asksWeek ? questions.askLastWeek() : announceLastWeek
         if let sink {

@@ -93,7 +93,7 @@ struct Doctor {
         if let agent {
             options.initialIdentity = (try? await agent.perform(ControlAPI.identity).did).flatMap { DID($0) }
             let stars = (try? await agent.perform(ControlAPI.stars).planIDs) ?? []
-            for index in options.polls.indices where options.polls[index].kind == .starredProjects {
+            for index in options.polls.indices where options.polls[index].kind.needsStars {
                 options.polls[index].planIDs = stars
             }
             // An older agent cannot try, and another configuration can have other polls.

@@ -27,6 +27,8 @@ struct SetupAnswers: Sendable, Hashable {
     var did: DID?
     var token = Token.none
     var stars: [String] = []
+    /// The kinds of the polls beside that of starred projects.
+    var polls: [PollKind] = []
     /// Whether the first poll announces the changes of the last week.
     var announcesLastWeek = false
     var sink = SetupSink.log
@@ -47,6 +49,7 @@ struct SetupAnswers: Sendable, Hashable {
         }
         if let did { words += ["--did", did.rawValue] }
         for star in stars { words += ["--star", star] }
+        for kind in polls { words += ["--poll", kind.rawValue] }
         if announcesLastWeek { words.append("--announce-last-week") }
         words += ["--sink", sink.text]
         if let sinkSecret { words += ["--sink-secret-file", sinkSecret] }

@@ -65,6 +65,9 @@ struct SetupFiles: Sendable, Hashable {
         if answers.announcesLastWeek {
             lines.append("    bootstrap: \(PollOptions.Bootstrap.lastWeek.rawValue)  # the first poll announces these")
         }
+        for kind in answers.polls.map(\.rawValue) {
+            lines += ["  \(kind):", "    kind: \(kind)", "    schedule: \"*/15 * * * *\""]
+        }
         lines += ["delivery:", "  sinks:", "    - name: \(answers.sink.name)", "      kind: \(answers.sink.kind)"]
         var settings = answers.sink.settings
         if answers.sinkSecret != nil, let secret = answers.sink.secret {

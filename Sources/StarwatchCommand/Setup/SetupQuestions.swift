@@ -81,6 +81,27 @@ struct SetupQuestions {
         )
     }
 
+    /// The kinds of polls beside that of starred projects.
+    static let otherPolls = PollKind.allCases.filter { $0 != .starredProjects }
+
+    /// Asks for the polls beside that of starred projects. With a token, an account can read all of them.
+    func askPolls() throws(CommandError) -> [PollKind] {
+        let names = Self.otherPolls.map(\.rawValue).joined(separator: " ")
+        return try answer(
+            "Polls beside starred_projects: all, none, or some of \(names)",
+            standard: "all",
+            option: "--poll",
+            wrong: { _ in "Answer all, none, or kinds of polls with spaces between." },
+            { text in
+                if text == "all" { return Self.otherPolls }
+                if text == "none" { return [] }
+                let words = text.split { $0 == " " || $0 == "," }
+                let kinds = Self.otherPolls.filter { words.contains(Substring($0.rawValue)) }
+                return kinds.count == words.count ? kinds : nil
+            }
+        )
+    }
+
     func askLastWeek() throws(CommandError) -> Bool {
         try answer(
             "Announce also what changed in the last week (y or n)",

@@ -6,6 +6,14 @@ public enum PollKind: String, Sendable, CaseIterable, Codable {
     case offersToMe = "offers_to_me"
     /// Offers made to the identity's own plans.
     case offersToMyProjects = "offers_to_my_projects"
+    /// Offers made to plans that the identity has starred.
+    case offersToStarred = "offers_to_starred"
+    /// Gifts to the identity.
+    case givesToMe = "gives_to_me"
+    /// Gifts to the identity's own plans.
+    case givesToMyProjects = "gives_to_my_projects"
+    /// Gifts to plans that the identity has starred.
+    case givesToStarred = "gives_to_starred"
 
     /// The account preference that disables this kind of poll.
     public var preference: String {
@@ -13,6 +21,10 @@ public enum PollKind: String, Sendable, CaseIterable, Codable {
         case .starredProjects: "starredProjects"
         case .offersToMe: "offersToMe"
         case .offersToMyProjects: "offersToMyProjects"
+        case .offersToStarred: "offersToStarred"
+        case .givesToMe: "givesToMe"
+        case .givesToMyProjects: "givesToMyProjects"
+        case .givesToStarred: "givesToStarred"
         }
     }
 
@@ -20,17 +32,46 @@ public enum PollKind: String, Sendable, CaseIterable, Codable {
     /// that answer would skip some.
     public var needsToken: Bool {
         switch self {
-        case .starredProjects: false
-        case .offersToMe, .offersToMyProjects: true
+        case .starredProjects, .offersToStarred, .givesToStarred: false
+        case .offersToMe, .offersToMyProjects, .givesToMe, .givesToMyProjects: true
         }
     }
 
+    /// The plans that the requests of a poll name.
+    public enum NamedPlans: Sendable {
+        case starred
+        /// Those that the identity issued, or is the agent of.
+        case own
+    }
+
+    /// The plans that the poll's requests name; `nil` if they name none.
+    public var namedPlans: NamedPlans? {
+        switch self {
+        case .starredProjects, .offersToStarred, .givesToStarred: .starred
+        case .givesToMyProjects: .own
+        case .offersToMe, .offersToMyProjects, .givesToMe: nil
+        }
+    }
+
+    /// Whether the poll asks for nothing while the identity has no stars.
+    public var needsStars: Bool { namedPlans == .starred }
+
+    /// The place of the named plans in a request.
+    public var planForm: PlanChunk.Form { self == .starredProjects ? .body : .query }
+
+    /// Whether the requests name the identity as the recipient.
+    public var namesRecipient: Bool { self == .offersToMe || self == .givesToMe }
+
     /// Whether polls of the two kinds can have the same claim. An offer to a person can be for a plan of that person.
-    public func overlaps(_ other: PollKind) -> Bool {
-        switch (self, other) {
-        case (.starredProjects, .starredProjects): true
-        case (.starredProjects, _), (_, .starredProjects): false
-        case (.offersToMe, _), (.offersToMyProjects, _): true
+    public func overlaps(_ other: PollKind) -> Bool { claims == other.claims }
+
+    private enum Claims { case plans, offers, gives }
+
+    private var claims: Claims {
+        switch self {
+        case .starredProjects: .plans
+        case .offersToMe, .offersToMyProjects, .offersToStarred: .offers
+        case .givesToMe, .givesToMyProjects, .givesToStarred: .gives
         }
     }
 
@@ -40,8 +81,14 @@ public enum PollKind: String, Sendable, CaseIterable, Codable {
         case .starredProjects: .plansChanged
         case .offersToMe: .offersToMe
         case .offersToMyProjects: .offersToMyProjects
+        case .offersToStarred: .offersToPlans
+        case .givesToMe: .givesToMe
+        case .givesToMyProjects, .givesToStarred: .givesToPlans
         }
     }
+
+    /// All endpoints that the poll asks.
+    public var endpoints: [Endpoint] { namedPlans == .own ? [.plans, endpoint] : [endpoint] }
 }
 
 /// The endpoints of an Endorser server that the agent calls.
@@ -49,6 +96,10 @@ public enum Endpoint: String, Sendable, CaseIterable {
     case plansChanged = "plans_changed"
     case offersToMe = "offers_to_me"
     case offersToMyProjects = "offers_to_my_projects"
+    case offersToPlans = "offers_to_plans"
+    case givesToMe = "gives_to_me"
+    case givesToPlans = "gives_to_plans"
+    case plans
     case acknowledge
     case time
 
@@ -58,8 +109,20 @@ public enum Endpoint: String, Sendable, CaseIterable {
         case .plansChanged: "/api/v2/report/plansLastUpdatedBetween"
         case .offersToMe: "/api/v2/report/offers"
         case .offersToMyProjects: "/api/v2/report/offersToPlansOwnedByMe"
+        case .offersToPlans: "/api/v2/report/offersToPlans"
+        case .givesToMe: "/api/v2/report/gives"
+        case .givesToPlans: "/api/v2/report/givesToPlans"
+        case .plans: "/api/v2/report/plans"
         case .acknowledge: "/api/v2/plans/acknowledge"
         case .time: "/api/v2/time"
+        }
+    }
+
+    /// Whether a server can lack the endpoint and still be one that the agent works with.
+    public var isOptional: Bool {
+        switch self {
+        case .plansChanged, .offersToMe, .offersToMyProjects: false
+        case .offersToPlans, .givesToMe, .givesToPlans, .plans, .acknowledge, .time: true
         }
     }
 }

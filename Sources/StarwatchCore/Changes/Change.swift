@@ -1,17 +1,17 @@
-/// One change on the server: of a starred plan, or of an offer.
+/// One change on the server: of a starred plan, or of an offer or a gift.
 public struct Change: Sendable, Hashable, Codable {
     public let id: JWTID
-    /// The handle of the plan or the offer; opaque (R-EP-03).
+    /// The handle of the plan, the offer or the gift; opaque (R-EP-03).
     public let plan: String
     /// The name to show; `nil` if the server sent none.
     public let name: String?
-    /// Whether ``plan`` is the handle of an offer without a plan.
+    /// Whether ``plan`` is the handle of an offer or a gift for which the server names no plan.
     public let isOffer: Bool
     /// The time of the change by the server's clock, from the identifier.
     public var changedAt: Timestamp { id.timestamp }
 
-    /// Whether this is an edition of an earlier offer without a plan: its handle ends with another identifier, that of
-    /// the first edition. A handle without an identifier does not tell.
+    /// Whether this is an edition of an earlier offer or gift without a plan: its handle ends with another identifier,
+    /// that of the first edition. A handle without an identifier does not tell.
     public var isEditedOffer: Bool {
         guard isOffer, let last = plan.split(separator: "/").last, let first = JWTID(String(last)) else { return false }
         return first.kind == id.kind && first != id

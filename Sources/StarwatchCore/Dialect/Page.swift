@@ -40,7 +40,7 @@ public struct Page: Sendable, Hashable {
 /// A change, with all that its page says about it.
 public struct FetchedChange: Sendable, Hashable {
     public let change: Change
-    /// The details of the changed plan; `nil` for an offer.
+    /// The details of the changed plan; `nil` for an offer or a gift.
     public var details: PlanDetails?
     /// The differences from the former claim that the server sent along; `nil` if it sent none.
     public var claimedChanges: [String: FieldChange]?

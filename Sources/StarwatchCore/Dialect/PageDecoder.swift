@@ -99,6 +99,7 @@ public struct PageDecoder: Sendable {
         let rules = PageRules(
             strict: validation == .strict,
             mustBeSummary: dialect == .canonical && kind == .starredProjects,
+            title: kind.titleKey,
             context: context
         )
         do throws(PageRejection) { return .success(try page(PageWire(value, rules))) } catch { return .failure(error) }
@@ -255,4 +256,15 @@ extension PageRejection {
 
     /// Whether another dialect's page would be rejected so.
     fileprivate var doubtsDialect: Bool { violation == .schema || violation == .idKind }
+}
+
+extension PollKind {
+    /// The field that names an offer or a gift to a person. One to a project is named by the project alone.
+    fileprivate var titleKey: PageKey? {
+        switch self {
+        case .offersToMe, .offersToMyProjects: .objectDescription
+        case .givesToMe: .description
+        case .starredProjects, .offersToStarred, .givesToMyProjects, .givesToStarred: nil
+        }
+    }
 }

@@ -33,10 +33,11 @@ public struct PageQuery: Sendable, Hashable {
         return body
     }
 
-    /// The query items of an offers request. Only some endpoints take a `recipient` (R-EP-26).
-    public func items(recipient: DID?, startCursor: String) -> [(String, String)] {
+    /// The query items of a request for offers or gifts. Only some endpoints take a `recipient` (R-EP-26), or plans.
+    public func items(recipient: DID?, plans: PlanChunk? = nil, startCursor: String) -> [(String, String)] {
         var items: [(String, String)] = []
         if let recipient { items.append(("recipientDid", recipient.rawValue)) }
+        if let plans { items.append(("planIds", String(decoding: plans.json, as: UTF8.self))) }
         items.append(("afterId", after?.rawValue ?? startCursor))
         if let before { items.append(("beforeId", before.rawValue)) }
         return items

@@ -3,6 +3,8 @@ struct PageRules {
     var strict: Bool
     /// Whether the items must be canonical changes of plans; only with strict validation.
     var mustBeSummary: Bool
+    /// The field of an offer or a gift that is its name if the item has no plan's name; `nil` for none.
+    var title: PageKey? = .objectDescription
     var context = PageContext()
 }
 
@@ -47,9 +49,9 @@ struct PageWire {
 
 /// One item of a page, with its own issues, so that it can be rejected alone.
 struct ItemWire {
-    /// For offers, the fields that they share with a plan.
+    /// For offers and gifts, the fields that they share with a plan.
     var plan = PlanWire()
-    /// Whether the handle is an offer's.
+    /// Whether the handle is that of an offer or a gift.
     var isOffer = false
     /// The differences from the former claim that the server sent along; `nil` if it sent none, or one that says
     /// nothing.
@@ -58,7 +60,7 @@ struct ItemWire {
     var isOwn = false
     /// The claim before this one, if the canonical dialect names it and it came after the walk's cursor.
     var previous: JWTID?
-    /// The field that holds the plan; `nil` for offers.
+    /// The field that holds the plan; `nil` for offers and gifts.
     var place: PageKey?
     var issues: [ValidationIssue] = []
 
@@ -80,7 +82,8 @@ struct ItemWire {
                 let fulfilled = fields.read(.fulfillsPlanHandleId) { $0.line }.flatMap(Self.storable)
                 isOffer = fulfilled == nil
                 plan.handle = fulfilled ?? offerHandle(&fields)
-                plan.name = fields.read(.planName) { $0.line } ?? fields.read(.objectDescription) { $0.line }
+                plan.name = fields.read(.planName) { $0.line }
+                if plan.name == nil, let title = rules.title { plan.name = fields.read(title) { $0.line } }
             } else {
                 readPlan(.plan, &fields) { PlanWire(endorser: $0, strict: rules.strict) }
                 compare(value[.wrappedClaimBefore], with: value[.plan])
@@ -97,8 +100,8 @@ struct ItemWire {
         handle.isEmpty || handle.utf8.count > longestHandle ? nil : handle
     }
 
-    /// The handle of an offer without a plan. Anybody can offer, and decides about the handle, which nothing needs. So
-    /// the item's identifier replaces one that is too long.
+    /// The handle of an offer or a gift without a plan. Anybody can offer and give, and decides about the handle, which
+    /// nothing needs. So the item's identifier replaces one that is too long.
     private func offerHandle(_ fields: inout FieldReader) -> String? {
         fields.read(.handleId, required: true) { $0.line }.flatMap { Self.storable($0) ?? plan.id }
     }
@@ -125,12 +128,12 @@ struct ItemWire {
 /// The names of members that the agent reads from pages of either dialect.
 enum PageKey: UInt8, CaseIterable {
     case data, hitLimit, pagination, hasMore, nextAfterId
-    // Items. Offers are flat.
+    // Items. Offers and gifts are flat.
     case plan, planSummary, previousClaim, wrappedClaimBefore, claimBefore
     case objectDescription, planName, fulfillsPlanHandleId
     case offeredByDid
     // Plans.
-    case jwtId, handleId, name, description, issuerDid, agentDid, startTime, endTime, locLat, locLon, url, image
+    case jwtId, handleId, rowId, name, description, issuerDid, agentDid, startTime, endTime, locLat, locLon, url, image
     case version
     // Claims.
     case status, progress
@@ -176,8 +179,8 @@ public struct PageContext: Sendable {
 
     /// Whether the account made an item's claim. Servers compare DIDs byte for byte. A hidden issuer is nobody's.
     ///
-    /// An item of a plan says who made its last claim. Of the reports of offers one lacks the issuer, but names the
-    /// person who offers, who is the issuer unless the claim says otherwise.
+    /// An item of a plan says who made its last claim. Two reports of offers lack the issuer, but name the person who
+    /// offers, who is the issuer unless the claim says otherwise.
     func isOwn(_ item: JSONValue) -> Bool {
         guard let author, let issuer = Self.present(item[.issuerDid]) ?? Self.present(item[.offeredByDid]) else {
             return false

@@ -1,5 +1,13 @@
-/// Starred plans that fit into one request, with their JSON.
+/// Plans that fit into one request, with their JSON.
 public struct PlanChunk: Sendable, Hashable {
+    /// The place of the plans in a request.
+    public enum Form: Sendable, Hashable {
+        /// The JSON body of a POST.
+        case body
+        /// A parameter of a GET.
+        case query
+    }
+
     public let count: Int
     /// The JSON array of the plan identifiers.
     let json: [UInt8]
@@ -7,31 +15,45 @@ public struct PlanChunk: Sendable, Hashable {
     /// The room for the keys, two cursors and the limit, in bytes.
     static let envelope = 256
 
-    /// Splits `planIDs` into requests within the dialect's limits on count and body size.
+    /// The room for the percent-encoded plans of a GET, in bytes. Proxies with their default settings refuse request
+    /// lines above 8 KiB; the server itself allows 16 KiB.
+    static let longestQuery = 7000
+
+    /// Splits `planIDs` into requests within the dialect's limits on count and body size, or within that of a query.
     ///
     /// Keeps the order. An identifier that is too long for any request gets a chunk of its own; the server rejects it.
-    public static func split(_ planIDs: [String], dialect: Dialect) -> [PlanChunk] {
-        let bound = dialect.maxBodyBytes - envelope
+    public static func split(_ planIDs: [String], dialect: Dialect, form: Form = .body) -> [PlanChunk] {
+        let bound = form == .body ? dialect.maxBodyBytes - envelope : longestQuery
         var chunks: [PlanChunk] = []
         var json: [UInt8] = [UInt8(ascii: "[")]
         var count = 0
+        var length = form.length(of: json)
         func close() {
             guard count > 0 else { return }
             json.append(UInt8(ascii: "]"))
             chunks.append(PlanChunk(count: count, json: json))
             json = [UInt8(ascii: "[")]
             count = 0
+            length = form.length(of: json)
         }
         for id in planIDs {
             let encoded = StableJSON.bytes(of: id)
-            if count == dialect.maxPlanIDs || (count > 0 && json.count + encoded.count + 2 > bound) { close() }
+            let added = form.length(of: encoded) + form.length(of: [UInt8(ascii: ",")])
+            // The comma of the first one is the closing bracket.
+            if count == dialect.maxPlanIDs || (count > 0 && length + added > bound) { close() }
             if count > 0 { json.append(UInt8(ascii: ",")) }
             json.append(contentsOf: encoded)
+            length += added
             count += 1
         }
         close()
         return chunks
     }
+}
+
+extension PlanChunk.Form {
+    /// The length of a part of the JSON in the request.
+    fileprivate func length(of json: [UInt8]) -> Int { self == .body ? json.count : PercentEncoding.length(of: json) }
 }
 
 /// The rule for identifiers of plans that a server can have. The server compares them literally and ignores unknown

@@ -85,6 +85,10 @@ package enum HealthDecision {
             }
             if poll.isStale { add(.stale, "poll \(poll.name) is stale", since: poll.staleSince, poll.failure) }
             if poll.lacksStars { add(.noStars, "poll \(poll.name) has no starred projects", since: poll.skippedSince) }
+            if poll.lacksEndpoint {
+                let phrase = "the server has no endpoint for poll \(poll.name)"
+                add(.endpointMissing, phrase, since: poll.skippedSince)
+            }
             if let backlog = poll.backlog {
                 add(.behind, behind(poll.name, backlog), since: backlog.since)
             }

@@ -12,6 +12,8 @@ package struct HealthFacts: Sendable, Hashable {
         package var skippedSince: Timestamp?
         /// Whether it needs stars, the account has none, and the account has not opted out.
         package var lacksStars = false
+        /// Whether the server has no endpoint for it, so that it rests.
+        package var lacksEndpoint = false
         /// Whether its requests need a token, and none is available.
         package var lacksToken = false
         /// Whether the server refused the credentials of its last cycles.

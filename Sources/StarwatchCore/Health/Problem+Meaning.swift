@@ -29,7 +29,7 @@ extension Problem.Kind {
             """
         case .noToken:
             """
-            The poll needs a token, and there is none: `auth.kind` is `none` and the poll asks for offers, or the token’s \
+            The poll needs a token, and there is none: `auth.kind` is `none` and the poll asks for offers or gifts, or the token’s \
             file or command fails. Check `auth`.
             """
         case .tokenPoolLow:
@@ -115,6 +115,11 @@ extension Problem.Kind {
             """
             The identity has no starred projects, so the poll is skipped. `starwatch stars opt-out` says that none are \
             wanted.
+            """
+        case .endpointMissing:
+            """
+            The server has no endpoint for this kind of poll (404), so the poll rests. The agent tries again once a day, and \
+            the command tries now. Remove the poll, or set `enabled: false`, if the server will not have it.
             """
         case .clockSkew:
             "This machine’s clock differs from the server’s by more than `clock.max_skew`. Check its time service."

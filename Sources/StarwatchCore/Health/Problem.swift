@@ -85,6 +85,7 @@ package struct Problem: Sendable, Hashable {
         case reloadRefused = "reload_refused"
         case noPolls = "no_polls"
         case noStars = "no_stars"
+        case endpointMissing = "endpoint_missing"
         case clockSkew = "clock_skew"
         case clockJumped = "clock_jumped"
         case notScraped = "not_scraped"
@@ -108,7 +109,8 @@ extension Problem.Kind {
     /// The topic. A changed configuration that was refused can also be that of the agent.
     package var topic: Topic {
         switch self {
-        case .credentialsRefused, .noToken, .contractViolated, .failing, .stale, .behind, .noStars: .poll
+        case .credentialsRefused, .noToken, .contractViolated, .failing, .stale, .behind, .noStars, .endpointMissing:
+            .poll
         case .sinkUnreachable, .sinkRejecting, .sinkDisabled: .sink
         case .reloadRefused: .port
         default: .agent
@@ -118,7 +120,7 @@ extension Problem.Kind {
     package var severity: Problem.Severity {
         switch self {
         case .storeDamaged, .storeFull, .storeUnavailable, .diskLow, .restarting: .critical
-        case .slow, .noPolls, .noStars, .clockJumped, .notScraped: .info
+        case .slow, .noPolls, .noStars, .endpointMissing, .clockJumped, .notScraped: .info
         default: .warning
         }
     }
@@ -176,6 +178,7 @@ extension Problem.Kind {
         case .reloadRefused: "StarwatchConfigReloadFailed"
         case .noPolls: "StarwatchNoPolls"
         case .noStars: "StarwatchNoStars"
+        case .endpointMissing: "StarwatchPollFailing"
         case .clockSkew: "StarwatchClockSkewHigh"
         case .clockJumped: "StarwatchClockJumped"
         case .notScraped: "StarwatchTargetGone"
@@ -193,7 +196,7 @@ extension Problem.Kind {
         case .signedOut: "starwatch identity set DID"
         case .sinkUnreachable, .sinkRejecting, .sinkDisabled: "starwatch sinks test \(subject)"
         case .held: "starwatch server clear-wait"
-        case .failing, .contractViolated, .stale, .behind: "starwatch poll \(subject)"
+        case .failing, .contractViolated, .stale, .behind, .endpointMissing: "starwatch poll \(subject)"
         case .acknowledgementsFailing, .answersWithErrors, .slow: "starwatch logs --level warn"
         case .accountsLate: "starwatch accounts list"
         case .deadLetters: "starwatch outbox list --state dead"

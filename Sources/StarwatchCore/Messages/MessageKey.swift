@@ -18,6 +18,31 @@ public enum MessageKey: String, Sendable, CaseIterable {
     case projectOfferSingle = "notifications.offers_to_my_projects.single_update"
     case projectOfferSingleUnnamed = "notifications.offers_to_my_projects.single_update_unnamed"
     case projectOfferMultiple = "notifications.offers_to_my_projects.multiple_updates"
+    case starredOfferSingleTitle = "notifications.offers_to_starred.single_title"
+    case starredOfferMultipleTitle = "notifications.offers_to_starred.multiple_title"
+    case starredOfferSingle = "notifications.offers_to_starred.single_update"
+    case starredOfferSingleUnnamed = "notifications.offers_to_starred.single_update_unnamed"
+    case starredOfferMultiple = "notifications.offers_to_starred.multiple_updates"
+    case starredOfferEditedTitle = "notifications.offers_to_starred.edited_title"
+    case starredOfferEditedUnnamed = "notifications.offers_to_starred.edited_unnamed"
+    case giveSingleTitle = "notifications.gives_to_me.single_title"
+    case giveMultipleTitle = "notifications.gives_to_me.multiple_title"
+    case giveSingle = "notifications.gives_to_me.single_update"
+    case giveSingleUnnamed = "notifications.gives_to_me.single_update_unnamed"
+    case giveMultiple = "notifications.gives_to_me.multiple_updates"
+    case giveEditedTitle = "notifications.gives_to_me.edited_title"
+    case giveEdited = "notifications.gives_to_me.edited"
+    case giveEditedUnnamed = "notifications.gives_to_me.edited_unnamed"
+    case projectGiveSingleTitle = "notifications.gives_to_my_projects.single_title"
+    case projectGiveMultipleTitle = "notifications.gives_to_my_projects.multiple_title"
+    case projectGiveSingle = "notifications.gives_to_my_projects.single_update"
+    case projectGiveSingleUnnamed = "notifications.gives_to_my_projects.single_update_unnamed"
+    case projectGiveMultiple = "notifications.gives_to_my_projects.multiple_updates"
+    case starredGiveSingleTitle = "notifications.gives_to_starred.single_title"
+    case starredGiveMultipleTitle = "notifications.gives_to_starred.multiple_title"
+    case starredGiveSingle = "notifications.gives_to_starred.single_update"
+    case starredGiveSingleUnnamed = "notifications.gives_to_starred.single_update_unnamed"
+    case starredGiveMultiple = "notifications.gives_to_starred.multiple_updates"
     case unnamedProject = "notifications.unnamed_project"
     case followingPart = "notifications.following_part"
     case actionViewUpdates = "notifications.starred_projects.action_view"
@@ -38,8 +63,12 @@ public enum MessageKey: String, Sendable, CaseIterable {
     /// The variables that the message can use.
     public var variables: Set<MessageVariable> {
         switch self {
-        case .starredSingle, .offerSingle, .offerEdited, .projectOfferSingle: [.projectName]
-        case .starredMultiple, .offerMultiple, .projectOfferMultiple: [.count]
+        case .starredSingle, .offerSingle, .offerEdited, .projectOfferSingle, .starredOfferSingle, .giveSingle,
+            .giveEdited, .projectGiveSingle, .starredGiveSingle:
+            [.projectName]
+        case .starredMultiple, .offerMultiple, .projectOfferMultiple, .starredOfferMultiple, .giveMultiple,
+            .projectGiveMultiple, .starredGiveMultiple:
+            [.count]
         case .followingPart: [.count, .total]
         case .staleMessage: [.hours]
         default: []

@@ -9,7 +9,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         /// The fields that differ from the last seen state of the plan; `nil` if no earlier state is known.
         public var fields: [String: FieldChange]? { changed?.byField }
         let changed: FieldChanges?
-        /// `true` for an edition of an earlier offer without a plan; `nil` otherwise.
+        /// `true` for an edition of an earlier offer or gift without a plan; `nil` otherwise.
         public let edited: Bool?
 
         enum CodingKeys: String, CodingKey, CaseIterable {
@@ -104,7 +104,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         (title, body) = wording.text(
             count: changes.count,
             name: changes.first.flatMap(name),
-            isEdited: kind == .offersToMe && changes.first?.isEditedOffer == true,
+            isEdited: changes.first?.isEditedOffer == true,
             part: part
         )
         locale = messages.locale.description

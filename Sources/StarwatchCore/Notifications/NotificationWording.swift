@@ -5,10 +5,29 @@ struct NotificationWording {
     private let single: MessageKey
     private let unnamed: MessageKey
     private let multiple: MessageKey
+    private let edited: Edited?
     private let messages: Messages
+
+    /// The texts for an edition of an earlier offer or gift.
+    private struct Edited {
+        let title: MessageKey
+        /// `nil` where the server never names what was edited.
+        var named: MessageKey?
+        let unnamed: MessageKey
+
+        init?(_ kind: PollKind) {
+            switch kind {
+            case .offersToMe: (title, named, unnamed) = (.offerEditedTitle, .offerEdited, .offerEditedUnnamed)
+            case .givesToMe: (title, named, unnamed) = (.giveEditedTitle, .giveEdited, .giveEditedUnnamed)
+            case .offersToStarred: (title, unnamed) = (.starredOfferEditedTitle, .starredOfferEditedUnnamed)
+            case .starredProjects, .offersToMyProjects, .givesToMyProjects, .givesToStarred: return nil
+            }
+        }
+    }
 
     init(kind: PollKind, messages: Messages) {
         self.messages = messages
+        edited = Edited(kind)
         switch kind {
         case .starredProjects:
             (singleTitle, multipleTitle) = (.starredSingleTitle, .starredMultipleTitle)
@@ -19,11 +38,23 @@ struct NotificationWording {
         case .offersToMyProjects:
             (singleTitle, multipleTitle) = (.projectOfferSingleTitle, .projectOfferMultipleTitle)
             (single, unnamed, multiple) = (.projectOfferSingle, .projectOfferSingleUnnamed, .projectOfferMultiple)
+        case .offersToStarred:
+            (singleTitle, multipleTitle) = (.starredOfferSingleTitle, .starredOfferMultipleTitle)
+            (single, unnamed, multiple) = (.starredOfferSingle, .starredOfferSingleUnnamed, .starredOfferMultiple)
+        case .givesToMe:
+            (singleTitle, multipleTitle) = (.giveSingleTitle, .giveMultipleTitle)
+            (single, unnamed, multiple) = (.giveSingle, .giveSingleUnnamed, .giveMultiple)
+        case .givesToMyProjects:
+            (singleTitle, multipleTitle) = (.projectGiveSingleTitle, .projectGiveMultipleTitle)
+            (single, unnamed, multiple) = (.projectGiveSingle, .projectGiveSingleUnnamed, .projectGiveMultiple)
+        case .givesToStarred:
+            (singleTitle, multipleTitle) = (.starredGiveSingleTitle, .starredGiveMultipleTitle)
+            (single, unnamed, multiple) = (.starredGiveSingle, .starredGiveSingleUnnamed, .starredGiveMultiple)
         }
     }
 
     /// - Parameters:
-    ///   - isEdited: Whether the only change is an edition of an earlier offer.
+    ///   - isEdited: Whether the only change is an edition of an earlier offer or gift.
     ///   - part: The place in a group of several notifications. The first one tells the size of the group, and the
     ///     others continue it.
     func text(count: Int, name: String?, isEdited: Bool, part: NotificationPart?) -> (title: String, body: String) {
@@ -39,9 +70,11 @@ struct NotificationWording {
         guard count == 1 else {
             return (messages.text(multipleTitle), messages.text(multiple, [.count: .number(count)]))
         }
-        if isEdited {
-            let body = name.map { messages.text(.offerEdited, [.projectName: .text($0)]) }
-            return (messages.text(.offerEditedTitle), body ?? messages.text(.offerEditedUnnamed))
+        if isEdited, let edited {
+            guard let name, let named = edited.named else {
+                return (messages.text(edited.title), messages.text(edited.unnamed))
+            }
+            return (messages.text(edited.title), messages.text(named, [.projectName: .text(name)]))
         }
         let body = name.map { messages.text(single, [.projectName: .text($0)]) } ?? messages.text(unnamed)
         return (messages.text(singleTitle), body)

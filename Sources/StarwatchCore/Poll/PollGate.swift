@@ -6,6 +6,8 @@ public struct PollGate: Sendable, Hashable {
     /// Whether the account has stars; `true` for polls that need none.
     public var hasStars: Bool
     public var optedOut: Bool
+    /// Whether the poll rests because the server has no endpoint for it.
+    public var lacksEndpoint = false
     /// The end of a wait before which no request is allowed; `nil` for no wait.
     public var notBefore: Timestamp?
     public var circuitIsOpen: Bool
@@ -29,6 +31,7 @@ public struct PollGate: Sendable, Hashable {
         if !hasIdentity { return .noIdentity }
         if optedOut { return .optedOut }
         if !hasStars { return .noStars }
+        if lacksEndpoint { return .endpointMissing }
         if isUnderPressure { return .backpressure }
         if let notBefore, now < notBefore { return .throttled }
         if circuitIsOpen { return .circuitOpen }

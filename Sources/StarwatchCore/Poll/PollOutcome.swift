@@ -21,6 +21,8 @@ public enum SkipReason: String, Sendable, CaseIterable, Codable {
     case backpressure
     case throttled
     case circuitOpen = "circuit_open"
+    /// The server had no endpoint for the poll at the last attempt.
+    case endpointMissing = "endpoint_missing"
     case noToken = "no_token"
     case overlap
 
@@ -33,6 +35,7 @@ public enum SkipReason: String, Sendable, CaseIterable, Codable {
         case .backpressure: "the outbox is nearly full"
         case .throttled: "waiting for the rate limit"
         case .circuitOpen: "the server failed repeatedly, so requests pause"
+        case .endpointMissing: "the server has no endpoint for it"
         case .noToken: "there is no token"
         case .overlap: "the previous run was still in progress"
         }

@@ -126,6 +126,8 @@ extension SkipReason {
         case .backpressure: "The outbox is nearly full."
         case .throttled: "Waiting for the server’s rate limit."
         case .circuitOpen: "The server failed repeatedly, so requests to it pause."
+        case .endpointMissing:
+            "The server has no endpoint for this kind of poll. The agent tries again once a day, and after a reload."
         case .noToken: "There is no key or token to sign in with. Check <code>auth</code> in the configuration."
         case .overlap: "The previous run was still in progress."
         }

@@ -1,5 +1,9 @@
+import StarwatchCore
+
 /// The fields of ``AgentStatus`` in JSON. Users rely on this list, and a test compares it with the encoding.
 enum StatusField {
+    private static let kinds = PollKind.allCases.map(\.rawValue).joined(separator: ", ")
+
     /// Paths and meanings; `NAME` stands for the name of a poll, digest or sink.
     static let all: [(path: String, meaning: String)] = [
         ("status", "healthy or degraded"),
@@ -21,7 +25,7 @@ enum StatusField {
         ("started_at", "Start time of the agent."),
         ("now", "Time of this status."),
         ("identity", "A pseudonym of the active identity; absent when signed out."),
-        ("polls.NAME.kind", "starred_projects, offers_to_me or offers_to_my_projects"),
+        ("polls.NAME.kind", "What it asks for: \(kinds)."),
         ("polls.NAME.stale", "Whether the last success is older than the limit."),
         ("polls.NAME.stale_after_seconds", "The limit for the age of the last success."),
         ("polls.NAME.last_attempt", "Time of the last cycle that reached the server."),

@@ -2,7 +2,8 @@ package import StarwatchCore
 package import StarwatchStore
 import Synchronization
 
-/// The knowledge of a server beyond its limits: its dialect, and whether it takes acknowledgements.
+/// The knowledge of a server beyond its limits: its dialect, whether it takes acknowledgements, and the endpoints that it
+/// lacks.
 package final class KnownServer: Sendable {
     private struct State {
         var stored = ServerState()
@@ -10,8 +11,8 @@ package final class KnownServer: Sendable {
         var isDialectDoubted = false
         /// The last time at which the dialect was doubted.
         var lastDoubt: Timestamp?
-        /// The last time at which the server had no endpoint for acknowledgements.
-        var endpointMissed: Timestamp?
+        /// The endpoints that the server lacks, with the time of the last attempt.
+        var missed: [Endpoint: Timestamp] = [:]
     }
 
     /// The configured dialect; `nil` if responses decide it.
@@ -30,7 +31,7 @@ package final class KnownServer: Sendable {
 
     /// Moves with a wall clock that was set by `jump`, positive for forward.
     func shift(by jump: Duration) {
-        state.withLock { state in state.endpointMissed = state.endpointMissed.map { $0 + jump } }
+        state.withLock { state in state.missed = state.missed.mapValues { $0 + jump } }
     }
 
     // MARK: - Dialect
@@ -83,7 +84,7 @@ package final class KnownServer: Sendable {
     private func remember(_ dialect: Dialect, now: Timestamp) async throws(StoreError) -> Bool {
         let isAfresh = try await store?.servers.rememberDialect(dialect, of: server, now: now) ?? false
         state.withLock { state in
-            if state.stored.dialect != dialect { (state.stored.acknowledges, state.endpointMissed) = (nil, nil) }
+            if state.stored.dialect != dialect { (state.stored.acknowledges, state.missed) = (nil, [:]) }
             state.stored.dialect = dialect
         }
         return isAfresh
@@ -94,11 +95,8 @@ package final class KnownServer: Sendable {
     /// `true` if the server has ever taken an acknowledgement; `false` if it had no endpoint for one in the last 24 h;
     /// `nil` if an attempt must show it.
     package func acknowledges(now: Timestamp) -> Bool? {
-        let (acknowledges, missed) = state.withLock { ($0.stored.acknowledges, $0.endpointMissed) }
-        if acknowledges == true { return true }
-        // A missing endpoint can be a deployment or a wrong route, so it is forgotten after a day, and by a restart.
-        guard let missed, missed <= now, now - missed < .seconds(86_400) else { return nil }
-        return false
+        if state.withLock(\.stored.acknowledges) == true { return true }
+        return rests(.acknowledge, now: now) ? false : nil
     }
 
     /// Stores that the server took an acknowledgement.
@@ -108,6 +106,26 @@ package final class KnownServer: Sendable {
         state.withLock { $0.stored.acknowledges = true }
     }
 
-    /// Keeps for 24 h that the server has no endpoint for acknowledgements.
-    package func missEndpoint(now: Timestamp) { state.withLock { $0.endpointMissed = now } }
+    // MARK: - Missing endpoints
+
+    /// Whether the last answer of an endpoint was that the server lacks it.
+    package func lacks(_ endpoint: Endpoint) -> Bool { state.withLock { $0.missed[endpoint] != nil } }
+
+    /// Whether the server lacked an endpoint in the last 24 h, so that nothing is sent to it.
+    package func rests(_ endpoint: Endpoint, now: Timestamp) -> Bool {
+        // A missing endpoint can be a deployment or a wrong route, so it is tried again after a day, and after a restart.
+        guard let missed = state.withLock({ $0.missed[endpoint] }), missed <= now else { return false }
+        return now - missed < .seconds(86_400)
+    }
+
+    /// Remembers that the server lacks an endpoint.
+    ///
+    /// - Returns: Whether that is news.
+    @discardableResult
+    package func miss(_ endpoint: Endpoint, now: Timestamp) -> Bool {
+        state.withLock { $0.missed.updateValue(now, forKey: endpoint) == nil }
+    }
+
+    /// Remembers that the server has an endpoint.
+    package func find(_ endpoint: Endpoint) { state.withLock { _ = $0.missed.removeValue(forKey: endpoint) } }
 }

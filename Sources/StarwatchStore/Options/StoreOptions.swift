@@ -31,14 +31,16 @@ package struct StoreOptions: Sendable {
     package var keepBeforeUpgrade: Duration = .days(7)
     /// The polls that are configured. Only their rows are evicted, because only these are fetched again.
     package var polls: Set<PollName> = []
-    /// The configured polls of each kind. Opting out of a kind suppresses the rows of its polls.
+    /// The configured polls of each kind. Opting out of a kind suppresses the rows of its polls, and unstarring a plan those
+    /// of polls that name the starred plans.
     package var pollsOfKind: [PollKind: Set<PollName>] = [:]
-    /// The polls of kind `starred_projects`. `settings` mirrors their watermark, and unstarring a plan suppresses their
-    /// rows.
+    /// The polls of kind `starred_projects`. `settings` mirrors their watermark.
     package var starredPolls: Set<PollName> {
         get { pollsOfKind[.starredProjects] ?? [] }
         set { pollsOfKind[.starredProjects] = newValue }
     }
+    /// Whether the requests of a poll name the starred plans.
+    func namesStars(_ poll: PollName) -> Bool { pollsOfKind.contains { $0.key.needsStars && $0.value.contains(poll) } }
     /// The sinks with `required: false`. Rows do not wait for them.
     package var optionalSinks: Set<String> = []
     package var observer: (any StoreObserver)?

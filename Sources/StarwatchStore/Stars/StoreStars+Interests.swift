@@ -14,7 +14,7 @@ extension StoreStars {
 extension StarRows {
     /// Whether the account's interest in the stream is the same as when `interests` was read.
     func isWanted(_ stream: StreamKey, _ interests: Interests?) throws -> Bool {
-        try holds(interests, of: stream.account, stars: db.context.options.starredPolls.contains(stream.poll))
+        try holds(interests, of: stream.account, stars: db.context.options.namesStars(stream.poll))
     }
 
     /// Whether an account's interests are still `interests`; always true for `nil`.

@@ -136,4 +136,35 @@ import Testing
             #expect(try await world.probe.get("/api/v2/report/offers").object["hitLimit"] as? Bool == true)
         }
     }
+
+    @Test func giftsAndOffersToProjectsHaveTheRowsOfTheRealServer() async throws {
+        try await TestWorld.run(.endorser, { $0.planCount = 60 }) { world in
+            let me = "did:ethr:0x00000000000000000000000000000000000000a1"
+            let gives = world.server.publishGives(count: 60, to: me)
+            let offers = world.server.publishOffers(count: 2, to: me)
+            let mine = try await world.probe.get("/api/v2/report/gives?recipientDid=\(me)&afterId=0")
+            #expect(mine.items.compactMap { $0["jwtId"] as? String } == Array(gives.suffix(50).reversed()))
+            #expect(mine.object["hitLimit"] as? Bool == true)
+            let others = try await world.probe.get("/api/v2/report/gives?recipientDid=did:ethr:0xb0")
+            #expect(others.items.isEmpty && others.object["hitLimit"] == nil)
+
+            let plans = "%5B%22\(world.server.planIDs[1])%22%5D"
+            let toPlans = try await world.probe.get("/api/v2/report/givesToPlans?planIds=\(plans)")
+            #expect(toPlans.items.compactMap { $0["jwtId"] as? String } == [gives[1]])
+            let give = try #require(toPlans.items.first)
+            #expect(give["fulfillsPlanHandleId"] as? String == world.server.planIDs[1])
+            #expect(give["recipientDid"] as? String == "did:none:HIDDEN" && give["description"] is String)
+            let offersToPlans = try await world.probe.get("/api/v2/report/offersToPlans?planIds=\(plans)")
+            let offer = try #require(offersToPlans.items.first)
+            #expect(offer["jwtId"] as? String == offers[1] && offer["fulfillsPlanHandleId"] == nil)
+            #expect(try await world.probe.get("/api/v2/report/givesToPlans").status == 500)
+
+            let page = try await world.probe.get("/api/v2/report/plans")
+            #expect(page.items.count == 50 && page.object["hitLimit"] as? Bool == true)
+            #expect(page.items.last?["rowId"] as? Int == 11)
+            let rest = try await world.probe.get("/api/v2/report/plans?beforeId=11")
+            let oldest = Array(world.server.planIDs.prefix(10).reversed())
+            #expect(rest.items.compactMap { $0["handleId"] as? String } == oldest)
+        }
+    }
 }

@@ -66,6 +66,8 @@ import Testing
 
     @Test func aPollWithoutStarsIsNotHealthyAndStopsPollingIfNoOtherRuns() {
         expect(["no_stars:stars"], "Poll stars has no starred projects") { $0.polls[0].lacksStars = true }
+        let missing = "The server has no endpoint for poll stars"
+        expect(["endpoint_missing:stars"], missing) { $0.polls[0].lacksEndpoint = true }
         expect(["no_stars:stars", "no_token:offers"], "Polling stopped: no token, no starred projects") { facts in
             facts.polls[0].lacksStars = true
             facts.polls[1].lacksToken = true

@@ -32,7 +32,8 @@ import Testing
             "behind:stars",
             { $0.polls[0].backlog = FetchBacklog(rest: .seconds(7200), since: Timestamp(seconds: 0), at: .zero) }
         ),
-        ("no_stars:stars", { $0.polls[0].lacksStars = true }), ("no_polls", { $0.isIdle = true }),
+        ("no_stars:stars", { $0.polls[0].lacksStars = true }),
+        ("endpoint_missing:stars", { $0.polls[0].lacksEndpoint = true }), ("no_polls", { $0.isIdle = true }),
         ("answers_with_errors", { ($0.answers.requests, $0.answers.failed) = (8, 2) }),
         ("slow", { ($0.answers.p95, $0.answers.usual) = (4, 0.2) }),
         ("sink_unreachable:hook", { $0.sinks[0].condition = .down }),

@@ -67,6 +67,123 @@ import Testing
         #expect(try texts("ja", .staleMessage, .hours) == Self.counts.map { "最終更新は\($0)時間前です。タップして更新してください。" })
     }
 
+    @Test func giftsAndOffersToStarredProjectsInEnglish() throws {
+        let keys: [(MessageKey, [String])] = [
+            (.giveMultiple, ["You received 0 gifts", "You received 1 gift", "You received 2 gifts"]),
+            (
+                .projectGiveMultiple,
+                [
+                    "Your projects received 0 gifts", "Your projects received 1 gift", "Your projects received 2 gifts",
+                ]
+            ),
+            (
+                .starredGiveMultiple,
+                [
+                    "Your starred projects received 0 gifts", "Your starred projects received 1 gift",
+                    "Your starred projects received 2 gifts",
+                ]
+            ),
+            (
+                .starredOfferMultiple,
+                [
+                    "There are 0 new offers to your starred projects", "There is 1 new offer to your starred projects",
+                    "There are 2 new offers to your starred projects",
+                ]
+            ),
+        ]
+        for (key, expected) in keys { #expect(try texts("en", key, .count).prefix(3) == expected[...]) }
+    }
+
+    @Test func giftsAndOffersToStarredProjectsInPolish() throws {
+        let gifts = ["darów", "dar", "dary", "darów", "darów", "darów", "dary", "darów"]
+        let forms = zip(Self.counts, gifts).map { count, gift in
+            let new = gift == "dar" ? "nowy" : gift == "dary" ? "nowe" : "nowych"
+            return "\(count) \(new) \(gift)"
+        }
+        #expect(try texts("pl", .giveMultiple, .count) == forms.map { "Masz \($0)" })
+        #expect(try texts("pl", .projectGiveMultiple, .count) == forms.map { "Masz \($0) dla swoich projektów" })
+        #expect(
+            try texts("pl", .starredGiveMultiple, .count) == forms.map { "\($0) dla projektów oznaczonych gwiazdką" }
+        )
+        let offers = ["nowych ofert", "nowa oferta", "nowe oferty", "nowych ofert"]
+        #expect(
+            try texts("pl", .starredOfferMultiple, .count).prefix(4)
+                == zip(Self.counts, offers).map { "\($0) \($1) dla projektów oznaczonych gwiazdką" }[...]
+        )
+    }
+
+    @Test func giftsAndOffersToStarredProjectsInJapanese() throws {
+        #expect(try texts("ja", .giveMultiple, .count) == Self.counts.map { "\($0)件のギフトが届きました" })
+        #expect(
+            try texts("ja", .projectGiveMultiple, .count)
+                == Self.counts.map { "あなたのプロジェクトに\($0)件のギフトが届きました" }
+        )
+        #expect(
+            try texts("ja", .starredGiveMultiple, .count)
+                == Self.counts.map { "スター付きプロジェクトに\($0)件のギフトが届きました" }
+        )
+        #expect(
+            try texts("ja", .starredOfferMultiple, .count)
+                == Self.counts.map { "スター付きプロジェクトに\($0)件の新しいオファーがあります" }
+        )
+    }
+
+    @Test(
+        arguments: [
+            (
+                PollKind.givesToMe,
+                ["New Gift", "You received a gift: Garden", "Gift Edited", "A gift to you was edited: Garden"]
+            ),
+            (
+                .offersToStarred,
+                ["New Offer", "Garden has a new offer", "Offer Edited", "An offer to a starred project was edited"]
+            ),
+            (.givesToMyProjects, ["New Gift", "Garden received a gift", "New Gift", "Garden received a gift"]),
+            (.givesToStarred, ["New Gift", "Garden received a gift", "New Gift", "Garden received a gift"]),
+        ] as [(PollKind, [String])]
+    )
+    func aSingleOneIsNamedAndAnEditionSaysSoWhereItCan(kind: PollKind, expected: [String]) throws {
+        let id = JWTID.floor(.ulid, at: Timestamp(seconds: 1_767_225_600))
+        let texts = try [id.rawValue, "01JWMCKG0022HDXJ4G4Q61XV37"].flatMap { handle in
+            let plan = "https://endorser.ch/entity/\(handle)"
+            let message = NotificationMessage(
+                id: "ntf_1",
+                runID: "run_1",
+                poll: try #require(PollName("poll")),
+                kind: kind,
+                changes: [Change(id: id, plan: plan, name: "Garden", isOffer: true)],
+                context: NotificationContext(largestGroup: 5),
+                createdAt: Timestamp(seconds: 1_767_225_600)
+            )
+            return [message.title, message.body]
+        }
+        #expect(texts == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("en", PollKind.givesToMe, "You received a gift"), ("pl", .givesToMe, "Masz nowy dar"),
+            ("ja", .givesToMe, "ギフトが届きました"), ("en", .givesToMyProjects, "One of your projects received a gift"),
+            ("en", .givesToStarred, "A starred project received a gift"),
+            ("en", .offersToStarred, "A starred project has a new offer"),
+            ("pl", .offersToStarred, "Nowa oferta dla projektu oznaczonego gwiazdką"),
+            ("ja", .offersToStarred, "スター付きプロジェクトに新しいオファーがあります"),
+        ] as [(String, PollKind, String)]
+    )
+    func oneWithoutANameHasATextOfItsOwn(locale: String, kind: PollKind, text: String) throws {
+        let messages = MessageCatalogues.builtIn.messages(for: try #require(LocaleTag(locale)))
+        let message = NotificationMessage(
+            id: "ntf_1",
+            runID: "run_1",
+            poll: try #require(PollName("poll")),
+            kind: kind,
+            changes: [Change(id: .floor(.ulid, at: Timestamp(seconds: 1_767_225_600)), plan: "p", name: nil)],
+            context: NotificationContext(largestGroup: 5, messages: messages),
+            createdAt: Timestamp(seconds: 1_767_225_600)
+        )
+        #expect(message.body == text)
+    }
+
     @Test(arguments: [
         ("en", ["1 more of 250", "2 more of 250", "100 more of 250"]),
         ("pl", ["Kolejna 1 z 250", "Kolejne 2 z 250", "Kolejnych 100 z 250"]),

@@ -31,6 +31,7 @@ import Testing
         let gates: [(SkipReason, PollGate)] = [
             (.noIdentity, gate { $0.hasIdentity = false }),
             (.optedOut, gate { $0.optedOut = true }), (.noStars, gate { $0.hasStars = false }),
+            (.endpointMissing, gate { $0.lacksEndpoint = true }),
             (.backpressure, gate { $0.isUnderPressure = pressure(800) }),
             (.throttled, gate { $0.notBefore = now + .milliseconds(1) }),
             (.circuitOpen, gate { $0.circuitIsOpen = true }),

@@ -15,7 +15,11 @@ enum ExpectedFamilies {
     private static let poll: (String, [String]?) = ("poll", nil)
     private static let sink: (String, [String]?) = ("sink", nil)
     private static let endpoint: (String, [String]?) = (
-        "endpoint", ["plans_changed", "offers_to_me", "offers_to_my_projects", "acknowledge", "time"]
+        "endpoint",
+        [
+            "plans_changed", "offers_to_me", "offers_to_my_projects", "offers_to_plans", "gives_to_me",
+            "gives_to_plans", "plans", "acknowledge", "time",
+        ]
     )
     private static let retryReason: (String, [String]?) = (
         "reason", ["network", "timeout", "rate_limited", "unavailable", "server_error", "unauthenticated"]
@@ -69,8 +73,8 @@ enum ExpectedFamilies {
             (
                 "reason",
                 [
-                    "no_identity", "no_stars", "opted_out", "backpressure", "throttled", "circuit_open", "no_token",
-                    "overlap",
+                    "no_identity", "no_stars", "opted_out", "backpressure", "throttled", "circuit_open",
+                    "endpoint_missing", "no_token", "overlap",
                 ]
             )
         ),

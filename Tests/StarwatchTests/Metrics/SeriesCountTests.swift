@@ -192,6 +192,7 @@ import Testing
         }
         #expect(try endpoints(.starredProjects) == ["plans_changed"])
         #expect(try endpoints(.offersToMe) == ["offers_to_me"])
+        #expect(try endpoints(.givesToMyProjects) == ["plans", "gives_to_plans"])
     }
 
     @Test func hostPollsAppearAtTheirFirstUseWithTheirCounts() throws {

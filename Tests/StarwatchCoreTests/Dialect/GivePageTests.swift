@@ -1,0 +1,116 @@
+import StarwatchCore
+import Testing
+
+/// Pages of gifts, of offers to projects, and of own projects.
+@Suite struct GivePageTests {
+    private static let ids = ["01ARZ3NDEKTSV4RRFFQ69G5FAW", "01ARZ3NDEKTSV4RRFFQ69G5FAV"]
+    private static let me = DID("did:ethr:0x00000000000000000000000000000000000000Aa")!
+
+    /// A page as the endorser server writes it, which sends `hitLimit` only when it is true.
+    private func page(_ items: [String], of kind: PollKind, _ validation: Validation = .strict) throws -> Page {
+        try PageDecoder(
+            dialect: .endorser,
+            kind: kind,
+            validation: validation,
+            quarantine: false,
+            context: PageContext(author: Self.me)
+        ).decode(Array(#"{"data":[\#(items.joined(separator: ","))]}"#.utf8))
+    }
+
+    private func give(_ id: String, plan: String?, more: String = "") -> String {
+        let plan = plan.map { "\"\($0)\"" } ?? "null"
+        return #"""
+            {"jwtId":"\#(id)","handleId":"https://endorser.ch/entity/\#(id)","issuedAt":"2026-01-01T00:00:00Z",
+            "updatedAt":"2026-01-01T00:00:00Z","issuerDid":"did:ethr:0xb0","agentDid":"did:ethr:0xb0","recipientDid":null,
+            "fulfillsHandleId":null,"fulfillsType":null,"fulfillsLinkConfirmed":false,"giftNotTrade":true,
+            "fulfillsPlanHandleId":\#(plan),"amountConfirmed":0,"amount":2,"unit":"HUR","description":"Two hours",
+            "emojiCount":"{}","fullClaim":{"@type":"GiveAction","object":[[[[{"description":7}]]]]}\#(more)}
+            """#
+    }
+
+    @Test func aGiftHasItsProjectOrElseItsOwnHandle() throws {
+        let items = [give(Self.ids[0], plan: "https://endorser.ch/entity/P"), give(Self.ids[1], plan: nil)]
+        let page = try page(items, of: .givesToMe)
+        let own = "https://endorser.ch/entity/\(Self.ids[1])"
+        #expect(page.changes.map(\.change.plan) == ["https://endorser.ch/entity/P", own])
+        #expect(page.changes.map(\.change.isOffer) == [false, true])
+        #expect(page.changes.map(\.change.name) == ["Two hours", "Two hours"])
+        #expect(page.changes.allSatisfy { $0.details == nil && !$0.isOwn } && !page.hasMore)
+    }
+
+    @Test(arguments: [PollKind.givesToStarred, .givesToMyProjects])
+    func whatIsGivenToAProjectIsNotTakenForItsName(kind: PollKind) throws {
+        let named = #","planName":"Garden""#
+        let items = [give(Self.ids[0], plan: "p"), give(Self.ids[1], plan: "p", more: named)]
+        #expect(try page(items, of: kind).changes.map(\.change.name) == [nil, "Garden"])
+    }
+
+    @Test func anOfferToAStarredProjectHasNeitherProjectNorName() throws {
+        let offer = #"""
+            {"jwtId":"\#(Self.ids[0])","handleId":"https://endorser.ch/entity/\#(Self.ids[1])","amount":1,"unit":"HUR",
+            "issuedAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z","offeredByDid":"\#(Self.me.rawValue)",
+            "objectDescription":"One hour","validThrough":null,"fullClaim":{"@type":"Offer"}}
+            """#
+        let fetched = try #require(try page([offer], of: .offersToStarred).changes.first)
+        #expect(fetched.change.isOffer && fetched.change.isEditedOffer && fetched.change.name == nil)
+        #expect(fetched.isOwn)
+    }
+
+    @Test(arguments: [("description", #"{"a":"b"}"#), ("fulfillsPlanHandleId", "7"), ("fullClaim", "[[[[[[[]]]]]]]")])
+    func fieldsThatNobodyNeedsCanBeAnything(field: String, value: String) throws {
+        let item = #"{"jwtId":"\#(Self.ids[0])","handleId":"h","\#(field)":\#(value)}"#
+        #expect(try page([item], of: .givesToStarred, .lenient).changes.map(\.change.plan) == ["h"])
+    }
+
+    @Test func anItemWithoutAnIdentifierIsRejected() throws {
+        #expect(throws: PageRejection.self) { try page([#"{"jwtId":7,"handleId":"h"}"#], of: .givesToMe) }
+        #expect(throws: PageRejection.self) { try page([#"{"handleId":"h"}"#], of: .givesToMe) }
+    }
+
+    @Test func ownProjectsAreReadByTheirHandles() throws {
+        func read(_ text: String) throws -> PlansPage { try #require(PlansPage.read(Array(text.utf8))).get() }
+        let row = #"{"rowid":7,"rowId":7,"jwtId":"x","handleId":"a","name":"Garden"}"#
+        #expect(try read(#"{"data":[\#(row)]}"#) == PlansPage(handles: ["a"], next: nil))
+        #expect(try read(#"{"data":[\#(row)],"hitLimit":false}"#).next == nil)
+        #expect(try read(#"{"data":[\#(row)],"hitLimit":true}"#).next == "7")
+        #expect(try read(#"{"data":[{"jwtId":"x","handleId":"a"}],"hitLimit":true}"#).next == "x")
+        let long = String(repeating: "x", count: 2049)
+        let odd = #"{"data":[{"handleId":""},{"handleId":7},{},7,{"handleId":"\#(long)"},{"handleId":"b"}]}"#
+        #expect(try read(odd) == PlansPage(handles: ["b"], next: nil))
+        for text in ["7", "{}", #"{"data":{}}"#, #"{"data":[],"hitLimit":true}"#] {
+            #expect(throws: PageRejection.self) { try read(text) }
+        }
+        #expect(PlansPage.read(Array("{".utf8)) == nil)
+    }
+
+    @Test func plansInAQueryFitIntoTheRequestLineOfAProxy() {
+        var random = SplitMix64(seed: 14)
+        let plans = (0..<3000).map { index in
+            "https://endorser.ch/entity/\(index)-ü\"\\"
+                + String(repeating: "x", count: Int.random(in: 0..<60, using: &random))
+        }
+        let chunks = PlanChunk.split(plans, dialect: .endorser, form: .query)
+        #expect(chunks.reduce(0) { $0 + $1.count } == plans.count)
+        let lengths = chunks.map { chunk in
+            let items = PageQuery(after: nil).items(recipient: nil, plans: chunk, startCursor: "0")
+            return PercentEncoding.encode(items[0].1).utf8.count
+        }
+        #expect(lengths.allSatisfy { $0 <= 7000 } && lengths.dropLast().allSatisfy { $0 > 6500 }, "\(lengths)")
+        // The server rejects one that is too long for any request.
+        let long = [String](repeating: String(repeating: "/", count: 2048), count: 3)
+        #expect(PlanChunk.split(long + long, dialect: .endorser, form: .query).map(\.count) == [1, 1, 1, 1, 1, 1])
+    }
+
+    @Test func onlyPollsOfTheSameClaimsOverlap() {
+        let families: [[PollKind]] = [
+            [.starredProjects], [.offersToMe, .offersToMyProjects, .offersToStarred],
+            [.givesToMe, .givesToMyProjects, .givesToStarred],
+        ]
+        #expect(families.flatMap(\.self).count == PollKind.allCases.count)
+        for family in families {
+            for kind in PollKind.allCases {
+                #expect(family.allSatisfy { $0.overlaps(kind) == family.contains(kind) })
+            }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+import Foundation
+import MockEndorser
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+@testable import Starwatch
+
+/// Gifts, and offers to starred projects.
+@Suite struct GiveTests {
+    static let kinds: [PollKind] = [.offersToStarred, .givesToMe, .givesToMyProjects, .givesToStarred]
+    private static let (giver, taker) = (
+        "did:ethr:0x00000000000000000000000000000000000000c1", "did:ethr:0x00000000000000000000000000000000000000c2"
+    )
+
+    /// Starts an agent that polls these kinds too.
+    private func start(
+        _ world: World,
+        _ kinds: [PollKind],
+        _ change: (inout AgentOptions) -> Void = { _ in }
+    ) async throws -> Agent {
+        try world.folder.write(World.ethrKey, to: "key")
+        return try await world.agent { options in
+            if world.mock.options.dialect == .endorser {
+                options.auth.kind = .didKey
+                options.auth.keyFile = world.folder.path("key")
+            } else {
+                options.useTokens(in: world.folder)
+            }
+            options.polls += kinds.map { PollOptions(name: PollName($0.rawValue)!, kind: $0) }
+            change(&options)
+        }
+    }
+
+    /// Publishes what polls of a kind read: gifts to the account, or gifts and offers to others for its projects.
+    private func publish(_ count: Int, for kind: PollKind, in world: World) -> [String] {
+        switch kind {
+        case .offersToStarred: world.mock.publishOffers(count: count, to: Self.taker, by: Self.giver)
+        case .givesToMe: world.mock.publishGives(count: count, to: world.did.rawValue, by: Self.giver)
+        default: world.mock.publishGives(count: count, to: Self.taker, by: Self.giver)
+        }
+    }
+
+    @Test(arguments: kinds, MockDialect.allCases)
+    func theFirstPollAnnouncesNothingAndALaterOneIsAnnouncedOnceAlsoAfterARestart(
+        kind: PollKind,
+        dialect: MockDialect
+    ) async throws {
+        // Every second plan is the owner's, so the only one is.
+        try await World.with(dialect, plans: 1) { world in
+            var agent = try await start(world, [kind])
+            _ = publish(3, for: kind, in: world)
+            #expect(try await agent.runPoll(kind.rawValue).outcome == "bootstrapped")
+            #expect(try world.announced.isEmpty)
+
+            world.clock.advance(by: .seconds(900))
+            let news = publish(1, for: kind, in: world)
+            let report = try await agent.runPoll(kind.rawValue)
+            #expect(report.new == 1 && report.acknowledged == 1)
+            #expect(try world.announced == news)
+
+            agent = try await start(world, [kind])
+            world.clock.advance(by: .seconds(900))
+            #expect(try await agent.runPoll(kind.rawValue).new == 0)
+            #expect(try world.announced == news)
+            // Servers have no acknowledgement of offers and gifts.
+            #expect(world.mock.acknowledgedIDs.isEmpty)
+            let stream = StreamKey(
+                account: world.did,
+                server: agent.runtime.account.server,
+                poll: try #require(PollName(kind.rawValue))
+            )
+            #expect(try await agent.store.acknowledgements.watermark(stream)?.rawValue == news.last)
+        }
+    }
+
+    @Test(arguments: kinds, MockDialect.allCases)
+    func theyAreFetchedPageByPageByWhatTheServerAsksFor(kind: PollKind, dialect: MockDialect) async throws {
+        try await World.with(dialect, plans: 1) { world in
+            let agent = try await start(world, [kind]) { $0.polls[1].bootstrap = .beginning }
+            let ids = publish(120, for: kind, in: world)
+            #expect(try await agent.runPoll(kind.rawValue).new == 120)
+            #expect(try world.announced.sorted() == ids.sorted())
+
+            let requests = world.mock.requests { $0.path == kind.endpoint.path }
+            #expect(requests.count >= 2)
+            let expected: Set<String> =
+                kind == .givesToMe ? ["recipientDid", "afterId", "beforeId"] : ["planIds", "afterId", "beforeId"]
+            for request in requests {
+                #expect(request.method == "GET" && request.body.isEmpty)
+                #expect(request.header("Authorization")?.hasPrefix("Bearer ") == true)
+                #expect(names(of: request).isSubset(of: expected), "\(request.query ?? "")")
+            }
+            let plans = world.mock.requests(to: .plans)
+            #expect(plans.map(names) == (kind == .givesToMyProjects ? [["issuerDid"], ["agentDid"]] : []))
+        }
+    }
+
+    private func names(of request: RecordedRequest) -> Set<String> {
+        Set((request.query ?? "").split(separator: "&").map { String($0.prefix { $0 != "=" }) })
+    }
+
+    @Test(arguments: [PollKind.givesToStarred, .givesToMyProjects])
+    func manyProjectsAreAskedForInRequestsThatProxiesAccept(kind: PollKind) async throws {
+        try await World.with(.endorser, plans: 300) { world in
+            let agent = try await start(world, [kind]) { $0.polls[1].bootstrap = .beginning }
+            let gives = world.mock.publishGives(count: 300, to: Self.taker, by: Self.giver)
+            // Every second plan is the account's own.
+            let expected = kind == .givesToStarred ? gives : stride(from: 0, to: 300, by: 2).map { gives[$0] }
+            #expect(try await agent.runPoll(kind.rawValue).new == expected.count)
+            #expect(try world.announced.sorted() == expected.sorted())
+            let requests = world.mock.requests(to: .givesToPlans)
+            #expect(requests.allSatisfy { ($0.query ?? "").utf8.count < 7200 })
+            #expect(Set(requests.compactMap(plans)).count == (kind == .givesToStarred ? 4 : 2))
+            // The pages of the account's own plans go by the numbers of their rows.
+            let pages = world.mock.requests(to: .plans).map { names(of: $0).contains("beforeId") }
+            let walk = [false, true, true, true]
+            #expect(pages == (kind == .givesToStarred ? [] : walk + walk))
+        }
+    }
+
+    private func plans(of request: RecordedRequest) -> String? {
+        request.query?.split(separator: "&").first { $0.hasPrefix("planIds=") }.map(String.init)
+    }
+
+    @Test func anAccountWithoutProjectsAsksForNoGiftsAndHearsOfThoseToItsFirst() async throws {
+        try await World.with(.endorser, plans: 0) { world in
+            let agent = try await start(world, [.givesToMyProjects]) { $0.server.dialect = .endorser }
+            let poll = "gives_to_my_projects"
+            #expect(try await agent.runPoll(poll).outcome == "bootstrapped")
+            #expect(try await agent.runPoll(poll).outcome == "unchanged")
+            #expect(world.mock.requestCount(of: .givesToPlans) == 0)
+            let id = "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37"
+            world.mock.setPlanCatalogue([MockPlan(id: id, name: "Garden", issuerDID: world.did.rawValue)])
+            let gives = world.mock.publishGives(count: 1, to: Self.taker, by: Self.giver)
+            #expect(try await agent.runPoll(poll).new == 1)
+            #expect(try world.announced == gives)
+        }
+    }
+
+    @Test(arguments: MockDialect.allCases)
+    func aGiftThatThreePollsSeeIsAnnouncedOnceAndAnOwnOneNotAtAll(dialect: MockDialect) async throws {
+        try await World.with(dialect, plans: 1) { world in
+            let kinds: [PollKind] = [.givesToMe, .givesToMyProjects, .givesToStarred]
+            let agent = try await start(world, kinds) { options in
+                for index in 1...3 { options.polls[index].bootstrap = .beginning }
+            }
+            let me = world.did.rawValue
+            let gives = world.mock.publishGives(count: 2, to: me, by: Self.giver)
+            world.mock.publishGives(count: 1, to: me, by: me)
+            for kind in kinds { #expect(try await agent.runPoll(kind.rawValue).new == 3) }
+            #expect(try world.announced.sorted() == gives.sorted())
+        }
+    }
+
+    @Test func giftsToAProjectThatIsUnstarredAreNotAnnounced() async throws {
+        try await World.with(.endorser, plans: 2) { world in
+            let agent = try await start(world, [.givesToStarred]) { $0.polls[1].bootstrap = .beginning }
+            let gives = world.mock.publishGives(count: 2, to: Self.taker, by: Self.giver)
+            let poll = try #require(agent.runtime.polls.first { $0.kind == .givesToStarred })
+            #expect(await agent.runtime.pollService.pass(poll, runID: "run_test").new == 2)
+            try await agent.changeStars(StarsChange(operation: .remove, planIDs: [world.mock.planIDs[0]]))
+            #expect(try await agent.rows([.suppressed]) == [gives[0]])
+            #expect(try await agent.rows([.pending]) == [gives[1]])
+        }
+    }
+
+    @Test func aGiftForNoProjectIsNamedByItsDescriptionAndAnEditionSaysSo() async throws {
+        try await World.with(.endorser, plans: 1) { world in
+            let agent = try await start(world, [.givesToMe])
+            try await agent.runPoll("gives_to_me")
+            world.clock.advance(by: .seconds(900))
+            let first = world.mock.publishGive(to: world.did.rawValue)
+            try await agent.runPoll("gives_to_me")
+            world.clock.advance(by: .seconds(900))
+            world.mock.publishGive(handleID: "https://endorser.ch/entity/\(first)", to: world.did.rawValue)
+            try await agent.runPoll("gives_to_me")
+            let lines = try #require(FileManager.default.contents(atPath: world.folder.path("sink.jsonl")))
+                .split(separator: UInt8(ascii: "\n"))
+            let messages = lines.compactMap { NotificationMessage(json: Array($0)) }
+            #expect(messages.map(\.title) == ["New Gift", "Gift Edited"])
+            #expect(messages.first?.body.hasPrefix("You received a gift: ") == true)
+            #expect(messages.map(\.deepLink) == [DeepLink.notifications.url, DeepLink.notifications.url])
+        }
+    }
+
+    @Test func manyAccountsAskForGiftsAlone() async throws {
+        try await Crowd.with(.endorser) { options in
+            var poll = options.polls[0]
+            (poll.name, poll.kind) = (PollName("gives_to_starred")!, .givesToStarred)
+            options.polls.append(poll)
+        } _: { crowd in
+            let before = (crowd.requests, crowd.world.mock.requestCount(of: .givesToPlans))
+            let gives = crowd.world.mock.publishGives(count: 4, to: Self.taker, by: Self.giver)
+            await crowd.round()
+            #expect(crowd.requests == before.0 + 1)
+            #expect(crowd.world.mock.requestCount(of: .givesToPlans) == before.1 + 12)
+            for index in 0..<12 {
+                let own = [gives[index % 4], gives[(index + 1) % 4]]
+                try #expect(crowd.announced(to: index).sorted() == own.sorted())
+            }
+        }
+    }
+}
