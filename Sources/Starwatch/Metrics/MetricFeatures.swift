@@ -11,6 +11,8 @@ package struct MetricFeatures: Sendable, Hashable {
     package var localSinks: Set<String> = []
     /// Names of the sinks that send mails.
     package var mailSinks: Set<String> = []
+    /// Whether a sink has hours.
+    package var hasSinkHours = true
     package var clockSources = Set(ClockSource.allCases)
     package var controlOperations = Set(ControlOperation.allCases)
     package var controlRefusals = Set(ControlRefusal.allCases)
@@ -63,6 +65,7 @@ extension MetricFeatures {
         mailSinks = Set(
             options.delivery.sinks.filter { if case .email = $0.kind { true } else { false } }.map(\.name)
         )
+        hasSinkHours = options.delivery.sinks.contains { $0.hours != nil }
         if options.clock.source != .ntp { clockSources = [.timeEndpoint, .dateHeader] }
         isEncrypted = options.security.isEncrypted
         hasDigests = !options.digests.isEmpty

@@ -87,7 +87,11 @@ package struct OutboxMetrics: Sendable {
             unit: .rows,
             "Changes that a sink's quiet_hours or deliver_at hold, among those that wait for it."
         ),
-        by: .sink
+        by: LabelDimension<ConfiguredName>(
+            "sink",
+            of: CatalogueScope.current.sinks,
+            isShown: CatalogueScope.current.features.hasSinkHours
+        )
     )
     package let sinkLastSuccess = MetricRegistry.current.gauges(
         .gauge(
