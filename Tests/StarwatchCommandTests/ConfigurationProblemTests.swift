@@ -235,7 +235,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
             "polls:\n  offers_to_me:\n    plan_ids: [a]",
             line: 3,
             "polls.offers_to_me.plan_ids",
-            "only for polls of kind starred_projects"
+            "only for polls of starred projects"
         ),
         BadInput(
             "polls:\n  starred_projects:\n    plan_ids: [a, a]",

@@ -61,7 +61,7 @@ struct DispatchPass {
     /// Plans the held notifications again, by the present hours of the sinks.
     func planHeld() async throws(StoreError) {
         let now = service.now
-        let openings = receivers.map { ($0.name, $0.slot.times?.opens(after: now) ?? now) }
+        let openings = receivers.map { ($0.name, $0.slot.isDisabled ? now : $0.slot.times?.opens(after: now) ?? now) }
         try await store.deliveries.planHeld(of: account, openings: Dictionary(openings) { $1 }, now: now)
     }
 

@@ -11,6 +11,8 @@ package struct MetricFeatures: Sendable, Hashable {
     package var localSinks: Set<String> = []
     /// Names of the sinks that send mails.
     package var mailSinks: Set<String> = []
+    /// Whether a poll uses an endpoint that a server can lack.
+    package var hasOptionalEndpoints = true
     /// Whether a sink has hours.
     package var hasSinkHours = true
     package var clockSources = Set(ClockSource.allCases)
@@ -60,6 +62,7 @@ extension MetricFeatures {
             }
         }
         namesReplacedClaims = false
+        hasOptionalEndpoints = kinds.contains(where: \.endpoint.isOptional)
         if !options.server.url.hasPrefix("https:") { phases.remove(.tls) }
         localSinks = Set(options.delivery.sinks.filter { !$0.kind.sendsRequests }.map(\.name))
         mailSinks = Set(

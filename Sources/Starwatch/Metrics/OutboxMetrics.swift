@@ -85,7 +85,7 @@ package struct OutboxMetrics: Sendable {
         .gauge(
             "starwatch_sink_held_rows",
             unit: .rows,
-            "Changes that a sink's quiet_hours or deliver_at hold, among those that wait for it."
+            "Changes that the quiet_hours or deliver_at of a required sink hold, among those that wait for it."
         ),
         by: LabelDimension<ConfiguredName>(
             "sink",

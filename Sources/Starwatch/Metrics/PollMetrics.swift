@@ -32,7 +32,8 @@ package struct PollMetrics: Sendable {
     package let skipped = MetricRegistry.current.counters(
         .counter("starwatch_poll_skipped_total", "Cycles that were skipped, by reason."),
         by: .poll,
-        LabelDimension<SkipReason>("reason")
+        LabelDimension<SkipReason>("reason"),
+        where: { $1 != .endpointMissing || CatalogueScope.current.features.hasOptionalEndpoints }
     )
     package let duration = MetricRegistry.current.histograms(
         .histogram(

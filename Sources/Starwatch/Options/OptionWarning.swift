@@ -67,7 +67,7 @@ package struct OptionWarning: Sendable, Hashable {
     }
 
     private static func stars(_ options: AgentOptions) -> [OptionWarning] {
-        let polls = options.polls.filter { $0.kind == .starredProjects }
+        let polls = options.polls.filter(\.kind.needsStars)
         // Stars belong to the identity, so one poll's plans are enough.
         guard let poll = polls.first, polls.allSatisfy(\.planIDs.isEmpty) else { return [] }
         let message = "names no plan, so the poll requests nothing; add plans, or run 'starwatch stars add'."

@@ -9,7 +9,7 @@ extension CycleRun {
     /// failure asks for it.
     mutating func stop(_ stop: PollCycle.Stop) async {
         circuitFailure = stop.circuitFailure
-        if cycle.missesEndpoint(stop) { return miss() }
+        if cycle.missesEndpoint(stop, at: source.lastEndpoint) { return miss() }
         result.describe(stop)
         switch stop {
         case .request(.failed(let failure)):
@@ -52,9 +52,6 @@ extension CycleRun {
         let isUnasked = source.count == 0 && (hasSharedFailure || parts != nil && circuitFailure == nil)
         await cycle.gate.end(isUnasked ? .cancelled : circuitFailure, now: cycle.time.now)
         guard result.skip == nil else { return result }
-        if result.hasSucceeded, cycle.poll.kind.endpoint.isOptional {
-            for endpoint in cycle.poll.kind.endpoints { cycle.gate.known.find(endpoint) }
-        }
         await CycleEnd(run: self, startedAt: startedAt, begun: begun).report()
         return result
     }

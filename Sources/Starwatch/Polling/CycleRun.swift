@@ -143,15 +143,26 @@ struct CycleRun {
         }
     }
 
+    /// The stored cursor, or the end of what was seen if that is later and the poll asks for claims about plans. Those of a
+    /// plan that it did not name before can be years old, and are no news.
+    private func lowerEnd(seenUntil: Timestamp?) -> JWTID? {
+        guard cycle.poll.kind.namedPlans != nil, cycle.poll.kind.planForm == .query, !place.isBootstrap,
+            state.walk == nil, !state.hasTombstones, let seenUntil,
+            place.cursor.map({ $0.timestamp < seenUntil }) ?? true
+        else { return place.cursor }
+        return .floor(source.dialect.idKind, at: seenUntil)
+    }
+
     private func newWalk(chunks: Int, seenUntil: Timestamp?) -> PageWalk {
+        let cursor = lowerEnd(seenUntil: seenUntil)
         var walk = PageWalk(
             dialect: source.dialect,
             mode: place.isBootstrap ? .bootstrap : .poll,
-            cursor: place.cursor,
+            cursor: cursor,
             resume: place.resume,
             chunks: chunks,
             // Never with tombstones, because they move the cursor back.
-            isSettled: state.hasTombstones ? false : settled(place.cursor).map(cycle.memory.isSettled) ?? false,
+            isSettled: state.hasTombstones ? false : settled(cursor).map(cycle.memory.isSettled) ?? false,
             seenUntil: seenUntil
         )
         walk.mustComplete = state.hasTombstones

@@ -80,6 +80,10 @@ struct PageSource {
         lastEndpoint = call.endpoint
         lastRequest = reply.end.trace ?? lastRequest
         (lastStatus, lastDuration) = (reply.end.status, reply.end.duration)
+        // A proxy answers these by itself.
+        if call.endpoint.isOptional, let status = reply.end.status, ![404, 502, 503, 504].contains(status) {
+            cycle.gate.known.find(call.endpoint)
+        }
         switch reply.result {
         case .success(let answer): return (answer, reply.end)
         case .failure(.unstored(let error)): throw .store(error)
@@ -232,10 +236,11 @@ struct PageSource {
 }
 
 extension PageSource {
-    /// The largest number of pages of own plans, against a server whose pages never end.
+    /// The largest number of pages of own plans of each role: 5,000 plans of Endorser's own server. Anybody can name the account
+    /// as the agent of more, so the rest is left out.
     private static let longestPlanWalk = 100
 
-    /// Requests the plans that the account issued, or is the agent of.
+    /// Requests the plans that the account issued, or is the agent of, without those too long for a request.
     ///
     /// The server has a report of offers to them, and none of gifts.
     mutating func ownPlans() async throws(PollCycle.Stop) -> [String] {
@@ -246,13 +251,10 @@ extension PageSource {
             var pages = 0
             repeat {
                 let page = try await plansPage([(role, stream.account.rawValue)], before: before)
-                plans += page.handles.filter { known.insert($0).inserted }
+                plans += page.handles.filter { PlanChunk.fitsQuery($0) && known.insert($0).inserted }
                 before = page.next
                 pages += 1
-                if before != nil, pages == Self.longestPlanWalk {
-                    throw .page(PageRejection(violation: .cursor, issues: []))
-                }
-            } while before != nil
+            } while before != nil && pages < Self.longestPlanWalk
         }
         return plans
     }

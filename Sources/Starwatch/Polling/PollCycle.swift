@@ -183,10 +183,13 @@ package final class PollCycle: Sendable {
         return known == nil ? 0 : try await source.page(of: answer).fetched
     }
 
-    /// Whether a cycle ended because the server lacks an endpoint that it need not have.
-    func missesEndpoint(_ stop: Stop) -> Bool {
+    /// Whether a cycle ended because the server lacks an endpoint that it need not have. One that has answered in this run is
+    /// not lacking: its 404 is a failure, such as that of a proxy.
+    ///
+    /// - Parameter endpoint: The endpoint that answered; `nil`: that of the poll's kind.
+    func missesEndpoint(_ stop: Stop, at endpoint: Endpoint? = nil) -> Bool {
         guard case .request(.failed(let failure)) = stop, failure.result == .notFound else { return false }
-        return poll.kind.endpoint.isOptional
+        return poll.kind.endpoint.isOptional && !gate.known.hasFound(endpoint ?? poll.kind.endpoint)
     }
 
     private func stream(of snapshot: IdentityContext.Snapshot) -> StreamKey? {

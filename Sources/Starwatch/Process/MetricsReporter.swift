@@ -109,7 +109,9 @@ struct MetricsReporter: Sendable {
         for sink in process.sinks {
             let backlog = snapshot.backlogs[sink.name]
             outbox.sinkBacklog[sink.label].set(Double(backlog?.rows ?? 0))
-            outbox.sinkHeld[sink.label].set(Double(backlog?.held(at: runtime.dispatcher.now)?.rows ?? 0))
+            // An optional sink keeps no watermark back.
+            let held = sink.policy.isRequired ? backlog?.held(at: runtime.dispatcher.now)?.rows : nil
+            outbox.sinkHeld[sink.label].set(Double(held ?? 0))
         }
         // Of many accounts, the last cycle of any is what the metrics have.
         guard fleet == nil else { return }

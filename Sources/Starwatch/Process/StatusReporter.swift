@@ -118,13 +118,15 @@ struct StatusReporter: Sendable {
         facts.backlog = runtime.pollService.backlog(poll.name)
         facts.failingSince = entry.failingSince.flatMap { Timestamp(iso8601: $0) }
         facts.skippedSince = entry.skippedSince.flatMap { Timestamp(iso8601: $0) }
-        guard identity.identity.did != nil, !identity.isOff(poll.options) else { return facts }
+        guard !identity.isOff(poll.options) else { return facts }
+        // Of many accounts none is active, and the server lacks it all the same.
+        facts.lacksEndpoint = runtime.account.lacksEndpoint(of: poll)
+        guard identity.identity.did != nil else { return facts }
         facts.lacksStars = !identity.hasStars(for: poll.kind)
         facts.lacksToken =
             poll.kind.needsToken && runtime.account.api.tokens.isAnonymous
             || runtime.pollService.lastTokenReason(poll.name) != nil
         facts.isRefused = entry.needsAction && !facts.lacksToken
-        facts.lacksEndpoint = runtime.account.lacksEndpoint(of: poll)
         guard !facts.lacksStars, !facts.lacksEndpoint else { return facts }
         facts.failures = stream?.failures ?? 0
         facts.failure = stream?.lastReason

@@ -97,7 +97,7 @@ struct InitCommand: AsyncParsableCommand {
         if let dialect, DialectChoice(rawValue: dialect) == nil {
             throw ValidationError("--dialect must be auto, endorser or canonical.")
         }
-        if !poll.allSatisfy({ PollKind(rawValue: $0) != nil }) {
+        if !poll.allSatisfy({ name in SetupQuestions.otherPolls.contains { $0.rawValue == name } }) {
             let kinds = SetupQuestions.otherPolls.map(\.rawValue).joined(separator: ", ")
             throw ValidationError("--poll must be one of \(kinds).")
         }

@@ -42,8 +42,8 @@ extension ConfigurationTable {
         if section.has("every"), section.has("timezone") {
             section.report("has no effect with every; remove it.", at: "timezone")
         }
-        if poll.kind != .starredProjects, !poll.planIDs.isEmpty {
-            section.report("is only for polls of kind starred_projects; remove it.", at: "plan_ids")
+        if !poll.kind.needsStars, !poll.planIDs.isEmpty {
+            section.report("is only for polls of starred projects; remove it.", at: "plan_ids")
         }
     }
 }

@@ -19,6 +19,11 @@ public struct PlanChunk: Sendable, Hashable {
     /// lines above 8 KiB; the server itself allows 16 KiB.
     static let longestQuery = 7000
 
+    /// Whether an identifier can stand in the query of a GET.
+    package static func fitsQuery(_ planID: String) -> Bool {
+        Form.query.length(of: StableJSON.bytes(of: [planID])) <= longestQuery
+    }
+
     /// Splits `planIDs` into requests within the dialect's limits on count and body size, or within that of a query.
     ///
     /// Keeps the order. An identifier that is too long for any request gets a chunk of its own; the server rejects it.

@@ -13,6 +13,8 @@ package final class KnownServer: Sendable {
         var lastDoubt: Timestamp?
         /// The endpoints that the server lacks, with the time of the last attempt.
         var missed: [Endpoint: Timestamp] = [:]
+        /// The optional endpoints that have answered.
+        var found: Set<Endpoint> = []
     }
 
     /// The configured dialect; `nil` if responses decide it.
@@ -84,7 +86,9 @@ package final class KnownServer: Sendable {
     private func remember(_ dialect: Dialect, now: Timestamp) async throws(StoreError) -> Bool {
         let isAfresh = try await store?.servers.rememberDialect(dialect, of: server, now: now) ?? false
         state.withLock { state in
-            if state.stored.dialect != dialect { (state.stored.acknowledges, state.missed) = (nil, [:]) }
+            if state.stored.dialect != dialect {
+                (state.stored.acknowledges, state.missed, state.found) = (nil, [:], [])
+            }
             state.stored.dialect = dialect
         }
         return isAfresh
@@ -126,6 +130,14 @@ package final class KnownServer: Sendable {
         state.withLock { $0.missed.updateValue(now, forKey: endpoint) == nil }
     }
 
+    /// Whether an endpoint has answered in this run, by ``find(_:)``.
+    package func hasFound(_ endpoint: Endpoint) -> Bool { state.withLock { $0.found.contains(endpoint) } }
+
     /// Remembers that the server has an endpoint.
-    package func find(_ endpoint: Endpoint) { state.withLock { _ = $0.missed.removeValue(forKey: endpoint) } }
+    package func find(_ endpoint: Endpoint) {
+        state.withLock { state in
+            state.missed[endpoint] = nil
+            state.found.insert(endpoint)
+        }
+    }
 }

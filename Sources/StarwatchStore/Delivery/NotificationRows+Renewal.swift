@@ -72,9 +72,9 @@ extension NotificationRows {
             WHERE state = 'open' AND repeats = (SELECT token FROM notifications WHERE id = ?1))
         """
 
-    /// The open notifications that bring a notification to sinks, together with others.
+    /// The open notifications that bring a notification to sinks, together with others, and their repetitions.
     private static let carriers = """
-        (SELECT id FROM notifications WHERE state = 'open' AND token IN
+        (SELECT id FROM notifications WHERE state = 'open' AND coalesce(repeats, token) IN
             (SELECT carried_by FROM deliveries WHERE notification_id = ?1 AND carried_by IS NOT NULL))
         """
 
@@ -140,7 +140,7 @@ extension NotificationRows {
             WHERE stream_id = ?1 AND jwt_id IN (SELECT value FROM json_each(?2)) AND (notification_id = ?3
                 OR notification_id IN (SELECT notification_id FROM deliveries WHERE carried_by = ?4))
             """,
-            [stream, jsonArray(message.changes.map(\.jwtID)), notification, message.id]
+            [stream, jsonArray(message.changes.map(\.jwtID)), notification, message.repeats ?? message.id]
         )
         while let row = try rows.next() {
             let id: JWTID = try row["jwt_id"]

@@ -30,7 +30,7 @@ extension NotificationRows {
             """,
             [id]
         )
-        let isTaken = try db.deliveries.list(of: id).contains { $0.state == .ok }
+        let isTaken = try db.deliveries.list(of: id).contains { $0.state == .ok } || isCarried(id)
         if !isTaken, try makesAnew(id, of: stream, now) {
             try db.run(
                 "UPDATE deliveries SET state = 'cancelled', updated_at = ? WHERE state = 'pending' AND notification_id = ?",
@@ -45,7 +45,7 @@ extension NotificationRows {
         try db.run(
             """
             UPDATE deliveries SET state = 'given_up', leased_until = NULL, updated_at = ?
-            WHERE state = 'pending' AND notification_id = ?
+            WHERE state = 'pending' AND notification_id = ? AND carried_by IS NULL
             """,
             [now.milliseconds, id]
         )
@@ -54,6 +54,12 @@ extension NotificationRows {
             "UPDATE notification_outbox SET reason = ? WHERE state = 'dead' AND stream_id = ? AND notification_id = ?",
             [RowReason.unreadable.rawValue, stream, id]
         )
+    }
+
+    /// Whether another notification brings this one to a sink.
+    private func isCarried(_ notification: Int64) throws -> Bool {
+        let sql = "SELECT 1 FROM deliveries WHERE notification_id = ? AND state = 'pending' AND carried_by IS NOT NULL"
+        return try db.row(sql, [notification]) != nil
     }
 
     /// Sets aside every open notification that does not open.

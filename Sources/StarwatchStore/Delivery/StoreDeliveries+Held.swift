@@ -136,7 +136,8 @@ extension DeliveryRows {
         var messages: [Int64: NotificationMessage] = [:]
         for id in Set(held.map(\.notification)) {
             let message = try db.notifications.message(of: id)
-            if message?.canBeHeld == true { messages[id] = message }
+            // A part of a group names the others, so it stays itself.
+            if let message, message.canBeHeld, message.place == nil { messages[id] = message }
         }
         var sinks: [HeldGroup: [String]] = [:]
         for (sink, deliveries) in Dictionary(grouping: held, by: \.sink) {

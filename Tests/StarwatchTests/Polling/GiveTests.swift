@@ -153,6 +153,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [PollKind.givesToStarred, .offersToStarred])
+    func whatIsOlderThanAStarIsNoNews(kind: PollKind) async throws {
+        try await World.with(.endorser, plans: 2) { world in
+            let agent = try await start(world, [kind])
+            let late = world.mock.planIDs[1]
+            try await agent.changeStars(StarsChange(operation: .remove, planIDs: [late]))
+            #expect(try await agent.runPoll(kind.rawValue).outcome == "bootstrapped")
+            _ = publish(2, for: kind, in: world)
+            world.clock.advance(by: .seconds(7200))
+            #expect(try await agent.runPoll(kind.rawValue).new == 1)
+            world.clock.advance(by: .seconds(7200))
+            try await agent.changeStars(StarsChange(operation: .add, planIDs: [late]))
+            #expect(try await agent.runPoll(kind.rawValue).new == 0)
+            world.clock.advance(by: .seconds(7200))
+            _ = publish(2, for: kind, in: world)
+            #expect(try await agent.runPoll(kind.rawValue).new == 2)
+        }
+    }
+
     @Test func giftsToAProjectThatIsUnstarredAreNotAnnounced() async throws {
         try await World.with(.endorser, plans: 2) { world in
             let agent = try await start(world, [.givesToStarred]) { $0.polls[1].bootstrap = .beginning }

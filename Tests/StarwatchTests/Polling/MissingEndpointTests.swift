@@ -77,6 +77,27 @@ import Testing
         }
     }
 
+    @Test func anotherFailureEndsTheRestAndIsNotHidden() async throws {
+        try await withAgent(of: .givesToMe) { world, agent, poll in
+            #expect(await cycle(poll, agent, world).skip == .endpointMissing)
+            world.mock.clearFaults()
+            world.mock.setStickyFault(.status(500, body: "{}"), at: .givesToMe)
+            world.clock.advance(by: .seconds(86_400))
+            for _ in 0..<2 { #expect(await cycle(poll, agent, world).outcome == .failed) }
+            let reasons = await agent.state().reasons
+            #expect(!reasons.contains("endpoint_missing:gives_to_me"))
+        }
+    }
+
+    @Test func anEndpointThatHasAnsweredFailsInsteadOfResting() async throws {
+        try await withAgent(of: .givesToMe) { world, agent, poll in
+            world.mock.clearFaults()
+            #expect(try await agent.runPoll("gives_to_me").outcome == "bootstrapped")
+            world.mock.setStickyFault(Self.missing, at: .givesToMe)
+            #expect(await cycle(poll, agent, world).outcome == .failed)
+        }
+    }
+
     @Test func aMissingListOfOwnProjectsRestsTheSameWay() async throws {
         try await withAgent(of: .givesToMyProjects) { world, agent, poll in
             world.mock.clearFaults()
@@ -137,6 +158,7 @@ import Testing
             crowd.world.mock.forgetRequests()
             for _ in 0..<3 { await crowd.round() }
             #expect(crowd.world.mock.requestCount(of: .givesToPlans) == 1)
+            #expect(await crowd.agent.state().reasons.contains("endpoint_missing:gives_to_starred"))
         }
     }
 }
