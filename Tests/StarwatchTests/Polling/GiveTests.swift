@@ -90,6 +90,7 @@ import Testing
                 #expect(request.method == "GET" && request.body.isEmpty)
                 #expect(request.header("Authorization")?.hasPrefix("Bearer ") == true)
                 #expect(names(of: request).isSubset(of: expected), "\(request.query ?? "")")
+                #expect(names(of: request).contains(kind == .givesToMe ? "recipientDid" : "planIds"))
             }
             let plans = world.mock.requests(to: .plans)
             #expect(plans.map(names) == (kind == .givesToMyProjects ? [["issuerDid"], ["agentDid"]] : []))
@@ -170,6 +171,12 @@ import Testing
             _ = publish(2, for: kind, in: world)
             #expect(try await agent.runPoll(kind.rawValue).new == 2)
         }
+    }
+
+    // The server answers everybody about projects, and tells nobody else's gifts to a person.
+    @Test func onlyWhatIsAboutThePersonNeedsAToken() {
+        let kinds: [PollKind] = [.offersToMe, .offersToMyProjects, .givesToMe, .givesToMyProjects]
+        #expect(PollKind.allCases.filter(\.needsToken) == PollKind.allCases.filter(kinds.contains))
     }
 
     @Test func giftsToAProjectThatIsUnstarredAreNotAnnounced() async throws {
