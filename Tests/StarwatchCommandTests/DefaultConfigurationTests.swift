@@ -59,7 +59,7 @@ import Testing
 
         polls:                           # at most 16; names: a-z, 0-9 and _
           starred_projects:
-            kind: starred_projects       # starred_projects | offers_to_me | offers_to_my_projects | offers_to_starred | gives_to_me | gives_to_my_projects | gives_to_starred
+            kind: starred_projects       # what it asks for, such as offers_to_me or gives_to_me
             enabled: true                # false: it does not run, and resumes where it was
             schedule: "*/15 * * * *"     # cron, five fields, in quotes
             timezone: UTC                # of the schedule; an IANA name

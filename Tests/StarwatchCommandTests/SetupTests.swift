@@ -125,7 +125,7 @@ import Testing
         (
             ["email", "mail.test", "me@a.test", "smtps://mail.test", "me", "smtps://mail.test", "", "me@a.test"],
             "email:smtps://mail.test/me@a.test",
-            ["The address must be a URL", "Your address must be one address", "There is no default"]
+            ["The mail server must start with smtps://", "Your address must be one address", "There is no default"]
         ), (["slack", "https://a.test/services/x"], "slack:https://a.test/services/x", []),
         (
             ["slack", "https://a.test/x", "https://a.test/services/x"], "slack:https://a.test/services/x",

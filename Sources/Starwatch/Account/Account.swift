@@ -15,8 +15,8 @@ package struct Account: Sendable {
     /// Returns the stream of an identity's poll on the server.
     func stream(_ poll: PollName, of did: DID) -> StreamKey { StreamKey(account: did, server: server, poll: poll) }
 
-    /// Whether the server has no endpoint for a poll, so that the poll rests and cannot be stale.
-    func lacksEndpoint(of poll: Poll) -> Bool { poll.kind.endpoints.contains(where: gate.known.lacks) }
+    /// Whether the server has no endpoint for polls of a kind, so that they rest and cannot be stale.
+    func lacksEndpoint(of kind: PollKind) -> Bool { kind.endpoints.contains(where: gate.known.lacks) }
 }
 
 /// Shows the waits and the circuit of the account's server in the metrics.

@@ -246,7 +246,7 @@ extension DispatchPass {
             let success = (snapshot.streams[stream]?.lastSuccess).map { min($0, local) }
             let notice = try await store.notifications.stalenessNotice(stream)
             let isStale: Bool
-            if !current.expects(poll.options) || service.account.lacksEndpoint(of: poll) {
+            if !current.expects(poll.options) || service.account.lacksEndpoint(of: poll.kind) {
                 isStale = false
             } else if success == nil, notice != nil {
                 // A restart does not count as a success.

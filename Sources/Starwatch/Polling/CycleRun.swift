@@ -19,6 +19,40 @@ struct CycleRun {
         var isBootstrap = false
         /// Whether an interrupted walk is stored, of an earlier cycle or a page before.
         var isWalkStored = false
+
+        /// The largest number of changes of a page. Offers and gifts are fetched without a limit.
+        func limit(of kind: PollKind) -> Int? { isBootstrap || kind != .starredProjects ? nil : max(room, 1) }
+
+        /// The cursor, or the end of what was seen if that is later and the poll asks for claims about plans. Those of a plan
+        /// that it did not name before can be years old, and are no news.
+        func lowerEnd(of kind: PollKind, _ state: PollState, in dialect: Dialect, seenUntil: Timestamp?) -> JWTID? {
+            guard kind.namedPlans != nil, kind.planForm == .query, !isBootstrap, state.walk == nil,
+                !state.hasTombstones, let seenUntil, cursor.map({ $0.timestamp < seenUntil }) ?? true
+            else { return cursor }
+            return .floor(dialect.idKind, at: seenUntil)
+        }
+    }
+
+    /// The plans that a poll names in its requests.
+    private struct NamedPlans {
+        let kind: PollKind
+        /// The account's own plans, for polls that name them.
+        var own: [String] = []
+        /// The plans of the walk, in parts that fit into a request; empty for polls that name none.
+        var chunks: [PlanChunk] = []
+
+        /// The plans in parts that fit into a request of a dialect.
+        func split(
+            _ snapshot: IdentityContext.Snapshot,
+            by identity: IdentityContext,
+            in dialect: Dialect
+        ) -> [PlanChunk] {
+            switch kind.namedPlans {
+            case .starred: identity.chunks(of: snapshot, for: kind, dialect: dialect)
+            case .own: PlanChunk.split(own, dialect: dialect, form: kind.planForm)
+            case nil: []
+            }
+        }
     }
 
     let cycle: PollCycle
@@ -31,11 +65,8 @@ struct CycleRun {
     private var walkStart = Timestamp(milliseconds: 0)
     /// The start of the run, by the monotonic clock. A change of interests starts it again.
     private var begun: Duration
-    /// The account's own plans, for polls that name them.
-    private var ownPlans: [String] = []
-    /// The named plans in parts that fit into a request; empty for polls that name none.
-    private var chunks: [PlanChunk] = []
-    /// The parts of answers that many accounts share, in place of ``chunks``; `nil` if the account asks alone.
+    private var plans: NamedPlans
+    /// The parts of answers that many accounts share, in place of those of ``plans``; `nil` if the account asks alone.
     var parts: [SharedPart]?
     /// Whether the request for many accounts failed.
     var hasSharedFailure = false
@@ -54,6 +85,7 @@ struct CycleRun {
             quarantine: false
         )
         source = PageSource(cycle: cycle, stream: stream, decoder: decoder)
+        plans = NamedPlans(kind: cycle.poll.kind)
         walk = PageWalk(dialect: decoder.dialect, mode: .poll, cursor: nil, resume: nil, chunks: 1)
         begun = cycle.time.monotonic
     }
@@ -68,7 +100,7 @@ struct CycleRun {
             guard try await start() else { return conclude(isWhole: false) }
             repeat {
                 try await beginWalk()
-                while let step = nextStep() {
+                while let step = walk.next(limit: place.limit(of: cycle.poll.kind)) {
                     let (answer, page) = try await receive(step)
                     let plan = try plan(page, of: answer)
                     if let commit = commit(of: page, plan, answer.origin) { try await store(commit, plan) }
@@ -94,12 +126,14 @@ struct CycleRun {
         )
         let author = cycle.shared.announcesOwn ? nil : stream.account
         (source.decoder.context, source.decoder.latest) = (PageContext(author: author), nil)
-        if cycle.poll.kind.namedPlans == .own { ownPlans = try await source.ownPlans() }
+        if cycle.poll.kind.namedPlans == .own { plans.own = try await source.ownPlans() }
         if let known = cycle.gate.known.dialectToAsk {
             source.decoder.dialect = known
         } else {
             // Both dialects accept a request within the smaller size limit.
-            let chunk = Dialect.allCases.compactMap { planChunks(in: $0).first }.min { $0.count < $1.count }
+            let chunk = Dialect.allCases.compactMap { plans.split(snapshot, by: cycle.identity, in: $0).first }.min {
+                $0.count < $1.count
+            }
             // Without plans there is nothing to ask for.
             guard chunk != nil || cycle.poll.kind.namedPlans == nil, let probe = try await source.probe(for: chunk)
             else { return false }
@@ -107,7 +141,7 @@ struct CycleRun {
                 do { state = try await cycle.readState(stream) } catch { throw .store(error) }
             }
             // Only where the dialect's first request would have been the same, about the same plans.
-            let isSame = chunk == planChunks(in: source.dialect).first
+            let isSame = chunk == plans.split(snapshot, by: cycle.identity, in: source.dialect).first
             if isSame, cycle.cursor(of: state, in: source.dialect) == nil, state.walk == nil { first = probe.firstPage }
         }
         let isBootstrap = !state.bootstrapped && cycle.poll.options.bootstrap == .latest
@@ -126,35 +160,16 @@ struct CycleRun {
 
     private mutating func beginWalk() async throws(Stop) {
         walkStart = cycle.clock.now
-        chunks = planChunks(in: source.dialect)
+        plans.chunks = plans.split(snapshot, by: cycle.identity, in: source.dialect)
         let seen = seenUntil()
-        walk = newWalk(chunks: max(chunks.count, 1), seenUntil: seen)
+        walk = newWalk(chunks: max(plans.chunks.count, 1), seenUntil: seen)
         parts = try await sharedParts(seenUntil: seen)
-        if let parts, parts.count != max(chunks.count, 1) { walk = newWalk(chunks: parts.count, seenUntil: seen) }
+        if let parts, parts.count != max(plans.chunks.count, 1) { walk = newWalk(chunks: parts.count, seenUntil: seen) }
         cycle.memory.move { $0.begin(resuming: walk.wasResumed ? place.resume : nil) }
     }
 
-    /// The named plans in parts that fit into a request; empty for polls that name none.
-    private func planChunks(in dialect: Dialect) -> [PlanChunk] {
-        switch cycle.poll.kind.namedPlans {
-        case .starred: cycle.identity.chunks(of: snapshot, for: cycle.poll.kind, dialect: dialect)
-        case .own: PlanChunk.split(ownPlans, dialect: dialect, form: cycle.poll.kind.planForm)
-        case nil: []
-        }
-    }
-
-    /// The stored cursor, or the end of what was seen if that is later and the poll asks for claims about plans. Those of a
-    /// plan that it did not name before can be years old, and are no news.
-    private func lowerEnd(seenUntil: Timestamp?) -> JWTID? {
-        guard cycle.poll.kind.namedPlans != nil, cycle.poll.kind.planForm == .query, !place.isBootstrap,
-            state.walk == nil, !state.hasTombstones, let seenUntil,
-            place.cursor.map({ $0.timestamp < seenUntil }) ?? true
-        else { return place.cursor }
-        return .floor(source.dialect.idKind, at: seenUntil)
-    }
-
     private func newWalk(chunks: Int, seenUntil: Timestamp?) -> PageWalk {
-        let cursor = lowerEnd(seenUntil: seenUntil)
+        let cursor = place.lowerEnd(of: cycle.poll.kind, state, in: source.dialect, seenUntil: seenUntil)
         var walk = PageWalk(
             dialect: source.dialect,
             mode: place.isBootstrap ? .bootstrap : .poll,
@@ -221,14 +236,9 @@ struct CycleRun {
         }.time
     }
 
-    /// The next page. Offers and gifts are fetched without a limit.
-    private mutating func nextStep() -> PageWalk.Step? {
-        walk.next(limit: place.isBootstrap || cycle.poll.kind != .starredProjects ? nil : max(place.room, 1))
-    }
-
     /// Fetches a page. If its bytes cannot be read and it is time to set the cause aside, finds the item that breaks it.
     private mutating func receive(_ step: PageWalk.Step) async throws(Stop) -> (PageAnswer, Page) {
-        let chunk = chunks.isEmpty || parts != nil ? nil : chunks[step.chunk]
+        let chunk = plans.chunks.isEmpty || parts != nil ? nil : plans.chunks[step.chunk]
         let answer: PageAnswer
         var searched: Page?
         do throws(Stop) {
@@ -370,7 +380,7 @@ struct CycleRun {
         guard let moved = counts.fetchCursor, moved != place.cursor else { return }
         (place.cursor, source.decoder.latest, result.cursorMoved) = (moved, moved.timestamp, true)
         // Ascending pages have shown everything up to the cursor, also of a walk that takes several cycles.
-        if !source.dialect.isDescending, chunks.count <= 1 { cycle.memory.move { $0.pass(moved) } }
+        if !source.dialect.isDescending, plans.chunks.count <= 1 { cycle.memory.move { $0.pass(moved) } }
     }
 
     /// Counts and logs what a page's commit did. Of the items that were quarantined for the first time it logs ten, by

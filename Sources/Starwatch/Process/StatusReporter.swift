@@ -120,7 +120,7 @@ struct StatusReporter: Sendable {
         facts.skippedSince = entry.skippedSince.flatMap { Timestamp(iso8601: $0) }
         guard !identity.isOff(poll.options) else { return facts }
         // Of many accounts none is active, and the server lacks it all the same.
-        facts.lacksEndpoint = runtime.account.lacksEndpoint(of: poll)
+        facts.lacksEndpoint = runtime.account.lacksEndpoint(of: poll.kind)
         guard identity.identity.did != nil else { return facts }
         facts.lacksStars = !identity.hasStars(for: poll.kind)
         facts.lacksToken =
@@ -235,7 +235,7 @@ struct StatusReporter: Sendable {
         now: Timestamp,
         of identity: IdentityContext.Snapshot
     ) -> AgentStatus.Poll {
-        let isExpected = identity.expects(poll.options) && !runtime.account.lacksEndpoint(of: poll)
+        let isExpected = identity.expects(poll.options) && !runtime.account.lacksEndpoint(of: poll.kind)
         var entry = AgentStatus.Poll(
             kind: poll.kind,
             stale: isExpected && now - since > poll.staleAfter,

@@ -56,8 +56,16 @@ public enum PollKind: String, Sendable, CaseIterable, Codable {
     /// Whether the poll asks for nothing while the identity has no stars.
     public var needsStars: Bool { namedPlans == .starred }
 
+    /// A place of plans in a request.
+    public enum PlanForm: Sendable, Hashable {
+        /// The JSON body of a POST.
+        case body
+        /// A parameter of a GET.
+        case query
+    }
+
     /// The place of the named plans in a request.
-    public var planForm: PlanChunk.Form { self == .starredProjects ? .body : .query }
+    public var planForm: PlanForm { self == .starredProjects ? .body : .query }
 
     /// Whether the requests name the identity as the recipient.
     public var namesRecipient: Bool { self == .offersToMe || self == .givesToMe }

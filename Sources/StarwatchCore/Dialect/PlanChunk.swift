@@ -1,13 +1,5 @@
 /// Plans that fit into one request, with their JSON.
 public struct PlanChunk: Sendable, Hashable {
-    /// The place of the plans in a request.
-    public enum Form: Sendable, Hashable {
-        /// The JSON body of a POST.
-        case body
-        /// A parameter of a GET.
-        case query
-    }
-
     public let count: Int
     /// The JSON array of the plan identifiers.
     let json: [UInt8]
@@ -21,13 +13,13 @@ public struct PlanChunk: Sendable, Hashable {
 
     /// Whether an identifier can stand in the query of a GET.
     package static func fitsQuery(_ planID: String) -> Bool {
-        Form.query.length(of: StableJSON.bytes(of: [planID])) <= longestQuery
+        PollKind.PlanForm.query.length(of: StableJSON.bytes(of: [planID])) <= longestQuery
     }
 
     /// Splits `planIDs` into requests within the dialect's limits on count and body size, or within that of a query.
     ///
     /// Keeps the order. An identifier that is too long for any request gets a chunk of its own; the server rejects it.
-    public static func split(_ planIDs: [String], dialect: Dialect, form: Form = .body) -> [PlanChunk] {
+    public static func split(_ planIDs: [String], dialect: Dialect, form: PollKind.PlanForm = .body) -> [PlanChunk] {
         let bound = form == .body ? dialect.maxBodyBytes - envelope : longestQuery
         var chunks: [PlanChunk] = []
         var json: [UInt8] = [UInt8(ascii: "[")]
@@ -56,7 +48,7 @@ public struct PlanChunk: Sendable, Hashable {
     }
 }
 
-extension PlanChunk.Form {
+extension PollKind.PlanForm {
     /// The length of a part of the JSON in the request.
     fileprivate func length(of json: [UInt8]) -> Int { self == .body ? json.count : PercentEncoding.length(of: json) }
 }

@@ -265,25 +265,34 @@ extension NotificationMessage {
         return message
     }
 
-    /// Whether the hours of a sink hold it: it announces changes, and nobody asked for it at a time, as with a snooze.
-    package var canBeHeld: Bool { !changes.isEmpty && repeats == nil }
+    /// The place in a group of several notifications; `nil` if this is the only one.
+    public var place: NotificationPart? {
+        guard let part, let parts, let total else { return nil }
+        return NotificationPart(number: part, of: parts, total: total)
+    }
+}
 
-    /// The changes of several notifications of one poll under a new id, with the run of the last one.
-    /// ``without(_:offers:poll:kind:context:)`` makes its texts.
+/// Notifications that the hours of a sink hold.
+package enum HeldMessage {
+    /// Whether hours hold a notification: it announces changes, and nobody asked for it at a time, as with a snooze.
+    package static func canBe(_ message: NotificationMessage) -> Bool {
+        !message.changes.isEmpty && message.repeats == nil
+    }
+
+    /// Returns the changes of several notifications of one poll under a new id, with the run of the last one; `nil` for none.
+    /// ``NotificationMessage/without(_:offers:poll:kind:context:)`` makes its texts.
     ///
-    /// - Parameter messages: At least one, the oldest first.
-    package init?(joining messages: [NotificationMessage], id: String, createdAt: Timestamp) {
+    /// - Parameter messages: The oldest first.
+    package static func joining(
+        _ messages: [NotificationMessage],
+        id: String,
+        createdAt: Timestamp
+    ) -> NotificationMessage? {
         guard var joined = messages.last else { return nil }
         joined.id = id
         joined.createdAt = createdAt.iso8601
         (joined.part, joined.parts, joined.total) = (nil, nil, nil)
         joined.changes = messages.flatMap(\.changes)
-        self = joined
-    }
-
-    /// The place in a group of several notifications; `nil` if this is the only one.
-    public var place: NotificationPart? {
-        guard let part, let parts, let total else { return nil }
-        return NotificationPart(number: part, of: parts, total: total)
+        return joined
     }
 }

@@ -81,13 +81,13 @@ extension NotificationRows {
     /// Makes a notification, its repetitions and those that bring it to sinks anew without their discarded rows, under the
     /// same ids. Does nothing if they list exactly the rest.
     func renew(_ notification: Int64, of stream: Int64, _ now: Timestamp, _ make: NotificationRenewal) throws {
-        try renew(Self.withRepetitions, of: notification, stream, now, make)
+        try renew(Self.withRepetitions, of: notification, in: stream, now, make)
         try renewCarriers(of: notification, of: stream, now, make)
     }
 
     /// Makes the notifications that bring a notification to sinks anew. One that brought only discarded rows is cancelled.
     func renewCarriers(of notification: Int64, of stream: Int64, _ now: Timestamp, _ make: NotificationRenewal) throws {
-        try renew(Self.carriers, of: notification, stream, now, make) { try cancelOpen("(SELECT ?1)", $0, now) }
+        try renew(Self.carriers, of: notification, in: stream, now, make) { try cancelOpen("(SELECT ?1)", $0, now) }
     }
 
     /// - Parameters:
@@ -96,7 +96,7 @@ extension NotificationRows {
     private func renew(
         _ notifications: String,
         of notification: Int64,
-        _ stream: Int64,
+        in stream: Int64,
         _ now: Timestamp,
         _ make: NotificationRenewal,
         empty: (Int64) throws -> Void = { _ in }

@@ -45,7 +45,7 @@ extension StoreDeliveries {
             guard isAny else { return [] }
             return try store.write(.claim, of: account) { db in
                 guard !db.context.permits.isLeaving(account) else { return [] }
-                return try db.deliveries.join(try db.deliveries.joinable(of: account, now), now, newID, make)
+                return try db.deliveries.join(try db.deliveries.joinable(of: account, now), at: now, newID, make)
             }
         }
     }
@@ -129,7 +129,7 @@ extension DeliveryRows {
 
     fileprivate func join(
         _ held: [HeldDelivery],
-        _ now: Timestamp,
+        at now: Timestamp,
         _ newID: () -> String,
         _ make: NotificationRenewal
     ) throws -> [OutgoingNotification] {
@@ -137,7 +137,7 @@ extension DeliveryRows {
         for id in Set(held.map(\.notification)) {
             let message = try db.notifications.message(of: id)
             // A part of a group names the others, so it stays itself.
-            if let message, message.canBeHeld, message.place == nil { messages[id] = message }
+            if let message, HeldMessage.canBe(message), message.place == nil { messages[id] = message }
         }
         var sinks: [HeldGroup: [String]] = [:]
         for (sink, deliveries) in Dictionary(grouping: held, by: \.sink) {
@@ -150,12 +150,9 @@ extension DeliveryRows {
         }
         let groups = sinks.sorted { $0.key.notifications.lexicographicallyPrecedes($1.key.notifications) }
         return try groups.compactMap { group, sinks in
-            let message = NotificationMessage(
-                joining: group.notifications.compactMap { messages[$0] },
-                id: newID(),
-                createdAt: now
-            )
-            return try message.flatMap { try carry(group, $0, to: sinks.sorted(), now, make) }
+            let parts = group.notifications.compactMap { messages[$0] }
+            let message = HeldMessage.joining(parts, id: newID(), createdAt: now)
+            return try message.flatMap { try carry(group, $0, to: sinks.sorted(), at: now, make) }
         }
     }
 
@@ -180,7 +177,7 @@ extension DeliveryRows {
         _ group: HeldGroup,
         _ message: NotificationMessage,
         to sinks: [String],
-        _ now: Timestamp,
+        at now: Timestamp,
         _ make: NotificationRenewal
     ) throws -> OutgoingNotification? {
         let found = try db.row("SELECT account, server, poll FROM streams WHERE id = ?", [group.stream])
