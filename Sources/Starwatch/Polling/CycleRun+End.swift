@@ -15,7 +15,7 @@ extension CycleRun {
         case .request(.failed(let failure)):
             if failure.result == .malformed {
                 cycle.metrics.polls.violations[cycle.poll.label, .schema].increment()
-                for issue in failure.issues { log(.schema, issue) }
+                for issue in failure.issues { log(.pollContractViolation, ContractViolation.schema.fields(of: issue)) }
             }
             if failure.failureClass == .unauthenticated {
                 await cycle.api.followClock()
@@ -27,7 +27,9 @@ extension CycleRun {
             }
         case .page(let rejection):
             cycle.metrics.polls.violations[cycle.poll.label, rejection.violation].increment()
-            for issue in rejection.issues.prefix(10) { log(rejection.violation, issue) }
+            for issue in rejection.issues.prefix(10) {
+                log(.pollContractViolation, rejection.violation.fields(of: issue))
+            }
         case .staleIdentity, .interestsChanged: cycle.identity.invalidate()
         case .request, .store: break
         }
@@ -56,16 +58,16 @@ extension CycleRun {
         return result
     }
 
-    private func log(_ violation: ContractViolation, _ issue: ValidationIssue) {
-        log(
-            .pollContractViolation,
-            [.kind: "\(violation.rawValue)", .path: "\(issue.path)", .problem: "\(issue.problem.rawValue)"]
-        )
-    }
-
     /// Logs an event of this cycle, with its last request where the event is about one.
     func log(_ event: AgentEvent, _ fields: @autoclosure () -> AgentEvent.Fields = [:]) {
         cycle.log(event, fields(), of: source.lastRequest)
+    }
+}
+
+extension ContractViolation {
+    /// The fields of its event.
+    fileprivate func fields(of issue: ValidationIssue) -> AgentEvent.Fields {
+        [.kind: "\(rawValue)", .path: "\(issue.path)", .problem: "\(issue.problem.rawValue)"]
     }
 }
 

@@ -87,7 +87,7 @@ import Testing
         #expect(wrong.status == 1 && wrong.output.hasSuffix(": \(sentence)\n"), "\(wrong.output)\(wrong.errors)")
         let none = try await test(Self.sink(server.url), in: workspace)
         #expect(
-            none.output.hasSuffix("(SMTP 530); correct username and password_file.\n"),
+            none.output.hasSuffix("(SMTP 530); add username and password_file, or ca_file.\n"),
             "\(none.output)\(none.errors)"
         )
         #expect(server.count == 1)

@@ -141,7 +141,9 @@ import Testing
         #expect(plan.changes.first?.details?[.name] == name)
         #expect(plan.changes.first?.details?[.description] == "a\nb")
         let item = #"{"jwtId":"\#(ulid)","handleId":"h","objectDescription":"\#(json)"}"#
-        #expect(try decode(#"{"data":[\#(item)]}"#, .endorser).changes.first?.change.name == name)
+        let decoder = PageDecoder(dialect: .endorser, kind: .offersToMe, validation: .lenient, quarantine: false)
+        let offers = try decoder.decode(Array(#"{"data":[\#(item)]}"#.utf8))
+        #expect(offers.changes.first?.change.name == name)
     }
 
     @Test func pagesWithTooManyItemsAreRejected() throws {

@@ -13,7 +13,7 @@ import Testing
     private static let elsewhere: [AgentEvent: String] = [
         .accountsChanged: "FleetTests", .agentFailed: "DiskStartTests", .canaryStoreFailed: "CanaryTests",
         .fleetStoreFailed: "FleetTests",
-        .pollRunsMissed: "ScheduleTests",
+        .pollRunsMissed: "ScheduleTests", .pollEndpointMissing: "MissingEndpointTests",
         .storageOlderCopy: "JournalAgentTests", .storageUpgraded: "CompatibilityTests",
     ]
 

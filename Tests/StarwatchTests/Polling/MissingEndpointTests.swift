@@ -154,13 +154,12 @@ import Testing
     }
 
     @Test func manyAccountsTryOnceForAll() async throws {
-        try await Crowd.with(.endorser) { options in
+        let prepare = { (world: World) in world.mock.setStickyFault(Self.missing, at: .givesToPlans) }
+        try await Crowd.with(.endorser, prepare: prepare) { options in
             var poll = options.polls[0]
             (poll.name, poll.kind) = (PollName("gives_to_starred")!, .givesToStarred)
             options.polls.append(poll)
         } _: { crowd in
-            crowd.world.mock.setStickyFault(Self.missing, at: .givesToPlans)
-            crowd.world.mock.forgetRequests()
             for _ in 0..<3 { await crowd.round() }
             #expect(crowd.world.mock.requestCount(of: .givesToPlans) == 1)
             #expect(await crowd.agent.state().reasons.contains("endpoint_missing:gives_to_starred"))
