@@ -311,12 +311,12 @@ struct Crowd {
         _ dialect: MockDialect,
         accounts: Int = 12,
         plans count: Int = 4,
-        prepare: (World) -> Void = { _ in },
+        faults: [MockEndpoint: MockFault] = [:],
         _ change: (inout AgentOptions) -> Void = { _ in },
         _ body: (Crowd) async throws -> Void
     ) async throws {
         try await World.with(dialect, plans: count, mock: { $0.requestsPerMinute = nil }) { world in
-            prepare(world)
+            for (endpoint, fault) in faults { world.mock.setStickyFault(fault, at: endpoint) }
             let agent = try await world.agentOfMany(change)
             let plans = Array(world.mock.planIDs.prefix(count))
             _ = try await agent.perform(

@@ -154,8 +154,7 @@ import Testing
     }
 
     @Test func manyAccountsTryOnceForAll() async throws {
-        let prepare = { (world: World) in world.mock.setStickyFault(Self.missing, at: .givesToPlans) }
-        try await Crowd.with(.endorser, prepare: prepare) { options in
+        try await Crowd.with(.endorser, faults: [.givesToPlans: Self.missing]) { options in
             var poll = options.polls[0]
             (poll.name, poll.kind) = (PollName("gives_to_starred")!, .givesToStarred)
             options.polls.append(poll)
