@@ -26,7 +26,7 @@ package final class IdentityContext: Sendable {
         /// Start of the time in which polls of a kind are expected to succeed; no entry means since the agent's start.
         fileprivate(set) var expectedSince: [PollKind: Timestamp] = [:]
 
-        /// Returns `true` if the identity has what polls of `kind` need. Only polls for starred projects need stars.
+        /// Returns `true` if the identity has what polls of `kind` need. ``PollKind/needsStars`` says which need stars.
         package func hasStars(for kind: PollKind) -> Bool { !kind.needsStars || !stars.isEmpty }
 
         /// Returns `true` if the poll is switched off, by the configuration or by the account's preferences.

@@ -22,7 +22,7 @@ extension NotificationRows {
     /// its text cannot be made again.
     func setAside(notification id: Int64, of stream: Int64, _ now: Timestamp) throws {
         db.context.unreadable += 1
-        // What it brings to a sink goes there with another one.
+        // Another notification brings its members to the sink.
         try db.run(
             """
             UPDATE deliveries SET carried_by = NULL WHERE state = 'pending' AND carried_by =

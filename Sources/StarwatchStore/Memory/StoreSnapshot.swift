@@ -45,10 +45,10 @@ package struct SinkBacklog: Sendable, Hashable {
     package let oldestDue: Timestamp
     /// The earliest planned attempt, or end of a running one, whatever the sink's own wait.
     package let nextAttempt: Timestamp
-    /// What the sink's hours hold, or held until now; `nil` for nothing.
+    /// The changes that the sink's hours hold, or held until now; `nil` for none.
     package let held: Held?
 
-    /// What the sink's hours hold at `now`; `nil` for nothing.
+    /// Returns the changes that the sink's hours hold at `now`; `nil` for none.
     package func held(at now: Timestamp) -> Held? { held.flatMap { $0.until > now ? $0 : nil } }
 
     /// The changes that the hours of a sink hold.

@@ -1,4 +1,4 @@
-/// What the server of a mail gets beside the message (RFC 5321).
+/// The data that the server of a mail gets beside the message (RFC 5321).
 package struct MailEnvelope: Sendable {
     /// The address that a notice about the mail would go to.
     package var sender: String
