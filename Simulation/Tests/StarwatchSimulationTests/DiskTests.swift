@@ -1,4 +1,7 @@
+import Foundation
 import GRDB
+import StarwatchCore
+import StarwatchStore
 import Testing
 
 @testable import StarwatchSimulation
@@ -134,6 +137,26 @@ import Testing
                 try? database.close()
                 disk.failWhen(nil)
             }
+        }
+    }
+
+    /// Logs, metrics and links name accounts by a key that the database makes.
+    @Test func theKeysOfANewEncryptedDatabaseSurviveALossOfPower() throws {
+        func keys(_ path: String) throws -> [Data] {
+            let database = try DatabaseQueue(path: path)
+            defer { try? database.close() }
+            return try database.read { db in try Data.fetchAll(db, sql: "SELECT wrapped FROM data_keys ORDER BY id") }
+        }
+        try onDisk { disk in
+            var options = StoreOptions(path: disk.path)
+            options.masterKey = Simulation.masterKey
+            let store = try Store(options)
+            let before = try keys(disk.path)
+            #expect(before.count > 1)
+            disk.cut { _ in true }
+            let after = try keys(disk.path)
+            #expect(after == before)
+            _ = store
         }
     }
 }

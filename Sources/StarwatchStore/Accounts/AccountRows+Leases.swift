@@ -149,6 +149,14 @@ extension AccountRows {
         )
     }
 
+    /// Whether an owner, also one that has ended, has not released an account.
+    func isLeased(_ account: DID) throws -> Bool {
+        try db.integer(
+            "SELECT count(*) FROM leases WHERE account = ? AND owner IS NOT NULL",
+            [db.key(account)]
+        ) == 1
+    }
+
     /// - Returns: Whether the lease is still held.
     func renew(_ lease: AccountLease, until: Timestamp) throws -> Bool {
         try db.changed(

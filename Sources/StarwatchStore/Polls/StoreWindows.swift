@@ -9,13 +9,20 @@ extension StorePolls {
 
     /// The request window with which work for an account begins.
     ///
-    /// Only the first call of a visit gets requests that the lease counts.
+    /// Only the first call of a visit gets requests that the lease counts. Work without a lease, as for an operator, counts those
+    /// of an owner that has not released the account.
     package func openRequestWindow(of account: DID) async throws(StoreError) -> RequestWindow {
         if let claimed = store.memory.claims.takeWindow(of: account) { return claimed }
         return try await store.perform { store throws(StoreError) in
-            let stored = try store.direct(.read) { db in try db.windows.window(of: account) }
-            let isInterrupted = store.memory.permits[account].map { !$0.wasReleased } ?? false
-            return RequestWindow(stored: stored, reserved: 0, uncounted: isInterrupted ? AccountLease.requests : 0)
+            let lease = store.memory.permits[account]
+            return try store.direct(.read) { db in
+                let isInterrupted = try lease.map { !$0.wasReleased } ?? db.accounts.isLeased(account)
+                return RequestWindow(
+                    stored: try db.windows.window(of: account),
+                    reserved: 0,
+                    uncounted: isInterrupted ? AccountLease.requests : 0
+                )
+            }
         }
     }
 

@@ -104,10 +104,7 @@ package enum Schema {
     }
 
     private static func create(_ database: DatabaseQueue) throws {
-        // Without a write-ahead log, less is not safe against a power loss.
-        try database.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA synchronous = FULL") }
-        defer { try? database.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA synchronous = NORMAL") } }
-        try database.write { db in
+        try database.writeDurably { db in
             if try !db.tableExists("grdb_migrations") { try db.execute(sql: migratorTable) }
             try db.execute(sql: Tables.all + firstRows + migratorRows)
             var generator = SystemRandomNumberGenerator()

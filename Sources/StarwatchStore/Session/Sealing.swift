@@ -24,7 +24,8 @@ enum Sealing {
         let vault = Vault(newKey: options.newKey, now: options.now)
         let context = SessionContext(options, vault)
         guard let master = options.masterKey else { return context }
-        let state = try database.write { db in
+        // A power loss must not undo the first keys: pseudonyms depend on them.
+        let state = try database.writeDurably { db in
             let state = try String.fetchOne(db, sql: "SELECT state FROM sealing")
             let session = Session(database: db, context: context)
             if state != nil {
@@ -53,6 +54,17 @@ enum Sealing {
     /// Whether the database has data of an account.
     private static func hasData(_ db: Database) throws -> Bool {
         try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM settings) OR EXISTS (SELECT 1 FROM streams)") ?? true
+    }
+}
+
+extension DatabaseQueue {
+    /// Writes one transaction that a power loss cannot undo.
+    ///
+    /// Other transactions are safe from it when the write-ahead log has moved into the database.
+    func writeDurably<Value>(_ work: (Database) throws -> Value) throws -> Value {
+        try writeWithoutTransaction { db in try db.execute(sql: "PRAGMA synchronous = FULL") }
+        defer { try? writeWithoutTransaction { db in try db.execute(sql: "PRAGMA synchronous = NORMAL") } }
+        return try write(work)
     }
 }
 

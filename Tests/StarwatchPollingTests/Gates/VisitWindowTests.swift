@@ -29,8 +29,8 @@ import Testing
     }
 
     /// The number of requests that a new gate lets through.
-    private func room(of limit: Int, at now: Timestamp) async throws -> Int {
-        let gate = makeGate(requests: limit)
+    private func room(of limit: Int, at now: Timestamp, on other: Store? = nil) async throws -> Int {
+        let gate = makeGate(requests: limit, on: other)
         var count = 0
         while count <= limit, try await gate.pass(account: account, now: now) == .go { count += 1 }
         return count
@@ -96,5 +96,23 @@ import Testing
         // After a crash.
         #expect(try await room(of: 40, at: start) < 40 - 1)
         await store.close()
+    }
+
+    @Test(arguments: [true, false]) func workWithoutALeaseCountsTheRequestsOfOneThatWasNotReleased(
+        _ isInterrupted: Bool
+    ) async throws {
+        let lease = try await claimFirst()
+        let gate = makeGate(requests: 40)
+        #expect(try await gate.pass(account: account, now: start) == .go)
+        if !isInterrupted {
+            await gate.endVisit(of: account, isInterrupted: false, now: start)
+            _ = try await store.accounts.release([LeaseEnd(lease, next: start + .seconds(900))])
+        }
+        await store.close()
+        // An operator's requests after a restart, before the lease ends.
+        let next = try Store(StoreOptions(path: folder.path("starwatch.db")))
+        let counted = isInterrupted ? AccountLease.requests : 1
+        #expect(try await room(of: 40, at: start + .seconds(1), on: next) == 40 - counted)
+        await next.close()
     }
 }
