@@ -1,33 +1,10 @@
 import Foundation
 import StarwatchCore
 import StarwatchTransport
-import Synchronization
 import Testing
 
 @testable import Starwatch
 @testable import StarwatchPolling
-
-/// The requests of a chat sink. It answers each as a test says.
-private final class Service: HTTPTransport {
-    let requests = Mutex<[HTTPRequest]>([])
-    private let answer: HTTPResponse
-
-    init(_ status: Int = 200, headers: [(name: String, value: String)] = [], body: String = "") {
-        answer = HTTPResponse(status: status, headers: HTTPHeaders(headers), body: Array(body.utf8))
-    }
-
-    func exchange(_ request: HTTPRequest) async -> HTTPExchange {
-        requests.withLock { $0.append(request) }
-        let now = ClockReading(wall: Timestamp(milliseconds: 0), monotonic: .zero)
-        return HTTPExchange(
-            result: .success(answer),
-            measurements: HTTPMeasurements(sentAt: now, receivedAt: now),
-            status: answer.status
-        )
-    }
-
-    func shutdown() {}
-}
 
 /// What each service gets, by its documentation, and what its answers mean.
 @Suite struct ChatSinkTests {
@@ -70,7 +47,7 @@ private final class Service: HTTPTransport {
 
     private func sink(
         _ service: ChatService,
-        _ http: Service,
+        _ http: RecordedService,
         url: String = "https://chat.test/hook"
     ) throws -> ChatSink {
         let token =
@@ -87,13 +64,15 @@ private final class Service: HTTPTransport {
     }
 
     /// The only request of a delivery, and its JSON.
-    private func sent(_ service: ChatService, _ notification: OutgoingNotification) async throws -> (HTTPRequest, JSON)
-    {
-        let http = Service()
+    private func sent(
+        _ service: ChatService,
+        _ notification: OutgoingNotification
+    ) async throws -> (HTTPRequest, SinkJSON) {
+        let http = RecordedService()
         #expect(await (try sink(service, http)).deliver(notification) == .ok)
-        let requests = http.requests.withLock { $0 }
+        let requests = http.requests
         let request = try #require(requests.count == 1 ? requests[0] : nil)
-        return (request, JSON(try JSONSerialization.jsonObject(with: Data(try #require(request.body)))))
+        return (request, try SinkJSON(text: http.body))
     }
 
     @Test(arguments: ChatService.allCases)
@@ -155,7 +134,7 @@ private final class Service: HTTPTransport {
     }
 
     @Test func longTextsEndWithAnEllipsisAndNeverWithinACharacterOrItsEscape() async throws {
-        let limits: [(ChatService, Int, @Sendable (JSON) -> String?)] = [
+        let limits: [(ChatService, Int, @Sendable (SinkJSON) -> String?)] = [
             (.slack, 3000, { $0["blocks"][1]["text"]["text"].text }),
             (.discord, 4096, { $0["embeds"][0]["description"].text }),
             (.pushover, 1024, { $0["message"].text }), (.gotify, 12_000, { $0["message"].text }),
@@ -203,37 +182,43 @@ private final class Service: HTTPTransport {
 
     @Test func theWaitOfEachServiceIsKept() async throws {
         let now = clock.now.wholeSeconds
-        let answers: [(ChatService, Service, Duration?)] = [
-            (.slack, Service(429, headers: [("Retry-After", "30")]), .seconds(30)),
-            (.discord, Service(429, body: #"{"message":"…","retry_after":0.65,"global":false}"#), .milliseconds(650)),
-            (.matrix, Service(429, body: #"{"errcode":"M_LIMIT_EXCEEDED","retry_after_ms":2000}"#), .seconds(2)),
+        let answers: [(ChatService, RecordedService, Duration?)] = [
+            (.slack, RecordedService(429, headers: [("Retry-After", "30")]), .seconds(30)),
             (
-                .telegram, Service(429, body: #"{"ok":false,"error_code":429,"parameters":{"retry_after":7}}"#),
+                .discord, RecordedService(429, body: #"{"message":"…","retry_after":0.65,"global":false}"#),
+                .milliseconds(650)
+            ),
+            (
+                .matrix, RecordedService(429, body: #"{"errcode":"M_LIMIT_EXCEEDED","retry_after_ms":2000}"#),
+                .seconds(2)
+            ),
+            (
+                .telegram, RecordedService(429, body: #"{"ok":false,"error_code":429,"parameters":{"retry_after":7}}"#),
                 .seconds(7)
             ),
-            (.pushover, Service(429, headers: [("X-Limit-App-Reset", String(now + 90))]), .seconds(90)),
+            (.pushover, RecordedService(429, headers: [("X-Limit-App-Reset", String(now + 90))]), .seconds(90)),
             (
-                .pushover, Service(429, headers: [("X-Limit-App-Reset", String(now + 20 * 86_400))]),
+                .pushover, RecordedService(429, headers: [("X-Limit-App-Reset", String(now + 20 * 86_400))]),
                 .seconds(7 * 86_400)
             ),
             // The header counts before the body, and nonsense is none.
-            (.discord, Service(429, headers: [("Retry-After", "3")], body: #"{"retry_after":9}"#), .seconds(3)),
-            (.telegram, Service(429, body: #"{"retry_after":-1}"#), nil),
-            (.telegram, Service(429, body: #"{"retry_after":1e300}"#), nil),
-            (.gotify, Service(503, body: "<html>"), nil),
+            (.discord, RecordedService(429, headers: [("Retry-After", "3")], body: #"{"retry_after":9}"#), .seconds(3)),
+            (.telegram, RecordedService(429, body: #"{"retry_after":-1}"#), nil),
+            (.telegram, RecordedService(429, body: #"{"retry_after":1e300}"#), nil),
+            (.gotify, RecordedService(503, body: "<html>"), nil),
         ]
         for (service, http, wait) in answers {
             let result = await (try sink(service, http)).deliver(try notification())
             #expect(result.answer == .unavailable && result.retryAfter == wait, "\(service)")
         }
         for (status, answer) in [(204, SinkAnswer.ok), (202, .ok), (400, .rejected), (404, .rejected), (410, .gone)] {
-            let http = Service(status, body: #"{"retry_after":9}"#)
+            let http = RecordedService(status, body: #"{"retry_after":9}"#)
             #expect(await (try sink(.discord, http)).deliver(try notification()).answer == answer, "\(status)")
         }
     }
 
     @Test func aChangedFileOfTheAddressIsUsedAtOnce() async throws {
-        let http = Service()
+        let http = RecordedService()
         let path = try folder.write(" https://chat.test/services/one \n\n", to: "url")
         let sink = ChatSink(
             name: "room",
@@ -247,39 +232,15 @@ private final class Service: HTTPTransport {
         #expect(await sink.deliver(try notification()) == .ok)
         _ = try folder.write("https://chat.test/services/another", to: "url")
         #expect(await sink.deliver(try notification()) == .ok)
-        #expect(http.requests.withLock { $0.map(\.url) }.map { $0.split(separator: "/").last } == ["one", "another"])
+        #expect(http.requests.map(\.url).map { $0.split(separator: "/").last } == ["one", "another"])
         // What check would refuse gets nothing.
         for wrong in ["http://10.0.0.1/services/x", "https://chat.test/other", "no address"] {
             _ = try folder.write(wrong, to: "url")
             let failure = await sink.deliver(try notification()).failure
             #expect(failure?.sentence == "The sink's url_file has no good address; run starwatch check.", "\(wrong)")
         }
-        #expect(http.requests.withLock { $0.count } == 2)
+        #expect(http.requests.count == 2)
         try FileManager.default.removeItem(atPath: path)
         #expect(await sink.deliver(try notification()).failure?.sentence == "The sink's url_file cannot be read.")
-    }
-}
-
-/// A JSON value, for expectations.
-private struct JSON: CustomStringConvertible {
-    let value: Any?
-
-    init(_ value: Any?) { self.value = value }
-
-    subscript(key: String) -> JSON { JSON((value as? [String: Any])?[key]) }
-    subscript(index: Int) -> JSON { JSON((value as? [Any]).flatMap { $0.indices.contains(index) ? $0[index] : nil }) }
-    var text: String? { value as? String }
-    var number: Int? { (value as? NSNumber)?.intValue }
-    var flag: Bool? { value as? Bool }
-    var count: Int? { (value as? [Any])?.count }
-
-    /// All texts in it.
-    var description: String {
-        switch value {
-        case let object as [String: Any]: object.values.map { JSON($0).description }.joined(separator: "\n")
-        case let list as [Any]: list.map { JSON($0).description }.joined(separator: "\n")
-        case let text as String: text
-        default: ""
-        }
     }
 }

@@ -1,44 +1,16 @@
 import Foundation
 import StarwatchCore
 import StarwatchTransport
-import Synchronization
 import Testing
 
 @testable import Starwatch
-
-/// The mails that a sink sends. It answers each as a test says.
-private final class Server: HTTPTransport {
-    let requests = Mutex<[HTTPRequest]>([])
-    private let answer: HTTPExchange
-
-    init(_ result: Result<HTTPResponse, HTTPError>, status: Int? = nil) {
-        let now = ClockReading(wall: Timestamp(milliseconds: 0), monotonic: .zero)
-        let measurements = HTTPMeasurements(sentAt: now, receivedAt: now)
-        answer = HTTPExchange(result: result, measurements: measurements, status: status ?? (try? result.get().status))
-    }
-
-    convenience init(reply: String = "250 2.0.0 kept") {
-        let status = Int(reply.prefix(3)) ?? 0
-        self.init(.success(HTTPResponse(status: status, headers: HTTPHeaders(block: []), body: Array(reply.utf8))))
-    }
-
-    func exchange(_ request: HTTPRequest) async -> HTTPExchange {
-        requests.withLock { $0.append(request) }
-        return answer
-    }
-
-    func shutdown() {}
-
-    /// The only mail, as text.
-    var mail: String { String(decoding: requests.withLock { $0.first?.body ?? [] }, as: UTF8.self) }
-}
 
 /// What a notification is as a mail, and what the replies to it mean.
 @Suite struct MailSinkTests {
     private static let plan = "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37"
 
     private func sink(
-        _ server: Server,
+        _ server: RecordedService,
         _ change: (inout EmailOptions) -> Void = { _ in },
         caFile: String? = nil,
         proxy: String? = nil,
@@ -80,9 +52,9 @@ private final class Server: HTTPTransport {
     }
 
     private func sent(_ notification: OutgoingNotification) async throws -> String {
-        let server = Server()
+        let server = RecordedService(reply: "250 2.0.0 kept")
         #expect(await (try sink(server)).deliver(notification) == .ok)
-        return server.mail.replacing("=\r\n", with: "")
+        return server.body.replacing("=\r\n", with: "")
     }
 
     @Test(arguments: [
@@ -99,7 +71,7 @@ private final class Server: HTTPTransport {
         ),
     ])
     func aReplyIsAnAnswerAndItsTextStaysThere(reply: String, answer: SinkAnswer, sentence: String) async throws {
-        let result = await (try sink(Server(reply: reply))).deliver(try notification(["Creek"]))
+        let result = await (try sink(RecordedService(reply: reply))).deliver(try notification(["Creek"]))
         #expect(result.answer == answer)
         #expect(result.failure?.sentence ?? "" == sentence)
         if answer != .ok {
@@ -138,7 +110,9 @@ private final class Server: HTTPTransport {
     )
         async throws
     {
-        let result = await (try sink(Server(.failure(error), status: status))).deliver(try notification(["Creek"]))
+        let result = await (try sink(RecordedService(.failure(error), status: status))).deliver(
+            try notification(["Creek"])
+        )
         #expect(result.isNoAnswer)
         #expect(result.failure?.sentence == sentence)
         #expect(result.failure?.reason.word == word)
@@ -152,15 +126,15 @@ private final class Server: HTTPTransport {
         ("451 4.3.2 stopping", false), ("421 4.7.0 limit", false), ("550 5.1.1 unknown", false),
     ])
     func aReplyAboutAMailboxIsNotAboutTheServer(reply: String, isOfReceiver: Bool) async throws {
-        let result = await (try sink(Server(reply: reply))).deliver(try notification(["Creek"]))
+        let result = await (try sink(RecordedService(reply: reply))).deliver(try notification(["Creek"]))
         #expect(result.isOfReceiver == isOfReceiver)
     }
 
     @Test func theSecondTryIsTheSameMail() async throws {
-        let server = Server(reply: "451 later")
+        let server = RecordedService(reply: "451 later")
         let sink = try sink(server)
         for _ in 0..<2 { _ = await sink.deliver(try notification(["Creek"])) }
-        let mails = server.requests.withLock { $0.map(\.body) }
+        let mails = server.requests.map(\.body)
         #expect(mails.count == 2 && mails[0] == mails[1])
     }
 
@@ -239,9 +213,9 @@ private final class Server: HTTPTransport {
     )
         async throws
     {
-        let server = Server()
+        let server = RecordedService(reply: "250 2.0.0 kept")
         _ = await (try sink(server, { $0.url = url }, caFile: caFile)).deliver(try notification(["Creek"]))
-        let request = try #require(server.requests.withLock { $0.first })
+        let request = try #require(server.requests.first)
         // The name after the host is the one that the agent says hello by.
         #expect(request.url == complete + "/example.org")
         #expect(request.envelope?.demandsTLS == isEncrypted)
@@ -250,10 +224,10 @@ private final class Server: HTTPTransport {
     }
 
     @Test func aProxyGetsNoMailInClearText() async throws {
-        let server = Server()
+        let server = RecordedService(reply: "250 2.0.0 kept")
         let sink = try sink(server, { $0.url = "smtp://localhost" }, proxy: "environment")
         _ = await sink.deliver(try notification(["Creek"]))
-        #expect(server.requests.withLock { $0.first?.envelope?.demandsTLS } == true)
+        #expect(server.requests.first?.envelope?.demandsTLS == true)
     }
 
     @Test func mailsHaveAClientOfTheirOwn() throws {
@@ -266,7 +240,7 @@ private final class Server: HTTPTransport {
     @Test func thePasswordIsReadBeforeEachMail() async throws {
         let folder = try TestFolder()
         let path = try folder.write("first\n", to: "password")
-        let server = Server()
+        let server = RecordedService(reply: "250 2.0.0 kept")
         var mail = EmailOptions(url: "smtps://mail.test", from: "agent@example.org", to: ["me@example.org"])
         mail.username = "agent"
         let options = SinkOptions(name: "mail", kind: .email(mail))
@@ -275,7 +249,7 @@ private final class Server: HTTPTransport {
         _ = await sink.deliver(try notification(["Creek"]))
         try folder.write("second\n", to: "password")
         _ = await sink.deliver(try notification(["Creek"]))
-        let logins = server.requests.withLock { $0.map(\.envelope?.login) }
+        let logins = server.requests.map(\.envelope?.login)
         #expect(logins.map { $0?.name } == ["agent", "agent"] && logins.map { $0?.password } == ["first", "second"])
         try FileManager.default.removeItem(atPath: path)
         let failure = await sink.deliver(try notification(["Creek"])).failure
@@ -289,7 +263,7 @@ private final class Server: HTTPTransport {
     ])
     func aHostsBadOptionsAreRefusedAtTheStart(url: String, from: String, to: String, setting: String) throws {
         let error = #expect(throws: AgentError.self) {
-            try sink(Server(), { $0 = EmailOptions(url: url, from: from, to: [to]) })
+            try sink(RecordedService(reply: "250 2.0.0 kept"), { $0 = EmailOptions(url: url, from: from, to: [to]) })
         }
         #expect(
             error?.kind == .configuration && error?.message.hasPrefix("delivery.sinks.mail.\(setting) must ") == true
@@ -297,12 +271,12 @@ private final class Server: HTTPTransport {
     }
 
     @Test func anAccountBringsItsReceiver() async throws {
-        let server = Server()
+        let server = RecordedService(reply: "250 2.0.0 kept")
         let sink = try sink(server) { $0.to = [] }
         let did = try #require(DID("did:ethr:0x00000000000000000000000000000000000000aa"))
         _ = await sink.sink(of: did, at: SinkAddress(to: "You <you@example.org>")).deliver(try notification(["Creek"]))
-        let request = try #require(server.requests.withLock { $0.first })
+        let request = try #require(server.requests.first)
         #expect(request.envelope?.recipients == ["you@example.org"])
-        #expect(server.mail.contains("To: \"You\" <you@example.org>\r\n"))
+        #expect(server.body.contains("To: \"You\" <you@example.org>\r\n"))
     }
 }
