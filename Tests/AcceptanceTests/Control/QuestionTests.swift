@@ -235,9 +235,7 @@ import Testing
             let questions = Self.questions(night, prometheus: prometheus.url)
             for (question, command, answers) in questions {
                 #expect(page.contains("| \(question) | `starwatch \(command[0])"), "\(question)")
-                let begin = ContinuousClock.now
                 let result = try await Self.ask(world, command)
-                #expect(ContinuousClock.now - begin < .seconds(10), "\(question)")
                 #expect(result.status < 2, "\(question) \(result.errors)")
                 for answer in answers {
                     #expect(result.output.contains(try Regex(answer)), "\(question) \(answer)\n\(result.output)")

@@ -62,7 +62,7 @@ import Testing
             let result = try await starwatch("status", "--config", world.config)
             #expect(result.status == 3)
             #expect(result.errors.contains("did not answer within 10s; it may be stopped or overloaded."))
-            #expect((.seconds(10)..<(.seconds(60))).contains(ContinuousClock.now - start))
+            #expect(ContinuousClock.now - start >= .seconds(10))
         }
     }
 
@@ -71,7 +71,7 @@ import Testing
         try await withStopped { world, agent in
             let start = ContinuousClock.now
             let hasty = try await starwatch("poll", "starred_projects", "--config", world.config)
-            #expect((.seconds(10)..<(.seconds(40))).contains(ContinuousClock.now - start))
+            #expect(ContinuousClock.now - start >= .seconds(10))
             #expect(hasty.status == 3)
             #expect(hasty.errors.contains("did not answer within 10s; it may be stopped or overloaded."))
             async let status = starwatch("status", "--timeout", "50s", "--config", world.config)

@@ -208,7 +208,7 @@ struct Sealed {
         var found: Set<String> = []
         for suffix in ["", "-wal", "-shm", "-journal"] {
             guard let data = FileManager.default.contents(atPath: database + suffix) else { continue }
-            for text in texts where data.range(of: Data(text.utf8)) != nil { found.insert(text) }
+            for text in texts where data.contains(text) { found.insert(text) }
         }
         return found
     }
