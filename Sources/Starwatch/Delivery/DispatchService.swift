@@ -120,8 +120,7 @@ package final class DispatchService: Worker {
         let now = clock.now
         // Of many accounts none is active, and their notifications wait all the same.
         guard snapshot.identity.did != nil || !snapshot.backlogs.isEmpty else { return nil }
-        let quiet = Set(sinks.filter { $0.times?.resumes(after: now) != nil }.map(\.name))
-        var due = snapshot.backlogs.filter { !quiet.contains($0.key) }.values.map(\.oldestDue).min()
+        var due = snapshot.backlogs.values.compactMap { $0.oldestDue(at: now) }.min()
         for (key, stream) in snapshot.streams {
             guard let oldest = stream.oldestPending else { continue }
             let notified = stream.lastNotifiedAt.map { $0 + groupInterval(of: key.poll) }

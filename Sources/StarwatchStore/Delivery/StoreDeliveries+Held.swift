@@ -65,8 +65,9 @@ private struct HeldGroup: Hashable {
 }
 
 extension DeliveryRows {
-    /// The condition of deliveries `d` of notifications `n` that wait, or waited, only for the hours of their sinks.
-    static let isHeld = "(d.due_since > d.updated_at AND n.repeats IS NULL)"
+    /// The condition of deliveries `d` that wait only for the hours of their sinks, or waited until their next attempt. What
+    /// another notification brings there is not held itself.
+    private static let isHeld = "(d.is_held = 1 AND d.carried_by IS NULL)"
 
     /// The sinks that hold notifications of an account, with the moments until which they do.
     fileprivate func held(of account: DID, after now: Timestamp) throws -> [(sink: String, until: Timestamp)] {
@@ -80,14 +81,14 @@ extension DeliveryRows {
         ) { (sink: try $0["sink"], until: try $0["next_attempt_at"]) }
     }
 
-    /// Moves what a sink holds to another moment. It stays marked as held.
+    /// Moves what a sink holds to another moment.
     fileprivate func plan(heldBy sink: String, of account: DID, at opening: Timestamp, _ now: Timestamp) throws {
         try db.run(
             """
-            UPDATE deliveries SET due_since = due_since + ?1 - next_attempt_at, next_attempt_at = ?1
-            WHERE state = 'pending' AND sink = ?2 AND next_attempt_at > ?3 AND due_since > updated_at AND notification_id IN
+            UPDATE deliveries AS d SET due_since = due_since + ?1 - next_attempt_at, next_attempt_at = ?1
+            WHERE state = 'pending' AND sink = ?2 AND next_attempt_at > ?3 AND \(Self.isHeld) AND notification_id IN
                 (SELECT n.id FROM notifications n JOIN streams s ON s.id = n.stream_id
-                WHERE s.account = ?4 AND n.state = 'open' AND n.repeats IS NULL)
+                WHERE s.account = ?4 AND n.state = 'open')
             """,
             [opening.milliseconds, sink, now.milliseconds, db.key(account)]
         )
@@ -120,7 +121,7 @@ extension DeliveryRows {
             SELECT n.id, n.stream_id, d.sink FROM streams s
             CROSS JOIN notifications n ON n.stream_id = s.id CROSS JOIN deliveries d ON d.notification_id = n.id
             WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' AND d.lease = 0
-                AND d.carried_by IS NULL AND d.due_since <= ? AND \(Self.isHeld)
+                AND d.next_attempt_at <= ? AND \(Self.isHeld)
             ORDER BY n.id
             """,
             [db.key(account), now.milliseconds]

@@ -272,7 +272,7 @@ extension OutboxRows {
             """
             UPDATE deliveries SET state = CASE WHEN sink IN (SELECT value FROM json_each(?1)) THEN 'pending' ELSE 'gone' END,
                 rejections = 0, lease = lease + 1, leased_until = NULL, due_since = ?2, next_attempt_at = ?2,
-                updated_at = ?2, carried_by = NULL
+                updated_at = ?2, carried_by = NULL, is_held = 0
             WHERE notification_id = ?3 AND \(Schema.isLost)
             """,
             [sinks, now.milliseconds, notification]
