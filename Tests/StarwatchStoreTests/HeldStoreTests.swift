@@ -88,4 +88,13 @@ import Testing
         #expect(try await backlog(store).held(at: opening) == nil)
         #expect(try await store.outbox.list(OutboxFilter()).first?.heldBy == [])
     }
+
+    /// Otherwise every delivery would pay for the hours of a few sinks.
+    @Test func aNotificationThatBringsNoOthersUpdatesNoOthers() async throws {
+        let store = try await world.open()
+        let ticket = try await announce(store, 1).tickets.first
+        let statements = try await Recorded.statements(of: store) { _ = try await record(store, ticket, .ok) }
+        #expect(statements.contains { $0.hasPrefix("UPDATE deliveries") })
+        #expect(!statements.contains { $0.hasPrefix("UPDATE deliveries") && $0.contains("WHERE carried_by") })
+    }
 }

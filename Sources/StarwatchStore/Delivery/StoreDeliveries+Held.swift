@@ -8,20 +8,24 @@ extension StoreDeliveries {
     /// Plans the account's held deliveries again, for hours that have changed and for a clock that was set.
     ///
     /// - Parameter openings: The moment when each sink opens, `now` for an open one.
+    /// - Returns: Whether there are any, also such as could go now.
     package func planHeld(
         of account: DID,
         openings: [String: Timestamp],
         now: Timestamp
-    ) async throws(StoreError) {
+    ) async throws(StoreError) -> Bool {
         try await store.perform { store throws(StoreError) in
-            let held = try store.direct(.read) { db in try db.deliveries.held(of: account, after: now) }
-            let outdated = Set(held.filter { openings[$0.sink, default: $0.until] != $0.until }.map(\.sink))
-            guard !outdated.isEmpty else { return }
+            let held = try store.direct(.read) { db in try db.deliveries.held(of: account) }
+            let outdated = Set(
+                held.filter { $0.until > now && openings[$0.sink, default: $0.until] != $0.until }.map(\.sink)
+            )
+            guard !outdated.isEmpty else { return !held.isEmpty }
             try store.write(.edit, of: account) { db in
                 for (sink, opening) in openings where outdated.contains(sink) {
                     try db.deliveries.plan(heldBy: sink, of: account, at: opening, now)
                 }
             }
+            return true
         }
     }
 
@@ -69,15 +73,15 @@ extension DeliveryRows {
     /// another notification brings there is not held itself.
     private static let isHeld = "(d.is_held = 1 AND d.carried_by IS NULL)"
 
-    /// The sinks that hold notifications of an account, with the moments until which they do.
-    fileprivate func held(of account: DID, after now: Timestamp) throws -> [(sink: String, until: Timestamp)] {
+    /// The sinks that hold notifications of an account, with the moments until which they do or did.
+    fileprivate func held(of account: DID) throws -> [(sink: String, until: Timestamp)] {
         try db.all(
             """
             SELECT DISTINCT d.sink, d.next_attempt_at FROM streams s
             CROSS JOIN notifications n ON n.stream_id = s.id CROSS JOIN deliveries d ON d.notification_id = n.id
-            WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' AND d.next_attempt_at > ? AND \(Self.isHeld)
+            WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' AND \(Self.isHeld)
             """,
-            [db.key(account), now.milliseconds]
+            [db.key(account)]
         ) { (sink: try $0["sink"], until: try $0["next_attempt_at"]) }
     }
 

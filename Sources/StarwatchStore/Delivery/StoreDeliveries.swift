@@ -34,7 +34,10 @@ package struct StoreDeliveries: Sendable {
         try await store.write(.delivery, of: ticket.stream.account) { db in
             guard
                 let open = try db.row(
-                    "SELECT id, stream_id FROM notifications WHERE token = ? AND state = 'open'",
+                    """
+                    SELECT id, stream_id, EXISTS (SELECT 1 FROM deliveries d WHERE d.carried_by = n.token) AS is_carrier
+                    FROM notifications n WHERE token = ? AND state = 'open'
+                    """,
                     [ticket.notification]
                 )
             else { return .stale }
@@ -83,7 +86,7 @@ package struct StoreDeliveries: Sendable {
                 )
             }
             let result = try db.deliveries.settle(id, stream, now)
-            guard state != .pending else { return result }
+            guard state != .pending, try open["is_carrier"] else { return result }
             let carried = try db.deliveries.finishCarried(by: ticket, as: state, reason: reason, stream, now)
             return carried.isEmpty ? result : .several([result] + carried)
         }

@@ -5,8 +5,38 @@ import Testing
 
 @testable import Starwatch
 
-/// Sinks with hours that fail.
+/// Sinks with hours that fail, databases that fail, and what agents without hours do not do.
 extension HeldDeliveryTests {
+    /// Otherwise every agent would pay for the hours of a few.
+    @Test func anAgentWithoutHoursLooksForNothingHeld() async throws {
+        func reads(hours: SinkHours?) async throws -> Int {
+            let accesses = StoreAccesses()
+            var count = 0
+            try await run(dependencies: accesses.dependencies, change: { $0.delivery.sinks[1].hours = hours }) {
+                bench in
+                await bench.fetch(1)
+                await bench.dispatch()
+                accesses.clear()
+                await bench.dispatch()
+                count = accesses.all.count { $0 == .read }
+            }
+            return count
+        }
+        let (without, with) = (try await reads(hours: nil), try await reads(hours: Self.night))
+        #expect(without + 1 == with)
+    }
+
+    @Test func whatIsHeldIsJoinedAlsoByAnAgentThatHasNoHoursAnyMore() async throws {
+        try await run { bench async throws in
+            _ = try await spendTheNight(bench)
+            try go(bench, to: "2026-01-02T06:30:00Z")
+            try await bench.restart { $0.delivery.sinks[1].hours = nil }
+            await bench.dispatch()
+            #expect(bench["phone"].seen.map(\.count) == [5])
+            #expect(try await bench.counts() == [.delivered: 5])
+        }
+    }
+
     @Test func whatFailsAllDayIsHeldInTheNextNightAndLateInTheNextMorning() async throws {
         try await run { bench async throws in
             let id = try await spendTheNight(bench)[0]

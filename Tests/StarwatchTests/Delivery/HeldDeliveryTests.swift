@@ -13,11 +13,13 @@ import Testing
     /// Runs `body` with a sink `log`, and `phone` with quiet hours.
     func run(
         _ sinks: [String] = ["log", "phone"],
+        dependencies: AgentDependencies = AgentDependencies(),
         change: @escaping (inout AgentOptions) -> Void = { _ in },
         _ body: (Bench) async throws -> Void
     ) async throws {
         try await Bench.run(
             sinks: sinks,
+            dependencies: dependencies,
             configure: { options, _, _ in
                 for index in options.delivery.sinks.indices where options.delivery.sinks[index].name != "log" {
                     options.delivery.sinks[index].hours = Self.night
