@@ -118,6 +118,61 @@ extension DeliveryRows {
         return try carried.sorted().map { try settle($0, stream, now) }
     }
 
+    /// The row ids of the notifications that failed to bring a notification to sinks.
+    func failedCarriers(of notification: Int64) throws -> [Int64] {
+        try db.values(
+            """
+            SELECT DISTINCT n.id FROM deliveries d JOIN notifications n ON n.token = d.carried_by
+            JOIN deliveries c ON c.notification_id = n.id AND c.sink = d.sink AND c.\(Schema.isLost)
+            WHERE d.notification_id = ? AND d.\(Schema.isLost) ORDER BY n.id
+            """,
+            [notification]
+        )
+    }
+
+    /// Makes a notification due again at the sinks that did not get it.
+    ///
+    /// One that another notification brought there goes with that again, if it is due, too; otherwise it goes alone.
+    ///
+    /// - Parameter sinks: The current sinks, as JSON.
+    func reopen(_ notification: Int64, sinks: String, _ now: Timestamp) throws {
+        try db.run("UPDATE notifications SET state = 'open', finished_at = NULL WHERE id = ?", [notification])
+        try db.run(
+            """
+            UPDATE deliveries AS d SET
+                state = CASE WHEN sink IN (SELECT value FROM json_each(?1)) THEN 'pending' ELSE 'gone' END,
+                rejections = 0, lease = lease + 1, leased_until = NULL, due_since = ?2, next_attempt_at = ?2,
+                updated_at = ?2, is_held = 0, carried_by = CASE WHEN EXISTS (SELECT 1 FROM notifications n
+                    JOIN deliveries c ON c.notification_id = n.id AND c.sink = d.sink
+                    WHERE n.token = d.carried_by AND c.state = 'pending') THEN carried_by END
+            WHERE notification_id = ?3 AND \(Schema.isLost)
+            """,
+            [sinks, now.milliseconds, notification]
+        )
+    }
+
+    /// The rows, and all rows that failed to reach a sink within the same notification as one of them.
+    func joinedRows(with rows: [Int64]) throws -> [Int64] {
+        try db.values(
+            """
+            WITH RECURSIVE known (notification) AS (
+                SELECT notification_id FROM notification_outbox
+                    WHERE notification_id IS NOT NULL AND id IN (SELECT value FROM json_each(?1))
+                UNION
+                SELECT o.notification_id FROM known k
+                JOIN deliveries d ON d.notification_id = k.notification AND d.\(Schema.isLost)
+                JOIN notifications n ON n.token = d.carried_by
+                JOIN deliveries o ON o.carried_by = n.token AND o.sink = d.sink AND o.\(Schema.isLost))
+            SELECT id FROM notification_outbox WHERE id IN (SELECT value FROM json_each(?1))
+            UNION
+            SELECT id FROM notification_outbox WHERE notification_id IN (SELECT d.notification_id FROM known k
+                JOIN deliveries d ON d.notification_id = k.notification AND d.\(Schema.isLost)
+                JOIN notifications n ON n.token = d.carried_by)
+            """,
+            [jsonArray(rows)]
+        )
+    }
+
     /// The deliveries that can be joined, the oldest notification first.
     fileprivate func joinable(of account: DID, _ now: Timestamp) throws -> [HeldDelivery] {
         try db.all(

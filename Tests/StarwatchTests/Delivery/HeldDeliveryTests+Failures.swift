@@ -71,4 +71,55 @@ extension HeldDeliveryTests {
             #expect(try await bench.imbalance() == 0)
         }
     }
+
+    /// Gives up what the night has joined. Returns the id of the joined notification.
+    private func giveUp(_ bench: Bench) async throws -> String {
+        bench["phone"].answer(.down)
+        for time in ["2026-01-02T06:00:00Z", "2026-01-02T08:00:00Z", "2026-01-02T09:01:00Z"] {
+            try go(bench, to: time)
+            await bench.dispatch()
+        }
+        #expect(bench.attempts("phone", .givenUp) == 1)
+        #expect(try await bench.counts() == [.dead: 5])
+        let id = try #require(bench["phone"].seen.first).id
+        bench["phone"].answer(.ok)
+        bench["phone"].forget()
+        // Otherwise its circuit can still be open.
+        bench.clock.advance(by: .seconds(3600))
+        return id
+    }
+
+    /// The sink can have accepted it although its answer was lost.
+    @Test func aRetryOfOneChangeSendsTheJoinedNotificationUnderItsId() async throws {
+        try await run(change: { $0.delivery.sinks[1].giveUpAfter = .seconds(3 * 3600) }) { bench async throws in
+            let ids = try await spendTheNight(bench)
+            let joined = try await giveUp(bench)
+            let one = try #require(try await bench.rows().first).id
+            #expect(try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(ids: [one])).changed == 5)
+            await bench.dispatch()
+            #expect(bench["phone"].seen.map(\.id) == [joined])
+            #expect(Set(bench["phone"].named) == Set(ids))
+            #expect(bench["log"].seen.count == 2)
+            #expect(try await bench.counts() == [.delivered: 5])
+            #expect(try await bench.imbalance() == 0)
+            await bench.dispatch()
+            #expect(bench["phone"].seen.count == 1)
+        }
+    }
+
+    @Test func aRetriedJoinedNotificationHasNoChangeThatWasDiscardedMeanwhile() async throws {
+        try await run(change: { $0.delivery.sinks[1].giveUpAfter = .seconds(3 * 3600) }) { bench async throws in
+            let ids = try await spendTheNight(bench)
+            let joined = try await giveUp(bench)
+            let rows = try await bench.rows().filter { $0.jwtID == ids[0] }.map(\.id)
+            let selection = DiscardSelection(RowSelection(ids: rows))
+            #expect(try await bench.agent.perform(ControlAPI.outboxDiscard, selection).changed == 1)
+            #expect(try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(allOf: nil)).changed == 4)
+            await bench.dispatch()
+            #expect(bench["phone"].seen.map(\.id) == [joined])
+            #expect(Set(bench["phone"].named) == Set(ids[1...]))
+            #expect(try await bench.counts() == [.cancelled: 1, .delivered: 4])
+            #expect(try await bench.imbalance() == 0)
+        }
+    }
 }
