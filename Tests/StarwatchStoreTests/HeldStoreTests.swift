@@ -9,7 +9,7 @@ import Testing
 
     /// Stores a change, and claims it as a notification `ntf_n`.
     ///
-    /// - Parameter opening: The moment until which the sink `phone` holds it; `nil` if it does not.
+    /// - Parameter opening: The moment until which the sinks hold it; `nil` if they do not.
     @discardableResult
     private func announce(
         _ store: Store,
@@ -25,7 +25,7 @@ import Testing
             limit: 100,
             leaseUntil: now + .seconds(60),
             sinks: sinks,
-            held: opening.map { ["phone": $0] } ?? [:]
+            held: opening.map { opening in Dictionary(uniqueKeysWithValues: sinks.map { ($0, opening) }) } ?? [:]
         ) { rows, part in
             let message = NotificationMessage(
                 id: "ntf_\(n)",
@@ -96,5 +96,40 @@ import Testing
         let statements = try await Recorded.statements(of: store) { _ = try await record(store, ticket, .ok) }
         #expect(statements.contains { $0.hasPrefix("UPDATE deliveries") })
         #expect(!statements.contains { $0.hasPrefix("UPDATE deliveries") && $0.contains("WHERE carried_by") })
+    }
+
+    private func join(
+        _ store: Store,
+        newID: @escaping @Sendable () -> String
+    ) async throws -> [OutgoingNotification] {
+        try await store.deliveries.joinHeld(of: world.account, now: world.now, newID: newID, make: renewed)
+    }
+
+    @Test func aJoinThatFailsInTheMiddleLeavesEverythingToTheNext() async throws {
+        let store = try await world.open()
+        let opening = world.now + .seconds(100)
+        try await announce(store, 1, heldUntil: opening, sinks: ["phone", "tablet"])
+        try await announce(store, 2, heldUntil: opening, sinks: ["phone", "tablet"])
+        try await announce(store, 3, heldUntil: opening)
+        world.now = opening
+        // Two sinks get different notifications. The second one cannot have the id of the first.
+        await #expect(throws: StoreError.self) { try await join(store) { "ntf_joined" } }
+        let held = SinkBacklog.Held(rows: 3, until: opening)
+        #expect(try await backlog(store).notifications == 3)
+        #expect(try await backlog(store).held(at: opening - .seconds(1)) == held)
+
+        let ids = Witness()
+        let joined = try await join(store) {
+            ids.add("id")
+            return "ntf_joined_\(ids["id"])"
+        }
+        #expect(joined.map(\.count) == [2, 3])
+        let open = try await world.reclaim(store, until: opening + .seconds(60))
+        #expect(open.map(\.outgoing) == joined)
+        #expect(open.map { $0.tickets.map(\.sink) } == [["tablet"], ["phone"]])
+        for notification in open { _ = try await record(store, notification.tickets.first, .ok) }
+        #expect(try await store.outboxCounts()[.delivered] == 3)
+        #expect(try await world.reclaim(store, until: opening + .seconds(60)).isEmpty)
+        try await world.expectBalanced(store)
     }
 }

@@ -1,6 +1,7 @@
 import MockEndorser
 import StarwatchCore
 import StarwatchStore
+import Synchronization
 import Testing
 
 @testable import Starwatch
@@ -121,5 +122,85 @@ extension HeldDeliveryTests {
             #expect(try await bench.counts() == [.cancelled: 1, .delivered: 4])
             #expect(try await bench.imbalance() == 0)
         }
+    }
+
+    /// Expects that `phone` has got the night as one notification, perhaps more than once, and that nothing is left.
+    private func expectOneNotification(_ bench: Bench, of ids: [String], _ comment: Comment) async throws {
+        let seen = bench["phone"].seen
+        #expect(Set(seen.map(\.id)).count == 1 && seen.allSatisfy { $0 == seen[0] }, comment)
+        #expect(Set(bench["phone"].named) == Set(ids), comment)
+        #expect(bench["log"].seen.count == 2, comment)
+        #expect(try await bench.counts() == [.delivered: 5], comment)
+        #expect(try await bench.imbalance() == 0, comment)
+    }
+
+    @Test(arguments: [StoreOperation.read, .claim, .delivery])
+    func aDatabaseThatFailsInTheMorningLosesAndDoublesNothing(operation: StoreOperation) async throws {
+        let fault = StoreFault()
+        try await run(dependencies: fault.dependencies) { bench async throws in
+            let ids = try await spendTheNight(bench)
+            try go(bench, to: "2026-01-02T06:00:00Z")
+            fault.fail(operation)
+            await bench.dispatch()
+            fault.fail()
+            // The lease of an attempt whose end was not stored is over then.
+            bench.clock.advance(by: .seconds(600))
+            await bench.dispatch()
+            try await expectOneNotification(bench, of: ids, "\(operation)")
+        }
+    }
+
+    /// Before and after each access of the pass that joins and delivers.
+    @Test func aCrashAtAnyAccessOfTheMorningLosesAndDoublesNothing() async throws {
+        var accesses = 0
+        var isSurvived = false
+        while !isSurvived, accesses < 100 {
+            let death = Death()
+            try await run(dependencies: death.dependencies) { bench async throws in
+                let ids = try await spendTheNight(bench)
+                try go(bench, to: "2026-01-02T06:00:00Z")
+                death.come(after: accesses)
+                await bench.dispatch()
+                isSurvived = !death.hasCome
+                death.come(after: nil)
+                try await bench.restart()
+                await bench.dispatch()
+                try await expectOneNotification(bench, of: ids, "after \(accesses) moments")
+            }
+            accesses += 1
+        }
+        #expect(isSurvived && accesses > 10)
+    }
+}
+
+/// The end of a process at a moment of an access to its database: that access and all later ones fail.
+private final class Death: Sendable {
+    private let left = Mutex<Int?>(nil)
+    private let isOver = Mutex(false)
+
+    /// Sets the number of moments until it comes; `nil` for never.
+    func come(after moments: Int?) { left.withLock { $0 = moments } }
+
+    var hasCome: Bool { isOver.withLock { $0 } }
+
+    var dependencies: AgentDependencies {
+        var dependencies = AgentDependencies()
+        dependencies.store = { options in
+            options.interrupt = { (operation, _) throws(StoreError) in
+                // Logs go their own way.
+                if operation != .log, self.comes() { throw .busy }
+            }
+        }
+        return dependencies
+    }
+
+    private func comes() -> Bool {
+        let comes = left.withLock { left in
+            guard let moments = left else { return false }
+            if moments > 0 { left = moments - 1 }
+            return moments == 0
+        }
+        if comes { isOver.withLock { $0 = true } }
+        return comes
     }
 }
