@@ -41,11 +41,14 @@ struct DispatchPass {
     }
 
     /// Leases the open notifications that a sink is due for.
-    mutating func collect() async throws(StoreError) {
+    ///
+    /// - Parameter holds: Whether sinks held notifications when the hours were last planned.
+    mutating func collect(holds: Bool) async throws(StoreError) {
         let now = service.now
         try await dropFormerSinks(now)
         try await store.deliveries.readdress(of: account, to: sinkNames, now: now)
-        try await joinHeld(now)
+        // Without hours there is nothing to look for, as in most agents.
+        if holds || receivers.contains(where: { $0.slot.times != nil }) { try await joinHeld(now) }
         open = try await store.deliveries.reclaim(of: account, now: now, leaseUntil: now + DispatchService.lease)
     }
 
@@ -59,10 +62,12 @@ struct DispatchPass {
     }
 
     /// Plans the held notifications again, by the present hours of the sinks.
-    func planHeld() async throws(StoreError) {
+    ///
+    /// - Returns: Whether there are any.
+    func planHeld() async throws(StoreError) -> Bool {
         let now = service.now
         let openings = receivers.map { ($0.name, $0.slot.isDisabled ? now : $0.slot.times?.opens(after: now) ?? now) }
-        try await store.deliveries.planHeld(of: account, openings: Dictionary(openings) { $1 }, now: now)
+        return try await store.deliveries.planHeld(of: account, openings: Dictionary(openings) { $1 }, now: now)
     }
 
     /// Makes one notification of those that a sink held until now.

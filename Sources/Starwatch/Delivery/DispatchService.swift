@@ -51,8 +51,8 @@ package final class DispatchService: Worker {
     package let context: WorkerContext
     package let passes = PassRunner()
     /// Account and times of the latest pass, by the server's clock and the local one. An earlier time means that it was set
-    /// back.
-    private let latest = Mutex<(account: DID, server: Timestamp, local: Timestamp)?>(nil)
+    /// back. Also whether sinks held notifications when the hours were last planned; sinks without hours hold no others.
+    private let latest = Mutex<(account: DID, server: Timestamp, local: Timestamp, holds: Bool)?>(nil)
 
     package init(polls: [Poll], sinks: [SinkSlot], options: Options, context: WorkerContext) {
         self.polls = polls
@@ -74,12 +74,12 @@ package final class DispatchService: Worker {
     /// Creates the notifications that are due and tries every sink that is due.
     package func work(_ result: inout Pass) async throws(StoreError) {
         guard var pass = try await DispatchPass(self) else { return }
-        try await settleTimes(of: pass)
+        let holds = try await settleTimes(of: pass)
         defer { result = pass.result }
         var failure: StoreError?
         do throws(StoreError) {
             try await pass.announce()
-            try await pass.collect()
+            try await pass.collect(holds: holds)
             try await pass.claim()
         } catch {
             failure = error
@@ -93,13 +93,16 @@ package final class DispatchService: Worker {
 
     /// Corrects an account's stored times at its first pass and whenever the clock was set back. The clock of an earlier run can
     /// have been ahead, and its sinks can have had other hours.
-    private func settleTimes(of pass: DispatchPass) async throws(StoreError) {
+    ///
+    /// - Returns: Whether sinks held notifications then.
+    private func settleTimes(of pass: DispatchPass) async throws(StoreError) -> Bool {
         let (account, now, local) = (pass.account, clock.now, time.now)
-        let mustSettle = latest.withLock { latest in
-            latest.map { $0.account != account || now < $0.server || local < $0.local } ?? true
+        let known = latest.withLock { latest in
+            latest.flatMap { $0.account != account || now < $0.server || local < $0.local ? nil : $0.holds }
         }
         // A failed transaction is retried at the next pass.
-        if mustSettle {
+        var holds = known ?? false
+        if known == nil {
             try await store.deliveries.settleFutureTimes(
                 of: account,
                 now: now,
@@ -107,9 +110,10 @@ package final class DispatchService: Worker {
                 lease: Self.lease,
                 longestWait: .seconds(75)
             )
-            try await pass.planHeld()
+            holds = try await pass.planHeld()
         }
-        latest.withLock { $0 = (account: account, server: now, local: local) }
+        latest.withLock { [holds] in $0 = (account: account, server: now, local: local, holds: holds) }
+        return holds
     }
 
     /// Due time of the oldest row that can be delivered now; `nil` if there is none.
@@ -120,8 +124,7 @@ package final class DispatchService: Worker {
         let now = clock.now
         // Of many accounts none is active, and their notifications wait all the same.
         guard snapshot.identity.did != nil || !snapshot.backlogs.isEmpty else { return nil }
-        let quiet = Set(sinks.filter { $0.times?.resumes(after: now) != nil }.map(\.name))
-        var due = snapshot.backlogs.filter { !quiet.contains($0.key) }.values.map(\.oldestDue).min()
+        var due = snapshot.backlogs.values.compactMap { $0.oldestDue(at: now) }.min()
         for (key, stream) in snapshot.streams {
             guard let oldest = stream.oldestPending else { continue }
             let notified = stream.lastNotifiedAt.map { $0 + groupInterval(of: key.poll) }

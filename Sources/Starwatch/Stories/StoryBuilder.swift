@@ -11,8 +11,6 @@ struct StoryBuilder: Sendable {
     let changeHash: ChangeHash
     /// The reasons why sinks are not tried, by name.
     let pauses: [String: SinkPause]
-    /// The moments until which the hours of sinks hold notifications, by name.
-    let openings: [String: Timestamp]
     let hasSinks: Bool
     let throttledUntil: Timestamp?
     let options: AgentOptions
@@ -191,7 +189,7 @@ struct StoryBuilder: Sendable {
             sink.attempts = delivery.attempts
             sink.rejections = delivery.rejections
             sink.pause = pauses[delivery.sink]
-            sink.opensAt = openings[delivery.sink]
+            sink.isHeld = delivery.isHeld
             return sink
         }
     }

@@ -90,11 +90,7 @@ struct StoryFinder: Sendable {
     private func stories() async -> StoryBuilder {
         let (now, local) = (environment.clock.now, environment.time.now)
         var pauses: [String: SinkPause] = [:]
-        var openings: [String: Timestamp] = [:]
-        for sink in sinks {
-            pauses[sink.name] = sink.pause(at: now)
-            openings[sink.name] = sink.times?.opens(after: now)
-        }
+        for sink in sinks { pauses[sink.name] = sink.pause(at: now) }
         var hasSinks = sinks.contains { !$0.isDisabled }
         // Of one of many accounts, the host of its address counts.
         if let served = account.identity.served,
@@ -111,7 +107,6 @@ struct StoryFinder: Sendable {
             pseudonym: pseudonym,
             changeHash: changeHash,
             pauses: pauses,
-            openings: openings,
             hasSinks: hasSinks,
             throttledUntil: held,
             options: options

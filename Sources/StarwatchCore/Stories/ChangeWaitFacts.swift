@@ -10,8 +10,8 @@ package struct ChangeWaitFacts: Sendable {
         package var rejections = 0
         /// The reason why the sink itself is not tried; `nil` if it is.
         package var pause: SinkPause?
-        /// The moment until which the sink's hours hold notifications; `nil` outside them.
-        package var opensAt: Timestamp?
+        /// Whether only the sink's hours put off the next attempt.
+        package var isHeld = false
 
         package init(name: String, nextAttemptAt: Timestamp) {
             self.name = name
@@ -108,7 +108,7 @@ package struct ChangeWaitFacts: Sendable {
             if let lease = sink.leasedUntil, lease > now { return ChangeWait(.attempt, until: lease, sink: sink.name) }
             let until = max(sink.nextAttemptAt, sink.pause?.until ?? sink.nextAttemptAt)
             guard until > now else { return ChangeWait(.dispatch, sink: sink.name) }
-            if sink.opensAt == until, sink.nextAttemptAt == until {
+            if sink.isHeld, sink.nextAttemptAt == until {
                 return ChangeWait(.sinkHours, until: until, sink: sink.name)
             }
             let reason: ChangeWait.Reason =

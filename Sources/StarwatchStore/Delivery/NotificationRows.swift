@@ -99,24 +99,27 @@ struct NotificationRows {
 
     /// Makes a notification due at sinks.
     ///
-    /// - Parameter leasedUntil: The end of the caller's lease; `nil` for no lease.
+    /// - Parameters:
+    ///   - leasedUntil: The end of the caller's lease; `nil` for no lease.
+    ///   - isHeld: Whether the hours of the sinks put it off.
     func insertDeliveries(
         of notification: Int64,
         to sinks: [String],
         dueAt: Timestamp,
         leasedUntil: Timestamp? = nil,
+        isHeld: Bool = false,
         now: Timestamp
     ) throws {
         for sink in sinks {
             try db.run(
                 """
                 INSERT INTO deliveries (notification_id, sink, state, lease, leased_until, due_since, next_attempt_at,
-                    updated_at)
-                VALUES (?1, ?2, 'pending', ?3, ?4, ?5, ?5, ?6)
+                    updated_at, is_held)
+                VALUES (?1, ?2, 'pending', ?3, ?4, ?5, ?5, ?6, ?7)
                 """,
                 [
                     notification, sink, leasedUntil == nil ? 0 : 1, leasedUntil?.milliseconds, dueAt.milliseconds,
-                    now.milliseconds,
+                    now.milliseconds, isHeld,
                 ]
             )
         }

@@ -56,7 +56,13 @@ extension StoreDeliveries {
                     now: now
                 )
                 for (sink, opening) in held.sorted(by: { $0.key < $1.key }) {
-                    try db.notifications.insertDeliveries(of: notification, to: [sink], dueAt: opening, now: now)
+                    try db.notifications.insertDeliveries(
+                        of: notification,
+                        to: [sink],
+                        dueAt: opening,
+                        isHeld: true,
+                        now: now
+                    )
                 }
                 return outgoing
             }
@@ -288,24 +294,23 @@ extension DeliveryRows {
 
     /// The open notifications of each sink that has any. `CROSS JOIN` keeps SQLite from reading all deliveries.
     func backlogs() throws -> [String: SinkBacklog] {
-        let found: [(sink: String, backlog: SinkBacklog)] = try db.all(
+        let found: [(sink: String, part: SinkBacklog.Part)] = try db.all(
             """
-            SELECT d.sink, count(*) AS count, sum(n.row_count) AS rows, min(d.due_since) AS oldest,
-                min(\(Self.nextAt)) AS next, sum(CASE WHEN \(Self.isHeld) THEN n.row_count ELSE 0 END) AS held,
-                min(CASE WHEN \(Self.isHeld) THEN d.next_attempt_at END) AS opens
+            SELECT d.sink, CASE d.is_held WHEN 1 THEN d.next_attempt_at END AS held_until, count(*) AS count,
+                sum(n.row_count) AS rows, min(d.due_since) AS oldest, min(\(Self.nextAt)) AS next
             FROM notifications n CROSS JOIN deliveries d ON d.notification_id = n.id
-            WHERE n.state = 'open' AND d.state = 'pending' AND d.carried_by IS NULL GROUP BY d.sink
+            WHERE n.state = 'open' AND d.state = 'pending' AND d.carried_by IS NULL GROUP BY 1, 2
             """
         ) { row in
-            let backlog = SinkBacklog(
+            let part = SinkBacklog.Part(
                 notifications: try row["count"],
                 rows: try row["rows"],
                 oldestDue: try row["oldest"],
                 nextAttempt: try row["next"],
-                held: try (row["opens"] as Timestamp?).map { SinkBacklog.Held(rows: try row["held"], until: $0) }
+                heldUntil: try row["held_until"]
             )
-            return (try row["sink"], backlog)
+            return (try row["sink"], part)
         }
-        return Dictionary(uniqueKeysWithValues: found.map { ($0.sink, $0.backlog) })
+        return Dictionary(grouping: found, by: \.sink).compactMapValues { SinkBacklog($0.map(\.part)) }
     }
 }

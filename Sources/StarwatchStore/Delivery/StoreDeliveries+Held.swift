@@ -8,20 +8,24 @@ extension StoreDeliveries {
     /// Plans the account's held deliveries again, for hours that have changed and for a clock that was set.
     ///
     /// - Parameter openings: The moment when each sink opens, `now` for an open one.
+    /// - Returns: Whether there are any, also such as could go now.
     package func planHeld(
         of account: DID,
         openings: [String: Timestamp],
         now: Timestamp
-    ) async throws(StoreError) {
+    ) async throws(StoreError) -> Bool {
         try await store.perform { store throws(StoreError) in
-            let held = try store.direct(.read) { db in try db.deliveries.held(of: account, after: now) }
-            let outdated = Set(held.filter { openings[$0.sink, default: $0.until] != $0.until }.map(\.sink))
-            guard !outdated.isEmpty else { return }
+            let held = try store.direct(.read) { db in try db.deliveries.held(of: account) }
+            let outdated = Set(
+                held.filter { $0.until > now && openings[$0.sink, default: $0.until] != $0.until }.map(\.sink)
+            )
+            guard !outdated.isEmpty else { return !held.isEmpty }
             try store.write(.edit, of: account) { db in
                 for (sink, opening) in openings where outdated.contains(sink) {
                     try db.deliveries.plan(heldBy: sink, of: account, at: opening, now)
                 }
             }
+            return true
         }
     }
 
@@ -65,29 +69,30 @@ private struct HeldGroup: Hashable {
 }
 
 extension DeliveryRows {
-    /// The condition of deliveries `d` of notifications `n` that wait, or waited, only for the hours of their sinks.
-    static let isHeld = "(d.due_since > d.updated_at AND n.repeats IS NULL)"
+    /// The condition of deliveries `d` that wait only for the hours of their sinks, or waited until their next attempt. What
+    /// another notification brings there is not held itself.
+    private static let isHeld = "(d.is_held = 1 AND d.carried_by IS NULL)"
 
-    /// The sinks that hold notifications of an account, with the moments until which they do.
-    fileprivate func held(of account: DID, after now: Timestamp) throws -> [(sink: String, until: Timestamp)] {
+    /// The sinks that hold notifications of an account, with the moments until which they do or did.
+    fileprivate func held(of account: DID) throws -> [(sink: String, until: Timestamp)] {
         try db.all(
             """
             SELECT DISTINCT d.sink, d.next_attempt_at FROM streams s
             CROSS JOIN notifications n ON n.stream_id = s.id CROSS JOIN deliveries d ON d.notification_id = n.id
-            WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' AND d.next_attempt_at > ? AND \(Self.isHeld)
+            WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' AND \(Self.isHeld)
             """,
-            [db.key(account), now.milliseconds]
+            [db.key(account)]
         ) { (sink: try $0["sink"], until: try $0["next_attempt_at"]) }
     }
 
-    /// Moves what a sink holds to another moment. It stays marked as held.
+    /// Moves what a sink holds to another moment.
     fileprivate func plan(heldBy sink: String, of account: DID, at opening: Timestamp, _ now: Timestamp) throws {
         try db.run(
             """
-            UPDATE deliveries SET due_since = due_since + ?1 - next_attempt_at, next_attempt_at = ?1
-            WHERE state = 'pending' AND sink = ?2 AND next_attempt_at > ?3 AND due_since > updated_at AND notification_id IN
+            UPDATE deliveries AS d SET due_since = due_since + ?1 - next_attempt_at, next_attempt_at = ?1
+            WHERE state = 'pending' AND sink = ?2 AND next_attempt_at > ?3 AND \(Self.isHeld) AND notification_id IN
                 (SELECT n.id FROM notifications n JOIN streams s ON s.id = n.stream_id
-                WHERE s.account = ?4 AND n.state = 'open' AND n.repeats IS NULL)
+                WHERE s.account = ?4 AND n.state = 'open')
             """,
             [opening.milliseconds, sink, now.milliseconds, db.key(account)]
         )
@@ -113,6 +118,61 @@ extension DeliveryRows {
         return try carried.sorted().map { try settle($0, stream, now) }
     }
 
+    /// The row ids of the notifications that failed to bring a notification to sinks.
+    func failedCarriers(of notification: Int64) throws -> [Int64] {
+        try db.values(
+            """
+            SELECT DISTINCT n.id FROM deliveries d JOIN notifications n ON n.token = d.carried_by
+            JOIN deliveries c ON c.notification_id = n.id AND c.sink = d.sink AND c.\(Schema.isLost)
+            WHERE d.notification_id = ? AND d.\(Schema.isLost) ORDER BY n.id
+            """,
+            [notification]
+        )
+    }
+
+    /// Makes a notification due again at the sinks that did not get it.
+    ///
+    /// One that another notification brought there goes with that again, if it is due, too; otherwise it goes alone.
+    ///
+    /// - Parameter sinks: The current sinks, as JSON.
+    func reopen(_ notification: Int64, sinks: String, _ now: Timestamp) throws {
+        try db.run("UPDATE notifications SET state = 'open', finished_at = NULL WHERE id = ?", [notification])
+        try db.run(
+            """
+            UPDATE deliveries AS d SET
+                state = CASE WHEN sink IN (SELECT value FROM json_each(?1)) THEN 'pending' ELSE 'gone' END,
+                rejections = 0, lease = lease + 1, leased_until = NULL, due_since = ?2, next_attempt_at = ?2,
+                updated_at = ?2, is_held = 0, carried_by = CASE WHEN EXISTS (SELECT 1 FROM notifications n
+                    JOIN deliveries c ON c.notification_id = n.id AND c.sink = d.sink
+                    WHERE n.token = d.carried_by AND c.state = 'pending') THEN carried_by END
+            WHERE notification_id = ?3 AND \(Schema.isLost)
+            """,
+            [sinks, now.milliseconds, notification]
+        )
+    }
+
+    /// The rows, and all rows that failed to reach a sink within the same notification as one of them.
+    func joinedRows(with rows: [Int64]) throws -> [Int64] {
+        try db.values(
+            """
+            WITH RECURSIVE known (notification) AS (
+                SELECT notification_id FROM notification_outbox
+                    WHERE notification_id IS NOT NULL AND id IN (SELECT value FROM json_each(?1))
+                UNION
+                SELECT o.notification_id FROM known k
+                JOIN deliveries d ON d.notification_id = k.notification AND d.\(Schema.isLost)
+                JOIN notifications n ON n.token = d.carried_by
+                JOIN deliveries o ON o.carried_by = n.token AND o.sink = d.sink AND o.\(Schema.isLost))
+            SELECT id FROM notification_outbox WHERE id IN (SELECT value FROM json_each(?1))
+            UNION
+            SELECT id FROM notification_outbox WHERE notification_id IN (SELECT d.notification_id FROM known k
+                JOIN deliveries d ON d.notification_id = k.notification AND d.\(Schema.isLost)
+                JOIN notifications n ON n.token = d.carried_by)
+            """,
+            [jsonArray(rows)]
+        )
+    }
+
     /// The deliveries that can be joined, the oldest notification first.
     fileprivate func joinable(of account: DID, _ now: Timestamp) throws -> [HeldDelivery] {
         try db.all(
@@ -120,7 +180,7 @@ extension DeliveryRows {
             SELECT n.id, n.stream_id, d.sink FROM streams s
             CROSS JOIN notifications n ON n.stream_id = s.id CROSS JOIN deliveries d ON d.notification_id = n.id
             WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' AND d.lease = 0
-                AND d.carried_by IS NULL AND d.due_since <= ? AND \(Self.isHeld)
+                AND d.next_attempt_at <= ? AND \(Self.isHeld)
             ORDER BY n.id
             """,
             [db.key(account), now.milliseconds]

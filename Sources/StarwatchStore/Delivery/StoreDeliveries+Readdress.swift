@@ -19,7 +19,7 @@ extension StoreDeliveries {
                             ON CONFLICT (notification_id, sink) DO UPDATE SET state = 'pending',
                                 lease = deliveries.lease + 1, leased_until = NULL,
                                 due_since = excluded.due_since, next_attempt_at = excluded.next_attempt_at,
-                                updated_at = excluded.updated_at
+                                updated_at = excluded.updated_at, is_held = 0
                             """,
                             [id, sink, next.milliseconds, now.milliseconds]
                         )

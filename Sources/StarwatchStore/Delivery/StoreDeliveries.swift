@@ -34,7 +34,10 @@ package struct StoreDeliveries: Sendable {
         try await store.write(.delivery, of: ticket.stream.account) { db in
             guard
                 let open = try db.row(
-                    "SELECT id, stream_id FROM notifications WHERE token = ? AND state = 'open'",
+                    """
+                    SELECT id, stream_id, EXISTS (SELECT 1 FROM deliveries d WHERE d.carried_by = n.token) AS is_carrier
+                    FROM notifications n WHERE token = ? AND state = 'open'
+                    """,
                     [ticket.notification]
                 )
             else { return .stale }
@@ -54,17 +57,18 @@ package struct StoreDeliveries: Sendable {
                 rejections += 1
                 (state, next) = (rejections >= maxRetries ? .rejected : .pending, at)
             }
+            let hold = outcome.hold(from: now)
             let recorded = try db.changed(
                 """
                 UPDATE deliveries SET state = ?, leased_until = NULL, attempts = attempts + ?, rejections = ?,
                     next_attempt_at = ?, updated_at = ?, reason = CASE WHEN ? THEN ? ELSE coalesce(?, reason) END,
-                    due_since = due_since + ?
+                    due_since = due_since + ?, is_held = ?
                 WHERE notification_id = ? AND sink = ? AND state = 'pending' AND lease = ?
                 """,
                 [
                     state.rawValue, attempts, rejections, next.milliseconds, now.milliseconds, attempts > 0,
-                    reason?.description, reason?.description, outcome.hold(from: now).wholeMilliseconds, id,
-                    ticket.sink, ticket.lease,
+                    reason?.description, reason?.description, hold.wholeMilliseconds, hold > .zero, id, ticket.sink,
+                    ticket.lease,
                 ]
             )
             guard recorded == 1 else { return .stale }
@@ -82,7 +86,7 @@ package struct StoreDeliveries: Sendable {
                 )
             }
             let result = try db.deliveries.settle(id, stream, now)
-            guard state != .pending else { return result }
+            guard state != .pending, try open["is_carrier"] else { return result }
             let carried = try db.deliveries.finishCarried(by: ticket, as: state, reason: reason, stream, now)
             return carried.isEmpty ? result : .several([result] + carried)
         }
@@ -240,6 +244,12 @@ struct DeliveryRows {
         ) == 1
     }
 
+    /// Deliveries `d`, each with the one `c` that brings its notification to the sink, if there is one.
+    static let withCarriers = """
+        deliveries d LEFT JOIN notifications n ON n.token = d.carried_by
+        LEFT JOIN deliveries c ON c.notification_id = n.id AND c.sink = d.sink
+        """
+
     /// The state of a notification at every sink, by its row id. A notification that another one brings to a sink has the
     /// attempts of that one.
     func list(of notification: Int64?) throws -> [SinkStatus] {
@@ -249,10 +259,8 @@ struct DeliveryRows {
             SELECT d.sink, d.state, coalesce(c.attempts, d.attempts) AS attempts,
                 coalesce(c.rejections, d.rejections) AS rejections,
                 coalesce(c.next_attempt_at, d.next_attempt_at) AS next_attempt_at, d.updated_at,
-                coalesce(c.reason, d.reason) AS reason
-            FROM deliveries d
-            LEFT JOIN notifications n ON n.token = d.carried_by
-            LEFT JOIN deliveries c ON c.notification_id = n.id AND c.sink = d.sink
+                coalesce(c.reason, d.reason) AS reason, coalesce(c.is_held, d.is_held) AS is_held
+            FROM \(Self.withCarriers)
             WHERE d.notification_id = ? ORDER BY d.sink
             """,
             [notification]
@@ -264,7 +272,8 @@ struct DeliveryRows {
                 rejections: try row["rejections"],
                 nextAttemptAt: try row["next_attempt_at"],
                 updatedAt: try row["updated_at"],
-                reason: (try row["reason"] as String?).flatMap { FailureReason($0) }
+                reason: (try row["reason"] as String?).flatMap { FailureReason($0) },
+                isHeld: try row["is_held"]
             )
         }
     }

@@ -45,11 +45,39 @@ package struct SinkBacklog: Sendable, Hashable {
     package let oldestDue: Timestamp
     /// The earliest planned attempt, or end of a running one, whatever the sink's own wait.
     package let nextAttempt: Timestamp
-    /// The changes that the sink's hours hold, or held until now; `nil` for none.
-    package let held: Held?
+    /// Apart, because a snapshot is older than the moment that it is looked at.
+    private let parts: [Part]
+
+    /// `nil` for no part.
+    init?(_ parts: [Part]) {
+        guard let oldest = parts.map(\.oldestDue).min(), let next = parts.map(\.nextAttempt).min() else { return nil }
+        notifications = parts.reduce(0) { $0 + $1.notifications }
+        rows = parts.reduce(0) { $0 + $1.rows }
+        (oldestDue, nextAttempt, self.parts) = (oldest, next, parts)
+    }
 
     /// Returns the changes that the sink's hours hold at `now`; `nil` for none.
-    package func held(at now: Timestamp) -> Held? { held.flatMap { $0.until > now ? $0 : nil } }
+    package func held(at now: Timestamp) -> Held? {
+        let held = parts.filter { $0.isHeld(at: now) }
+        return held.compactMap(\.heldUntil).min().map { Held(rows: held.reduce(0) { $0 + $1.rows }, until: $0) }
+    }
+
+    /// Returns the time since which the oldest one is due that the sink's hours do not hold at `now`; `nil` for none.
+    package func oldestDue(at now: Timestamp) -> Timestamp? {
+        parts.filter { !$0.isHeld(at: now) }.map(\.oldestDue).min()
+    }
+
+    /// The notifications that the hours of the sink hold until the same moment, or those that they do not hold.
+    struct Part: Sendable, Hashable {
+        let notifications: Int
+        let rows: Int
+        let oldestDue: Timestamp
+        let nextAttempt: Timestamp
+        /// The end of the hold, which can be over; `nil` without one.
+        let heldUntil: Timestamp?
+
+        func isHeld(at now: Timestamp) -> Bool { heldUntil.map { $0 > now } ?? false }
+    }
 
     /// The changes that the hours of a sink hold.
     package struct Held: Sendable, Hashable {

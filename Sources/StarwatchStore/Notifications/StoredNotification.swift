@@ -74,4 +74,6 @@ package struct SinkStatus: Sendable, Hashable {
     package let updatedAt: Timestamp
     /// The reason for the last failed attempt; `nil` if the last attempt succeeded.
     package let reason: FailureReason?
+    /// Whether only the sink's hours put off the next attempt.
+    package let isHeld: Bool
 }

@@ -120,13 +120,14 @@ extension OutboxRow {
             WHERE t.account = s.account AND t.server = s.server AND t.id <> s.id
                 AND coalesce(p.reason, '') <> '\(RowReason.announced.rawValue)'
             ORDER BY p.origin = 'bootstrap', p.id LIMIT 1) END AS announced_by,
-        (SELECT group_concat(d.sink) \(held)) AS held_by, (SELECT min(d.next_attempt_at) \(held)) AS held_until
+        (SELECT group_concat(d.sink) \(held)) AS held_by,
+        (SELECT min(coalesce(c.next_attempt_at, d.next_attempt_at)) \(held)) AS held_until
         """
 
     /// The held deliveries of a row.
     private static let held = """
-        FROM notifications n JOIN deliveries d ON d.notification_id = n.id
-        WHERE n.id = o.notification_id AND d.state = 'pending' AND d.carried_by IS NULL AND \(DeliveryRows.isHeld)
+        FROM \(DeliveryRows.withCarriers)
+        WHERE d.notification_id = o.notification_id AND d.state = 'pending' AND coalesce(c.is_held, d.is_held) = 1
         """
 
     /// The condition of finished rows that an optional sink did not get. Of the rows that a required sink did not get,

@@ -84,7 +84,8 @@ package struct StoreOutbox: Sendable {
     /// Dead rows become pending, for a new notification. If some sinks have accepted the rows or are still due, only the
     /// sinks that did not get them are retried, with the same notification and all of its dead rows. So is a sink that was
     /// given up: it can have accepted the notification although its answer was lost. Rows that an optional sink did not get
-    /// stay as they are: only that sink is retried.
+    /// stay as they are: only that sink is retried. A sink that did not get a notification made of several gets it again, so
+    /// the rows of all of them are retried.
     ///
     /// - Parameters:
     ///   - sinks: The current sinks.
@@ -99,6 +100,7 @@ package struct StoreOutbox: Sendable {
     ) async throws(StoreError) -> Int {
         try await store.write(.edit, of: account) { db in
             guard try db.identity.isActive(account) else { return 0 }
+            let ids = try db.deliveries.joinedRows(with: ids)
             let unreadable = Set(try db.outbox.unreadable(among: ids))
             let (list, names) = (jsonArray(ids.filter { !unreadable.contains($0) }), jsonArray(sinks))
             let isOwn = "stream_id IN (SELECT id FROM streams WHERE account = ?4)"
@@ -110,7 +112,8 @@ package struct StoreOutbox: Sendable {
                 WHERE id IN (SELECT value FROM json_each(?1)) AND \(isOwn) AND (\(OutboxRow.isUndelivered)
                     OR +state = 'dead' AND EXISTS (SELECT 1 FROM deliveries d
                         WHERE d.notification_id = o.notification_id AND (d.state IN ('ok', 'pending')
-                            OR d.state = 'given_up' AND d.sink IN (SELECT value FROM json_each(?2)))))
+                            OR (d.state = 'given_up' OR d.state = 'rejected' AND d.carried_by IS NOT NULL)
+                                AND d.sink IN (SELECT value FROM json_each(?2)))))
                 GROUP BY 1, 2, 4 ORDER BY 1
                 """,
                 [list, names, nil, key]
@@ -255,7 +258,8 @@ extension OutboxRows {
         _ make: NotificationRenewal
     ) throws -> Int {
         let listed = try db.notifications.listed(in: notification)
-        try db.formerStates.keep(notification: notification, as: .retried, now)
+        let carriers = try db.deliveries.failedCarriers(of: notification)
+        for id in carriers + [notification] { try db.formerStates.keep(notification: id, as: .retried, now) }
         if isDead {
             try db.formerStates.keep(
                 rows: """
@@ -267,16 +271,10 @@ extension OutboxRows {
                 now
             )
         }
-        try db.run("UPDATE notifications SET state = 'open', finished_at = NULL WHERE id = ?", [notification])
-        try db.run(
-            """
-            UPDATE deliveries SET state = CASE WHEN sink IN (SELECT value FROM json_each(?1)) THEN 'pending' ELSE 'gone' END,
-                rejections = 0, lease = lease + 1, leased_until = NULL, due_since = ?2, next_attempt_at = ?2,
-                updated_at = ?2, carried_by = NULL
-            WHERE notification_id = ?3 AND \(Schema.isLost)
-            """,
-            [sinks, now.milliseconds, notification]
-        )
+        // A sink can know the id of the carrier, so that brings the notification there again.
+        for id in carriers + [notification] { try db.deliveries.reopen(id, sinks: sinks, now) }
+        // None of its sinks may be left.
+        for id in carriers { _ = try db.deliveries.settle(id, stream, now) }
         // Rows that a notification of an earlier version does not list become pending instead.
         let rows = try db.changed(
             """

@@ -264,6 +264,7 @@ enum Migrations {
             DROP INDEX idx_outbox_age;
             DROP INDEX idx_outbox_priority;
             ALTER TABLE deliveries ADD COLUMN carried_by TEXT;
+            ALTER TABLE deliveries ADD COLUMN is_held INTEGER NOT NULL DEFAULT 0 CHECK (is_held IN (0, 1));
 
             """ + Tables.waitingRows + Tables.carriedDeliveries
 

@@ -27,7 +27,8 @@ extension Tables {
 
     /// The result of each sink, and the reason for its last failure: a ``FailureReason`` as text; NULL if it has not
     /// failed, or only before version 3. `carried_by` is the token of the notification that brings this one to the sink,
-    /// together with others; NULL if it goes alone.
+    /// together with others; NULL if it goes alone. `is_held` tells whether only the hours of the sink put off the next
+    /// attempt.
     static let deliveries = """
         CREATE TABLE deliveries (
             notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
@@ -42,6 +43,7 @@ extension Tables {
             updated_at INTEGER NOT NULL,
             reason TEXT,
             carried_by TEXT,
+            is_held INTEGER NOT NULL DEFAULT 0 CHECK (is_held IN (0, 1)),
             PRIMARY KEY (notification_id, sink)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX idx_deliveries_finished ON deliveries (updated_at) WHERE state <> 'pending';

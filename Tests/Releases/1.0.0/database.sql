@@ -62,9 +62,10 @@ CREATE TABLE deliveries (
     updated_at INTEGER NOT NULL,
     reason TEXT,
     carried_by TEXT,
+    is_held INTEGER NOT NULL DEFAULT 0 CHECK (is_held IN (0, 1)),
     PRIMARY KEY (notification_id, sink)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "deliveries" VALUES(1,'file','ok',1,NULL,1,0,1795782875186,1795782875188,1795782875188,NULL,NULL);
+INSERT INTO "deliveries" VALUES(1,'file','ok',1,NULL,1,0,1795782875186,1795782875188,1795782875188,NULL,NULL,0);
 CREATE TABLE delivery_attempts (
     notification_id INTEGER NOT NULL REFERENCES notifications (id) ON DELETE CASCADE,
     sink TEXT NOT NULL,

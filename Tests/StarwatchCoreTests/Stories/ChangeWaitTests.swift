@@ -63,12 +63,10 @@ import Testing
             facts.isRepetition = true
         }
         #expect(snoozed == [ChangeWait(.snooze, until: until, sink: "hook")])
-        let held = waits(.claimed) { $0.sinks = [sink { ($0.attempts, $0.opensAt) = (0, until) }] }
+        let held = waits(.claimed) { $0.sinks = [sink { $0.isHeld = true }] }
         #expect(held == [ChangeWait(.sinkHours, until: until, sink: "hook")])
-        let other = waits(.claimed) { $0.sinks = [sink { $0.opensAt = until + .seconds(1) }] }
-        #expect(other == [ChangeWait(.sinkBackoff, until: until, sink: "hook")])
         let down = waits(.claimed) { facts in
-            facts.sinks = [sink { ($0.opensAt, $0.pause) = (until, .circuit(until: until + .seconds(1))) }]
+            facts.sinks = [sink { ($0.isHeld, $0.pause) = (true, .circuit(until: until + .seconds(1))) }]
         }
         #expect(down == [ChangeWait(.sinkCircuit, until: until + .seconds(1), sink: "hook")])
     }

@@ -185,6 +185,7 @@ CREATE TABLE deliveries (
     updated_at INTEGER NOT NULL,
     reason TEXT,
     carried_by TEXT,
+    is_held INTEGER NOT NULL DEFAULT 0 CHECK (is_held IN (0, 1)),
     PRIMARY KEY (notification_id, sink)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX idx_deliveries_finished ON deliveries (updated_at) WHERE state <> 'pending';

@@ -7,17 +7,19 @@ import Testing
 
 /// Sinks with hours, on an agent whose clock the test moves. The quiet hours of Zurich are 21:00Z to 06:00Z.
 @Suite struct HeldDeliveryTests {
-    private static let night = QuietHours("22:00-07:00").map { SinkHours.quiet($0) }
-    private static let morning = SinkHours.deliverAt(["08:00"].compactMap(DayTime.init))
+    static let night = QuietHours("22:00-07:00").map { SinkHours.quiet($0) }
+    static let morning = SinkHours.deliverAt(["08:00"].compactMap(DayTime.init))
 
     /// Runs `body` with a sink `log`, and `phone` with quiet hours.
-    private func run(
+    func run(
         _ sinks: [String] = ["log", "phone"],
+        dependencies: AgentDependencies = AgentDependencies(),
         change: @escaping (inout AgentOptions) -> Void = { _ in },
         _ body: (Bench) async throws -> Void
     ) async throws {
         try await Bench.run(
             sinks: sinks,
+            dependencies: dependencies,
             configure: { options, _, _ in
                 for index in options.delivery.sinks.indices where options.delivery.sinks[index].name != "log" {
                     options.delivery.sinks[index].hours = Self.night
@@ -29,12 +31,12 @@ import Testing
         )
     }
 
-    private func go(_ bench: Bench, to time: String) throws {
+    func go(_ bench: Bench, to time: String) throws {
         bench.clock.advance(by: try #require(Timestamp(iso8601: time)) - bench.clock.now)
     }
 
     /// Changes of the night: two at 21:30, three at 23:00.
-    private func spendTheNight(_ bench: Bench) async throws -> [String] {
+    func spendTheNight(_ bench: Bench) async throws -> [String] {
         try go(bench, to: "2026-01-01T21:30:00Z")
         let first = await bench.fetch(2)
         await bench.dispatch()

@@ -4,7 +4,6 @@ import StarwatchCore
 import StarwatchPolling
 import StarwatchStore
 import StarwatchTransport
-import Synchronization
 import Testing
 
 @testable import Starwatch
@@ -389,24 +388,5 @@ import Testing
             let accounts = try await agent.store.accounts.list(after: nil, limit: 10)
             #expect(accounts.map(\.isLeased) == [false, false])
         }
-    }
-}
-
-/// Notes the accesses to a database.
-private final class StoreAccesses: Sendable {
-    private let noted = Mutex<[StoreOperation]>([])
-
-    var all: [StoreOperation] { noted.withLock { $0 } }
-    func clear() { noted.withLock { $0 = [] } }
-
-    var dependencies: AgentDependencies {
-        var dependencies = AgentDependencies()
-        dependencies.store = { options in
-            options.interrupt = { (operation, moment) throws(StoreError) in
-                // Logs go their own way.
-                if moment == .ended, operation != .log { self.noted.withLock { $0.append(operation) } }
-            }
-        }
-        return dependencies
     }
 }

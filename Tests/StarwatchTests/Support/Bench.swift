@@ -16,6 +16,8 @@ final class Bench {
     let mock: MockServer
     let sinks: [ScriptedSink]
     let options: AgentOptions
+    /// The parts that every agent of the bench gets.
+    private let dependencies: AgentDependencies
     /// Log of the agents, at the configured level.
     let log = LogCapture()
     private(set) var agent: Agent
@@ -29,14 +31,22 @@ final class Bench {
         clock: ManualClock,
         mock: MockServer,
         sinks: [ScriptedSink],
-        options: AgentOptions
+        options: AgentOptions,
+        dependencies: AgentDependencies
     ) async throws {
         self.folder = folder
         self.clock = clock
         self.mock = mock
         self.sinks = sinks
         self.options = options
-        agent = try await Agent(options: options, time: clock, logSinks: [log], random: { 0.5 })
+        self.dependencies = dependencies
+        agent = try await Agent(
+            options: options,
+            time: clock,
+            logSinks: [log],
+            dependencies: dependencies,
+            random: { 0.5 }
+        )
         dispatcher = agent.runtime.dispatcher
         wire()
     }
@@ -49,6 +59,7 @@ final class Bench {
     ///   - configure: Changes the agent's options; the mock and the folder are there.
     static func run(
         sinks names: [String] = [],
+        dependencies: AgentDependencies = AgentDependencies(),
         server: (inout MockServerOptions) -> Void = { _ in },
         configure: (inout AgentOptions, MockServer, TestFolder) throws -> Void = { _, _, _ in },
         _ body: (Bench) async throws -> Void
@@ -70,7 +81,8 @@ final class Bench {
                 clock: clock,
                 mock: mock,
                 sinks: names.map(ScriptedSink.init),
-                options: options
+                options: options,
+                dependencies: dependencies
             )
             do {
                 try await body(bench)
@@ -152,7 +164,14 @@ final class Bench {
     /// Replaces the agent as a reload of the same configuration does.
     func reload() async throws {
         await agent.close()
-        agent = try await Agent(options: options, time: clock, after: agent, logSinks: [log], random: { 0.5 })
+        agent = try await Agent(
+            options: options,
+            time: clock,
+            after: agent,
+            logSinks: [log],
+            dependencies: dependencies,
+            random: { 0.5 }
+        )
         wire()
     }
 
@@ -161,7 +180,13 @@ final class Bench {
         await agent.close()
         var options = options
         change(&options)
-        agent = try await Agent(options: options, time: clock, logSinks: [log], random: { 0.5 })
+        agent = try await Agent(
+            options: options,
+            time: clock,
+            logSinks: [log],
+            dependencies: dependencies,
+            random: { 0.5 }
+        )
         wire()
     }
 
