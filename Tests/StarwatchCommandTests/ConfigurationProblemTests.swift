@@ -166,7 +166,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
         BadInput("outbox:\n  backpressure_threshold: nan", line: 2, "outbox.backpressure_threshold", "0 and 1"),
         BadInput("acknowledge:\n  batch_size: 101", line: 2, "acknowledge.batch_size", "between 1 and 100"),
         BadInput("acknowledge:\n  batch_size: 0", line: 2, "acknowledge.batch_size", "between 1 and 100"),
-        BadInput("limits:\n  max_concurrent_polls: 17", line: 2, "limits.max_concurrent_polls", "between 1 and 16"),
+        BadInput("limits:\n  max_concurrent_polls: 1001", line: 2, "limits.max_concurrent_polls", "between 1 and 1000"),
         BadInput("http:\n  allowed_hosts: [\"a:1\"]", line: 2, "http.allowed_hosts", "without a port"),
         BadInput("http:\n  listen: 9464", line: 2, "http.listen", "must be HOST:PORT"),
         BadInput("http:\n  listen: localhost", line: 2, "http.listen", "must be HOST:PORT"),

@@ -54,7 +54,7 @@ enum ConfigurationTable {
             let changes = \LimitOptions.acknowledgementsPerMinute
             Entry("requests_per_minute", \.requestsPerMinute, as: .integer(1...100_000), "in any 60s, per identity")
             Entry("acknowledgements_per_minute", changes, as: .integer(1...1_000_000), "changes in any 60s")
-            Entry("max_concurrent_polls", \.maxConcurrentPolls, as: .integer(1...maximumParts), "poll cycles at once")
+            Entry("max_concurrent_polls", \.maxConcurrentPolls, as: .integer(1...1000), "poll cycles at once")
             Entry("cycle", \.cycle, as: .duration(.seconds(1)), "time to request pages; the next poll cycle resumes")
             Entry("shutdown", \.shutdown, as: .duration(.seconds(1)), "grace period; the next start resumes the rest")
         }

@@ -83,7 +83,10 @@ import Testing
             accesses.clear()
             #expect(await agent.visitAll(after: .seconds(61), on: world.clock) == 2)
             // A claim, and the release of all together with the next claim.
-            #expect(accesses.all == [.lease, .lease])
+            let others = accesses.all.filter { $0 != .finishCycle }
+            #expect(others == [.lease, .lease])
+            // If the machine takes longer than a second for that, the late writes are stored before, together.
+            #expect(accesses.all.count <= others.count + 1)
             let after = try await agent.store.accounts.list(after: nil, limit: 9).map(\.lastSuccess)
             #expect(after == [world.clock.now, world.clock.now] && after != before)
         }
