@@ -119,7 +119,7 @@ extension OutboxRow {
             (SELECT t.poll FROM streams t CROSS JOIN notification_outbox p ON p.stream_id = t.id AND p.jwt_id = o.jwt_id
             WHERE t.account = s.account AND t.server = s.server AND t.id <> s.id
                 AND coalesce(p.reason, '') <> '\(RowReason.announced.rawValue)'
-            ORDER BY p.origin = 'bootstrap', p.id LIMIT 1) END AS announced_by,
+            ORDER BY p.origin = 'bootstrap', p.state = 'suppressed', p.id LIMIT 1) END AS announced_by,
         (SELECT group_concat(d.sink) \(held)) AS held_by, (SELECT min(d.next_attempt_at) \(held)) AS held_until
         """
 

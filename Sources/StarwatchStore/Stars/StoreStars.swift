@@ -198,7 +198,7 @@ struct StarRows {
     }
 
     private func suppress(plan: String?, of account: DID, _ now: Timestamp, _ isOff: (PollName?) -> Bool) throws {
-        var total = 0
+        var (total, ended): (Int, [Int64]) = (0, [])
         let streams: [(id: Int64, poll: PollName?)] = try db.all(
             "SELECT id, poll FROM streams WHERE account = ?",
             [db.key(account)]
@@ -220,8 +220,11 @@ struct StarRows {
             )
             try db.ledger.add(rows, as: \.suppressed, to: id)
             total += rows
+            ended += found
         }
         db.context.record(.suppressed, total)
+        guard !ended.isEmpty else { return }
+        try db.outbox.passOn(ended, now, to: wish(of: account))
     }
 
     /// Whether the account's stars are no list of texts.

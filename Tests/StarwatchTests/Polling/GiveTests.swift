@@ -191,6 +191,24 @@ import Testing
         }
     }
 
+    @Test func aGiftToMeForAProjectThatIsUnstarredIsAnnouncedByTheOtherPoll() async throws {
+        try await World.with(.endorser, plans: 1) { world in
+            let kinds: [PollKind] = [.givesToStarred, .givesToMe]
+            let agent = try await start(world, kinds) { options in
+                for index in 1...2 { options.polls[index].bootstrap = .beginning }
+            }
+            let gives = world.mock.publishGives(count: 1, to: world.did.rawValue, by: Self.giver)
+            for kind in kinds {
+                let poll = try #require(agent.runtime.polls.first { $0.kind == kind })
+                #expect(await agent.runtime.pollService.pass(poll, runID: "run_test").new == 1)
+            }
+            try await agent.changeStars(StarsChange(operation: .remove, planIDs: world.mock.planIDs))
+            let waiting = try await agent.outboxList(OutboxQuery()).filter { $0.state == .pending }
+            #expect(waiting.map(\.poll) == [PollKind.givesToMe.rawValue])
+            #expect(try await agent.rows([.pending]) == gives)
+        }
+    }
+
     @Test func aGiftForNoProjectIsNamedByItsDescriptionAndAnEditionSaysSo() async throws {
         try await World.with(.endorser, plans: 1) { world in
             let agent = try await start(world, [.givesToMe])
