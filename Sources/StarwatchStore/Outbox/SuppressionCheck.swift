@@ -98,7 +98,7 @@ extension OutboxRows {
     private func copies(of rows: [Int64]) throws -> [Copy] {
         try db.all(
             """
-            SELECT p.id, p.stream_id, t.poll, p.jwt_id, p.plan_id, p.name, p.is_offer,
+            SELECT p.id, p.stream_id, t.poll, p.jwt_id, p.plan_id, p.name, p.is_offer, p.is_edition,
                 CASE WHEN p.acknowledged_at IS NULL THEN 0 ELSE 1 END AS is_acknowledged
             FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
             JOIN streams t ON t.account = s.account AND t.server = s.server AND t.id <> s.id
