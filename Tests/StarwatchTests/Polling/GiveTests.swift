@@ -140,6 +140,45 @@ import Testing
     }
 
     @Test(arguments: MockDialect.allCases)
+    func theFirstProjectsGiftsAreNewsAlsoIfNoAnswerHasShownTheDialect(dialect: MockDialect) async throws {
+        try await World.with(dialect, plans: 0) { world in
+            let agent = try await start(world, [.givesToMyProjects])
+            let poll = "gives_to_my_projects"
+            #expect(try await agent.runPoll(poll).outcome == "bootstrapped")
+            #expect(try await agent.runPoll(poll).outcome == "unchanged")
+            #expect(agent.runtime.account.gate.known.dialect == nil)
+            #expect(world.mock.requestCount(of: .givesToPlans) == 0)
+            world.clock.advance(by: .seconds(7200))
+            world.mock.setPlanCatalogue([MockPlan(id: "garden", name: "Garden", issuerDID: world.did.rawValue)])
+            let gives = world.mock.publishGives(count: 1, to: Self.taker, by: Self.giver)
+            #expect(try await agent.runPoll(poll).new == 1)
+            #expect(try world.announced == gives)
+        }
+    }
+
+    @Test(arguments: MockDialect.allCases, [false, true])
+    func giftsFromBeforeAProjectWasTheAccountsAreNoNews(dialect: MockDialect, isDialectKnown: Bool) async throws {
+        try await World.with(dialect, plans: 0) { world in
+            let agent = try await start(world, [.givesToMyProjects]) { options in
+                if isDialectKnown { options.server.dialect = dialect == .endorser ? .endorser : .canonical }
+            }
+            let poll = "gives_to_my_projects"
+            world.mock.setPlanCatalogue([MockPlan(id: "garden", name: "Garden", issuerDID: Self.taker)])
+            world.mock.publishGives(count: 3, to: Self.taker, by: Self.giver)
+            #expect(try await agent.runPoll(poll).outcome == "bootstrapped")
+            world.clock.advance(by: .seconds(7200))
+            #expect(try await agent.runPoll(poll).outcome == "unchanged")
+            world.clock.advance(by: .seconds(7200))
+            world.mock.setPlanCatalogue([MockPlan(id: "garden", name: "Garden", issuerDID: world.did.rawValue)])
+            #expect(try await agent.runPoll(poll).new == 0)
+            world.clock.advance(by: .seconds(900))
+            let gives = world.mock.publishGives(count: 1, to: Self.taker, by: Self.giver)
+            #expect(try await agent.runPoll(poll).new == 1)
+            #expect(try world.announced == gives)
+        }
+    }
+
+    @Test(arguments: MockDialect.allCases)
     func aGiftThatThreePollsSeeIsAnnouncedOnceAndAnOwnOneNotAtAll(dialect: MockDialect) async throws {
         try await World.with(dialect, plans: 1) { world in
             let kinds: [PollKind] = [.givesToMe, .givesToMyProjects, .givesToStarred]
