@@ -26,6 +26,19 @@ import Testing
         #expect(try load(DefaultConfiguration.text).options == load("").options)
     }
 
+    /// The line of a poll's kind would be too long with its seven choices.
+    @Test func theReferenceListsChoicesThatTheDefaultConfigurationHasNoRoomFor() {
+        for (path, words) in [
+            ("polls.NAME.kind", PollKind.allCases.map(\.rawValue)),
+            ("delivery.sinks[webhook].format", ChatService.allCases.map(\.rawValue)),
+        ] {
+            let choices = words.joined(separator: " | ") + "; "
+            let row = ConfigurationReference.settings.first { $0.path == path }
+            #expect(row?.comment.hasPrefix(choices) == true, "\(path)")
+            #expect(!DefaultConfiguration.text.contains(choices), "\(path)")
+        }
+    }
+
     @Test func theDefaultConfigurationHoldsEverySettingInOrder() throws {
         let printed = ConfigurationPrinter.yaml(try load(""))
             .replacingOccurrences(of: "/srv/starwatch/", with: "./")

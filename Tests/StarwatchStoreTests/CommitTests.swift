@@ -51,6 +51,42 @@ import Testing
         #expect(NotificationMessage(json: claim.first?.outgoing.payload ?? [])?.deepLink == DeepLink.notifications.url)
     }
 
+    @Test func aRowKeepsThatItIsAnEditionAlsoOverAnEviction() async throws {
+        let store = try await world.open()
+        let change = Change(id: world.id(1), plan: "plan", name: "Garden", isEdition: true)
+        try await world.commit(store, [change])
+        #expect(try await store.outbox.list(OutboxFilter()).map(\.change) == [change])
+        #expect(try await world.evict(store, .fifo, limit: 0) == 1)
+        try await world.commit(store, [change])
+        let claim = try await store.deliveries.claim(
+            world.stream,
+            now: world.now,
+            limit: 1,
+            leaseUntil: world.now,
+            sinks: ["log"]
+        ) { rows, _ in (.made("ntf_1", count: rows.count { $0.change.isEdition }), nil) }
+        #expect(claim.map(\.outgoing.count) == [1])
+    }
+
+    /// The server names the plan of a gift by its handle alone.
+    @Test func aGiftHasTheNameThatItsPlanWasLastSeenWith() async throws {
+        let store = try await world.open { $0.polls.insert(PollName("gives")!) }
+        try await world.commit(store, [world.change(1), world.change(2)]) { page in
+            page.edit(world.id(1)) { $0.details = PlanDetails([.name: "Barn"]) }
+            page.edit(world.id(2)) { $0.details = PlanDetails([.name: "Garden"]) }
+        }
+        let gifts = [
+            Change(id: world.id(3), plan: "plan", name: nil), Change(id: world.id(4), plan: "other", name: nil),
+            Change(id: world.id(5), plan: "plan", name: nil, isOffer: true),
+            Change(id: world.id(6), plan: "plan", name: "Shed"),
+        ]
+        let stream = StreamKey(account: World.alice, server: World.server, poll: PollName("gives")!)
+        try await world.commit(store, gifts, stream: stream)
+        var filter = OutboxFilter()
+        filter.poll = stream.poll
+        #expect(try await store.outbox.list(filter).map(\.change.name) == ["Garden", nil, nil, "Shed"])
+    }
+
     @Test func anOfferOfAnOlderVersionThatComesAgainIsKnownAsOne() async throws {
         let store = try await world.open()
         let change = Change(id: world.id(1), plan: "offer", name: nil, isOffer: true)

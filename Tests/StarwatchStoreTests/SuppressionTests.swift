@@ -163,6 +163,78 @@ import Testing
         try await world.expectBalanced(store)
     }
 
+    /// Opens a store with gifts to a starred plan, which the other poll also sees as gifts to the person.
+    private func openWithGifts() async throws -> Store {
+        let store = try await world.open {
+            $0.polls.insert(second.poll)
+            $0.pollsOfKind = [.givesToStarred: [second.poll], .givesToMe: [world.stream.poll]]
+        }
+        _ = try await store.stars.set(["plan"], of: World.alice, server: World.server, now: world.now)
+        try await see(second, store)
+        try await see(world.stream, store)
+        #expect(try await states(store) == [.suppressed, .pending])
+        return store
+    }
+
+    private func unstar(_ store: Store) async throws {
+        _ = try await store.stars.remove(["plan"], of: World.alice, server: World.server, now: world.now)
+    }
+
+    @Test func anotherPollAnnouncesWhatItsPollLostWithAStar() async throws {
+        let store = try await openWithGifts()
+        // Its row was only counted, and a server that learns of nothing has nothing to wait for.
+        _ = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
+        try await unstar(store)
+        #expect(try await states(store) == [.pending, .suppressed])
+        let row = try await rows(world.stream, store)[0]
+        #expect(row.reason == nil && row.acknowledgedAt == nil && row.finishedAt == nil)
+        #expect(try await rows(second, store)[0].reason == .unstarred)
+        try await world.expectBalanced(store)
+
+        #expect(try await world.deliverAll(store) == 1)
+        #expect(try await store.acknowledgements.completeLocally(world.stream, now: world.now).acknowledged == 1)
+        let ledger = try await store.status.ledger(world.stream)
+        #expect(ledger.delivered == 1 && ledger.acknowledged == 1 && ledger.suppressed == 0)
+        try await world.expectBalanced(store)
+    }
+
+    @Test func anEvictedRowThatIsUnstarredIsAnnouncedByAnotherPollToo() async throws {
+        let store = try await openWithGifts()
+        #expect(try await world.evict(store, .fifo, limit: 0) == 1)
+        try await unstar(store)
+        #expect(try await states(store) == [.pending, .suppressed])
+        try await world.expectBalanced(store)
+    }
+
+    @Test func aPollThatIsSwitchedOffAnnouncesNothingInAnothersPlace() async throws {
+        let store = try await openWithGifts()
+        _ = try await store.stars.setOptedOut(
+            true,
+            from: .givesToMe,
+            of: World.alice,
+            server: World.server,
+            now: world.now
+        )
+        try await unstar(store)
+        #expect(try await states(store) == [.suppressed, .suppressed])
+        try await world.expectBalanced(store)
+    }
+
+    @Test func whatASinkHasIsNotAnnouncedByAnotherPollAfterAnUnstar() async throws {
+        let store = try await openWithGifts()
+        // The rows of a notification that is on its way stay in it.
+        let claimed = try await store.deliveries.claim(
+            second,
+            now: world.now,
+            limit: 9,
+            leaseUntil: world.now + .seconds(60),
+            sinks: ["log"]
+        ) { rows, _ in (.made("ntf_1", count: rows.count), nil) }
+        #expect(claimed.count == 1)
+        try await unstar(store)
+        #expect(try await states(store) == [.suppressed, .claimed])
+    }
+
     @Test func suppressedRowsNeedNoRoom() async throws {
         let store = try await open()
         let counts = try #require(

@@ -33,21 +33,13 @@ enum OfferJSON {
         if endpoint == .givesToMe || endpoint == .givesToPlans { return give(offer, hidden: hidden) }
         func did(_ text: String) -> JSONValue { .string(hidden ? EndorserRow.hiddenDID : text) }
         let time = JSONValue.string(ClockText.iso(offer.issuedAt))
-        let claim: JSONValue =
-            offer.claimContent.map(JSONValue.encoded) ?? [
-                "@context": "https://schema.org", "@type": "Offer",
-                "description": .string(offer.description),
-                "includesObject": [
-                    "@type": "TypeAndQuantityNode", "amountOfThisGood": .integer(offer.amount),
-                    "unitCode": .string(offer.unit),
-                ],
-            ]
+        let claim = offer.claimContent.map(JSONValue.encoded) ?? Self.claim(of: offer)
         var item: JSONValue = [
             "jwtId": .string(offer.id), "handleId": .string(offer.handleID), "issuedAt": time, "updatedAt": time,
             "offeredByDid": did(offer.offeredByDID), "amount": .integer(offer.amount), "unit": .string(offer.unit),
             "objectDescription": .string(offer.description), "validThrough": .null, "fullClaim": claim,
         ]
-        // The real server does not say to which of the plans an offer is.
+        // The real server says only in the claim to which of the plans an offer is.
         if endpoint == .offersToPlans { return item }
         item["fulfillsPlanHandleId"] = offer.isWithoutPlan ? .null : .string(offer.plan.id)
         switch endpoint {
@@ -62,5 +54,18 @@ enum OfferJSON {
             item["planImage"] = .null
         }
         return item
+    }
+
+    private static func claim(of offer: OfferRow) -> JSONValue {
+        var item: JSONValue = ["description": .string(offer.description)]
+        let plan: JSONValue = ["@type": "PlanAction", "identifier": .string(offer.plan.id)]
+        if !offer.isWithoutPlan { item["isPartOf"] = plan }
+        return [
+            "@context": "https://schema.org", "@type": "Offer", "itemOffered": item,
+            "includesObject": [
+                "@type": "TypeAndQuantityNode", "amountOfThisGood": .integer(offer.amount),
+                "unitCode": .string(offer.unit),
+            ],
+        ]
     }
 }

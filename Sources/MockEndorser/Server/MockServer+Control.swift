@@ -69,15 +69,20 @@ extension MockServer {
         state.withLockedValue { $0.publishGives(count: count, to: recipientDID, by: giverDID) }
     }
 
-    /// Publishes one gift to a person, for no plan.
+    /// Publishes one gift to a person.
     ///
     /// - Parameters:
     ///   - handleID: The gift's handle, that of an earlier one for an edition; `nil` makes one.
+    ///   - hasPlan: Whether it is for the catalogue's first plan.
     ///   - recipientDID: The recipient; `nil` for the options' owner.
     /// - Returns: The gift's identifier.
     @discardableResult
-    public func publishGive(handleID: String? = nil, to recipientDID: String? = nil) -> String {
-        state.withLockedValue { $0.publishGive(handleID: handleID, to: recipientDID) }
+    public func publishGive(
+        handleID: String? = nil,
+        hasPlan: Bool = false,
+        to recipientDID: String? = nil
+    ) -> String {
+        state.withLockedValue { $0.publishGive(handleID: handleID, hasPlan: hasPlan, to: recipientDID) }
     }
 
     /// Identifiers of all changes in the order of publication, including those not yet visible.

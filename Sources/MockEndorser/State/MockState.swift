@@ -136,11 +136,11 @@ struct MockState: Sendable {
         }
     }
 
-    /// Publishes a gift to a person, for no plan, and returns its identifier.
-    mutating func publishGive(handleID: String?, to recipientDID: String?) -> String {
+    /// Publishes a gift to a person, for the first plan or none, and returns its identifier.
+    mutating func publishGive(handleID: String?, hasPlan: Bool, to recipientDID: String?) -> String {
         guard let plan = catalogue.plans.first else { return "" }
         var give = maker.offer("give", to: plan, recipientDID: recipientDID, at: serverNow)
-        (give.handleID, give.isWithoutPlan) = (handleID ?? give.handleID, true)
+        (give.handleID, give.isWithoutPlan) = (handleID ?? give.handleID, !hasPlan)
         gives.append(give)
         return give.id
     }

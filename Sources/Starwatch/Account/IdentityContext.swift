@@ -1,4 +1,3 @@
-import Foundation
 package import Logging
 package import StarwatchCore
 package import StarwatchStore
@@ -100,7 +99,7 @@ package final class IdentityContext: Sendable {
         if let did = snapshot.identity.did {
             let interests = try await store.stars.interests(of: did)
             snapshot.interests = interests
-            snapshot.optedOut = Self.optedOut(interests.preferences)
+            snapshot.optedOut = WantedPolls.optedOut(interests.preferences)
             // The only identity of a process has no command that changes it. It can have come from a process of many.
             snapshot.wanted = served == nil ? nil : WantedPolls.read(interests.preferences)
         }
@@ -151,20 +150,6 @@ package final class IdentityContext: Sendable {
             }
         }
         return chunks
-    }
-
-    /// Reads the flags of R-VAL-12, under the kind's name in either spelling. A kind with the flag `false` is
-    /// opted out; a missing flag means on.
-    static func optedOut(_ json: String) -> Set<PollKind> {
-        struct Flag: Decodable {
-            let isOff: Bool
-
-            init(from decoder: any Decoder) throws {
-                isOff = (try? decoder.singleValueContainer().decode(Bool.self)) == false
-            }
-        }
-        let flags = (try? JSONDecoder().decode([String: Flag].self, from: Data(json.utf8))) ?? [:]
-        return Set(PollKind.allCases.filter { flags[$0.rawValue]?.isOff ?? flags[$0.preference]?.isOff ?? false })
     }
 
     /// Clears the cache because the identity or its stars changed.

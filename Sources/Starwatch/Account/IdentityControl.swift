@@ -120,7 +120,7 @@ extension ControlError {
 extension IdentityContext {
     /// Returns the kinds of poll that an account's preferences switch off.
     static func optedOut(of did: DID, in store: Store) async throws(StoreError) -> [PollKind] {
-        let off = optedOut(try await store.stars.interests(of: did).preferences)
+        let off = WantedPolls.optedOut(try await store.stars.interests(of: did).preferences)
         return PollKind.allCases.filter(off.contains)
     }
 }

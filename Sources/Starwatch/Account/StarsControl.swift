@@ -43,7 +43,7 @@ struct StarsControl: Sendable {
                 try await store.stars.setOptedOut(change.operation == .optOut, of: did, server: server, now: now)
             case .restore: try await store.stars.restore(of: did, server: server, now: now)
             }
-        wakes.acknowledge.raise()
+        wake()
         return StarsListing(planIDs: stars)
     }
 
@@ -62,8 +62,14 @@ struct StarsControl: Sendable {
             server: account.server,
             now: clock.now
         )
-        wakes.acknowledge.raise()
+        wake()
         return KindListing(optedOut: try await IdentityContext.optedOut(of: did, in: store))
+    }
+
+    /// What was suppressed can be acknowledged, and another poll can announce it instead.
+    private func wake() {
+        wakes.dispatch.raise()
+        wakes.acknowledge.raise()
     }
 
     func archived() async throws -> StarsArchive {

@@ -38,6 +38,8 @@ struct CycleRun {
         let kind: PollKind
         /// The account's own plans, for polls that name them.
         var own: [String] = []
+        /// The time since the machine's start at which those were asked for.
+        var askedBoottime = Duration.zero
         /// The plans of the walk, in parts that fit into a request; empty for polls that name none.
         var chunks: [PlanChunk] = []
 
@@ -52,6 +54,11 @@ struct CycleRun {
             case .own: PlanChunk.split(own, dialect: dialect, form: kind.planForm)
             case nil: []
             }
+        }
+
+        /// The first part for a request that both dialects accept, within the smaller size limit; `nil` without plans.
+        func smallestPart(_ snapshot: IdentityContext.Snapshot, by identity: IdentityContext) -> PlanChunk? {
+            Dialect.allCases.compactMap { split(snapshot, by: identity, in: $0).first }.min { $0.count < $1.count }
         }
     }
 
@@ -126,23 +133,30 @@ struct CycleRun {
         )
         let author = cycle.shared.announcesOwn ? nil : stream.account
         (source.decoder.context, source.decoder.latest) = (PageContext(author: author), nil)
-        if cycle.poll.kind.namedPlans == .own { plans.own = try await source.ownPlans() }
+        if cycle.poll.kind.namedPlans == .own {
+            // The answers move the horizon, so it must be known before.
+            _ = cycle.horizon(of: stream, state)
+            plans.askedBoottime = cycle.time.boottime
+            plans.own = try await source.ownPlans()
+        }
+        var probed: PageAnswer?
         if let known = cycle.gate.known.dialectToAsk {
             source.decoder.dialect = known
         } else {
-            // Both dialects accept a request within the smaller size limit.
-            let chunk = Dialect.allCases.compactMap { plans.split(snapshot, by: cycle.identity, in: $0).first }.min {
-                $0.count < $1.count
+            let chunk = plans.smallestPart(snapshot, by: cycle.identity)
+            if chunk == nil, cycle.poll.kind.namedPlans != nil {
+                // Without plans there is nothing to ask for, and as after an empty page, either dialect fits.
+                source.decoder.dialect = cycle.gate.known.dialect ?? source.dialect
+            } else {
+                guard let probe = try await source.probe(for: chunk) else { return false }
+                if probe.isAfresh {
+                    do { state = try await cycle.readState(stream) } catch { throw .store(error) }
+                }
+                // Only where the dialect's first request would have been about the same plans.
+                if chunk == plans.split(snapshot, by: cycle.identity, in: source.dialect).first {
+                    probed = probe.firstPage
+                }
             }
-            // Without plans there is nothing to ask for.
-            guard chunk != nil || cycle.poll.kind.namedPlans == nil, let probe = try await source.probe(for: chunk)
-            else { return false }
-            if probe.isAfresh {
-                do { state = try await cycle.readState(stream) } catch { throw .store(error) }
-            }
-            // Only where the dialect's first request would have been the same, about the same plans.
-            let isSame = chunk == plans.split(snapshot, by: cycle.identity, in: source.dialect).first
-            if isSame, cycle.cursor(of: state, in: source.dialect) == nil, state.walk == nil { first = probe.firstPage }
         }
         let isBootstrap = !state.bootstrapped && cycle.poll.options.bootstrap == .latest
         let cursor = cycle.cursor(of: state, in: source.dialect)
@@ -153,6 +167,12 @@ struct CycleRun {
             isBootstrap: isBootstrap,
             isWalkStored: state.walk != nil
         )
+        if let probed, state.walk == nil {
+            let seen = cycle.horizon(of: stream, state).time
+            // It was asked for from the beginning.
+            let end = place.lowerEnd(of: cycle.poll.kind, state, in: source.dialect, seenUntil: seen)
+            if end == nil { first = probed }
+        }
         source.decoder.context = PageContext(author: author, cursor: cursor)
         source.decoder.latest = cursor?.timestamp
         return true
@@ -223,17 +243,7 @@ struct CycleRun {
         if cycle.memory.isFirstAhead(cycle.clock.isConfirmed && lead > PageAnswer.dateError) {
             log(.pollCursorAhead, [.sizeMilliseconds: .number(lead.wholeMilliseconds)])
         }
-        return cycle.memory.horizon(of: stream) {
-            guard let success = state.lastSuccess else { return SeenHorizon() }
-            // The stored times of cycles are the local clock's.
-            let age = cycle.time.now - min(success, state.lastAttempt ?? success)
-            return SeenHorizon(
-                stored: state.seenUntil,
-                age: age,
-                kept: cycle.outbox.keepDelivered,
-                at: cycle.time.boottime
-            )
-        }.time
+        return cycle.horizon(of: stream, state).time
     }
 
     /// Fetches a page. If its bytes cannot be read and it is time to set the cause aside, finds the item that breaks it.
@@ -248,7 +258,7 @@ struct CycleRun {
             } else if let parts {
                 answer = try source.take(parts[step.chunk])
             } else if chunk == nil, cycle.poll.kind.namedPlans != nil {
-                answer = .ofNoPlans(askedAt: cycle.clock.now)
+                answer = .ofNoPlans(askedAt: cycle.clock.now, at: plans.askedBoottime)
             } else {
                 answer = try await source.request(step.query, for: chunk)
             }

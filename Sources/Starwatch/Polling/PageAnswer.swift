@@ -29,7 +29,7 @@ struct PageAnswer: Sendable {
         askedAt: Timestamp,
         by decoder: PageDecoder
     ) -> Result<PageAnswer, APIFailure> {
-        let date = response.headers["Date"].flatMap { HTTPDate.parse($0, now: askedAt) }
+        let date = date(of: response, askedAt: askedAt)
         let isEmpty = response.status == 204
         var reading: PageDecoder.Reading?
         if !isEmpty {
@@ -51,20 +51,31 @@ struct PageAnswer: Sendable {
                 isEmpty: isEmpty,
                 askedAt: askedAt,
                 date: date,
-                isCached: response.headers.contains("Age")
+                isCached: isCached(response)
             )
         )
     }
 
+    /// The server's `Date`; `nil` if the response has none.
+    static func date(of response: HTTPResponse, askedAt: Timestamp) -> Timestamp? {
+        response.headers["Date"].flatMap { HTTPDate.parse($0, now: askedAt) }
+    }
+
+    /// Whether a response comes from a cache.
+    static func isCached(_ response: HTTPResponse) -> Bool { response.headers.contains("Age") }
+
     /// The page about no plans, for which no request is sent.
-    static func ofNoPlans(askedAt: Timestamp) -> PageAnswer {
+    ///
+    /// - Parameter boottime: The time since the machine's start at which the plans were asked for.
+    static func ofNoPlans(askedAt: Timestamp, at boottime: Duration) -> PageAnswer {
         PageAnswer(
             page: .success(.none),
             detection: nil,
             isEmpty: true,
             askedAt: askedAt,
             date: nil,
-            isCached: false
+            isCached: false,
+            askedBoottime: boottime
         )
     }
 

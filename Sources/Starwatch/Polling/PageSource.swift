@@ -263,16 +263,31 @@ extension PageSource {
         _ query: [(String, String)],
         before: String?
     ) async throws(PollCycle.Stop) -> PlansPage {
-        var call = call(to: .plans) { response, _ -> Result<Result<PlansPage, PageRejection>, APIFailure> in
-            if response.status == 204 { return .success(.success(.empty)) }
-            guard let page = PlansPage.read(response.body) else { return .failure(response.malformed(.notJSON)) }
-            return .success(page)
-        }
+        var call = call(to: .plans) { PlansAnswer.read($0, askedAt: $1) }
         call.query = query + (before.map { [("beforeId", $0)] } ?? [])
-        switch try await reply(to: call).0 {
+        let (answer, end) = try await reply(to: call)
+        if let date = answer.date {
+            let (now, tolerance) = (cycle.time.boottime, dialect.lateVisibility / 2)
+            cycle.memory.move { $0.observe(date, asked: end.sentAt, at: now, tolerance: tolerance) }
+        }
+        switch answer.page {
         case .success(let page): return page
         case .failure(let rejection): throw .page(rejection)
         }
+    }
+}
+
+/// An answer to a request for own plans.
+private struct PlansAnswer: Sendable {
+    let page: Result<PlansPage, PageRejection>
+    /// The server's `Date`; `nil` if it has none, or a cache answered.
+    let date: Timestamp?
+
+    static func read(_ response: HTTPResponse, askedAt: Timestamp) -> Result<PlansAnswer, APIFailure> {
+        let date = PageAnswer.isCached(response) ? nil : PageAnswer.date(of: response, askedAt: askedAt)
+        if response.status == 204 { return .success(PlansAnswer(page: .success(.empty), date: date)) }
+        guard let page = PlansPage.read(response.body) else { return .failure(response.malformed(.notJSON)) }
+        return .success(PlansAnswer(page: page, date: date))
     }
 }
 

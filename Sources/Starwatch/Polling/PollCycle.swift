@@ -241,6 +241,16 @@ package final class PollCycle: Sendable {
         return JWTID.floor(dialect.idKind, at: clock.now - .seconds(7 * 86_400))
     }
 
+    /// How far a stream was seen. At first it is what an earlier run has stored.
+    func horizon(of stream: StreamKey, _ state: PollState) -> SeenHorizon {
+        memory.horizon(of: stream) {
+            guard let success = state.lastSuccess else { return SeenHorizon() }
+            // The stored times of cycles are the local clock's.
+            let age = time.now - min(success, state.lastAttempt ?? success)
+            return SeenHorizon(stored: state.seenUntil, age: age, kept: outbox.keepDelivered, at: time.boottime)
+        }
+    }
+
     /// Reads the state that the cycle needs. If the outbox exceeds its limit, for example after the limit was lowered,
     /// rows are evicted first.
     func readState(_ stream: StreamKey) async throws(StoreError) -> PollState {

@@ -52,7 +52,7 @@ extension ConfigurationTable {
         let kinds = SinkDraft.Kind.allCases.map(\.rawValue).joined(separator: ", ")
         return [
             Entry("name", \.name, as: .text(ValueRules.name).needed("needs a name.")),
-            Entry("kind", \.kind, as: .choice(isListed: false).needed("needs a kind: one of \(kinds).")),
+            Entry("kind", \.kind, as: .choice(isLong: true).needed("needs a kind: one of \(kinds).")),
         ]
     }
 
@@ -77,7 +77,7 @@ extension ConfigurationTable {
             canary
         case .webhook:
             Entry("url", \.url, as: .secretURL, "or url_file; telegram and pushover need none")
-            Entry("format", \.format, as: .choice(isListed: false), "a chat's service; null: Standard Webhooks")
+            Entry("format", \.format, as: .choice(isLong: true), "a chat's service; null: Standard Webhooks")
             Entry("body_file", \.body, as: BodyFile.rule, "a template of the body, as JSON with {{title}}")
             Entry("url_file", \.urlFile, as: .secretFile(), "a file with the URL")
             Entry("room", \.room, as: .text(ValueRules.room).secret, "receiver, for matrix, telegram and pushover")
@@ -153,10 +153,7 @@ extension ConfigurationTable {
 
     /// Writes the settings of every kind for the reference.
     private static func describe(_ printer: inout ConfigurationPrinter) {
-        let kinds = SinkDraft.Kind.allCases.map(\.rawValue).joined(separator: " | ")
-        printer.section("sinks[]", "at most \(maximumParts); kind: \(kinds)") {
-            (sink + common).write(SinkDraft(), to: &$0)
-        }
+        printer.section("sinks[]", "at most \(maximumParts)") { (sink + common).write(SinkDraft(), to: &$0) }
         for kind in SinkDraft.Kind.allCases {
             printer.section("sinks[\(kind.rawValue)]") { sink(of: kind).write(SinkDraft(), to: &$0) }
         }

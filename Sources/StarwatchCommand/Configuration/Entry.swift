@@ -27,7 +27,12 @@ extension Entry {
         } write: { root, printer in
             let print = printer.revealsSecrets ? rule.print : rule.show
             let isNeeded = rule.needed != nil
-            printer.value(key, print(root[keyPath: path]), rule.comment(comment), isNeeded: isNeeded)
+            printer.value(
+                key,
+                print(root[keyPath: path]),
+                rule.comment(comment, inReference: printer.isReference),
+                isNeeded: isNeeded
+            )
         }
     }
 

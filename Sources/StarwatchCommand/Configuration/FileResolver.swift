@@ -40,12 +40,18 @@ struct FileResolver: Sendable {
     /// - Parameters:
     ///   - bytes: The length of the shortest accepted secret.
     ///   - canBeSealed: Whether a ``SealedCredential`` can stand for the file, which is that of the master key.
-    func secretProblem(_ text: String, atLeast bytes: Int = 1, canBeSealed: Bool = false) -> String? {
+    ///   - maker: The command that makes the file; `nil` for none.
+    func secretProblem(
+        _ text: String,
+        atLeast bytes: Int = 1,
+        canBeSealed: Bool = false,
+        maker: String? = nil
+    ) -> String? {
         guard checksSecrets else { return nil }
         let file = secretPath(text)
         if canBeSealed, file == knownKeyFile { return nil }
         if canBeSealed, SealedCredential(of: file).replacesFile { return sealedProblem(SealedCredential(of: file)) }
-        guard FileManager.default.fileExists(atPath: file) else { return missing(text, file) }
+        guard FileManager.default.fileExists(atPath: file) else { return missing(text, file, maker) }
         if let problem = readProblem(file, canBeEmpty: false) { return problem }
         let isCredential = credentialsDirectory.map { file.hasPrefix($0 + "/") } ?? false
         guard let access = FileAccess(path: file) else { return nil }
@@ -71,8 +77,11 @@ struct FileResolver: Sendable {
     }
 
     /// The value is shown only if it is plainly a path. Otherwise it can be the secret itself, put here by mistake.
-    private func missing(_ text: String, _ file: String) -> String {
-        if Self.isPlainlyAPath(text) { return "there is no file \(file); create it or correct the path." }
+    private func missing(_ text: String, _ file: String, _ maker: String?) -> String {
+        if Self.isPlainlyAPath(text) {
+            let advice = maker.map { "make it with \($0)," } ?? "create it"
+            return "there is no file \(file); \(advice) or correct the path."
+        }
         let places = [directory, credentialsDirectory].compactMap { $0 }.joined(separator: " or ")
         return "there is no such file in \(places); the value must be the name of a file that contains the secret."
     }

@@ -57,11 +57,12 @@ extension Rule<String> {
     /// - Parameters:
     ///   - bytes: The length of the shortest accepted secret.
     ///   - canBeSealed: Whether an encrypted credential can stand for the file.
-    static func secretFile(atLeast bytes: Int = 1, canBeSealed: Bool = false) -> Rule {
+    ///   - maker: The command that makes the file; `nil` for none.
+    static func secretFile(atLeast bytes: Int = 1, canBeSealed: Bool = false, maker: String? = nil) -> Rule {
         text {
             ValueRules.literal($0) ?? ($0.allSatisfy(\.isNumber) ? "must be the name of a file with the secret." : nil)
         }
-        .checked { $1.journal.files.secretProblem($0, atLeast: bytes, canBeSealed: canBeSealed) }
+        .checked { $1.journal.files.secretProblem($0, atLeast: bytes, canBeSealed: canBeSealed, maker: maker) }
         .map(to: text().print) { $1.journal.files.secretPath($0) }
     }
 }

@@ -13,8 +13,8 @@ struct Rule<Value> {
     var needed: String?
     /// Whether ``needed`` does not hold with accounts: many, because each account can bring the value.
     var isLeftToAccounts = false
-    /// The choices, which begin the comment.
-    var choices = ""
+    /// The choices, which begin the comment. The reference alone lists those that are too long for the line of a file.
+    var choices = (text: "", areLong: false)
     /// The limits, which end the comment.
     var limits = ""
 
@@ -22,8 +22,10 @@ struct Rule<Value> {
         (self.print, self.read, show) = (print, read, print)
     }
 
-    func comment(_ text: String) -> String {
-        let comment = [choices, text].filter { !$0.isEmpty }.joined(separator: "; ")
+    /// The comment of a setting, in the reference or in a file.
+    func comment(_ text: String, inReference: Bool) -> String {
+        let listed = inReference || !choices.areLong ? choices.text : ""
+        let comment = [listed, text].filter { !$0.isEmpty }.joined(separator: "; ")
         if limits.isEmpty { return comment }
         return comment.isEmpty ? limits : "\(comment) (\(limits))"
     }
@@ -157,7 +159,7 @@ extension Rule<Bool> {
 extension Rule<QuarantinePolicy> {
     static var quarantine: Rule {
         var rule = plain("true, false or after 3", intended: { Rule<Bool>.words[$0.lowercased()] }, Value.init)
-        rule.choices = "after 3 | true | false"
+        rule.choices.text = "after 3 | true | false"
         return rule
     }
 }
@@ -177,16 +179,17 @@ extension Rule<Duration> {
 }
 
 extension Rule where Value: CaseIterable & RawRepresentable<String> {
-    /// - Parameter isListed: Whether the comment lists the choices.
-    /// - Parameter aliases: Other words for a choice.
-    static func choice(isListed: Bool = true, aliases: [String: String] = [:]) -> Rule {
+    /// - Parameters:
+    ///   - isLong: Whether the reference alone lists the choices.
+    ///   - aliases: Other words for a choice.
+    static func choice(isLong: Bool = false, aliases: [String: String] = [:]) -> Rule {
         let words = Value.allCases.map(\.rawValue)
         let all = words.joined(separator: ", ")
         var rule = scalar("one of \(all)", \.rawValue) { text, field in
             Value(rawValue: aliases[text] ?? text)
                 ?? field.reject("must be one of \(all)\(Suggestion.tail(for: text, among: words))")
         }
-        if isListed { rule.choices = words.joined(separator: " | ") }
+        rule.choices = (words.joined(separator: " | "), isLong)
         return rule
     }
 }

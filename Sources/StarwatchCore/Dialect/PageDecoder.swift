@@ -100,6 +100,7 @@ public struct PageDecoder: Sendable {
             strict: validation == .strict,
             mustBeSummary: dialect == .canonical && kind == .starredProjects,
             title: kind.titleKey,
+            namesPlanInClaim: kind == .offersToStarred,
             context: context
         )
         do throws(PageRejection) { return .success(try page(PageWire(value, rules))) } catch { return .failure(error) }
@@ -161,10 +162,15 @@ public struct PageDecoder: Sendable {
             let id = item.plan.id.flatMap { JWTID($0) }
             let (issues, violation) = faults(of: item, id, at: index)
             if let id, let handle = item.plan.handle, issues.isEmpty {
-                let name = item.plan.name.flatMap(Self.shortened)
                 changes.append(
                     FetchedChange(
-                        Change(id: id, plan: handle, name: name, isOffer: item.isOffer),
+                        Change(
+                            id: id,
+                            plan: handle,
+                            name: item.plan.name.flatMap(Self.shortened),
+                            isOffer: item.isOffer,
+                            isEdition: item.ownHandle.map { Change.isEdition(id, of: $0) } ?? false
+                        ),
                         details: item.plan.details,
                         claimedChanges: item.claimedChanges,
                         isOwn: item.isOwn,

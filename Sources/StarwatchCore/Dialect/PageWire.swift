@@ -5,6 +5,8 @@ struct PageRules {
     var mustBeSummary: Bool
     /// The field of an offer or a gift that is its name if the item has no plan's name; `nil` for none.
     var title: PageKey? = .objectDescription
+    /// Whether an item is for a plan that only its claim names.
+    var namesPlanInClaim = false
     var context = PageContext()
 }
 
@@ -53,6 +55,8 @@ struct ItemWire {
     var plan = PlanWire()
     /// Whether the handle is that of an offer or a gift.
     var isOffer = false
+    /// The own handle of an offer or a gift to a plan; `nil` if it cannot be read.
+    var ownHandle: String?
     /// The differences from the former claim that the server sent along; `nil` if it sent none, or one that says
     /// nothing.
     var claimedChanges: [String: FieldChange]?
@@ -79,8 +83,10 @@ struct ItemWire {
                 fields.record(.planSummary, .missing)
             } else if value[.jwtId] != nil {
                 plan.id = fields.read(.jwtId, required: true) { $0.text }
-                let fulfilled = fields.read(.fulfillsPlanHandleId) { $0.line }.flatMap(Self.storable)
+                var fulfilled = fields.read(.fulfillsPlanHandleId) { $0.line }.flatMap(Self.storable)
+                if fulfilled == nil, rules.namesPlanInClaim { fulfilled = Self.plan(ofClaim: value[.fullClaim]) }
                 isOffer = fulfilled == nil
+                if !isOffer { ownHandle = value[.handleId]?.line.flatMap(Self.storable) }
                 plan.handle = fulfilled ?? offerHandle(&fields)
                 plan.name = fields.read(.planName) { $0.line }
                 if plan.name == nil, let title = rules.title { plan.name = fields.read(title) { $0.line } }
@@ -98,6 +104,14 @@ struct ItemWire {
 
     private static func storable(_ handle: String) -> String? {
         handle.isEmpty || handle.utf8.count > longestHandle ? nil : handle
+    }
+
+    /// The plan that the claim of an offer is for; `nil` if it names none by a handle.
+    ///
+    /// Anybody can offer and writes the claim, so nothing in it is an error. A bare identifier is no plan's handle.
+    private static func plan(ofClaim claim: JSONValue?) -> String? {
+        let handle = claim?[.itemOffered]?[.isPartOf]?[.identifier]?.line.flatMap(storable)
+        return handle.flatMap { JWTID($0) == nil ? $0 : nil }
     }
 
     /// The handle of an offer or a gift without a plan. Anybody can offer and give, and decides about the handle, which
@@ -132,6 +146,7 @@ enum PageKey: UInt8, CaseIterable {
     case plan, planSummary, previousClaim, wrappedClaimBefore, claimBefore
     case objectDescription, planName, fulfillsPlanHandleId
     case offeredByDid
+    case fullClaim, itemOffered, isPartOf, identifier
     // Plans.
     case jwtId, handleId, rowId, name, description, issuerDid, agentDid, startTime, endTime, locLat, locLon, url, image
     case version

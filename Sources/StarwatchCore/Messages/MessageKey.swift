@@ -18,12 +18,16 @@ public enum MessageKey: String, Sendable, CaseIterable {
     case projectOfferSingle = "notifications.offers_to_my_projects.single_update"
     case projectOfferSingleUnnamed = "notifications.offers_to_my_projects.single_update_unnamed"
     case projectOfferMultiple = "notifications.offers_to_my_projects.multiple_updates"
+    case projectOfferEditedTitle = "notifications.offers_to_my_projects.edited_title"
+    case projectOfferEdited = "notifications.offers_to_my_projects.edited"
+    case projectOfferEditedUnnamed = "notifications.offers_to_my_projects.edited_unnamed"
     case starredOfferSingleTitle = "notifications.offers_to_starred.single_title"
     case starredOfferMultipleTitle = "notifications.offers_to_starred.multiple_title"
     case starredOfferSingle = "notifications.offers_to_starred.single_update"
     case starredOfferSingleUnnamed = "notifications.offers_to_starred.single_update_unnamed"
     case starredOfferMultiple = "notifications.offers_to_starred.multiple_updates"
     case starredOfferEditedTitle = "notifications.offers_to_starred.edited_title"
+    case starredOfferEdited = "notifications.offers_to_starred.edited"
     case starredOfferEditedUnnamed = "notifications.offers_to_starred.edited_unnamed"
     case giveSingleTitle = "notifications.gives_to_me.single_title"
     case giveMultipleTitle = "notifications.gives_to_me.multiple_title"
@@ -38,11 +42,17 @@ public enum MessageKey: String, Sendable, CaseIterable {
     case projectGiveSingle = "notifications.gives_to_my_projects.single_update"
     case projectGiveSingleUnnamed = "notifications.gives_to_my_projects.single_update_unnamed"
     case projectGiveMultiple = "notifications.gives_to_my_projects.multiple_updates"
+    case projectGiveEditedTitle = "notifications.gives_to_my_projects.edited_title"
+    case projectGiveEdited = "notifications.gives_to_my_projects.edited"
+    case projectGiveEditedUnnamed = "notifications.gives_to_my_projects.edited_unnamed"
     case starredGiveSingleTitle = "notifications.gives_to_starred.single_title"
     case starredGiveMultipleTitle = "notifications.gives_to_starred.multiple_title"
     case starredGiveSingle = "notifications.gives_to_starred.single_update"
     case starredGiveSingleUnnamed = "notifications.gives_to_starred.single_update_unnamed"
     case starredGiveMultiple = "notifications.gives_to_starred.multiple_updates"
+    case starredGiveEditedTitle = "notifications.gives_to_starred.edited_title"
+    case starredGiveEdited = "notifications.gives_to_starred.edited"
+    case starredGiveEditedUnnamed = "notifications.gives_to_starred.edited_unnamed"
     case unnamedProject = "notifications.unnamed_project"
     case followingPart = "notifications.following_part"
     case actionViewUpdates = "notifications.starred_projects.action_view"
@@ -63,8 +73,9 @@ public enum MessageKey: String, Sendable, CaseIterable {
     /// The variables that the message can use.
     public var variables: Set<MessageVariable> {
         switch self {
-        case .starredSingle, .offerSingle, .offerEdited, .projectOfferSingle, .starredOfferSingle, .giveSingle,
-            .giveEdited, .projectGiveSingle, .starredGiveSingle:
+        case .starredSingle, .offerSingle, .offerEdited, .projectOfferSingle, .projectOfferEdited, .starredOfferSingle,
+            .starredOfferEdited, .giveSingle, .giveEdited, .projectGiveSingle, .projectGiveEdited, .starredGiveSingle,
+            .starredGiveEdited:
             [.projectName]
         case .starredMultiple, .offerMultiple, .projectOfferMultiple, .starredOfferMultiple, .giveMultiple,
             .projectGiveMultiple, .starredGiveMultiple:

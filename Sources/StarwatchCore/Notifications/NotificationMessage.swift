@@ -9,7 +9,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         /// The fields that differ from the last seen state of the plan; `nil` if no earlier state is known.
         public var fields: [String: FieldChange]? { changed?.byField }
         let changed: FieldChanges?
-        /// `true` for an edition of an earlier offer or gift without a plan; `nil` otherwise.
+        /// `true` for an edition of an earlier offer or gift; `nil` otherwise.
         public let edited: Bool?
 
         enum CodingKeys: String, CodingKey, CaseIterable {
@@ -246,7 +246,13 @@ extension NotificationMessage {
         let rest = changes.compactMap { item -> Change? in
             guard let id = JWTID(item.jwtID), !discarded.contains(id) else { return nil }
             context.fields[id] = item.changed
-            return Change(id: id, plan: item.plan, name: item.name, isOffer: offers.contains(id))
+            return Change(
+                id: id,
+                plan: item.plan,
+                name: item.name,
+                isOffer: offers.contains(id),
+                isEdition: item.edited == true
+            )
         }
         guard !rest.isEmpty else { return nil }
         context.part = place

@@ -11,16 +11,22 @@ struct NotificationWording {
     /// The texts for an edition of an earlier offer or gift.
     private struct Edited {
         let title: MessageKey
-        /// `nil` where the server never names what was edited.
-        var named: MessageKey?
+        let named: MessageKey
         let unnamed: MessageKey
 
         init?(_ kind: PollKind) {
             switch kind {
+            case .starredProjects: return nil
             case .offersToMe: (title, named, unnamed) = (.offerEditedTitle, .offerEdited, .offerEditedUnnamed)
+            case .offersToMyProjects:
+                (title, named, unnamed) = (.projectOfferEditedTitle, .projectOfferEdited, .projectOfferEditedUnnamed)
+            case .offersToStarred:
+                (title, named, unnamed) = (.starredOfferEditedTitle, .starredOfferEdited, .starredOfferEditedUnnamed)
             case .givesToMe: (title, named, unnamed) = (.giveEditedTitle, .giveEdited, .giveEditedUnnamed)
-            case .offersToStarred: (title, unnamed) = (.starredOfferEditedTitle, .starredOfferEditedUnnamed)
-            case .starredProjects, .offersToMyProjects, .givesToMyProjects, .givesToStarred: return nil
+            case .givesToMyProjects:
+                (title, named, unnamed) = (.projectGiveEditedTitle, .projectGiveEdited, .projectGiveEditedUnnamed)
+            case .givesToStarred:
+                (title, named, unnamed) = (.starredGiveEditedTitle, .starredGiveEdited, .starredGiveEditedUnnamed)
             }
         }
     }
@@ -71,10 +77,8 @@ struct NotificationWording {
             return (messages.text(multipleTitle), messages.text(multiple, [.count: .number(count)]))
         }
         if isEdited, let edited {
-            guard let name, let named = edited.named else {
-                return (messages.text(edited.title), messages.text(edited.unnamed))
-            }
-            return (messages.text(edited.title), messages.text(named, [.projectName: .text(name)]))
+            let body = name.map { messages.text(edited.named, [.projectName: .text($0)]) }
+            return (messages.text(edited.title), body ?? messages.text(edited.unnamed))
         }
         let body = name.map { messages.text(single, [.projectName: .text($0)]) } ?? messages.text(unnamed)
         return (messages.text(singleTitle), body)

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The polls that an account wants, in its `notificationPreferences`.
+/// The polls and kinds of poll that an account wants, in its `notificationPreferences`.
 package enum WantedPolls {
     private struct Preferences: Decodable {
         let polls: [String]?
@@ -13,5 +13,21 @@ package enum WantedPolls {
         guard preferences != "{}", let read = try? JSONDecoder().decode(Preferences.self, from: Data(preferences.utf8))
         else { return nil }
         return read.polls.map { $0.compactMap(PollName.init) }
+    }
+
+    /// Reads the flags of R-VAL-12, under the kind's name in either spelling. A missing flag means on.
+    ///
+    /// - Parameter preferences: A JSON object.
+    /// - Returns: The kinds with the flag `false`.
+    package static func optedOut(_ preferences: String) -> Set<PollKind> {
+        struct Flag: Decodable {
+            let isOff: Bool
+
+            init(from decoder: any Decoder) throws {
+                isOff = (try? decoder.singleValueContainer().decode(Bool.self)) == false
+            }
+        }
+        let flags = (try? JSONDecoder().decode([String: Flag].self, from: Data(preferences.utf8))) ?? [:]
+        return Set(PollKind.allCases.filter { flags[$0.rawValue]?.isOff ?? flags[$0.preference]?.isOff ?? false })
     }
 }

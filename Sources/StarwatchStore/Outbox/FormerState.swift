@@ -10,7 +10,7 @@ package struct FormerState: Sendable, Hashable {
         case discarded
         /// The server sent it again.
         case returned
-        /// Its notification no longer announces it.
+        /// Its notification, or the row of another poll, no longer announces it.
         case released
         /// Its identity signed out, or nothing fetches it again.
         case cancelled

@@ -38,7 +38,7 @@ package struct OutboxRow: Sendable, Hashable, Identifiable {
 struct OutboxRows {
     let db: Session
 
-    /// The change in an outbox row, from the columns `jwt_id`, `plan_id`, `name` and `is_offer`.
+    /// The change in an outbox row, from the columns `jwt_id`, `plan_id`, `name`, `is_offer` and `is_edition`.
     ///
     /// - Throws: ``StoreError/sealed(_:)`` if a value does not open.
     func change(_ row: SQLRow, of stream: Int64) throws -> Change {
@@ -48,7 +48,8 @@ struct OutboxRows {
             id: id,
             plan: try db.opened(row["plan_id"], .outboxPlan, row: place),
             name: try db.opened(row["name"], .outboxName, row: place),
-            isOffer: try row["is_offer"]
+            isOffer: try row["is_offer"],
+            isEdition: try row["is_edition"]
         )
     }
 
@@ -61,7 +62,8 @@ struct OutboxRows {
             plan: try ifReadable { try db.opened(row["plan_id"], .outboxPlan, row: place) as String }
                 ?? Unreadable.text,
             name: try ifReadable { try db.opened(row["name"], .outboxName, row: place) as String? } ?? Unreadable.text,
-            isOffer: try row["is_offer"]
+            isOffer: try row["is_offer"],
+            isEdition: try row["is_edition"]
         )
     }
 
@@ -113,13 +115,13 @@ extension OutboxRow {
         (SELECT group_concat(sink) FROM deliveries d
             WHERE d.notification_id = o.notification_id AND d.\(Schema.isLost)
                 AND coalesce(o.reason, '') <> '\(RowReason.discarded.rawValue)') AS undelivered_to,
-        o.is_offer, o.stream_id, o.reason,
+        o.is_offer, o.is_edition, o.stream_id, o.reason,
         CASE o.reason WHEN '\(RowReason.discarded.rawValue)' THEN o.discarded_by END AS discarded_by,
         CASE o.reason WHEN '\(RowReason.announced.rawValue)' THEN
             (SELECT t.poll FROM streams t CROSS JOIN notification_outbox p ON p.stream_id = t.id AND p.jwt_id = o.jwt_id
             WHERE t.account = s.account AND t.server = s.server AND t.id <> s.id
                 AND coalesce(p.reason, '') <> '\(RowReason.announced.rawValue)'
-            ORDER BY p.origin = 'bootstrap', p.id LIMIT 1) END AS announced_by,
+            ORDER BY p.origin = 'bootstrap', p.state = 'suppressed', p.id LIMIT 1) END AS announced_by,
         (SELECT group_concat(d.sink) \(held)) AS held_by,
         (SELECT min(coalesce(c.next_attempt_at, d.next_attempt_at)) \(held)) AS held_until
         """

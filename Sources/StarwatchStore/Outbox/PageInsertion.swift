@@ -83,8 +83,8 @@ struct PageInsertion {
             """
             INSERT INTO notification_outbox
                 (stream_id, jwt_id, plan_id, name, origin, state, priority, run_id, created_at, finished_at,
-                changed_fields, fetch_id, is_offer)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (stream_id, jwt_id) DO NOTHING
+                changed_fields, fetch_id, is_offer, is_edition)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (stream_id, jwt_id) DO NOTHING
             """
         )
         let announced = page.disposition == .announce
@@ -101,11 +101,13 @@ struct PageInsertion {
                     return FieldChange.merged(seen: seen, claimed: fetched.claimedChanges).map(FieldChange.stored)
                 }
                 let row = db.outbox.place(stream, change.id)
+                let name = try snapshots.name(for: fetched, db)
                 let inserted = try statement.changed([
                     stream, change.id.rawValue, try db.sealed(change.plan, .outboxPlan, of: account, row: row),
-                    try db.sealed(change.name, .outboxName, of: account, row: row), origin, state, page.priority,
+                    try db.sealed(name, .outboxName, of: account, row: row), origin, state, page.priority,
                     page.runID, page.now.milliseconds, finished,
                     try db.sealed(difference, .outboxChanges, of: account, row: row), fetch, change.isOffer,
+                    change.isEdition,
                 ])
                 if inserted == 1 {
                     try count(fetched)
@@ -171,7 +173,8 @@ struct PageInsertion {
         }
         guard room > 0 else { return .outOfRoom }
         try keepFormer(change.id, as: .returned)
-        try reopen(change)
+        let name = try snapshots.name(for: fetched, db)
+        try reopen(change, name: name)
         room -= 1
         counts.refetched += 1
         if isCancelled {
@@ -185,18 +188,18 @@ struct PageInsertion {
         try db.formerStates.keep(rows: "stream_id = ?3 AND jwt_id = ?4", [stream, id.rawValue], as: step, page.now)
     }
 
-    private func reopen(_ change: Change) throws {
+    private func reopen(_ change: Change, name: String?) throws {
         let (account, place) = (db.key(page.stream.account), db.outbox.place(stream, change.id))
         try db.run(
             """
             UPDATE notification_outbox SET state = 'pending', finished_at = NULL, plan_id = ?, name = ?, is_offer = ?,
-                run_id = ?, fetch_id = ?, reason = NULL, created_at = CASE state WHEN 'cancelled' THEN ? ELSE created_at END
+                is_edition = ?, run_id = ?, fetch_id = ?, reason = NULL, created_at = CASE state WHEN 'cancelled' THEN ? ELSE created_at END
             WHERE stream_id = ? AND jwt_id = ?
             """,
             [
                 try db.sealed(change.plan, .outboxPlan, of: account, row: place),
-                try db.sealed(change.name, .outboxName, of: account, row: place), change.isOffer, page.runID, fetch,
-                page.now.milliseconds, stream, change.id.rawValue,
+                try db.sealed(name, .outboxName, of: account, row: place), change.isOffer, change.isEdition, page.runID,
+                fetch, page.now.milliseconds, stream, change.id.rawValue,
             ]
         )
     }

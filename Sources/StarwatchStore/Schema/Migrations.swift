@@ -260,7 +260,7 @@ enum Migrations {
 
     /// The changes of version 10, one constant for each area.
     static let version10 =
-        manyKeys + totalsOfStarts + progressOfAccounts + Tables.accounts + """
+        manyKeys + editions + totalsOfStarts + progressOfAccounts + Tables.accounts + """
             DROP INDEX idx_outbox_age;
             DROP INDEX idx_outbox_priority;
             ALTER TABLE deliveries ADD COLUMN carried_by TEXT;
@@ -278,6 +278,12 @@ enum Migrations {
         PRAGMA writable_schema = RESET;
 
         """ + Tables.keysOfAccounts
+
+    /// Whether an offer or a gift to a plan is a later edition.
+    private static let editions = """
+        ALTER TABLE notification_outbox ADD COLUMN is_edition INTEGER NOT NULL DEFAULT 0 CHECK (is_edition IN (0, 1));
+
+        """
 
     /// How far the digests of each account are armed. All of it was that of the active identity.
     private static let progressOfAccounts =

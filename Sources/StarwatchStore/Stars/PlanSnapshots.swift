@@ -30,6 +30,13 @@ struct PlanSnapshots {
         return former.details.map { details.changes(from: $0) }
     }
 
+    /// The name of a change: for an offer or a gift to a plan that the server does not name, the plan's last seen one.
+    mutating func name(for fetched: FetchedChange, _ db: Session) throws -> String? {
+        let change = fetched.change
+        guard change.name == nil, !change.isOffer, fetched.details == nil else { return change.name }
+        return try snapshot(of: change.plan, db)?.details?[.name]
+    }
+
     /// Whether the poll never saw the claim that a change replaced: a later one than the last known of the plan, without
     /// a row of its own. A plan without a snapshot does not tell.
     mutating func lacks(_ previous: JWTID, before change: Change, of stream: Int64, _ db: Session) throws -> Bool {

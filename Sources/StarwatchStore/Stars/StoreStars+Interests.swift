@@ -55,4 +55,22 @@ extension StarRows {
             [db.key(account)]
         ).map { (try $0["starredPlanHandleIds"], try $0["notificationPreferences"]) }
     }
+
+    /// Tells whether an account wants a change from a poll: the poll is configured and not switched off, and if it asks for
+    /// starred plans, the change is of one. The plan of some offers is not known.
+    func wish(of account: DID) throws -> (PollName, Change) -> Bool {
+        let row = try interests(of: account)
+        let preferences = row?.preferences ?? "{}"
+        let off = WantedPolls.optedOut(preferences)
+        // As in a cycle: the active identity wants all polls.
+        let wanted = try db.identity.isSignedIn(account) ? nil : WantedPolls.read(preferences)
+        let stars = try decoded(row?.stars, of: account).map(Set.init)
+        let polls = db.context.options.pollsOfKind
+        return { poll, change in
+            guard let kind = polls.first(where: { $0.value.contains(poll) })?.key, !off.contains(kind),
+                wanted?.contains(poll) ?? true
+            else { return false }
+            return !kind.needsStars || change.isOffer || stars?.contains(change.plan) ?? true
+        }
+    }
 }

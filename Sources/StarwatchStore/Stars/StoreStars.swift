@@ -186,7 +186,8 @@ struct StarRows {
                 [db.key(account), plan.map { db.vault.lookup($0, as: "plan") }]
             )
         }
-        // Gifts to a plan that is no longer starred are no news either. The server does not say to which plan an offer is.
+        // Gifts and offers to a plan that is no longer starred are no news either. Some offers do not say to which plan they
+        // are.
         let kinds = plan == nil ? [kind] : PollKind.allCases.filter(\.needsStars)
         let polls = kinds.reduce(into: Set<PollName>()) { $0.formUnion(db.context.options.pollsOfKind[$1] ?? []) }
         try suppress(plan: plan, of: account, now) { $0.map(polls.contains) ?? false }
@@ -198,7 +199,7 @@ struct StarRows {
     }
 
     private func suppress(plan: String?, of account: DID, _ now: Timestamp, _ isOff: (PollName?) -> Bool) throws {
-        var total = 0
+        var (total, ended): (Int, [Int64]) = (0, [])
         let streams: [(id: Int64, poll: PollName?)] = try db.all(
             "SELECT id, poll FROM streams WHERE account = ?",
             [db.key(account)]
@@ -220,8 +221,11 @@ struct StarRows {
             )
             try db.ledger.add(rows, as: \.suppressed, to: id)
             total += rows
+            ended += found
         }
         db.context.record(.suppressed, total)
+        guard !ended.isEmpty else { return }
+        try db.outbox.passOn(ended, now, to: wish(of: account))
     }
 
     /// Whether the account's stars are no list of texts.

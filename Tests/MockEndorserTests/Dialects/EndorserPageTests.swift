@@ -157,6 +157,10 @@ import Testing
             let offersToPlans = try await world.probe.get("/api/v2/report/offersToPlans?planIds=\(plans)")
             let offer = try #require(offersToPlans.items.first)
             #expect(offer["jwtId"] as? String == offers[1] && offer["fulfillsPlanHandleId"] == nil)
+            let item = (offer["fullClaim"] as? [String: Any])?["itemOffered"] as? [String: Any]
+            let plan = item?["isPartOf"] as? [String: Any]
+            #expect(plan?["@type"] as? String == "PlanAction")
+            #expect(plan?["identifier"] as? String == world.server.planIDs[1])
             #expect(try await world.probe.get("/api/v2/report/givesToPlans").status == 500)
 
             let page = try await world.probe.get("/api/v2/report/plans")

@@ -28,6 +28,14 @@ extension Mistake {
             ["starwatch.yaml:2: control.listen: opens the control API on TCP, which needs token_file; add that."]
         ),
         Mistake(
+            "no feed token",
+            "control:\n  listen: 127.0.0.1:9465\n  token_file: t\n  feed_token_file: feed.token\n",
+            [
+                "starwatch.yaml:4: control.feed_token_file: there is no file FOLDER/feed.token; make it with starwatch feed url, or correct the path."
+            ],
+            with: [.file("t", "sixteen letters!\n", mode: 0o600)]
+        ),
+        Mistake(
             "stored key beside file",
             "auth:\n  kind: did_key\n  stored_keys: true\n  key_file: k\nsecurity:\n  master_key_command: [unwrap]\n",
             ["starwatch.yaml:4: auth.key_file: is given beside stored_keys; remove one of the two."],

@@ -45,15 +45,52 @@ import Testing
         #expect(try page(items, of: kind).changes.map(\.change.name) == [nil, "Garden"])
     }
 
-    @Test func anOfferToAStarredProjectHasNeitherProjectNorName() throws {
-        let offer = #"""
-            {"jwtId":"\#(Self.ids[0])","handleId":"https://endorser.ch/entity/\#(Self.ids[1])","amount":1,"unit":"HUR",
-            "issuedAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z","offeredByDid":"\#(Self.me.rawValue)",
-            "objectDescription":"One hour","validThrough":null,"fullClaim":{"@type":"Offer"}}
+    /// An edition of an offer to a project, as the report of offers to projects has it.
+    private func offer(claim: String) -> String {
+        #"""
+        {"jwtId":"\#(Self.ids[0])","handleId":"https://endorser.ch/entity/\#(Self.ids[1])","amount":1,"unit":"HUR",
+        "issuedAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z","offeredByDid":"\#(Self.me.rawValue)",
+        "objectDescription":"One hour","validThrough":null,"fullClaim":\#(claim)}
+        """#
+    }
+
+    @Test func anOfferToAStarredProjectHasTheProjectOfItsClaim() throws {
+        let claim = #"""
+            {"@context":"https://schema.org","@type":"Offer","itemOffered":{"description":"One hour","isPartOf":
+            {"@type":"PlanAction","lastClaimId":"\#(Self.ids[1])","identifier":"https://endorser.ch/entity/P"}}}
             """#
-        let fetched = try #require(try page([offer], of: .offersToStarred).changes.first)
-        #expect(fetched.change.isOffer && fetched.change.isEditedOffer && fetched.change.name == nil)
-        #expect(fetched.isOwn)
+        let fetched = try #require(try page([offer(claim: claim)], of: .offersToStarred).changes.first)
+        #expect(fetched.change.plan == "https://endorser.ch/entity/P" && !fetched.change.isOffer)
+        #expect(fetched.change.isEditedOffer && fetched.change.name == nil && fetched.isOwn)
+        // Another report says in its own field whether an offer is for a plan.
+        #expect(try page([offer(claim: claim)], of: .offersToMe).changes.map(\.change.isOffer) == [true])
+    }
+
+    @Test(
+        arguments: [
+            #"{"@type":"Offer"}"#, "7", "null", #""{""#, "[[[[[[[[[[]]]]]]]]]]", #"{"itemOffered":7}"#,
+            #"{"itemOffered":[{"isPartOf":{"identifier":"p"}}]}"#, #"{"itemOffered":{"isPartOf":"p"}}"#,
+        ]
+            + [
+                "7", "null", "\"\"", "{}", #""\q""#, "\"01ARZ3NDEKTSV4RRFFQ69G5FAV\"",
+                "\"" + String(repeating: "p", count: 2049) + "\"",
+            ].map { #"{"itemOffered":{"isPartOf":{"@type":"PlanAction","identifier":\#($0)}}}"# }
+    )
+    func anOfferWhoseClaimNamesNoProjectKeepsItsOwnHandle(claim: String) throws {
+        for validation in Validation.allCases {
+            let page = try page([offer(claim: claim)], of: .offersToStarred, validation)
+            let change = try #require(page.changes.first?.change)
+            #expect(change.plan == "https://endorser.ch/entity/\(Self.ids[1])" && change.isOffer)
+            #expect(change.isEditedOffer && change.name == nil)
+        }
+    }
+
+    @Test func anEditionOfAGiftToAProjectIsKnownByItsHandle() throws {
+        let first = give(Self.ids[1], plan: "p")
+        let edition = give(Self.ids[0], plan: "p").replacing("entity/\(Self.ids[0])", with: "entity/\(Self.ids[1])")
+        let changes = try page([edition, first], of: .givesToStarred).changes.map(\.change)
+        #expect(changes.map(\.isEditedOffer) == [true, false])
+        #expect(changes.map(\.plan) == ["p", "p"] && changes.allSatisfy { !$0.isOffer })
     }
 
     @Test(arguments: [("description", #"{"a":"b"}"#), ("fulfillsPlanHandleId", "7"), ("fullClaim", "[[[[[[[]]]]]]]")])

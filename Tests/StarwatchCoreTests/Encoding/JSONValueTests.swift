@@ -125,8 +125,8 @@ import Testing
         let claim = #"{"data":[[1],[2]],"name":[3],"x":{"name":"4"}}"#
         let text = Array(#"{"data":[{"plan":{"jwtId":"a"},"fullClaim":\#(claim),"claim":\#(claim)}]}"#.utf8)
         let nodes = text.withUnsafeBufferPointer { JSONParser.nodes(of: $0, keys: PageKey.table) }
-        // The page, data, the item, plan, jwtId, claim, and in it data and name.
-        #expect(nodes?.count == 8)
+        // The page, data, the item, plan, jwtId, both claims, and in each data and name.
+        #expect(nodes?.count == 11)
     }
 
     @Test func valuesHaveTheirPlaces() {

@@ -136,13 +136,23 @@ import Testing
             ),
             (
                 .offersToStarred,
-                ["New Offer", "Garden has a new offer", "Offer Edited", "An offer to a starred project was edited"]
+                ["New Offer", "Garden has a new offer", "Offer Edited", "An offer to Garden was edited"]
             ),
-            (.givesToMyProjects, ["New Gift", "Garden received a gift", "New Gift", "Garden received a gift"]),
-            (.givesToStarred, ["New Gift", "Garden received a gift", "New Gift", "Garden received a gift"]),
+            (
+                .offersToMyProjects,
+                ["New Offer", "Garden has a new offer", "Offer Edited", "An offer to Garden was edited"]
+            ),
+            (
+                .givesToMyProjects,
+                ["New Gift", "Garden received a gift", "Gift Edited", "A gift to Garden was edited"]
+            ),
+            (
+                .givesToStarred,
+                ["New Gift", "Garden received a gift", "Gift Edited", "A gift to Garden was edited"]
+            ),
         ] as [(PollKind, [String])]
     )
-    func aSingleOneIsNamedAndAnEditionSaysSoWhereItCan(kind: PollKind, expected: [String]) throws {
+    func aSingleOneIsNamedAndAnEditionSaysSo(kind: PollKind, expected: [String]) throws {
         let id = JWTID.floor(.ulid, at: Timestamp(seconds: 1_767_225_600))
         let texts = try [id.rawValue, "01JWMCKG0022HDXJ4G4Q61XV37"].flatMap { handle in
             let plan = "https://endorser.ch/entity/\(handle)"

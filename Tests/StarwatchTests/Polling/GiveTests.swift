@@ -140,6 +140,45 @@ import Testing
     }
 
     @Test(arguments: MockDialect.allCases)
+    func theFirstProjectsGiftsAreNewsAlsoIfNoAnswerHasShownTheDialect(dialect: MockDialect) async throws {
+        try await World.with(dialect, plans: 0) { world in
+            let agent = try await start(world, [.givesToMyProjects])
+            let poll = "gives_to_my_projects"
+            #expect(try await agent.runPoll(poll).outcome == "bootstrapped")
+            #expect(try await agent.runPoll(poll).outcome == "unchanged")
+            #expect(agent.runtime.account.gate.known.dialect == nil)
+            #expect(world.mock.requestCount(of: .givesToPlans) == 0)
+            world.clock.advance(by: .seconds(7200))
+            world.mock.setPlanCatalogue([MockPlan(id: "garden", name: "Garden", issuerDID: world.did.rawValue)])
+            let gives = world.mock.publishGives(count: 1, to: Self.taker, by: Self.giver)
+            #expect(try await agent.runPoll(poll).new == 1)
+            #expect(try world.announced == gives)
+        }
+    }
+
+    @Test(arguments: MockDialect.allCases, [false, true])
+    func giftsFromBeforeAProjectWasTheAccountsAreNoNews(dialect: MockDialect, isDialectKnown: Bool) async throws {
+        try await World.with(dialect, plans: 0) { world in
+            let agent = try await start(world, [.givesToMyProjects]) { options in
+                if isDialectKnown { options.server.dialect = dialect == .endorser ? .endorser : .canonical }
+            }
+            let poll = "gives_to_my_projects"
+            world.mock.setPlanCatalogue([MockPlan(id: "garden", name: "Garden", issuerDID: Self.taker)])
+            world.mock.publishGives(count: 3, to: Self.taker, by: Self.giver)
+            #expect(try await agent.runPoll(poll).outcome == "bootstrapped")
+            world.clock.advance(by: .seconds(7200))
+            #expect(try await agent.runPoll(poll).outcome == "unchanged")
+            world.clock.advance(by: .seconds(7200))
+            world.mock.setPlanCatalogue([MockPlan(id: "garden", name: "Garden", issuerDID: world.did.rawValue)])
+            #expect(try await agent.runPoll(poll).new == 0)
+            world.clock.advance(by: .seconds(900))
+            let gives = world.mock.publishGives(count: 1, to: Self.taker, by: Self.giver)
+            #expect(try await agent.runPoll(poll).new == 1)
+            #expect(try world.announced == gives)
+        }
+    }
+
+    @Test(arguments: MockDialect.allCases)
     func aGiftThatThreePollsSeeIsAnnouncedOnceAndAnOwnOneNotAtAll(dialect: MockDialect) async throws {
         try await World.with(dialect, plans: 1) { world in
             let kinds: [PollKind] = [.givesToMe, .givesToMyProjects, .givesToStarred]
@@ -179,15 +218,34 @@ import Testing
         #expect(PollKind.allCases.filter(\.needsToken) == PollKind.allCases.filter(kinds.contains))
     }
 
-    @Test func giftsToAProjectThatIsUnstarredAreNotAnnounced() async throws {
+    @Test(arguments: [PollKind.givesToStarred, .offersToStarred])
+    func whatIsForAProjectThatIsUnstarredIsNotAnnounced(kind: PollKind) async throws {
         try await World.with(.endorser, plans: 2) { world in
-            let agent = try await start(world, [.givesToStarred]) { $0.polls[1].bootstrap = .beginning }
-            let gives = world.mock.publishGives(count: 2, to: Self.taker, by: Self.giver)
-            let poll = try #require(agent.runtime.polls.first { $0.kind == .givesToStarred })
+            let agent = try await start(world, [kind]) { $0.polls[1].bootstrap = .beginning }
+            let gives = publish(2, for: kind, in: world)
+            let poll = try #require(agent.runtime.polls.first { $0.kind == kind })
             #expect(await agent.runtime.pollService.pass(poll, runID: "run_test").new == 2)
             try await agent.changeStars(StarsChange(operation: .remove, planIDs: [world.mock.planIDs[0]]))
             #expect(try await agent.rows([.suppressed]) == [gives[0]])
             #expect(try await agent.rows([.pending]) == [gives[1]])
+        }
+    }
+
+    @Test func aGiftToMeForAProjectThatIsUnstarredIsAnnouncedByTheOtherPoll() async throws {
+        try await World.with(.endorser, plans: 1) { world in
+            let kinds: [PollKind] = [.givesToStarred, .givesToMe]
+            let agent = try await start(world, kinds) { options in
+                for index in 1...2 { options.polls[index].bootstrap = .beginning }
+            }
+            let gives = world.mock.publishGives(count: 1, to: world.did.rawValue, by: Self.giver)
+            for kind in kinds {
+                let poll = try #require(agent.runtime.polls.first { $0.kind == kind })
+                #expect(await agent.runtime.pollService.pass(poll, runID: "run_test").new == 1)
+            }
+            try await agent.changeStars(StarsChange(operation: .remove, planIDs: world.mock.planIDs))
+            let waiting = try await agent.outboxList(OutboxQuery()).filter { $0.state == .pending }
+            #expect(waiting.map(\.poll) == [PollKind.givesToMe.rawValue])
+            #expect(try await agent.rows([.pending]) == gives)
         }
     }
 
@@ -201,12 +259,54 @@ import Testing
             world.clock.advance(by: .seconds(900))
             world.mock.publishGive(handleID: "https://endorser.ch/entity/\(first)", to: world.did.rawValue)
             try await agent.runPoll("gives_to_me")
-            let lines = try #require(FileManager.default.contents(atPath: world.folder.path("sink.jsonl")))
-                .split(separator: UInt8(ascii: "\n"))
-            let messages = lines.compactMap { NotificationMessage(json: Array($0)) }
+            let messages = try messages(world)
             #expect(messages.map(\.title) == ["New Gift", "Gift Edited"])
             #expect(messages.first?.body.hasPrefix("You received a gift: ") == true)
             #expect(messages.map(\.deepLink) == [DeepLink.notifications.url, DeepLink.notifications.url])
+        }
+    }
+
+    /// The messages that the sink has got.
+    private func messages(_ world: World) throws -> [NotificationMessage] {
+        try #require(FileManager.default.contents(atPath: world.folder.path("sink.jsonl")))
+            .split(separator: UInt8(ascii: "\n")).compactMap { NotificationMessage(json: Array($0)) }
+    }
+
+    @Test(arguments: MockDialect.allCases)
+    func anOfferToAStarredProjectIsNamedAndOpensTheProject(dialect: MockDialect) async throws {
+        try await World.with(dialect, plans: 1) { world in
+            let agent = try await start(world, [.offersToStarred]) { $0.polls[0].bootstrap = .beginning }
+            // The report does not name the project, but the poll of changes has seen it.
+            world.mock.publish(count: 1)
+            try await agent.runPoll(World.starred)
+            try await agent.runPoll("offers_to_starred")
+            world.clock.advance(by: .seconds(900))
+            world.mock.publishOffers(count: 1, to: Self.taker, by: Self.giver)
+            #expect(try await agent.runPoll("offers_to_starred").new == 1)
+            let messages = try messages(world)
+            let (change, offer) = (try #require(messages.first), try #require(messages.last))
+            #expect(messages.count == 2 && offer.poll == "offers_to_starred")
+            #expect(offer.changes.map(\.plan) == world.mock.planIDs)
+            #expect(offer.changes[0].name == change.changes[0].name && change.changes[0].name != nil)
+            #expect(offer.deepLink.contains("/details?") && offer.actions.contains("view_project"))
+        }
+    }
+
+    @Test(arguments: [PollKind.givesToStarred, .givesToMyProjects], MockDialect.allCases)
+    func anEditedGiftToAProjectIsAnnouncedAsEdited(kind: PollKind, dialect: MockDialect) async throws {
+        try await World.with(dialect, plans: 1) { world in
+            let agent = try await start(world, [kind])
+            try await agent.runPoll(kind.rawValue)
+            world.clock.advance(by: .seconds(900))
+            let first = world.mock.publishGive(hasPlan: true, to: Self.taker)
+            try await agent.runPoll(kind.rawValue)
+            world.clock.advance(by: .seconds(900))
+            let handle = "https://endorser.ch/entity/\(first)"
+            world.mock.publishGive(handleID: handle, hasPlan: true, to: Self.taker)
+            try await agent.runPoll(kind.rawValue)
+            let messages = try messages(world)
+            #expect(messages.map(\.title) == ["New Gift", "Gift Edited"])
+            #expect(messages.map { $0.changes.first?.edited } == [nil, true])
         }
     }
 
