@@ -14,8 +14,8 @@ final class Fleet: Sendable {
         let (process, options) = (base.process, base.options)
         let residents = ResidentAccounts {
             AccountRuntime(of: $0, like: base)
-        } left: { [gate = base.account.gate] account, _ in
-            await gate.rest(account)
+        } left: { [gate = base.account.gate, time = process.environment.time] account, _ in
+            await gate.rest(account, now: time.now)
         }
         self.residents = residents
         let server = VisitedServer(gate: base.account.gate, options: options)

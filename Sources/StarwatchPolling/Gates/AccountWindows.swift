@@ -74,16 +74,24 @@ final class AccountWindows {
     func endVisit(of account: DID, isInterrupted: Bool, now: Timestamp) async {
         let key = Key.account(account)
         if isInterrupted, windows[key] == nil { _ = try? await load(key, now: now) }
-        guard let store, let window = windows[key] else { return }
+        if let window = windows[key] { record(window, of: account, now: now) }
+    }
+
+    /// Notes for the store what an account has sent.
+    private func record(_ window: Window, of account: DID, now: Timestamp) {
+        guard let store else { return }
         let isUnstored = window.value.isUnstored
         let state = window.value.startWrite(now: now, isLast: true)
         window.value.end(state)
         if isUnstored { store.polls.recordRequestWindow(state.bytes, of: account, spentAt: now) }
     }
 
-    /// Drops an account's window, because the account rests. The stored one counts at least what was spent.
-    func drop(_ account: DID) {
+    /// Drops an account's window, because the account rests.
+    ///
+    /// An operator's request can have gone by a lease whose visit has not begun. That visit must find it.
+    func drop(_ account: DID, now: Timestamp) {
         guard writes[account] == nil, let window = windows.removeValue(forKey: .account(account)) else { return }
+        record(window, of: account, now: now)
         if last === window { last = nil }
     }
 

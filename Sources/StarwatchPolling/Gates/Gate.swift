@@ -278,7 +278,7 @@ package actor Gate {
     }
 
     /// Forgets an account that rests, until its next request.
-    package func rest(_ account: DID) { windows.drop(account) }
+    package func rest(_ account: DID, now: Timestamp) { windows.drop(account, now: now) }
 
     /// Notes that an account's data was erased: its next request is stored before it goes.
     package func noteErased(_ account: DID) { windows[.account(account)]?.value.noteErased() }

@@ -44,7 +44,7 @@ import Testing
         for _ in 0..<AccountLease.requests { #expect(try await gate.pass(account: account, now: start) == .go) }
         #expect(try await !stored())
         await gate.endVisit(of: account, isInterrupted: false, now: start)
-        await gate.rest(account)
+        await gate.rest(account, now: start)
         _ = try await store.accounts.release([LeaseEnd(lease, next: start)])
         #expect(try await stored())
         #expect(try await room(of: 40, at: start) == 40 - AccountLease.requests)
@@ -95,6 +95,15 @@ import Testing
         #expect(try await gate.pass(account: account, now: start) == .go)
         // After a crash.
         #expect(try await room(of: 40, at: start) < 40 - 1)
+        await store.close()
+    }
+
+    @Test func anOperatorsRequestBeforeTheVisitIsCountedInIt() async throws {
+        _ = try await claimFirst()
+        let gate = makeGate(requests: 40)
+        #expect(try await gate.pass(account: account, now: start) == .go)
+        await gate.rest(account, now: start)
+        #expect(try await room(of: 40, at: start) == 40 - 1)
         await store.close()
     }
 
