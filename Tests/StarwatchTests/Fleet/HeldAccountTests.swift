@@ -1,5 +1,6 @@
 import MockEndorser
 import StarwatchCore
+import StarwatchTransport
 import Testing
 
 @testable import Starwatch
