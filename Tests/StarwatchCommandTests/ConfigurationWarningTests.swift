@@ -85,6 +85,14 @@ import Testing
         #expect(lines.first?.contains("garden") == false)
     }
 
+    @Test func moreConcurrentPollsThanTheOpenFilesAllowAreAWarning() throws {
+        let yaml = "limits:\n  max_concurrent_polls: 300\n"
+        let lines = try warnings(yaml) { $0.openFiles = 1024 }
+        #expect(lines.count == 1)
+        #expect(lines.first?.hasPrefix("file:2: limits.max_concurrent_polls: warning: is more than a quarter") == true)
+        #expect(try warnings(yaml) { $0.openFiles = 1200 }.isEmpty)
+    }
+
     @Test func aDatabaseFolderThatDoesNotExistIsAWarning() throws {
         let lines = try warnings("storage:\n  path: data/starwatch.db\n") { $0.hasStorageFolder = false }
         #expect(lines.count == 1)

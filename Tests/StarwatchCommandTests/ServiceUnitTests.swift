@@ -5,7 +5,10 @@ import Testing
     @Test func unitWritesNoCoreDumpAndLimitsMemory() throws {
         let lines = try Pages.text("systemd/starwatch.service").split(separator: "\n")
         #expect(lines.contains("LimitCORE=0"))
-        for line in ["Environment=SWIFT_BACKTRACE=enable=no", "MemorySwapMax=0", "MemoryDenyWriteExecute=yes"] {
+        for line in [
+            "LimitNOFILE=65536", "Environment=SWIFT_BACKTRACE=enable=no", "MemorySwapMax=0",
+            "MemoryDenyWriteExecute=yes",
+        ] {
             #expect(lines.contains(Substring(line)))
         }
         let limit = try #require(lines.compactMap { $0.firstMatch(of: /^MemoryMax=(\d+)M$/) }.first)

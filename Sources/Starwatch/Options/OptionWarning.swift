@@ -14,6 +14,8 @@ package struct OptionWarning: Sendable, Hashable {
         package var encryptedPorts: Set<ServedPort> = []
         /// The ports whose web configuration has users.
         package var passwordPorts: Set<ServedPort> = []
+        /// The number of files that the process may have open.
+        package var openFiles = Int.max
 
         package init() {}
     }
@@ -32,7 +34,7 @@ package struct OptionWarning: Sendable, Hashable {
     package static func all(in options: AgentOptions, _ facts: Facts) -> [OptionWarning] {
         (options.accounts == .one ? identity(options, facts) + stars(options) : []) + storage(facts)
             + options.polls.flatMap { poll($0, options, facts) }
-            + locale(options.delivery) + listeners(options) + clearText(options, facts)
+            + locale(options.delivery) + limits(options, facts) + listeners(options) + clearText(options, facts)
     }
 
     private static func locale(_ delivery: DeliveryOptions) -> [OptionWarning] {
@@ -120,6 +122,16 @@ package struct OptionWarning: Sendable, Hashable {
             )
         }
         return warnings
+    }
+
+    /// A cycle can have a connection to the server and one to a sink, and the rest needs as many again.
+    private static func limits(_ options: AgentOptions, _ facts: Facts) -> [OptionWarning] {
+        guard options.limits.maxConcurrentPolls > facts.openFiles / 4 else { return [] }
+        let message = """
+            is more than a quarter of the \(facts.openFiles) files and connections that this process may have open; \
+            raise that limit (LimitNOFILE in systemd), or lower this one.
+            """
+        return [OptionWarning(path: "limits.max_concurrent_polls", message: message)]
     }
 
     private static func listeners(_ options: AgentOptions) -> [OptionWarning] {

@@ -163,7 +163,7 @@ extension OptionWarning {
 }
 
 extension OptionWarning.Facts {
-    /// Adds what the key file, the schedules and the database's folder tell.
+    /// Adds what the key file, the schedules, the database's folder and the process tell.
     package func completed(for options: AgentOptions) async -> OptionWarning.Facts {
         var facts = self
         if options.auth.kind == .didKey, let path = options.auth.keyFile {
@@ -177,6 +177,7 @@ extension OptionWarning.Facts {
         var isDirectory: ObjCBool = false
         facts.hasStorageFolder =
             FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory) && isDirectory.boolValue
+        facts.openFiles = OpenFiles.limit
         return facts
     }
 }

@@ -1,5 +1,5 @@
-import Glibc
 import NIOCore
+import Starwatch
 import Synchronization
 
 /// The open connections of a server. If there are too many, the quietest one is closed.
@@ -61,7 +61,7 @@ final class ConnectionBook: Sendable {
 /// the control API runs takes as long as it takes.
 struct ConnectionLimits: Sendable {
     /// The maximum number of connections. Another one replaces the quietest.
-    var connections = Self.connections(ofFiles: Self.openFiles)
+    var connections = Self.connections(ofFiles: OpenFiles.limit)
     /// The time limit without a request. Longer than any sensible scrape interval.
     var idle = Duration.seconds(150)
     /// The time limit from a request's first byte to its last, and of a TLS handshake.
@@ -74,13 +74,6 @@ struct ConnectionLimits: Sendable {
     /// The number of connections for a limit on open files. Three full servers must leave files for everything else,
     /// because without a free file no connection is accepted and none makes room.
     static func connections(ofFiles files: Int) -> Int { min(256, max(8, files / 4)) }
-
-    /// The process's limit on open files.
-    private static var openFiles: Int {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
-        return Int(clamping: limit.rlim_cur)
-    }
 
     var shortest: Duration { min(idle, request, answer) }
 }
