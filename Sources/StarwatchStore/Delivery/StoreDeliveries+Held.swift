@@ -71,7 +71,7 @@ private struct HeldGroup: Hashable {
 extension DeliveryRows {
     /// The condition of deliveries `d` that wait only for the hours of their sinks, or waited until their next attempt. Those
     /// with a carrier are not among them: the carrier's delivery has the times.
-    private static let isHeld = "(d.is_held = 1 AND d.carried_by IS NULL)"
+    static let isHeld = "(d.is_held = 1 AND d.carried_by IS NULL)"
 
     /// The sinks that hold notifications of an account, with the moments until which they do or did.
     fileprivate func held(of account: DID) throws -> [(sink: String, until: Timestamp)] {
