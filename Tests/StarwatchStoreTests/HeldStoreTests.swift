@@ -7,18 +7,105 @@ import Testing
 @Suite struct HeldStoreTests {
     let world = World()
 
+    private func record(
+        _ store: Store,
+        _ ticket: DeliveryTicket?,
+        _ outcome: DeliveryOutcome
+    ) async throws -> DeliveryResult {
+        try await store.deliveries.record(try #require(ticket), outcome, now: world.now, maxRetries: 1)
+    }
+
+    private func backlog(_ store: Store) async throws -> SinkBacklog {
+        try #require(try await store.status.snapshot([world.stream]).backlogs["phone"])
+    }
+
+    @Test func whatIsStillHeldIsCountedAfterAnEarlierOpening() async throws {
+        let store = try await world.open()
+        let (first, second) = (world.now + .seconds(100), world.now + .seconds(200))
+        try await world.announce(store, 1, heldUntil: first)
+        try await world.announce(store, 2, heldUntil: second)
+        let backlog = try await backlog(store)
+        #expect(backlog.notifications == 2 && backlog.rows == 2)
+        #expect(backlog.held(at: world.now) == SinkBacklog.Held(rows: 2, until: first))
+        #expect(backlog.oldestDue(at: world.now) == nil)
+        #expect(backlog.held(at: first) == SinkBacklog.Held(rows: 1, until: second))
+        #expect(backlog.oldestDue(at: first) == first)
+        #expect(backlog.held(at: second) == nil)
+    }
+
+    @Test func aDeliveryThatFailedForLongerThanANightIsHeldByNight() async throws {
+        let store = try await world.open()
+        let begin = world.now
+        let ticket = try await world.announce(store, 1).tickets.first
+        _ = try await record(store, ticket, .unavailable(nextAttemptAt: begin))
+        world.now = begin + .seconds(15 * 3600)
+        let again = try await world.reclaim(store, until: world.now + .seconds(60)).first
+        let opening = world.now + .seconds(9 * 3600)
+        _ = try await record(store, again?.tickets.first, .held(until: opening))
+        #expect(try await backlog(store).held(at: world.now) == SinkBacklog.Held(rows: 1, until: opening))
+        #expect(try await backlog(store).oldestDue(at: world.now) == nil)
+        #expect(try await backlog(store).oldestDue(at: opening) == begin + .seconds(9 * 3600))
+        let row = try #require(try await store.outbox.list(OutboxFilter()).first)
+        #expect(row.heldBy == ["phone"] && row.heldUntil == opening)
+
+        world.now = opening
+        let morning = try await world.reclaim(store, until: world.now + .seconds(60)).first
+        _ = try await record(store, morning?.tickets.first, .unavailable(nextAttemptAt: opening + .seconds(60)))
+        #expect(try await backlog(store).held(at: opening) == nil)
+        #expect(try await store.outbox.list(OutboxFilter()).first?.heldBy == [])
+    }
+
+    /// Otherwise every delivery would pay for the hours of a few sinks.
+    @Test func aNotificationThatBringsNoOthersUpdatesNoOthers() async throws {
+        let store = try await world.open()
+        let ticket = try await world.announce(store, 1).tickets.first
+        let statements = try await Recorded.statements(of: store) { _ = try await record(store, ticket, .ok) }
+        #expect(statements.contains { $0.hasPrefix("UPDATE deliveries") })
+        #expect(!statements.contains { $0.hasPrefix("UPDATE deliveries") && $0.contains("WHERE carried_by") })
+    }
+
+    @Test func aJoinThatFailsInTheMiddleLeavesEverythingToTheNext() async throws {
+        let store = try await world.open()
+        let opening = world.now + .seconds(100)
+        try await world.announce(store, 1, heldUntil: opening, sinks: ["phone", "tablet"])
+        try await world.announce(store, 2, heldUntil: opening, sinks: ["phone", "tablet"])
+        try await world.announce(store, 3, heldUntil: opening)
+        world.now = opening
+        // Two sinks get different notifications. The second one cannot have the id of the first.
+        await #expect(throws: StoreError.self) { try await world.joinHeld(store) { "ntf_joined" } }
+        let held = SinkBacklog.Held(rows: 3, until: opening)
+        #expect(try await backlog(store).notifications == 3)
+        #expect(try await backlog(store).held(at: opening - .seconds(1)) == held)
+
+        let ids = Witness()
+        let joined = try await world.joinHeld(store) {
+            ids.add("id")
+            return "ntf_joined_\(ids["id"])"
+        }
+        #expect(joined.map(\.count) == [2, 3])
+        let open = try await world.reclaim(store, until: opening + .seconds(60))
+        #expect(open.map(\.outgoing) == joined)
+        #expect(open.map { $0.tickets.map(\.sink) } == [["tablet"], ["phone"]])
+        for notification in open { _ = try await record(store, notification.tickets.first, .ok) }
+        #expect(try await store.outboxCounts()[.delivered] == 3)
+        #expect(try await world.reclaim(store, until: opening + .seconds(60)).isEmpty)
+        try await world.expectBalanced(store)
+    }
+}
+
+extension World {
     /// Stores a change, and claims it as a notification `ntf_n`.
     ///
     /// - Parameter opening: The moment until which the sinks hold it; `nil` if they do not.
     @discardableResult
-    private func announce(
+    func announce(
         _ store: Store,
         _ n: Int,
         heldUntil opening: Timestamp? = nil,
         sinks: [String] = ["phone"]
     ) async throws -> OpenNotification {
-        try await world.commit(store, [world.change(n)])
-        let (stream, now) = (world.stream, world.now)
+        try await commit(store, [change(n)])
+        let (stream, now) = (stream, now)
         let open = try await store.deliveries.claim(
             stream,
             now: now,
@@ -41,95 +128,11 @@ import Testing
         return try #require(open.first)
     }
 
-    private func record(
-        _ store: Store,
-        _ ticket: DeliveryTicket?,
-        _ outcome: DeliveryOutcome
-    ) async throws -> DeliveryResult {
-        try await store.deliveries.record(try #require(ticket), outcome, now: world.now, maxRetries: 1)
-    }
-
-    private func backlog(_ store: Store) async throws -> SinkBacklog {
-        try #require(try await store.status.snapshot([world.stream]).backlogs["phone"])
-    }
-
-    @Test func whatIsStillHeldIsCountedAfterAnEarlierOpening() async throws {
-        let store = try await world.open()
-        let (first, second) = (world.now + .seconds(100), world.now + .seconds(200))
-        try await announce(store, 1, heldUntil: first)
-        try await announce(store, 2, heldUntil: second)
-        let backlog = try await backlog(store)
-        #expect(backlog.notifications == 2 && backlog.rows == 2)
-        #expect(backlog.held(at: world.now) == SinkBacklog.Held(rows: 2, until: first))
-        #expect(backlog.oldestDue(at: world.now) == nil)
-        #expect(backlog.held(at: first) == SinkBacklog.Held(rows: 1, until: second))
-        #expect(backlog.oldestDue(at: first) == first)
-        #expect(backlog.held(at: second) == nil)
-    }
-
-    @Test func aDeliveryThatFailedForLongerThanANightIsHeldByNight() async throws {
-        let store = try await world.open()
-        let begin = world.now
-        let ticket = try await announce(store, 1).tickets.first
-        _ = try await record(store, ticket, .unavailable(nextAttemptAt: begin))
-        world.now = begin + .seconds(15 * 3600)
-        let again = try await world.reclaim(store, until: world.now + .seconds(60)).first
-        let opening = world.now + .seconds(9 * 3600)
-        _ = try await record(store, again?.tickets.first, .held(until: opening))
-        #expect(try await backlog(store).held(at: world.now) == SinkBacklog.Held(rows: 1, until: opening))
-        #expect(try await backlog(store).oldestDue(at: world.now) == nil)
-        #expect(try await backlog(store).oldestDue(at: opening) == begin + .seconds(9 * 3600))
-        let row = try #require(try await store.outbox.list(OutboxFilter()).first)
-        #expect(row.heldBy == ["phone"] && row.heldUntil == opening)
-
-        world.now = opening
-        let morning = try await world.reclaim(store, until: world.now + .seconds(60)).first
-        _ = try await record(store, morning?.tickets.first, .unavailable(nextAttemptAt: opening + .seconds(60)))
-        #expect(try await backlog(store).held(at: opening) == nil)
-        #expect(try await store.outbox.list(OutboxFilter()).first?.heldBy == [])
-    }
-
-    /// Otherwise every delivery would pay for the hours of a few sinks.
-    @Test func aNotificationThatBringsNoOthersUpdatesNoOthers() async throws {
-        let store = try await world.open()
-        let ticket = try await announce(store, 1).tickets.first
-        let statements = try await Recorded.statements(of: store) { _ = try await record(store, ticket, .ok) }
-        #expect(statements.contains { $0.hasPrefix("UPDATE deliveries") })
-        #expect(!statements.contains { $0.hasPrefix("UPDATE deliveries") && $0.contains("WHERE carried_by") })
-    }
-
-    private func join(
+    /// Joins what the sinks held until now.
+    func joinHeld(
         _ store: Store,
         newID: @escaping @Sendable () -> String
     ) async throws -> [OutgoingNotification] {
-        try await store.deliveries.joinHeld(of: world.account, now: world.now, newID: newID, make: renewed)
-    }
-
-    @Test func aJoinThatFailsInTheMiddleLeavesEverythingToTheNext() async throws {
-        let store = try await world.open()
-        let opening = world.now + .seconds(100)
-        try await announce(store, 1, heldUntil: opening, sinks: ["phone", "tablet"])
-        try await announce(store, 2, heldUntil: opening, sinks: ["phone", "tablet"])
-        try await announce(store, 3, heldUntil: opening)
-        world.now = opening
-        // Two sinks get different notifications. The second one cannot have the id of the first.
-        await #expect(throws: StoreError.self) { try await join(store) { "ntf_joined" } }
-        let held = SinkBacklog.Held(rows: 3, until: opening)
-        #expect(try await backlog(store).notifications == 3)
-        #expect(try await backlog(store).held(at: opening - .seconds(1)) == held)
-
-        let ids = Witness()
-        let joined = try await join(store) {
-            ids.add("id")
-            return "ntf_joined_\(ids["id"])"
-        }
-        #expect(joined.map(\.count) == [2, 3])
-        let open = try await world.reclaim(store, until: opening + .seconds(60))
-        #expect(open.map(\.outgoing) == joined)
-        #expect(open.map { $0.tickets.map(\.sink) } == [["tablet"], ["phone"]])
-        for notification in open { _ = try await record(store, notification.tickets.first, .ok) }
-        #expect(try await store.outboxCounts()[.delivered] == 3)
-        #expect(try await world.reclaim(store, until: opening + .seconds(60)).isEmpty)
-        try await world.expectBalanced(store)
+        try await store.deliveries.joinHeld(of: account, now: now, newID: newID, make: renewed)
     }
 }

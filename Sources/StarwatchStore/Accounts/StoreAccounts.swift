@@ -160,12 +160,22 @@ extension StoreAccounts {
         }
     }
 
-    /// Makes accounts due that would rest beyond `latest`, because the clock of an earlier run was ahead.
+    /// Makes accounts due that would rest for a reason of an earlier run: beyond `latest`, because its clock was ahead, or with
+    /// notifications that a sink holds, because the sinks can have had other hours.
     package func settleDue(latest: Timestamp, now: Timestamp) async throws(StoreError) {
         try await store.write(.lease) { db in
             try db.run(
                 "UPDATE leases SET due_at = ? WHERE due_at > ? AND due_at < ?",
                 [now.milliseconds, latest.milliseconds, Timestamp.never.milliseconds]
+            )
+            try db.run(
+                """
+                UPDATE leases SET due_at = ?1 WHERE owner IS NULL AND due_at > ?1 AND due_at < ?2 AND account IN (
+                    SELECT s.account FROM notifications n CROSS JOIN deliveries d ON d.notification_id = n.id
+                    CROSS JOIN streams s ON s.id = n.stream_id
+                    WHERE n.state = 'open' AND d.state = 'pending' AND \(DeliveryRows.isHeld))
+                """,
+                [now.milliseconds, Timestamp.never.milliseconds]
             )
         }
     }

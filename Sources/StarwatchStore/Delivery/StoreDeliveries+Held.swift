@@ -69,9 +69,9 @@ private struct HeldGroup: Hashable {
 }
 
 extension DeliveryRows {
-    /// The condition of deliveries `d` that wait only for the hours of their sinks, or waited until their next attempt. What
-    /// another notification brings there is not held itself.
-    private static let isHeld = "(d.is_held = 1 AND d.carried_by IS NULL)"
+    /// The condition of deliveries `d` that wait only for the hours of their sinks, or waited until their next attempt. Those
+    /// with a carrier are not among them: the carrier's delivery has the times.
+    static let isHeld = "(d.is_held = 1 AND d.carried_by IS NULL)"
 
     /// The sinks that hold notifications of an account, with the moments until which they do or did.
     fileprivate func held(of account: DID) throws -> [(sink: String, until: Timestamp)] {
@@ -118,15 +118,19 @@ extension DeliveryRows {
         return try carried.sorted().map { try settle($0, stream, now) }
     }
 
-    /// The row ids of the notifications that failed to bring a notification to sinks.
-    func failedCarriers(of notification: Int64) throws -> [Int64] {
+    /// The row ids of the notifications that failed to bring some of `notifications` to sinks.
+    ///
+    /// `CROSS JOIN` keeps SQLite from reading all lost deliveries.
+    func failedCarriers(of notifications: [Int64]) throws -> [Int64] {
         try db.values(
             """
-            SELECT DISTINCT n.id FROM deliveries d JOIN notifications n ON n.token = d.carried_by
-            JOIN deliveries c ON c.notification_id = n.id AND c.sink = d.sink AND c.\(Schema.isLost)
-            WHERE d.notification_id = ? AND d.\(Schema.isLost) ORDER BY n.id
+            SELECT DISTINCT n.id FROM json_each(?)
+            CROSS JOIN deliveries d ON d.notification_id = json_each.value AND d.\(Schema.isLost)
+            CROSS JOIN notifications n ON n.token = d.carried_by
+            CROSS JOIN deliveries c ON c.notification_id = n.id AND c.sink = d.sink AND c.\(Schema.isLost)
+            ORDER BY n.id
             """,
-            [notification]
+            [jsonArray(notifications)]
         )
     }
 
@@ -152,25 +156,42 @@ extension DeliveryRows {
     }
 
     /// The rows, and all rows that failed to reach a sink within the same notification as one of them.
+    ///
+    /// A carrier that goes again brings all of its notifications, and its result is theirs. At another sink these can have
+    /// other carriers. Those go again too, and bring theirs.
     func joinedRows(with rows: [Int64]) throws -> [Int64] {
-        try db.values(
+        let notifications: [Int64] = try db.values(
             """
-            WITH RECURSIVE known (notification) AS (
-                SELECT notification_id FROM notification_outbox
-                    WHERE notification_id IS NOT NULL AND id IN (SELECT value FROM json_each(?1))
-                UNION
-                SELECT o.notification_id FROM known k
-                JOIN deliveries d ON d.notification_id = k.notification AND d.\(Schema.isLost)
-                JOIN notifications n ON n.token = d.carried_by
-                JOIN deliveries o ON o.carried_by = n.token AND o.sink = d.sink AND o.\(Schema.isLost))
-            SELECT id FROM notification_outbox WHERE id IN (SELECT value FROM json_each(?1))
-            UNION
-            SELECT id FROM notification_outbox WHERE notification_id IN (SELECT d.notification_id FROM known k
-                JOIN deliveries d ON d.notification_id = k.notification AND d.\(Schema.isLost)
-                JOIN notifications n ON n.token = d.carried_by)
+            SELECT DISTINCT notification_id FROM notification_outbox
+            WHERE notification_id IS NOT NULL AND id IN (SELECT value FROM json_each(?))
             """,
             [jsonArray(rows)]
         )
+        var joined = Set(rows)
+        var known: Set<Int64> = []
+        var carriers = try failedCarriers(of: notifications)
+        while !carriers.isEmpty {
+            known.formUnion(carriers)
+            let lost = try carriers.flatMap { try lostRows(of: $0) }
+            joined.formUnion(lost.map(\.row))
+            carriers = try failedCarriers(of: Set(lost.map(\.notification)).sorted()).filter { !known.contains($0) }
+        }
+        return joined.sorted()
+    }
+
+    /// The rows that a carrier failed to bring to a sink, with their notifications.
+    private func lostRows(of carrier: Int64) throws -> [(row: Int64, notification: Int64)] {
+        // By the changes that it lists, because no index has the finished rows of a notification.
+        guard let message = try db.notifications.message(of: carrier) else { return [] }
+        return try db.all(
+            """
+            SELECT o.id, o.notification_id FROM notifications n
+            CROSS JOIN notification_outbox o ON o.stream_id = n.stream_id
+            WHERE n.id = ? AND o.jwt_id IN (SELECT value FROM json_each(?)) AND EXISTS (SELECT 1 FROM deliveries d
+                WHERE d.notification_id = o.notification_id AND d.carried_by = n.token AND d.\(Schema.isLost))
+            """,
+            [carrier, jsonArray(message.changes.map(\.jwtID))]
+        ) { (row: try $0["id"], notification: try $0["notification_id"]) }
     }
 
     /// The deliveries that can be joined, the oldest notification first.

@@ -259,7 +259,7 @@ extension OutboxRows {
         _ make: NotificationRenewal
     ) throws -> Int {
         let listed = try db.notifications.listed(in: notification)
-        let carriers = try db.deliveries.failedCarriers(of: notification)
+        let carriers = try db.deliveries.failedCarriers(of: [notification])
         for id in carriers + [notification] { try db.formerStates.keep(notification: id, as: .retried, now) }
         if isDead {
             try db.formerStates.keep(

@@ -9,20 +9,26 @@ extension StorePolls {
 
     /// The request window with which work for an account begins.
     ///
-    /// Only the first call of a visit gets requests that the lease counts. Work without a lease, as for an operator, counts those
-    /// of an owner that has not released the account.
+    /// Only the first call of a visit gets requests that the lease counts, and those of an owner that was interrupted: an operator's
+    /// request before the visit can have counted these. Work without a lease, as for an operator, counts those of an owner that has
+    /// not released the account.
     package func openRequestWindow(of account: DID) async throws(StoreError) -> RequestWindow {
-        if let claimed = store.memory.claims.takeWindow(of: account) { return claimed }
+        if let claimed = store.memory.claims.takeWindow(of: account) {
+            _ = store.memory.permits.takeUncounted(of: account)
+            return claimed
+        }
         return try await store.perform { store throws(StoreError) in
-            let lease = store.memory.permits[account]
-            return try store.direct(.read) { db in
-                let isInterrupted = try lease.map { !$0.wasReleased } ?? db.accounts.isLeased(account)
-                return RequestWindow(
-                    stored: try db.windows.window(of: account),
-                    reserved: 0,
-                    uncounted: isInterrupted ? AccountLease.requests : 0
-                )
+            let hasLease = store.memory.permits[account] != nil
+            let (stored, isLeased) = try store.direct(.read) { db in
+                (try db.windows.window(of: account), try !hasLease && db.accounts.isLeased(account))
             }
+            // After the read, which can fail.
+            let isInterrupted = store.memory.permits.takeUncounted(of: account) ?? isLeased
+            return RequestWindow(
+                stored: stored,
+                reserved: 0,
+                uncounted: isInterrupted ? AccountLease.requests : 0
+            )
         }
     }
 

@@ -10,6 +10,8 @@ final class AccountPermits: Sendable {
     private struct Hold {
         let lease: AccountLease
         var term: LeaseTerm
+        /// Whether requests of the former owner, which was interrupted, still wait to be counted.
+        var hasUncounted: Bool
     }
 
     private struct State {
@@ -33,7 +35,19 @@ final class AccountPermits: Sendable {
     var leases: Int { state.withLock { $0.holds.count } }
 
     func hold(_ lease: AccountLease, for term: LeaseTerm) {
-        state.withLock { $0.holds[lease.account] = Hold(lease: lease, term: term) }
+        let hold = Hold(lease: lease, term: term, hasUncounted: !lease.wasReleased)
+        state.withLock { $0.holds[lease.account] = hold }
+    }
+
+    /// Returns once whether the owner before a lease can have sent requests that only its lease counts. The caller then counts
+    /// them.
+    ///
+    /// - Returns: `nil` if no lease is held.
+    func takeUncounted(of account: DID) -> Bool? {
+        state.withLock { state in
+            defer { state.holds[account]?.hasUncounted = false }
+            return state.holds[account]?.hasUncounted
+        }
     }
 
     /// Begins a new term of leases that are held.

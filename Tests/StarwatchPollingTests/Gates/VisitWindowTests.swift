@@ -107,6 +107,21 @@ import Testing
         await store.close()
     }
 
+    @Test(arguments: [true, false]) func theRequestsOfAnInterruptedVisitAreCountedOnceInTheNext(
+        _ isForgotten: Bool
+    ) async throws {
+        _ = try await claimFirst()
+        let later = start + .seconds(31)
+        #expect(try await !claim(at: later, by: "second").wasReleased)
+        if isForgotten { try await store.accounts.makeDue(account, now: later) }
+        let gate = makeGate(requests: 40)
+        // An operator's request, before the visit.
+        #expect(try await gate.pass(account: account, now: later) == .go)
+        await gate.rest(account, now: later)
+        #expect(try await room(of: 40, at: later) == 40 - 1 - AccountLease.requests)
+        await store.close()
+    }
+
     @Test(arguments: [true, false]) func workWithoutALeaseCountsTheRequestsOfOneThatWasNotReleased(
         _ isInterrupted: Bool
     ) async throws {

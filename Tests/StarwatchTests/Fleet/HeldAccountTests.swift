@@ -9,6 +9,26 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct HeldAccountTests {
     private static let accounts = [TestAccount.ethr, TestAccount.other]
 
+    /// An agent that has visited its accounts, each with a project of its own. Its sink has quiet hours.
+    private func agent(in world: World) async throws -> Agent {
+        let agent = try await world.agentOfMany { options in
+            options.delivery.sinks[0].hours = QuietHours("22:00-07:00").map { .quiet($0) }
+            options.delivery.sinks[0].timezone = "Europe/Zurich"
+        }
+        let plans = world.mock.planIDs
+        let added = try await agent.perform(
+            ControlAPI.addAccounts,
+            AccountAdditions(
+                accounts: Self.accounts.indices.map {
+                    .init(did: Self.accounts[$0].rawValue, stars: [plans[$0]])
+                }
+            )
+        )
+        #expect(added.accounts.map(\.result) == ["added", "added"])
+        await agent.visitAll(after: .seconds(60), on: world.clock)
+        return agent
+    }
+
     /// Lets an hour come, publishes a change of each account's project, and lets all be visited.
     private func publish(at time: String, in world: World, _ agent: Agent) async throws -> [String] {
         try await visit(at: time, in: world, agent)
@@ -24,21 +44,7 @@ import Testing
 
     @Test func theNightOfEachAccountIsOneNotificationOfItsOwn() async throws {
         try await World.with(.endorser) { world in
-            let agent = try await world.agentOfMany { options in
-                options.delivery.sinks[0].hours = QuietHours("22:00-07:00").map { .quiet($0) }
-                options.delivery.sinks[0].timezone = "Europe/Zurich"
-            }
-            let plans = world.mock.planIDs
-            let added = try await agent.perform(
-                ControlAPI.addAccounts,
-                AccountAdditions(
-                    accounts: Self.accounts.indices.map {
-                        .init(did: Self.accounts[$0].rawValue, stars: [plans[$0]])
-                    }
-                )
-            )
-            #expect(added.accounts.map(\.result) == ["added", "added"])
-            await agent.visitAll(after: .seconds(60), on: world.clock)
+            let agent = try await agent(in: world)
             let first = try await publish(at: "2026-01-01T21:30:00Z", in: world, agent)
             let second = try await publish(at: "2026-01-01T23:00:00Z", in: world, agent)
             try #expect(world.notifications.isEmpty)
@@ -53,6 +59,22 @@ import Testing
                 #expect(own.map { $0.changes.map(\.jwt_id) } == [[first[index], second[index]]])
             }
             #expect(try await agent.rows([.acknowledged]).count == 4)
+        }
+    }
+
+    /// Otherwise each would count as held until its next visit, although its sink is open.
+    @Test func whatIsHeldFollowsTheHoursOfALaterStartAtOnce() async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await agent(in: world)
+            let ids = try await publish(at: "2026-01-01T21:30:00Z", in: world, agent)
+            try #expect(world.notifications.isEmpty)
+            #expect(await agent.visitAll(after: .zero, on: world.clock) == 0)
+            let again = try await world.agent { options in
+                options = agent.options
+                options.delivery.sinks[0].hours = nil
+            }
+            await again.visitAll(after: .zero, on: world.clock)
+            try #expect(world.announced.sorted() == ids.sorted())
         }
     }
 }
