@@ -258,7 +258,7 @@ struct CycleRun {
             } else if let parts {
                 answer = try source.take(parts[step.chunk])
             } else if chunk == nil, cycle.poll.kind.namedPlans != nil {
-                answer = .ofNoPlans(askedAt: cycle.clock.now, at: plans.askedBoottime)
+                answer = .ofNoPlans(askedAt: cycle.clock.now, at: cycle.time.boottime)
             } else {
                 answer = try await source.request(step.query, for: chunk)
             }
@@ -305,11 +305,21 @@ struct CycleRun {
         do throws(PageRejection) {
             let madeAt = answer.madeAt(newest: page.greatest)
             let plan = try walk.receive(page, askedAt: madeAt, readSince: answer.readSince, isLast: isLate)
-            // Without a `Date` the server's time is the last one, and what has passed since.
-            let readSince = answer.readSince ?? cycle.memory.serverTime(at: answer.askedBoottime)
-            cycle.memory.move { $0.receive(readSince: readSince) }
+            let seen = seen(by: answer)
+            cycle.memory.move { $0.receive(readSince: seen) }
             return plan
         } catch { throw .page(error) }
+    }
+
+    /// The server's time up to which an answer can show every change that the poll is about; `nil` if it is unknown.
+    private func seen(by answer: PageAnswer) -> Timestamp? {
+        // Without a `Date` the server's time is the last one, and what has passed since.
+        let page = answer.readSince ?? cycle.memory.serverTime(at: answer.askedBoottime)
+        guard cycle.poll.kind.namedPlans == .own, let asked = cycle.memory.serverTime(at: plans.askedBoottime) else {
+            return page
+        }
+        // The answer is not about plans that became the account's after its plans were asked for.
+        return page.map { min($0, asked) }
     }
 
     // MARK: - Storing

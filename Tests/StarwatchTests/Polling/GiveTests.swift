@@ -179,6 +179,37 @@ import Testing
     }
 
     @Test(arguments: MockDialect.allCases)
+    func giftsToAProjectThatBecameTheAccountsDuringACycleAreNews(dialect: MockDialect) async throws {
+        try await World.with(dialect, plans: 0) { world in
+            func plan(_ id: String) -> MockPlan {
+                MockPlan(id: id, name: id, issuerDID: world.did.rawValue, agentDID: Self.taker)
+            }
+            world.mock.setPlanCatalogue([plan("garden")])
+            world.mock.publishGives(count: 1, to: Self.taker, by: Self.giver)
+            let agent = try await start(world, [.givesToMyProjects])
+            let poll = "gives_to_my_projects"
+            #expect(try await agent.runPoll(poll).outcome == "bootstrapped")
+            world.clock.advance(by: .seconds(900))
+
+            // The request for the projects that the account issued is answered, and the next one waits.
+            world.mock.script(.delay(.zero), .status(503), at: .plans)
+            world.clock.setMode(.waiting)
+            async let report = agent.runPoll(poll)
+            await world.clock.sleepers(atLeast: 1)
+            world.clock.advance(by: .seconds(1))
+            world.mock.setPlanCatalogue([plan("garden"), plan("barn")])
+            let gives = world.mock.publishGives(count: 2, to: Self.taker, by: Self.giver)
+            world.clock.setMode(.jumping)
+            world.clock.advance(by: .seconds(30))
+            #expect(try await report.new == 1)
+
+            world.clock.advance(by: .seconds(900))
+            #expect(try await agent.runPoll(poll).new == 1)
+            #expect(try world.announced.sorted() == gives.sorted())
+        }
+    }
+
+    @Test(arguments: MockDialect.allCases)
     func aGiftThatThreePollsSeeIsAnnouncedOnceAndAnOwnOneNotAtAll(dialect: MockDialect) async throws {
         try await World.with(dialect, plans: 1) { world in
             let kinds: [PollKind] = [.givesToMe, .givesToMyProjects, .givesToStarred]
