@@ -206,6 +206,26 @@ import Testing
         try await world.expectBalanced(store)
     }
 
+    @Test func aCopyOfAnEvictedAndAPendingRowIsAnnouncedOnceAndCountedOnce() async throws {
+        let third = StreamKey(account: World.alice, server: World.server, poll: PollName("third")!)
+        let store = try await world.open {
+            $0.polls.formUnion([second.poll, third.poll])
+            $0.pollsOfKind = [.givesToStarred: [second.poll, third.poll], .givesToMe: [world.stream.poll]]
+        }
+        _ = try await store.stars.set(["plan"], of: World.alice, server: World.server, now: world.now)
+        try await see(second, store)
+        #expect(try await world.evict(store, .fifo, limit: 0) == 1)
+        for stream in [third, world.stream] {
+            try await world.commit(store, [world.change(1)], stream: stream) { $0.overlapping = both + [third.poll] }
+        }
+        #expect(try await states(store) == [.suppressed, .evicted])
+        #expect(try await rows(third, store).map(\.state) == [.pending])
+        try await unstar(store)
+        #expect(try await states(store) == [.pending, .suppressed])
+        #expect(try await store.status.ledger(world.stream).suppressed == 0)
+        try await world.expectBalanced(store)
+    }
+
     @Test func aPollThatIsSwitchedOffAnnouncesNothingInAnothersPlace() async throws {
         let store = try await openWithGifts()
         _ = try await store.stars.setOptedOut(

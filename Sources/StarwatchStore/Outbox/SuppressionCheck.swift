@@ -94,7 +94,8 @@ extension OutboxRows {
         let isAcknowledged: Bool
     }
 
-    /// The rows of the same changes that were not announced because of `rows`, the first one first.
+    /// The rows of the same changes that were not announced because of `rows`, the first one first. Each comes once, also
+    /// if two of `rows` have its change.
     private func copies(of rows: [Int64]) throws -> [Copy] {
         try db.all(
             """
@@ -105,7 +106,7 @@ extension OutboxRows {
             CROSS JOIN notification_outbox p ON p.stream_id = t.id AND p.jwt_id = o.jwt_id
             WHERE o.id IN (SELECT value FROM json_each(?))
                 AND +p.state = 'suppressed' AND p.reason = '\(RowReason.announced.rawValue)'
-            ORDER BY p.id
+            GROUP BY p.id ORDER BY p.id
             """,
             [jsonArray(rows)]
         ) { row -> Copy? in
