@@ -169,7 +169,7 @@ public struct PageDecoder: Sendable {
                             plan: handle,
                             name: item.plan.name.flatMap(Self.shortened),
                             isOffer: item.isOffer,
-                            isEdition: item.ownHandle.map { Change.isEdition(id, of: $0) } ?? false
+                            isEdition: item.ownHandle.map { context.isEdition(id, of: $0) } ?? false
                         ),
                         details: item.plan.details,
                         claimedChanges: item.claimedChanges,

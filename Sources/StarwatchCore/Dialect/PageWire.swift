@@ -55,7 +55,7 @@ struct ItemWire {
     var plan = PlanWire()
     /// Whether the handle is that of an offer or a gift.
     var isOffer = false
-    /// The own handle of an offer or a gift to a plan; `nil` if it cannot be read.
+    /// The own handle of an offer or a gift; `nil` if it cannot be read.
     var ownHandle: String?
     /// The differences from the former claim that the server sent along; `nil` if it sent none, or one that says
     /// nothing.
@@ -86,7 +86,7 @@ struct ItemWire {
                 var fulfilled = fields.read(.fulfillsPlanHandleId) { $0.line }.flatMap(Self.storable)
                 if fulfilled == nil, rules.namesPlanInClaim { fulfilled = Self.plan(ofClaim: value[.fullClaim]) }
                 isOffer = fulfilled == nil
-                if !isOffer { ownHandle = value[.handleId]?.line.flatMap(Self.storable) }
+                ownHandle = value[.handleId]?.line.flatMap(Self.storable)
                 plan.handle = fulfilled ?? offerHandle(&fields)
                 plan.name = fields.read(.planName) { $0.line }
                 if plan.name == nil, let title = rules.title { plan.name = fields.read(title) { $0.line } }
@@ -181,7 +181,7 @@ public struct PageContext: Sendable {
     /// The account's DID; `nil` if no item is compared with it.
     let author: String?
     /// The cursor from which the cycle began; `nil` if no former claim is read.
-    let cursor: String?
+    let cursor: JWTID?
 
     /// - Parameters:
     ///   - author: The account whose own claims are marked by ``FetchedChange/isOwn``; `nil` marks none.
@@ -189,7 +189,7 @@ public struct PageContext: Sendable {
     ///     reads none.
     public init(author: DID? = nil, cursor: JWTID? = nil) {
         self.author = author?.rawValue
-        self.cursor = cursor?.rawValue
+        self.cursor = cursor
     }
 
     /// Whether the account made an item's claim. Servers compare DIDs byte for byte. A hidden issuer is nobody's.
@@ -206,9 +206,20 @@ public struct PageContext: Sendable {
     /// The identifier of the claim before a change, if it came after the cursor.
     func previous(_ claim: JSONValue?) -> JWTID? {
         guard let cursor, let id = claim?[.jwtId],
-            id.withUTF8({ cursor.utf8.lexicographicallyPrecedes($0) }) == true
+            id.withUTF8({ cursor.rawValue.utf8.lexicographicallyPrecedes($0) }) == true
         else { return nil }
         return id.text.flatMap { JWTID($0) }
+    }
+
+    /// Whether an offer or a gift is an edition of one from before the cycle. Its handle ends with the identifier of its first
+    /// edition; a handle without one does not tell.
+    ///
+    /// The server keeps only the last edition. If the first one came after the cursor, no cycle has seen any.
+    func isEdition(_ id: JWTID, of handle: String) -> Bool {
+        guard let cursor, let last = handle.split(separator: "/").last, let first = JWTID(String(last)) else {
+            return false
+        }
+        return first.kind == id.kind && first != id && cursor.precedes(first) == false
     }
 
     private static func present(_ value: JSONValue?) -> JSONValue? { value.flatMap { $0.isNull ? nil : $0 } }

@@ -157,7 +157,8 @@ struct PageInsertion {
         let change = fetched.change
         let row = try db.row(
             """
-            SELECT state = 'evicted' AS is_tombstone, \(Schema.isOpenAgain) AS is_cancelled FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?
+            SELECT state = 'evicted' AS is_tombstone, \(Schema.isOpenAgain) AS is_cancelled FROM notification_outbox
+            WHERE stream_id = ? AND jwt_id = ?
             """,
             [stream, change.id.rawValue]
         )
@@ -188,18 +189,21 @@ struct PageInsertion {
         try db.formerStates.keep(rows: "stream_id = ?3 AND jwt_id = ?4", [stream, id.rawValue], as: step, page.now)
     }
 
+    /// Makes a row pending again. Whether it is an edition stays as it was: the eviction has moved the cursor back, which the
+    /// page compared it with.
     private func reopen(_ change: Change, name: String?) throws {
         let (account, place) = (db.key(page.stream.account), db.outbox.place(stream, change.id))
         try db.run(
             """
             UPDATE notification_outbox SET state = 'pending', finished_at = NULL, plan_id = ?, name = ?, is_offer = ?,
-                is_edition = ?, run_id = ?, fetch_id = ?, reason = NULL, created_at = CASE state WHEN 'cancelled' THEN ? ELSE created_at END
+                run_id = ?, fetch_id = ?, reason = NULL,
+                created_at = CASE state WHEN 'cancelled' THEN ? ELSE created_at END
             WHERE stream_id = ? AND jwt_id = ?
             """,
             [
                 try db.sealed(change.plan, .outboxPlan, of: account, row: place),
-                try db.sealed(name, .outboxName, of: account, row: place), change.isOffer, change.isEdition, page.runID,
-                fetch, page.now.milliseconds, stream, change.id.rawValue,
+                try db.sealed(name, .outboxName, of: account, row: place), change.isOffer, page.runID, fetch,
+                page.now.milliseconds, stream, change.id.rawValue,
             ]
         )
     }

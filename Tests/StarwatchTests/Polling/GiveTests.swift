@@ -341,6 +341,24 @@ import Testing
         }
     }
 
+    /// A server updates the row of a gift, so that it shows only the last edition.
+    @Test(arguments: [PollKind.givesToStarred, .givesToMe])
+    func aGiftThatWasEditedBeforeAPollSawItIsNew(kind: PollKind) async throws {
+        try await World.with(.endorser, plans: 1) { world in
+            let agent = try await start(world, [kind])
+            let receiver = kind == .givesToMe ? world.did.rawValue : Self.taker
+            world.mock.publishGive(hasPlan: true, to: receiver)
+            try await agent.runPoll(kind.rawValue)
+            world.clock.advance(by: .seconds(900))
+            let first = JWTID.floor(.ulid, at: world.clock.now)
+            world.clock.advance(by: .seconds(60))
+            let handle = "https://endorser.ch/entity/\(first.rawValue)"
+            world.mock.publishGive(handleID: handle, hasPlan: kind != .givesToMe, to: receiver)
+            try await agent.runPoll(kind.rawValue)
+            #expect(try messages(world).map(\.title) == ["New Gift"])
+        }
+    }
+
     @Test func manyAccountsAskForGiftsAlone() async throws {
         try await Crowd.with(.endorser) { options in
             var poll = options.polls[0]
