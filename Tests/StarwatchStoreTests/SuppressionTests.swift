@@ -164,10 +164,11 @@ import Testing
     }
 
     /// Opens a store with gifts to a starred plan, which the other poll also sees as gifts to the person.
-    private func openWithGifts() async throws -> Store {
-        let store = try await world.open {
-            $0.polls.insert(second.poll)
-            $0.pollsOfKind = [.givesToStarred: [second.poll], .givesToMe: [world.stream.poll]]
+    private func openWithGifts(_ change: (inout StoreOptions) -> Void = { _ in }) async throws -> Store {
+        let store = try await world.open { options in
+            options.polls.insert(second.poll)
+            options.pollsOfKind = [.givesToStarred: [second.poll], .givesToMe: [world.stream.poll]]
+            change(&options)
         }
         _ = try await store.stars.set(["plan"], of: World.alice, server: World.server, now: world.now)
         try await see(second, store)
@@ -235,6 +236,13 @@ import Testing
             server: World.server,
             now: world.now
         )
+        try await unstar(store)
+        #expect(try await states(store) == [.suppressed, .suppressed])
+        try await world.expectBalanced(store)
+    }
+
+    @Test func aPollThatIsDisabledAnnouncesNothingInAnothersPlace() async throws {
+        let store = try await openWithGifts { $0.disabledPolls = [world.stream.poll] }
         try await unstar(store)
         #expect(try await states(store) == [.suppressed, .suppressed])
         try await world.expectBalanced(store)
