@@ -132,7 +132,8 @@ struct CycleRun {
             validation: cycle.poll.options.validation
         )
         let author = cycle.shared.announcesOwn ? nil : stream.account
-        (source.decoder.context, source.decoder.latest) = (PageContext(author: author), nil)
+        let asked = cycle.poll.kind.namesPlanInClaim ? Set(snapshot.stars) : nil
+        (source.decoder.context, source.decoder.latest) = (PageContext(author: author, plans: asked), nil)
         if cycle.poll.kind.namedPlans == .own {
             // The answers move the horizon, so it must be known before.
             _ = cycle.horizon(of: stream, state)
@@ -173,7 +174,7 @@ struct CycleRun {
             let end = place.lowerEnd(of: cycle.poll.kind, state, in: source.dialect, seenUntil: seen)
             if end == nil { first = probed }
         }
-        source.decoder.context = PageContext(author: author, cursor: cursor)
+        source.decoder.context = PageContext(author: author, cursor: cursor, plans: asked)
         source.decoder.latest = cursor?.timestamp
         return true
     }

@@ -84,7 +84,9 @@ struct ItemWire {
             } else if value[.jwtId] != nil {
                 plan.id = fields.read(.jwtId, required: true) { $0.text }
                 var fulfilled = fields.read(.fulfillsPlanHandleId) { $0.line }.flatMap(Self.storable)
-                if fulfilled == nil, rules.namesPlanInClaim { fulfilled = Self.plan(ofClaim: value[.fullClaim]) }
+                if fulfilled == nil, rules.namesPlanInClaim {
+                    fulfilled = Self.plan(ofClaim: value[.fullClaim]).flatMap { rules.context.asks(for: $0) ? $0 : nil }
+                }
                 isOffer = fulfilled == nil
                 ownHandle = value[.handleId]?.line.flatMap(Self.storable)
                 plan.handle = fulfilled ?? offerHandle(&fields)
@@ -182,14 +184,17 @@ public struct PageContext: Sendable {
     let author: String?
     /// The cursor from which the cycle began; `nil` if no former claim is read.
     let cursor: JWTID?
+    /// The plans that the poll asks for; `nil` if the plans of claims are not compared with them.
+    let plans: Set<String>?
 
     /// - Parameters:
     ///   - author: The account whose own claims are marked by ``FetchedChange/isOwn``; `nil` marks none.
     ///   - cursor: The cursor from which the cycle began. Former claims after it are in ``FetchedChange/previous``; `nil`
     ///     reads none.
-    public init(author: DID? = nil, cursor: JWTID? = nil) {
+    ///   - plans: The plans that the poll asks for. The claim of an offer counts only if it is for one of these; `nil` for any.
+    public init(author: DID? = nil, cursor: JWTID? = nil, plans: Set<String>? = nil) {
         self.author = author?.rawValue
-        self.cursor = cursor
+        (self.cursor, self.plans) = (cursor, plans)
     }
 
     /// Whether the account made an item's claim. Servers compare DIDs byte for byte. A hidden issuer is nobody's.
@@ -202,6 +207,9 @@ public struct PageContext: Sendable {
         }
         return issuer.withUTF8 { $0.elementsEqual(author.utf8) } ?? false
     }
+
+    /// Whether the poll can have asked for a plan. Anybody writes a claim, also for one that nobody has starred.
+    func asks(for plan: String) -> Bool { plans?.contains(plan) ?? true }
 
     /// The identifier of the claim before a change, if it came after the cursor.
     func previous(_ claim: JSONValue?) -> JWTID? {

@@ -11,14 +11,15 @@ import Testing
         _ items: [String],
         of kind: PollKind,
         _ validation: Validation = .strict,
-        cursor: JWTID? = JWTID(Self.ids[1])
+        cursor: JWTID? = JWTID(Self.ids[1]),
+        plans: Set<String>? = nil
     ) throws -> Page {
         try PageDecoder(
             dialect: .endorser,
             kind: kind,
             validation: validation,
             quarantine: false,
-            context: PageContext(author: Self.me, cursor: cursor)
+            context: PageContext(author: Self.me, cursor: cursor, plans: plans)
         ).decode(Array(#"{"data":[\#(items.joined(separator: ","))]}"#.utf8))
     }
 
@@ -69,6 +70,17 @@ import Testing
         #expect(fetched.change.isEdition && fetched.change.name == nil && fetched.isOwn)
         // Another report says in its own field whether an offer is for a plan.
         #expect(try page([offer(claim: claim)], of: .offersToMe).changes.map(\.change.isOffer) == [true])
+    }
+
+    @Test func anOfferWhoseClaimNamesAProjectThatWasNotAskedForKeepsItsOwnHandle() throws {
+        let claim = #"{"itemOffered":{"isPartOf":{"identifier":"https://endorser.ch/entity/P"}}}"#
+        func change(_ plans: Set<String>) throws -> Change? {
+            try page([offer(claim: claim)], of: .offersToStarred, plans: plans).changes.first?.change
+        }
+        let other = try change(["https://endorser.ch/entity/Q"])
+        #expect(other?.plan == "https://endorser.ch/entity/\(Self.ids[1])" && other?.isOffer == true)
+        let asked = try change(["https://endorser.ch/entity/P", "https://endorser.ch/entity/Q"])
+        #expect(asked?.plan == "https://endorser.ch/entity/P" && asked?.isOffer == false)
     }
 
     @Test(

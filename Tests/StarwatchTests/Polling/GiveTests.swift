@@ -323,6 +323,19 @@ import Testing
         }
     }
 
+    @Test(arguments: MockDialect.allCases)
+    func anOfferWhoseClaimNamesAProjectWithoutAStarOpensNone(dialect: MockDialect) async throws {
+        try await World.with(dialect, plans: 1) { world in
+            let agent = try await start(world, [.offersToStarred]) { $0.polls[1].bootstrap = .beginning }
+            let claim =
+                #"{"@type":"Offer","itemOffered":{"isPartOf":{"identifier":"https://endorser.ch/entity/other"}}}"#
+            world.mock.publishOffer(claim: claim, to: Self.taker)
+            #expect(try await agent.runPoll("offers_to_starred").new == 1)
+            let message = try #require(try messages(world).first)
+            #expect(message.deepLink == DeepLink.notifications.url && !message.actions.contains("view_project"))
+        }
+    }
+
     @Test(arguments: [PollKind.givesToStarred, .givesToMyProjects], MockDialect.allCases)
     func anEditedGiftToAProjectIsAnnouncedAsEdited(kind: PollKind, dialect: MockDialect) async throws {
         try await World.with(dialect, plans: 1) { world in
