@@ -248,6 +248,20 @@ import Testing
         try await world.expectBalanced(store)
     }
 
+    @Test func onlyAPollThatAnnouncesAClaimIsNamedAsTheOneThatDoes() async throws {
+        let store = try await openWithGifts { $0.disabledPolls = [world.stream.poll] }
+        func named() async throws -> String? { try await rows(world.stream, store)[0].announcedBy }
+        #expect(try await named() == second.poll.rawValue)
+        #expect(try await world.evict(store, .fifo, limit: 0) == 1)
+        #expect(try await named() == nil)
+        try await see(second, store)
+        #expect(try await named() == second.poll.rawValue)
+        try await unstar(store)
+        #expect(try await rows(world.stream, store)[0].reason == .announced)
+        #expect(try await named() == nil)
+        #expect(RowReason.announced.sentence(announcedBy: nil) == "Another poll had the same claim.")
+    }
+
     @Test func whatASinkHasIsNotAnnouncedByAnotherPollAfterAnUnstar() async throws {
         let store = try await openWithGifts()
         // The rows of a notification that is on its way stay in it.
