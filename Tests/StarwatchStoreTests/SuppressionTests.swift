@@ -199,6 +199,16 @@ import Testing
         try await world.expectBalanced(store)
     }
 
+    @Test func whatAnotherPollAnnouncesWaitsFromThenOnAndWasNotFetchedAgain() async throws {
+        let witness = Witness()
+        let store = try await openWithGifts { $0.observer = witness }
+        let later = world.now + .seconds(864_000)
+        _ = try await store.stars.remove(["plan"], of: World.alice, server: World.server, now: later)
+        let row = try await rows(world.stream, store)[0]
+        #expect(row.state == .pending && row.createdAt == later)
+        #expect(witness["refetched"] == 0)
+    }
+
     @Test func anEvictedRowThatIsUnstarredIsAnnouncedByAnotherPollToo() async throws {
         let store = try await openWithGifts()
         #expect(try await world.evict(store, .fifo, limit: 0) == 1)

@@ -9,8 +9,8 @@ extension StoreOutbox {
     /// A tombstone holds the watermark and moves its stream's fetch cursor back, so that the server sends the item
     /// again. Some rows are never evicted:
     /// - claimed rows, although they count;
-    /// - rows below the watermark, which are dead rows under retry: fetching them again would also announce later rows
-    ///   that retention has deleted;
+    /// - rows below the watermark, which are dead rows under retry, or announce what another poll was to announce: fetching
+    ///   them again would also announce later rows that retention has deleted;
     /// - rows that nothing fetches again: of another server, of its former dialect, of an unconfigured poll, or of a
     ///   stream without a bootstrap.
     ///

@@ -60,7 +60,8 @@ extension OutboxRows {
     /// Lets another poll announce each change whose row was to announce it and was suppressed instead: the first one that
     /// only counted it, unless a further row still announces it.
     ///
-    /// Such a row can be acknowledged already, where the server does not learn of it. It is acknowledged again.
+    /// Such a row can be acknowledged already, where the server does not learn of it. It is acknowledged again. It waits from
+    /// now on, because the age of the oldest waiting row raises an alert.
     ///
     /// - Parameters:
     ///   - rows: The suppressed rows.
@@ -72,15 +73,14 @@ extension OutboxRows {
             try db.formerStates.keep(rows: "id = ?3", [copy.id], as: .released, now)
             try db.run(
                 """
-                UPDATE notification_outbox SET state = 'pending', finished_at = NULL, reason = NULL,
+                UPDATE notification_outbox SET state = 'pending', created_at = ?, finished_at = NULL, reason = NULL,
                     acknowledged_at = NULL, ack_request_id = NULL
                 WHERE id = ?
                 """,
-                [copy.id]
+                [now.milliseconds, copy.id]
             )
             ledgers[copy.stream, default: Ledger()].suppressed -= 1
             if copy.isAcknowledged { ledgers[copy.stream, default: Ledger()].acknowledged -= 1 }
-            db.context.record(.refetched, 1)
         }
         for (stream, delta) in ledgers.sorted(by: { $0.key < $1.key }) { try db.ledger.add(delta, to: stream) }
     }
