@@ -237,6 +237,27 @@ import Testing
         try await world.expectBalanced(store)
     }
 
+    /// Its own poll does not fetch it any more.
+    @Test func aTombstoneThatTheServerNoLongerSendsIsAnnouncedByAnotherPoll() async throws {
+        let store = try await openWithGifts()
+        #expect(try await world.evict(store, .fifo, limit: 0) == 1)
+        let walkStart = world.now + .seconds(1)
+        let counts = try await world.commit(store, [], stream: second) {
+            $0.completed = .init(after: nil, through: world.id(9), startedAt: walkStart)
+        }
+        #expect(counts?.superseded == 1)
+        #expect(try await states(store) == [.pending, .cancelled])
+        try await world.expectBalanced(store)
+    }
+
+    @Test func aTombstoneOfAFormerDialectIsAnnouncedByAnotherPoll() async throws {
+        let store = try await openWithGifts()
+        #expect(try await world.evict(store, .fifo, limit: 0) == 1)
+        #expect(try await store.servers.rememberDialect(.canonical, of: World.server, now: world.now))
+        #expect(try await states(store) == [.pending, .cancelled])
+        try await world.expectBalanced(store)
+    }
+
     @Test func aPollThatIsSwitchedOffAnnouncesNothingInAnothersPlace() async throws {
         let store = try await openWithGifts()
         _ = try await store.stars.setOptedOut(

@@ -216,10 +216,12 @@ struct PageInsertion {
         // Usually there are none.
         guard try db.outbox.tombstoneFloor(stream) != nil else { return 0 }
         try db.formerStates.keep(rows: condition, arguments, as: .cancelled, page.now)
-        return try db.changed(
-            "UPDATE notification_outbox SET state = ?1, finished_at = ?2 WHERE \(condition)",
+        let ended: [Int64] = try db.values(
+            "UPDATE notification_outbox SET state = ?1, finished_at = ?2 WHERE \(condition) RETURNING id",
             [OutboxState.cancelled.rawValue, page.now.milliseconds] + arguments
         )
+        try db.outbox.passOn(ended, page.now)
+        return ended.count
     }
 
     /// Raises the cursor as far as the page and the oldest tombstone allow.

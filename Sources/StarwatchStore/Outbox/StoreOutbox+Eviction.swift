@@ -81,15 +81,16 @@ extension OutboxRows {
     /// watermark forever.
     func cancelTombstones(of stream: Int64, _ now: Timestamp) throws {
         try db.formerStates.keep(rows: "state = 'evicted' AND stream_id = ?3", [stream], as: .cancelled, now)
-        let cancelled = try db.changed(
+        let cancelled: [Int64] = try db.values(
             """
             UPDATE notification_outbox SET state = 'cancelled', finished_at = ?
-            WHERE state = 'evicted' AND stream_id = ?
+            WHERE state = 'evicted' AND stream_id = ? RETURNING id
             """,
             [now.milliseconds, stream]
         )
-        try db.ledger.add(cancelled, as: \.cancelled, to: stream)
-        db.context.record(.cancelled, cancelled)
+        try db.ledger.add(cancelled.count, as: \.cancelled, to: stream)
+        db.context.record(.cancelled, cancelled.count)
+        try passOn(cancelled, now)
     }
 
     /// The number of pending and claimed rows of an account. One count per state, because the index answers that at once.

@@ -224,8 +224,7 @@ struct StarRows {
             ended += found
         }
         db.context.record(.suppressed, total)
-        guard !ended.isEmpty else { return }
-        try db.outbox.passOn(ended, now, to: wish(of: account))
+        try db.outbox.passOn(ended, now)
     }
 
     /// Whether the account's stars are no list of texts.
