@@ -439,6 +439,7 @@ struct CycleRun {
                     generation: state.generation,
                     interests: snapshot.interests,
                     top: walk.settled,
+                    cycle: cycle.success(of: stream, state),
                     now: cycle.clock.now
                 )
             }

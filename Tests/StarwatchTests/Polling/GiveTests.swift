@@ -17,10 +17,11 @@ import Testing
     private func start(
         _ world: World,
         _ kinds: [PollKind],
+        dependencies: AgentDependencies = AgentDependencies(),
         _ change: (inout AgentOptions) -> Void = { _ in }
     ) async throws -> Agent {
         try world.folder.write(World.ethrKey, to: "key")
-        return try await world.agent { options in
+        return try await world.agent(dependencies: dependencies) { options in
             if world.mock.options.dialect == .endorser {
                 options.auth.kind = .didKey
                 options.auth.keyFile = world.folder.path("key")
@@ -169,6 +170,26 @@ import Testing
             world.clock.advance(by: .seconds(7200))
             #expect(try await agent.runPoll(poll).outcome == "unchanged")
             world.clock.advance(by: .seconds(7200))
+            world.mock.setPlanCatalogue([MockPlan(id: "garden", name: "Garden", issuerDID: world.did.rawValue)])
+            #expect(try await agent.runPoll(poll).new == 0)
+            world.clock.advance(by: .seconds(900))
+            let gives = world.mock.publishGives(count: 1, to: Self.taker, by: Self.giver)
+            #expect(try await agent.runPoll(poll).new == 1)
+            #expect(try world.announced == gives)
+        }
+    }
+
+    @Test(arguments: MockDialect.allCases)
+    func aKillBeforeTheEndOfTheFirstCycleMakesNoOldGiftsNews(dialect: MockDialect) async throws {
+        try await World.with(dialect, plans: 0) { world in
+            let (fault, poll) = (StoreFault(), "gives_to_my_projects")
+            world.mock.setPlanCatalogue([MockPlan(id: "garden", name: "Garden", issuerDID: Self.taker)])
+            world.mock.publishGives(count: 3, to: Self.taker, by: Self.giver)
+            world.clock.advance(by: .seconds(900))
+            var agent = try await start(world, [.givesToMyProjects], dependencies: fault.dependencies)
+            fault.fail(.finishCycle)
+            #expect(try await agent.runPoll(poll).outcome == "bootstrapped")
+            agent = try await start(world, [.givesToMyProjects])
             world.mock.setPlanCatalogue([MockPlan(id: "garden", name: "Garden", issuerDID: world.did.rawValue)])
             #expect(try await agent.runPoll(poll).new == 0)
             world.clock.advance(by: .seconds(900))
