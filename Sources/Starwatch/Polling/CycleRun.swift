@@ -38,8 +38,8 @@ struct CycleRun {
         let kind: PollKind
         /// The account's own plans, for polls that name them.
         var own: [String] = []
-        /// The time since the machine's start at which those were asked for.
-        var askedBoottime = Duration.zero
+        /// The time since the machine's start at which those were asked for; `nil` for other polls.
+        var askedBoottime: Duration?
         /// The plans of the walk, in parts that fit into a request; empty for polls that name none.
         var chunks: [PlanChunk] = []
 
@@ -306,21 +306,9 @@ struct CycleRun {
         do throws(PageRejection) {
             let madeAt = answer.madeAt(newest: page.greatest)
             let plan = try walk.receive(page, askedAt: madeAt, readSince: answer.readSince, isLast: isLate)
-            let seen = seen(by: answer)
-            cycle.memory.move { $0.receive(readSince: seen) }
+            cycle.memory.receive(answer, plansAsked: plans.askedBoottime)
             return plan
         } catch { throw .page(error) }
-    }
-
-    /// The server's time up to which an answer can show every change that the poll is about; `nil` if it is unknown.
-    private func seen(by answer: PageAnswer) -> Timestamp? {
-        // Without a `Date` the server's time is the last one, and what has passed since.
-        let page = answer.readSince ?? cycle.memory.serverTime(at: answer.askedBoottime)
-        guard cycle.poll.kind.namedPlans == .own, let asked = cycle.memory.serverTime(at: plans.askedBoottime) else {
-            return page
-        }
-        // The answer is not about plans that became the account's after its plans were asked for.
-        return page.map { min($0, asked) }
     }
 
     // MARK: - Storing
