@@ -213,7 +213,7 @@ import Testing
             world.clock.advance(by: .seconds(900))
 
             // The request for the projects that the account issued is answered, and the next one waits.
-            world.mock.script(.delay(.zero), .status(503), at: .plans)
+            world.mock.script(.delay(.zero), .status(500), at: .plans)
             world.clock.setMode(.waiting)
             async let report = agent.runPoll(poll)
             await world.clock.sleepers(atLeast: 1)
