@@ -384,6 +384,7 @@ struct CycleRun {
         // Changes stored by bootstrapping are not news.
         result.new += place.isBootstrap ? 0 : counts.inserted + counts.reopened
         result.refetched += counts.refetched
+        result.passedOn += counts.passedOn
         result.suppressed += counts.suppressed + counts.settled
         if !walk.isComplete, let top = walk.top { cycle.memory.move { $0.interrupt(at: top) } }
         guard let moved = counts.fetchCursor, moved != place.cursor else { return }

@@ -52,7 +52,7 @@ struct PageInsertion {
         db.context.record(.refetched, counts.refetched)
         delta.cancelled -= counts.reopened + counts.settledCancelled
         if let completed = page.completed, !counts.outOfRoom {
-            counts.superseded = try supersede(completed)
+            try supersede(completed)
             delta.cancelled += counts.superseded
             db.context.record(.cancelled, counts.superseded)
         }
@@ -208,20 +208,19 @@ struct PageInsertion {
         )
     }
 
-    private func supersede(_ walk: PageCommit.CompletedWalk) throws -> Int {
+    private mutating func supersede(_ walk: PageCommit.CompletedWalk) throws {
         let condition = "state = 'evicted' AND stream_id = ?3 AND jwt_id > ?4 AND jwt_id <= ?5 AND finished_at < ?6"
         let arguments: SQLArguments = [
             stream, walk.after?.rawValue ?? "", walk.through.rawValue, walk.startedAt.milliseconds,
         ]
         // Usually there are none.
-        guard try db.outbox.tombstoneFloor(stream) != nil else { return 0 }
+        guard try db.outbox.tombstoneFloor(stream) != nil else { return }
         try db.formerStates.keep(rows: condition, arguments, as: .cancelled, page.now)
         let ended: [Int64] = try db.values(
             "UPDATE notification_outbox SET state = ?1, finished_at = ?2 WHERE \(condition) RETURNING id",
             [OutboxState.cancelled.rawValue, page.now.milliseconds] + arguments
         )
-        try db.outbox.passOn(ended, page.now)
-        return ended.count
+        (counts.superseded, counts.passedOn) = (ended.count, try db.outbox.passOn(ended, page.now))
     }
 
     /// Raises the cursor as far as the page and the oldest tombstone allow.

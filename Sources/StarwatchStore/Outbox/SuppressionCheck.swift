@@ -64,11 +64,13 @@ extension OutboxRows {
     /// now on, because the age of the oldest waiting row raises an alert.
     ///
     /// - Parameter rows: The ended rows, all of one account.
-    func passOn(_ rows: [Int64], _ now: Timestamp) throws {
+    /// - Returns: The number of changes that another poll announces now.
+    @discardableResult
+    func passOn(_ rows: [Int64], _ now: Timestamp) throws -> Int {
         let copies = try rows.isEmpty ? [] : copies(of: rows)
-        guard let account = copies.first?.key.account else { return }
+        guard let account = copies.first?.key.account else { return 0 }
         let isWanted = try db.stars.wish(of: account)
-        var ledgers: [Int64: Ledger] = [:]
+        var (passed, ledgers): (Int, [Int64: Ledger]) = (0, [:])
         for copy in copies where isWanted(copy.key.poll, copy.change) {
             guard try !isAnnounced(copy.change.id, besides: copy.stream) else { continue }
             try db.formerStates.keep(rows: "id = ?3", [copy.id], as: .released, now)
@@ -80,10 +82,12 @@ extension OutboxRows {
                 """,
                 [now.milliseconds, copy.id]
             )
+            passed += 1
             ledgers[copy.stream, default: Ledger()].suppressed -= 1
             if copy.isAcknowledged { ledgers[copy.stream, default: Ledger()].acknowledged -= 1 }
         }
         for (stream, delta) in ledgers.sorted(by: { $0.key < $1.key }) { try db.ledger.add(delta, to: stream) }
+        return passed
     }
 
     /// A row that another poll announces, or did.
