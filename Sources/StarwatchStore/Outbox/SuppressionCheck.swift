@@ -104,7 +104,7 @@ extension OutboxRows {
     private func copies(of rows: [Int64]) throws -> [Copy] {
         try db.all(
             """
-            SELECT p.id, p.stream_id, t.account, t.server, t.poll, p.jwt_id, p.plan_id, p.name, p.is_offer, p.is_edition,
+            SELECT DISTINCT p.id, p.stream_id, t.account, t.server, t.poll, p.jwt_id, p.plan_id, p.name, p.is_offer, p.is_edition,
                 CASE WHEN p.acknowledged_at IS NULL THEN 0 ELSE 1 END AS is_acknowledged
             FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
             JOIN streams t ON t.account = s.account AND t.server = s.server AND t.id <> s.id
@@ -112,7 +112,7 @@ extension OutboxRows {
             WHERE o.id IN (SELECT value FROM json_each(?))
                 AND (\(Schema.isActive) OR EXISTS (SELECT 1 FROM accounts a WHERE a.account = s.account))
                 AND +p.state = 'suppressed' AND p.reason = '\(RowReason.announced.rawValue)'
-            GROUP BY p.id ORDER BY p.id
+            ORDER BY p.id
             """,
             [jsonArray(rows)]
         ) { row in
