@@ -59,7 +59,7 @@ import Testing
 
         polls:                           # at most 16; names: a-z, 0-9 and _
           starred_projects:
-            kind: starred_projects       # what it asks for, such as offers_to_me or gives_to_me
+            kind: starred_projects       # what it asks for: changes, offers or gifts
             enabled: true                # false: it does not run, and resumes where it was
             schedule: "*/15 * * * *"     # cron, five fields, in quotes
             timezone: UTC                # of the schedule; an IANA name

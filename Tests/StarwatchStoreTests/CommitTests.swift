@@ -212,6 +212,29 @@ import Testing
         #expect(state.watermark == nil)
     }
 
+    @Test func whatABootstrapHasSeenIsStoredWithIt() async throws {
+        let store = try await world.open()
+        let generation = try await store.identity.active().generation
+        var cycle = CycleRecord(
+            stream: world.stream,
+            runID: "run",
+            startedAt: nil,
+            finishedAt: world.now,
+            outcome: nil
+        )
+        (cycle.successAt, cycle.seenUntil) = (world.now, world.id(5).timestamp)
+        let isFinished = try await store.polls.finishBootstrap(
+            world.stream,
+            generation: generation,
+            top: nil,
+            cycle: cycle,
+            now: world.now
+        )
+        #expect(isFinished)
+        let state = try await store.polls.state(world.stream, maxUndelivered: 1)
+        #expect(state.bootstrapped && state.lastSuccess == world.now && state.seenUntil == world.id(5).timestamp)
+    }
+
     @Test func bootstrapSurvivesAPowerLoss() async throws {
         let store = try await world.open()
         let generation = try await store.identity.active().generation

@@ -164,10 +164,11 @@ import Testing
     }
 
     /// Opens a store with gifts to a starred plan, which the other poll also sees as gifts to the person.
-    private func openWithGifts() async throws -> Store {
-        let store = try await world.open {
-            $0.polls.insert(second.poll)
-            $0.pollsOfKind = [.givesToStarred: [second.poll], .givesToMe: [world.stream.poll]]
+    private func openWithGifts(_ change: (inout StoreOptions) -> Void = { _ in }) async throws -> Store {
+        let store = try await world.open { options in
+            options.polls.insert(second.poll)
+            options.pollsOfKind = [.givesToStarred: [second.poll], .givesToMe: [world.stream.poll]]
+            change(&options)
         }
         _ = try await store.stars.set(["plan"], of: World.alice, server: World.server, now: world.now)
         try await see(second, store)
@@ -198,11 +199,62 @@ import Testing
         try await world.expectBalanced(store)
     }
 
+    @Test func whatAnotherPollAnnouncesWaitsFromThenOnAndWasNotFetchedAgain() async throws {
+        let witness = Witness()
+        let store = try await openWithGifts { $0.observer = witness }
+        let later = world.now + .seconds(864_000)
+        _ = try await store.stars.remove(["plan"], of: World.alice, server: World.server, now: later)
+        let row = try await rows(world.stream, store)[0]
+        #expect(row.state == .pending && row.createdAt == later)
+        #expect(witness["refetched"] == 0)
+    }
+
     @Test func anEvictedRowThatIsUnstarredIsAnnouncedByAnotherPollToo() async throws {
         let store = try await openWithGifts()
         #expect(try await world.evict(store, .fifo, limit: 0) == 1)
         try await unstar(store)
         #expect(try await states(store) == [.pending, .suppressed])
+        try await world.expectBalanced(store)
+    }
+
+    @Test func aCopyOfAnEvictedAndAPendingRowIsAnnouncedOnceAndCountedOnce() async throws {
+        let third = StreamKey(account: World.alice, server: World.server, poll: PollName("third")!)
+        let store = try await world.open {
+            $0.polls.formUnion([second.poll, third.poll])
+            $0.pollsOfKind = [.givesToStarred: [second.poll, third.poll], .givesToMe: [world.stream.poll]]
+        }
+        _ = try await store.stars.set(["plan"], of: World.alice, server: World.server, now: world.now)
+        try await see(second, store)
+        #expect(try await world.evict(store, .fifo, limit: 0) == 1)
+        for stream in [third, world.stream] {
+            try await world.commit(store, [world.change(1)], stream: stream) { $0.overlapping = both + [third.poll] }
+        }
+        #expect(try await states(store) == [.suppressed, .evicted])
+        #expect(try await rows(third, store).map(\.state) == [.pending])
+        try await unstar(store)
+        #expect(try await states(store) == [.pending, .suppressed])
+        #expect(try await store.status.ledger(world.stream).suppressed == 0)
+        try await world.expectBalanced(store)
+    }
+
+    /// Its own poll does not fetch it any more.
+    @Test func aTombstoneThatTheServerNoLongerSendsIsAnnouncedByAnotherPoll() async throws {
+        let store = try await openWithGifts()
+        #expect(try await world.evict(store, .fifo, limit: 0) == 1)
+        let walkStart = world.now + .seconds(1)
+        let counts = try await world.commit(store, [], stream: second) {
+            $0.completed = .init(after: nil, through: world.id(9), startedAt: walkStart)
+        }
+        #expect(counts?.superseded == 1 && counts?.passedOn == 1)
+        #expect(try await states(store) == [.pending, .cancelled])
+        try await world.expectBalanced(store)
+    }
+
+    @Test func aTombstoneOfAFormerDialectIsAnnouncedByAnotherPoll() async throws {
+        let store = try await openWithGifts()
+        #expect(try await world.evict(store, .fifo, limit: 0) == 1)
+        #expect(try await store.servers.rememberDialect(.canonical, of: World.server, now: world.now))
+        #expect(try await states(store) == [.pending, .cancelled])
         try await world.expectBalanced(store)
     }
 
@@ -218,6 +270,27 @@ import Testing
         try await unstar(store)
         #expect(try await states(store) == [.suppressed, .suppressed])
         try await world.expectBalanced(store)
+    }
+
+    @Test func aPollThatIsDisabledAnnouncesNothingInAnothersPlace() async throws {
+        let store = try await openWithGifts { $0.disabledPolls = [world.stream.poll] }
+        try await unstar(store)
+        #expect(try await states(store) == [.suppressed, .suppressed])
+        try await world.expectBalanced(store)
+    }
+
+    @Test func onlyAPollThatAnnouncesAClaimIsNamedAsTheOneThatDoes() async throws {
+        let store = try await openWithGifts { $0.disabledPolls = [world.stream.poll] }
+        func named() async throws -> String? { try await rows(world.stream, store)[0].announcedBy }
+        #expect(try await named() == second.poll.rawValue)
+        #expect(try await world.evict(store, .fifo, limit: 0) == 1)
+        #expect(try await named() == nil)
+        try await see(second, store)
+        #expect(try await named() == second.poll.rawValue)
+        try await unstar(store)
+        #expect(try await rows(world.stream, store)[0].reason == .announced)
+        #expect(try await named() == nil)
+        #expect(RowReason.announced.sentence(announcedBy: nil) == "Another poll had the same claim.")
     }
 
     @Test func whatASinkHasIsNotAnnouncedByAnotherPollAfterAnUnstar() async throws {

@@ -38,8 +38,8 @@ struct CycleRun {
         let kind: PollKind
         /// The account's own plans, for polls that name them.
         var own: [String] = []
-        /// The time since the machine's start at which those were asked for.
-        var askedBoottime = Duration.zero
+        /// The time since the machine's start at which those were asked for; `nil` for other polls.
+        var askedBoottime: Duration?
         /// The plans of the walk, in parts that fit into a request; empty for polls that name none.
         var chunks: [PlanChunk] = []
 
@@ -132,7 +132,8 @@ struct CycleRun {
             validation: cycle.poll.options.validation
         )
         let author = cycle.shared.announcesOwn ? nil : stream.account
-        (source.decoder.context, source.decoder.latest) = (PageContext(author: author), nil)
+        let asked = cycle.poll.kind.namesPlanInClaim ? Set(snapshot.stars) : nil
+        (source.decoder.context, source.decoder.latest) = (PageContext(author: author, plans: asked), nil)
         if cycle.poll.kind.namedPlans == .own {
             // The answers move the horizon, so it must be known before.
             _ = cycle.horizon(of: stream, state)
@@ -173,7 +174,7 @@ struct CycleRun {
             let end = place.lowerEnd(of: cycle.poll.kind, state, in: source.dialect, seenUntil: seen)
             if end == nil { first = probed }
         }
-        source.decoder.context = PageContext(author: author, cursor: cursor)
+        source.decoder.context = PageContext(author: author, cursor: cursor, plans: asked)
         source.decoder.latest = cursor?.timestamp
         return true
     }
@@ -258,7 +259,7 @@ struct CycleRun {
             } else if let parts {
                 answer = try source.take(parts[step.chunk])
             } else if chunk == nil, cycle.poll.kind.namedPlans != nil {
-                answer = .ofNoPlans(askedAt: cycle.clock.now, at: plans.askedBoottime)
+                answer = .ofNoPlans(askedAt: cycle.clock.now, at: cycle.time.boottime)
             } else {
                 answer = try await source.request(step.query, for: chunk)
             }
@@ -305,9 +306,7 @@ struct CycleRun {
         do throws(PageRejection) {
             let madeAt = answer.madeAt(newest: page.greatest)
             let plan = try walk.receive(page, askedAt: madeAt, readSince: answer.readSince, isLast: isLate)
-            // Without a `Date` the server's time is the last one, and what has passed since.
-            let readSince = answer.readSince ?? cycle.memory.serverTime(at: answer.askedBoottime)
-            cycle.memory.move { $0.receive(readSince: readSince) }
+            cycle.memory.receive(answer, plansAsked: plans.askedBoottime)
             return plan
         } catch { throw .page(error) }
     }
@@ -385,6 +384,7 @@ struct CycleRun {
         // Changes stored by bootstrapping are not news.
         result.new += place.isBootstrap ? 0 : counts.inserted + counts.reopened
         result.refetched += counts.refetched
+        result.passedOn += counts.passedOn
         result.suppressed += counts.suppressed + counts.settled
         if !walk.isComplete, let top = walk.top { cycle.memory.move { $0.interrupt(at: top) } }
         guard let moved = counts.fetchCursor, moved != place.cursor else { return }
@@ -428,6 +428,7 @@ struct CycleRun {
                     generation: state.generation,
                     interests: snapshot.interests,
                     top: walk.settled,
+                    cycle: cycle.success(of: stream, state),
                     now: cycle.clock.now
                 )
             }

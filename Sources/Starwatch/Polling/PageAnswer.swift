@@ -66,7 +66,7 @@ struct PageAnswer: Sendable {
 
     /// The page about no plans, for which no request is sent.
     ///
-    /// - Parameter boottime: The time since the machine's start at which the plans were asked for.
+    /// - Parameter boottime: The time since the machine's start, now.
     static func ofNoPlans(askedAt: Timestamp, at boottime: Duration) -> PageAnswer {
         PageAnswer(
             page: .success(.none),

@@ -28,9 +28,11 @@ extension PollCycle {
         package var suppressed = 0
         /// Number of evicted changes that were fetched again.
         package var refetched = 0
+        /// Number of evicted changes that the server sends no more, and another poll announces.
+        package var passedOn = 0
         package var hasSucceeded: Bool { outcome == .changed || outcome == .unchanged || outcome == .bootstrapped }
         /// `true` if there is something to deliver.
-        package var hasStored: Bool { new + refetched > 0 }
+        package var hasStored: Bool { new + refetched + passedOn > 0 }
         /// `true` if the fetch cursor moved, so the watermark can possibly follow.
         package var cursorMoved = false
         /// `true` if a page was rejected for its items or its bytes, so that setting one item aside can help.

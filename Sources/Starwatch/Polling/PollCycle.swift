@@ -251,6 +251,16 @@ package final class PollCycle: Sendable {
         }
     }
 
+    /// The success of a stream's walk that has seen every page, with how far the stream was seen then.
+    func success(of stream: StreamKey, _ state: PollState) -> CycleRecord {
+        var horizon = horizon(of: stream, state)
+        horizon.complete()
+        let now = time.now
+        var record = CycleRecord(stream: stream, runID: runID, startedAt: nil, finishedAt: now, outcome: nil)
+        (record.successAt, record.seenUntil) = (now, horizon.time)
+        return record
+    }
+
     /// Reads the state that the cycle needs. If the outbox exceeds its limit, for example after the limit was lowered,
     /// rows are evicted first.
     func readState(_ stream: StreamKey) async throws(StoreError) -> PollState {

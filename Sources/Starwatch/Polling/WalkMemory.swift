@@ -67,6 +67,20 @@ final class WalkMemory: Sendable {
         }
     }
 
+    /// Takes the page of an answer into the horizon of the present stream.
+    ///
+    /// - Parameter plansAsked: The time since the machine's start at which the cycle asked for the plans that the page is about;
+    ///   `nil` if it asked for none.
+    func receive(_ answer: PageAnswer, plansAsked: Duration?) {
+        move { horizon in
+            // Without a `Date` the server's time is the last one, and what has passed since.
+            var seen = answer.readSince ?? horizon.serverTime(at: answer.askedBoottime)
+            // The page is not about plans that became the account's after that.
+            if let plansAsked, let asked = horizon.serverTime(at: plansAsked) { seen = seen.map { min($0, asked) } }
+            horizon.receive(readSince: seen)
+        }
+    }
+
     /// The server's time up to which the stream was seen; `nil` if it is unknown, or if no cycle has asked for it yet.
     func seenUntil(of stream: StreamKey) -> Timestamp? {
         known.withLock { $0.horizon.flatMap { $0.stream == stream ? $0.value.time : nil } }

@@ -16,6 +16,7 @@ enum AgentDatabase {
         var store = StoreOptions(options.storage)
         store.polls = Set(options.polls.map(\.name))
         store.pollsOfKind = Dictionary(grouping: options.polls, by: \.kind).mapValues { Set($0.map(\.name)) }
+        store.disabledPolls = Set(options.polls.filter { !$0.isEnabled }.map(\.name))
         store.optionalSinks = Set(options.delivery.sinks.filter { !$0.isRequired }.map(\.name))
         store.observer = StoreReporter(
             metrics: log.metrics,

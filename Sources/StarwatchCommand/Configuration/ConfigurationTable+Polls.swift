@@ -5,7 +5,7 @@ extension ConfigurationTable {
     static var polls: Entry<AgentOptions> {
         Entry(named: "polls", \.polls, "at most \(maximumParts); names: a-z, 0-9 and _") {
             let stale = "degraded after it; null: longest gap between runs + 1h, at least 4h"
-            Entry("kind", \.kind, as: .choice(isLong: true), "what it asks for, such as offers_to_me or gives_to_me")
+            Entry("kind", \.kind, as: .choice(isLong: true), "what it asks for: changes, offers or gifts")
             Entry("enabled", \.isEnabled, as: .flag, "false: it does not run, and resumes where it was")
             Entry("schedule", \.schedule, as: .text(ValueRules.schedule), "cron, five fields, in quotes")
             Entry("timezone", \.timezone, as: .text(ValueRules.timezone), "of the schedule; an IANA name")

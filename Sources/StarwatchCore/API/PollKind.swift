@@ -53,6 +53,9 @@ public enum PollKind: String, Sendable, CaseIterable, Codable {
         }
     }
 
+    /// Whether only the claims of the poll's items name their plans.
+    package var namesPlanInClaim: Bool { self == .offersToStarred }
+
     /// Whether the poll asks for nothing while the identity has no stars.
     public var needsStars: Bool { namedPlans == .starred }
 

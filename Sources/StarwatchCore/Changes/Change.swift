@@ -7,20 +7,10 @@ public struct Change: Sendable, Hashable, Codable {
     public let name: String?
     /// Whether ``plan`` is the handle of an offer or a gift for which the server names no plan.
     public let isOffer: Bool
-    /// Whether this is an edition of an earlier offer or gift to a plan. Without a plan, ``plan`` tells it.
+    /// Whether this is an edition of an offer or a gift that the poll has seen before.
     public let isEdition: Bool
     /// The time of the change by the server's clock, from the identifier.
     public var changedAt: Timestamp { id.timestamp }
-
-    /// Whether this is an edition of an earlier offer or gift.
-    public var isEditedOffer: Bool { isEdition || isOffer && Self.isEdition(id, of: plan) }
-
-    /// Whether an offer or a gift is an edition of an earlier one: its handle ends with another identifier, that of the
-    /// first edition. A handle without an identifier does not tell.
-    static func isEdition(_ id: JWTID, of handle: String) -> Bool {
-        guard let last = handle.split(separator: "/").last, let first = JWTID(String(last)) else { return false }
-        return first.kind == id.kind && first != id
-    }
 
     public init(id: JWTID, plan: String, name: String?, isOffer: Bool = false, isEdition: Bool = false) {
         (self.id, self.plan, self.name) = (id, plan, name)

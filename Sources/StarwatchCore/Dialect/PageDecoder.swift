@@ -29,7 +29,7 @@ public struct PageDecoder: Sendable {
     /// The latest allowed time of an identifier; `nil` for any. An identifier of the far future would move the cursor
     /// there, and later polls would find nothing.
     public var latest: Timestamp?
-    /// The account and the cursor, for what is read beside the changes.
+    /// The account, the cursor and the plans, for what is read beside the changes.
     public var context: PageContext
 
     public init(
@@ -100,7 +100,7 @@ public struct PageDecoder: Sendable {
             strict: validation == .strict,
             mustBeSummary: dialect == .canonical && kind == .starredProjects,
             title: kind.titleKey,
-            namesPlanInClaim: kind == .offersToStarred,
+            namesPlanInClaim: kind.namesPlanInClaim,
             context: context
         )
         do throws(PageRejection) { return .success(try page(PageWire(value, rules))) } catch { return .failure(error) }
@@ -169,7 +169,7 @@ public struct PageDecoder: Sendable {
                             plan: handle,
                             name: item.plan.name.flatMap(Self.shortened),
                             isOffer: item.isOffer,
-                            isEdition: item.ownHandle.map { Change.isEdition(id, of: $0) } ?? false
+                            isEdition: item.ownHandle.map { context.isEdition(id, of: $0) } ?? false
                         ),
                         details: item.plan.details,
                         claimedChanges: item.claimedChanges,

@@ -55,7 +55,7 @@ struct ItemWire {
     var plan = PlanWire()
     /// Whether the handle is that of an offer or a gift.
     var isOffer = false
-    /// The own handle of an offer or a gift to a plan; `nil` if it cannot be read.
+    /// The own handle of an offer or a gift; `nil` if it cannot be read.
     var ownHandle: String?
     /// The differences from the former claim that the server sent along; `nil` if it sent none, or one that says
     /// nothing.
@@ -84,9 +84,11 @@ struct ItemWire {
             } else if value[.jwtId] != nil {
                 plan.id = fields.read(.jwtId, required: true) { $0.text }
                 var fulfilled = fields.read(.fulfillsPlanHandleId) { $0.line }.flatMap(Self.storable)
-                if fulfilled == nil, rules.namesPlanInClaim { fulfilled = Self.plan(ofClaim: value[.fullClaim]) }
+                if fulfilled == nil, rules.namesPlanInClaim {
+                    fulfilled = Self.plan(ofClaim: value[.fullClaim]).flatMap { rules.context.asks(for: $0) ? $0 : nil }
+                }
                 isOffer = fulfilled == nil
-                if !isOffer { ownHandle = value[.handleId]?.line.flatMap(Self.storable) }
+                ownHandle = value[.handleId]?.line.flatMap(Self.storable)
                 plan.handle = fulfilled ?? offerHandle(&fields)
                 plan.name = fields.read(.planName) { $0.line }
                 if plan.name == nil, let title = rules.title { plan.name = fields.read(title) { $0.line } }
@@ -181,15 +183,18 @@ public struct PageContext: Sendable {
     /// The account's DID; `nil` if no item is compared with it.
     let author: String?
     /// The cursor from which the cycle began; `nil` if no former claim is read.
-    let cursor: String?
+    let cursor: JWTID?
+    /// The plans that the poll asks for; `nil` if the plans of claims are not compared with them.
+    let plans: Set<String>?
 
     /// - Parameters:
     ///   - author: The account whose own claims are marked by ``FetchedChange/isOwn``; `nil` marks none.
     ///   - cursor: The cursor from which the cycle began. Former claims after it are in ``FetchedChange/previous``; `nil`
     ///     reads none.
-    public init(author: DID? = nil, cursor: JWTID? = nil) {
+    ///   - plans: The plans that the poll asks for. The claim of an offer counts only if it is for one of these; `nil` for any.
+    public init(author: DID? = nil, cursor: JWTID? = nil, plans: Set<String>? = nil) {
         self.author = author?.rawValue
-        self.cursor = cursor?.rawValue
+        (self.cursor, self.plans) = (cursor, plans)
     }
 
     /// Whether the account made an item's claim. Servers compare DIDs byte for byte. A hidden issuer is nobody's.
@@ -203,12 +208,26 @@ public struct PageContext: Sendable {
         return issuer.withUTF8 { $0.elementsEqual(author.utf8) } ?? false
     }
 
+    /// Whether the poll can have asked for a plan. Anybody writes a claim, also for one that nobody has starred.
+    func asks(for plan: String) -> Bool { plans?.contains(plan) ?? true }
+
     /// The identifier of the claim before a change, if it came after the cursor.
     func previous(_ claim: JSONValue?) -> JWTID? {
         guard let cursor, let id = claim?[.jwtId],
-            id.withUTF8({ cursor.utf8.lexicographicallyPrecedes($0) }) == true
+            id.withUTF8({ cursor.rawValue.utf8.lexicographicallyPrecedes($0) }) == true
         else { return nil }
         return id.text.flatMap { JWTID($0) }
+    }
+
+    /// Whether an offer or a gift is an edition of one from before the cycle. Its handle ends with the identifier of its first
+    /// edition; a handle without one does not tell.
+    ///
+    /// The server keeps only the last edition. If the first one came after the cursor, no cycle has seen any.
+    func isEdition(_ id: JWTID, of handle: String) -> Bool {
+        guard let cursor, let last = handle.split(separator: "/").last, let first = JWTID(String(last)) else {
+            return false
+        }
+        return first.kind == id.kind && first != id && cursor.precedes(first) == false
     }
 
     private static func present(_ value: JSONValue?) -> JSONValue? { value.flatMap { $0.isNull ? nil : $0 } }

@@ -104,7 +104,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         (title, body) = wording.text(
             count: changes.count,
             name: changes.first.flatMap(name),
-            isEdited: changes.first?.isEditedOffer == true,
+            isEdited: changes.first?.isEdition == true,
             part: part
         )
         locale = messages.locale.description
@@ -117,7 +117,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
                 name: name(change),
                 changedAt: change.changedAt.iso8601,
                 changed: context.fields[change.id],
-                edited: change.isEditedOffer ? true : nil
+                edited: change.isEdition ? true : nil
             )
         }
         let hasProject = changes.first?.isOffer == false

@@ -83,14 +83,14 @@ package enum RowReason: String, Sendable, Codable, CaseIterable {
     /// One sentence for a person.
     ///
     /// - Parameters:
-    ///   - poll: The poll that has the same claim; `nil` if its row is gone.
+    ///   - poll: The poll that announces the same claim; `nil` if none does any more.
     ///   - actor: The operator who discarded it; `nil` if it is not known.
     package func sentence(announcedBy poll: String? = nil, discardedBy actor: String? = nil) -> String {
         switch self {
         case .unreadable: "A stored value of it does not open, so it cannot be delivered."
         case .discarded: "It was discarded\(actor.map { " by \($0)" } ?? "")."
         case .own: "Your own claim; set delivery.announce_own: true to be told."
-        case .announced: "\(poll.map { "Poll \($0)" } ?? "Another poll") announces the same claim."
+        case .announced: poll.map { "Poll \($0) announces the same claim." } ?? "Another poll had the same claim."
         case .unstarred: "Its project was unstarred before it was delivered (starwatch stars)."
         case .optedOut: "The account opted out before it was delivered (starwatch identity opt-out)."
         }

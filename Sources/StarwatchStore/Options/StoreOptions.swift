@@ -34,6 +34,8 @@ package struct StoreOptions: Sendable {
     /// The configured polls of each kind. Opting out of a kind suppresses the rows of its polls, and unstarring a plan those
     /// of polls that name the starred plans.
     package var pollsOfKind: [PollKind: Set<PollName>] = [:]
+    /// The configured polls that do not run, so that they announce nothing in another's place.
+    package var disabledPolls: Set<PollName> = []
     /// The polls of kind `starred_projects`. `settings` mirrors their watermark.
     package var starredPolls: Set<PollName> {
         get { pollsOfKind[.starredProjects] ?? [] }

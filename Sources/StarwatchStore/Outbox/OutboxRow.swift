@@ -30,7 +30,7 @@ package struct OutboxRow: Sendable, Hashable, Identifiable {
     package var heldUntil: Timestamp?
     /// The fields that changed since the plan was last seen; `nil` if no earlier state is known, and in lists.
     package var changedFields: FieldChanges?
-    /// The poll that announced the same claim; `nil` for another reason, or if that row is gone.
+    /// The poll that announces the same claim; `nil` for another reason, or if no row announces it any more.
     package var announcedBy: String?
 }
 
@@ -119,12 +119,23 @@ extension OutboxRow {
         CASE o.reason WHEN '\(RowReason.discarded.rawValue)' THEN o.discarded_by END AS discarded_by,
         CASE o.reason WHEN '\(RowReason.announced.rawValue)' THEN
             (SELECT t.poll FROM streams t CROSS JOIN notification_outbox p ON p.stream_id = t.id AND p.jwt_id = o.jwt_id
-            WHERE t.account = s.account AND t.server = s.server AND t.id <> s.id
-                AND coalesce(p.reason, '') <> '\(RowReason.announced.rawValue)'
-            ORDER BY p.origin = 'bootstrap', p.state = 'suppressed', p.id LIMIT 1) END AS announced_by,
+            WHERE t.account = s.account AND t.server = s.server AND t.id <> s.id AND \(announces)
+            ORDER BY p.id LIMIT 1) END AS announced_by,
         (SELECT group_concat(d.sink) \(held)) AS held_by,
         (SELECT min(coalesce(c.next_attempt_at, d.next_attempt_at)) \(held)) AS held_until
         """
+
+    /// The condition of a row `p` that announces its change, as ``OutboxState/announces(isDecided:)`` decides it.
+    private static let announces = """
+        (+p.state IN (\(announcing(isDecided: false))) OR (+p.state IN (\(announcing(isDecided: true)))
+            AND (p.notification_id IS NOT NULL OR p.reason IS NOT NULL)))
+        """
+
+    private static func announcing(isDecided: Bool) -> String {
+        OutboxState.allCases.filter { $0.announces(isDecided: isDecided) }.map { "'\($0.rawValue)'" }.joined(
+            separator: ", "
+        )
+    }
 
     /// The held deliveries of a row.
     private static let held = """

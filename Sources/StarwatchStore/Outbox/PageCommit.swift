@@ -117,6 +117,8 @@ package struct PageCommitCounts: Sendable, Hashable {
     package internal(set) var reopened = 0
     /// The number of settled tombstones, see ``PageCommit/CompletedWalk``.
     package internal(set) var superseded = 0
+    /// The number of those that another poll announces now.
+    package internal(set) var passedOn = 0
     /// The rejected items that were not known in the quarantine, in the order of the page.
     package internal(set) var quarantined: [RefusedItem] = []
     /// The last processed item; `nil` if there was none.

@@ -52,7 +52,7 @@ struct PageInsertion {
         db.context.record(.refetched, counts.refetched)
         delta.cancelled -= counts.reopened + counts.settledCancelled
         if let completed = page.completed, !counts.outOfRoom {
-            counts.superseded = try supersede(completed)
+            try supersede(completed)
             delta.cancelled += counts.superseded
             db.context.record(.cancelled, counts.superseded)
         }
@@ -157,7 +157,8 @@ struct PageInsertion {
         let change = fetched.change
         let row = try db.row(
             """
-            SELECT state = 'evicted' AS is_tombstone, \(Schema.isOpenAgain) AS is_cancelled FROM notification_outbox WHERE stream_id = ? AND jwt_id = ?
+            SELECT state = 'evicted' AS is_tombstone, \(Schema.isOpenAgain) AS is_cancelled FROM notification_outbox
+            WHERE stream_id = ? AND jwt_id = ?
             """,
             [stream, change.id.rawValue]
         )
@@ -188,34 +189,38 @@ struct PageInsertion {
         try db.formerStates.keep(rows: "stream_id = ?3 AND jwt_id = ?4", [stream, id.rawValue], as: step, page.now)
     }
 
+    /// Makes a row pending again. Whether it is an edition stays as it was: the eviction has moved the cursor back, which the
+    /// page compared it with.
     private func reopen(_ change: Change, name: String?) throws {
         let (account, place) = (db.key(page.stream.account), db.outbox.place(stream, change.id))
         try db.run(
             """
             UPDATE notification_outbox SET state = 'pending', finished_at = NULL, plan_id = ?, name = ?, is_offer = ?,
-                is_edition = ?, run_id = ?, fetch_id = ?, reason = NULL, created_at = CASE state WHEN 'cancelled' THEN ? ELSE created_at END
+                run_id = ?, fetch_id = ?, reason = NULL,
+                created_at = CASE state WHEN 'cancelled' THEN ? ELSE created_at END
             WHERE stream_id = ? AND jwt_id = ?
             """,
             [
                 try db.sealed(change.plan, .outboxPlan, of: account, row: place),
-                try db.sealed(name, .outboxName, of: account, row: place), change.isOffer, change.isEdition, page.runID,
-                fetch, page.now.milliseconds, stream, change.id.rawValue,
+                try db.sealed(name, .outboxName, of: account, row: place), change.isOffer, page.runID, fetch,
+                page.now.milliseconds, stream, change.id.rawValue,
             ]
         )
     }
 
-    private func supersede(_ walk: PageCommit.CompletedWalk) throws -> Int {
+    private mutating func supersede(_ walk: PageCommit.CompletedWalk) throws {
         let condition = "state = 'evicted' AND stream_id = ?3 AND jwt_id > ?4 AND jwt_id <= ?5 AND finished_at < ?6"
         let arguments: SQLArguments = [
             stream, walk.after?.rawValue ?? "", walk.through.rawValue, walk.startedAt.milliseconds,
         ]
         // Usually there are none.
-        guard try db.outbox.tombstoneFloor(stream) != nil else { return 0 }
+        guard try db.outbox.tombstoneFloor(stream) != nil else { return }
         try db.formerStates.keep(rows: condition, arguments, as: .cancelled, page.now)
-        return try db.changed(
-            "UPDATE notification_outbox SET state = ?1, finished_at = ?2 WHERE \(condition)",
+        let ended: [Int64] = try db.values(
+            "UPDATE notification_outbox SET state = ?1, finished_at = ?2 WHERE \(condition) RETURNING id",
             [OutboxState.cancelled.rawValue, page.now.milliseconds] + arguments
         )
+        (counts.superseded, counts.passedOn) = (ended.count, try db.outbox.passOn(ended, page.now))
     }
 
     /// Raises the cursor as far as the page and the oldest tombstone allow.

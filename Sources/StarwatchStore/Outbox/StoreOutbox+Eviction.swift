@@ -9,8 +9,8 @@ extension StoreOutbox {
     /// A tombstone holds the watermark and moves its stream's fetch cursor back, so that the server sends the item
     /// again. Some rows are never evicted:
     /// - claimed rows, although they count;
-    /// - rows below the watermark, which are dead rows under retry: fetching them again would also announce later rows
-    ///   that retention has deleted;
+    /// - rows below the watermark, which are dead rows under retry, or announce what another poll was to announce: fetching
+    ///   them again would also announce later rows that retention has deleted;
     /// - rows that nothing fetches again: of another server, of its former dialect, of an unconfigured poll, or of a
     ///   stream without a bootstrap.
     ///
@@ -81,15 +81,16 @@ extension OutboxRows {
     /// watermark forever.
     func cancelTombstones(of stream: Int64, _ now: Timestamp) throws {
         try db.formerStates.keep(rows: "state = 'evicted' AND stream_id = ?3", [stream], as: .cancelled, now)
-        let cancelled = try db.changed(
+        let cancelled: [Int64] = try db.values(
             """
             UPDATE notification_outbox SET state = 'cancelled', finished_at = ?
-            WHERE state = 'evicted' AND stream_id = ?
+            WHERE state = 'evicted' AND stream_id = ? RETURNING id
             """,
             [now.milliseconds, stream]
         )
-        try db.ledger.add(cancelled, as: \.cancelled, to: stream)
-        db.context.record(.cancelled, cancelled)
+        try db.ledger.add(cancelled.count, as: \.cancelled, to: stream)
+        db.context.record(.cancelled, cancelled.count)
+        try passOn(cancelled, now)
     }
 
     /// The number of pending and claimed rows of an account. One count per state, because the index answers that at once.

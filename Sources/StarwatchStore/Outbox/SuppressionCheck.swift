@@ -57,68 +57,74 @@ extension OutboxRows {
         )
     }
 
-    /// Lets another poll announce each change whose row was to announce it and was suppressed instead: the first one that
-    /// only counted it, unless a further row still announces it.
+    /// Lets another poll announce each change whose row was to announce it and ended without: the first one that only counted
+    /// it, unless a further row still announces it.
     ///
-    /// Such a row can be acknowledged already, where the server does not learn of it. It is acknowledged again.
+    /// Such a row can be acknowledged already, where the server does not learn of it. It is acknowledged again. It waits from
+    /// now on, because the age of the oldest waiting row raises an alert.
     ///
-    /// - Parameters:
-    ///   - rows: The suppressed rows.
-    ///   - isWanted: Whether the account wants a change from a poll.
-    func passOn(_ rows: [Int64], _ now: Timestamp, to isWanted: (PollName, Change) -> Bool) throws {
-        var ledgers: [Int64: Ledger] = [:]
-        for copy in try copies(of: rows) where isWanted(copy.poll, copy.change) {
+    /// - Parameter rows: The ended rows, all of one account.
+    /// - Returns: The number of changes that another poll announces now.
+    @discardableResult
+    func passOn(_ rows: [Int64], _ now: Timestamp) throws -> Int {
+        let copies = try rows.isEmpty ? [] : copies(of: rows)
+        guard let account = copies.first?.key.account else { return 0 }
+        let isWanted = try db.stars.wish(of: account)
+        var (passed, ledgers): (Int, [Int64: Ledger]) = (0, [:])
+        for copy in copies where isWanted(copy.key.poll, copy.change) {
             guard try !isAnnounced(copy.change.id, besides: copy.stream) else { continue }
             try db.formerStates.keep(rows: "id = ?3", [copy.id], as: .released, now)
             try db.run(
                 """
-                UPDATE notification_outbox SET state = 'pending', finished_at = NULL, reason = NULL,
+                UPDATE notification_outbox SET state = 'pending', created_at = ?, finished_at = NULL, reason = NULL,
                     acknowledged_at = NULL, ack_request_id = NULL
                 WHERE id = ?
                 """,
-                [copy.id]
+                [now.milliseconds, copy.id]
             )
+            passed += 1
             ledgers[copy.stream, default: Ledger()].suppressed -= 1
             if copy.isAcknowledged { ledgers[copy.stream, default: Ledger()].acknowledged -= 1 }
-            db.context.record(.refetched, 1)
         }
         for (stream, delta) in ledgers.sorted(by: { $0.key < $1.key }) { try db.ledger.add(delta, to: stream) }
+        return passed
     }
 
     /// A row that another poll announces, or did.
     private struct Copy {
         let id: Int64
         let stream: Int64
-        let poll: PollName
+        let key: StreamKey
         let change: Change
         let isAcknowledged: Bool
     }
 
-    /// The rows of the same changes that were not announced because of `rows`, the first one first.
+    /// The rows of the same changes that were not announced because of `rows`, the first one first. Each comes once, also
+    /// if two of `rows` have its change. An account that is gone has none, because nothing would deliver it; a paused one has.
     private func copies(of rows: [Int64]) throws -> [Copy] {
         try db.all(
             """
-            SELECT p.id, p.stream_id, t.poll, p.jwt_id, p.plan_id, p.name, p.is_offer, p.is_edition,
+            SELECT DISTINCT p.id, p.stream_id, t.account, t.server, t.poll, p.jwt_id, p.plan_id, p.name, p.is_offer, p.is_edition,
                 CASE WHEN p.acknowledged_at IS NULL THEN 0 ELSE 1 END AS is_acknowledged
             FROM notification_outbox o JOIN streams s ON s.id = o.stream_id
             JOIN streams t ON t.account = s.account AND t.server = s.server AND t.id <> s.id
             CROSS JOIN notification_outbox p ON p.stream_id = t.id AND p.jwt_id = o.jwt_id
             WHERE o.id IN (SELECT value FROM json_each(?))
+                AND (\(Schema.isActive) OR EXISTS (SELECT 1 FROM accounts a WHERE a.account = s.account))
                 AND +p.state = 'suppressed' AND p.reason = '\(RowReason.announced.rawValue)'
             ORDER BY p.id
             """,
             [jsonArray(rows)]
-        ) { row -> Copy? in
+        ) { row in
             let stream: Int64 = try row["stream_id"]
-            guard let poll = PollName(try row["poll"] as String) else { return nil }
             return Copy(
                 id: try row["id"],
                 stream: stream,
-                poll: poll,
+                key: try visibleStream(row),
                 change: try visibleChange(row, of: stream),
                 isAcknowledged: try row["is_acknowledged"]
             )
-        }.compactMap(\.self)
+        }
     }
 
     /// Whether a row of another poll of the same account and server announces a change.

@@ -47,6 +47,7 @@ package struct StorePolls: Sendable {
     /// - Parameters:
     ///   - interests: The account's interests at the beginning of the bootstrap; `nil` skips the check.
     ///   - top: The largest identifier found; `nil` if there was none.
+    ///   - cycle: What is known of the cycle, so that a kill before its own end loses nothing that the poll has seen.
     /// - Returns: `false` if the identity, its interests or the server's dialect changed since `generation` was read.
     ///   Then nothing was written.
     package func finishBootstrap(
@@ -54,6 +55,7 @@ package struct StorePolls: Sendable {
         generation: Int,
         interests: Interests? = nil,
         top: JWTID?,
+        cycle: CycleRecord? = nil,
         now: Timestamp
     ) async throws(StoreError) -> Bool {
         try await store.perform { store throws(StoreError) in
@@ -71,6 +73,7 @@ package struct StorePolls: Sendable {
                     [now.milliseconds, top?.rawValue, id]
                 )
                 if let top { _ = try db.watermark(of: stream).swap(expected: nil, new: top, now) }
+                if let cycle { try db.streams.finish(cycle, of: id) }
                 return true
             }
             // The log is only safe from a power loss after it has moved into the database.

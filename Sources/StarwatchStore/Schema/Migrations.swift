@@ -279,7 +279,7 @@ enum Migrations {
 
         """ + Tables.keysOfAccounts
 
-    /// Whether an offer or a gift to a plan is a later edition.
+    /// Whether the poll has seen an earlier edition of an offer or a gift.
     private static let editions = """
         ALTER TABLE notification_outbox ADD COLUMN is_edition INTEGER NOT NULL DEFAULT 0 CHECK (is_edition IN (0, 1));
 

@@ -56,8 +56,8 @@ extension StarRows {
         ).map { (try $0["starredPlanHandleIds"], try $0["notificationPreferences"]) }
     }
 
-    /// Tells whether an account wants a change from a poll: the poll is configured and not switched off, and if it asks for
-    /// starred plans, the change is of one. The plan of some offers is not known.
+    /// Tells whether an account wants a change from a poll: the poll is configured, runs and is not opted out from, and
+    /// if it asks for starred plans, the change is of one. The plan of some offers is not known.
     func wish(of account: DID) throws -> (PollName, Change) -> Bool {
         let row = try interests(of: account)
         let preferences = row?.preferences ?? "{}"
@@ -65,10 +65,10 @@ extension StarRows {
         // As in a cycle: the active identity wants all polls.
         let wanted = try db.identity.isSignedIn(account) ? nil : WantedPolls.read(preferences)
         let stars = try decoded(row?.stars, of: account).map(Set.init)
-        let polls = db.context.options.pollsOfKind
+        let (polls, disabled) = (db.context.options.pollsOfKind, db.context.options.disabledPolls)
         return { poll, change in
             guard let kind = polls.first(where: { $0.value.contains(poll) })?.key, !off.contains(kind),
-                wanted?.contains(poll) ?? true
+                !disabled.contains(poll), wanted?.contains(poll) ?? true
             else { return false }
             return !kind.needsStars || change.isOffer || stars?.contains(change.plan) ?? true
         }

@@ -186,8 +186,7 @@ struct StarRows {
                 [db.key(account), plan.map { db.vault.lookup($0, as: "plan") }]
             )
         }
-        // Gifts and offers to a plan that is no longer starred are no news either. Some offers do not say to which plan they
-        // are.
+        // Gifts and offers to a plan that is no longer starred are no news either. An offer can lack its plan, and stays.
         let kinds = plan == nil ? [kind] : PollKind.allCases.filter(\.needsStars)
         let polls = kinds.reduce(into: Set<PollName>()) { $0.formUnion(db.context.options.pollsOfKind[$1] ?? []) }
         try suppress(plan: plan, of: account, now) { $0.map(polls.contains) ?? false }
@@ -224,8 +223,7 @@ struct StarRows {
             ended += found
         }
         db.context.record(.suppressed, total)
-        guard !ended.isEmpty else { return }
-        try db.outbox.passOn(ended, now, to: wish(of: account))
+        try db.outbox.passOn(ended, now)
     }
 
     /// Whether the account's stars are no list of texts.

@@ -7,13 +7,19 @@ import Testing
     private static let me = DID("did:ethr:0x00000000000000000000000000000000000000Aa")!
 
     /// A page as the endorser server writes it, which sends `hitLimit` only when it is true.
-    private func page(_ items: [String], of kind: PollKind, _ validation: Validation = .strict) throws -> Page {
+    private func page(
+        _ items: [String],
+        of kind: PollKind,
+        _ validation: Validation = .strict,
+        cursor: JWTID? = JWTID(Self.ids[1]),
+        plans: Set<String>? = nil
+    ) throws -> Page {
         try PageDecoder(
             dialect: .endorser,
             kind: kind,
             validation: validation,
             quarantine: false,
-            context: PageContext(author: Self.me)
+            context: PageContext(author: Self.me, cursor: cursor, plans: plans)
         ).decode(Array(#"{"data":[\#(items.joined(separator: ","))]}"#.utf8))
     }
 
@@ -61,9 +67,20 @@ import Testing
             """#
         let fetched = try #require(try page([offer(claim: claim)], of: .offersToStarred).changes.first)
         #expect(fetched.change.plan == "https://endorser.ch/entity/P" && !fetched.change.isOffer)
-        #expect(fetched.change.isEditedOffer && fetched.change.name == nil && fetched.isOwn)
+        #expect(fetched.change.isEdition && fetched.change.name == nil && fetched.isOwn)
         // Another report says in its own field whether an offer is for a plan.
         #expect(try page([offer(claim: claim)], of: .offersToMe).changes.map(\.change.isOffer) == [true])
+    }
+
+    @Test func anOfferWhoseClaimNamesAProjectThatWasNotAskedForKeepsItsOwnHandle() throws {
+        let claim = #"{"itemOffered":{"isPartOf":{"identifier":"https://endorser.ch/entity/P"}}}"#
+        func change(_ plans: Set<String>) throws -> Change? {
+            try page([offer(claim: claim)], of: .offersToStarred, plans: plans).changes.first?.change
+        }
+        let other = try change(["https://endorser.ch/entity/Q"])
+        #expect(other?.plan == "https://endorser.ch/entity/\(Self.ids[1])" && other?.isOffer == true)
+        let asked = try change(["https://endorser.ch/entity/P", "https://endorser.ch/entity/Q"])
+        #expect(asked?.plan == "https://endorser.ch/entity/P" && asked?.isOffer == false)
     }
 
     @Test(
@@ -81,7 +98,7 @@ import Testing
             let page = try page([offer(claim: claim)], of: .offersToStarred, validation)
             let change = try #require(page.changes.first?.change)
             #expect(change.plan == "https://endorser.ch/entity/\(Self.ids[1])" && change.isOffer)
-            #expect(change.isEditedOffer && change.name == nil)
+            #expect(change.isEdition && change.name == nil)
         }
     }
 
@@ -89,8 +106,28 @@ import Testing
         let first = give(Self.ids[1], plan: "p")
         let edition = give(Self.ids[0], plan: "p").replacing("entity/\(Self.ids[0])", with: "entity/\(Self.ids[1])")
         let changes = try page([edition, first], of: .givesToStarred).changes.map(\.change)
-        #expect(changes.map(\.isEditedOffer) == [true, false])
+        #expect(changes.map(\.isEdition) == [true, false])
         #expect(changes.map(\.plan) == ["p", "p"] && changes.allSatisfy { !$0.isOffer })
+    }
+
+    @Test(arguments: [PollKind.givesToMe, .givesToStarred], ["p", nil])
+    func whatWasEditedBeforeAnyCycleSawItIsNew(kind: PollKind, plan: String?) throws {
+        let edition = give(Self.ids[0], plan: plan).replacing("entity/\(Self.ids[0])", with: "entity/\(Self.ids[1])")
+        func isEdition(after cursor: String?) throws -> [Bool] {
+            try page([edition], of: kind, cursor: cursor.flatMap { JWTID($0) }).changes.map(\.change.isEdition)
+        }
+        #expect(try isEdition(after: nil) == [false])
+        #expect(try isEdition(after: "01ARZ3NDEKTSV4RRFFQ69G5FAT") == [false])
+        for cursor in Self.ids { #expect(try isEdition(after: cursor) == [true]) }
+    }
+
+    @Test func aHandleWithoutAnIdentifierDoesNotTellOfAnEdition() throws {
+        for handle in ["gift_1", "https://example.org/x", "1704067200_abc123_def45678"] {
+            let item = give(Self.ids[0], plan: "p")
+                .replacing("https://endorser.ch/entity/\(Self.ids[0])", with: handle)
+            let last = JWTID(Self.ids[0])
+            #expect(try page([item], of: .givesToStarred, cursor: last).changes.map(\.change.isEdition) == [false])
+        }
     }
 
     @Test(arguments: [("description", #"{"a":"b"}"#), ("fulfillsPlanHandleId", "7"), ("fullClaim", "[[[[[[[]]]]]]]")])

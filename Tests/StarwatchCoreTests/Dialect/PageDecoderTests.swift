@@ -113,7 +113,6 @@ import Testing
         let id = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
         let page = try decode(#"{"data":[{"jwtId":"\#(id)",\#(fields)}]}"#, .endorser)
         #expect(page.changes.map(\.change) == [Change(id: JWTID(id)!, plan: id, name: nil, isOffer: true)])
-        #expect(!page.changes[0].change.isEditedOffer)
     }
 
     @Test func theCursorPassesRejectedItemsWithAValidIdentifier() throws {

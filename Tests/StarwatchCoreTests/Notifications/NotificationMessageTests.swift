@@ -47,8 +47,7 @@ import Testing
     @Test(arguments: [false, true])
     func anOfferWithoutAPlanHasNoProjectLinkAndSaysWhetherItWasEdited(isEdited: Bool) throws {
         let id = JWTID.floor(.ulid, at: Timestamp(seconds: 1_767_225_600))
-        let first = isEdited ? "01JWMCKG0022HDXJ4G4Q61XV37" : id.rawValue
-        let offer = Change(id: id, plan: "https://endorser.ch/entity/\(first)", name: "2 hours", isOffer: true)
+        let offer = Change(id: id, plan: "offer", name: "2 hours", isOffer: true, isEdition: isEdited)
         let message = NotificationMessage(
             id: "ntf_1",
             runID: "run_1",
@@ -63,13 +62,6 @@ import Testing
         #expect(message.title == (isEdited ? "Offer Edited" : "New Offer"))
         #expect(message.body == (isEdited ? "An offer to you was edited: 2 hours" : "You have a new offer: 2 hours"))
         #expect(message.changes[0].edited == (isEdited ? true : nil))
-    }
-
-    @Test func aHandleWithoutAnIdentifierDoesNotTellOfAnEdition() {
-        let id = JWTID.floor(.ulid, at: Timestamp(seconds: 1_767_225_600))
-        for handle in ["offer_1", "https://example.org/x", "1704067200_abc123_def45678"] {
-            #expect(!Change(id: id, plan: handle, name: nil, isOffer: true).isEditedOffer)
-        }
     }
 
     @Test func severalAreCounted() throws {

@@ -113,7 +113,8 @@ enum Sample {
             id: JWTID.floor(.ulid, at: Timestamp(seconds: 1_767_000_000 + sequence)),
             plan: isEdited ? "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37" : "p/1",
             name: name,
-            isOffer: isEdited
+            isOffer: isEdited,
+            isEdition: isEdited
         )
         let message = NotificationMessage(
             id: "ntf_\(sequence)",

@@ -17,10 +17,11 @@ import Testing
     private func start(
         _ world: World,
         _ kinds: [PollKind],
+        dependencies: AgentDependencies = AgentDependencies(),
         _ change: (inout AgentOptions) -> Void = { _ in }
     ) async throws -> Agent {
         try world.folder.write(World.ethrKey, to: "key")
-        return try await world.agent { options in
+        return try await world.agent(dependencies: dependencies) { options in
             if world.mock.options.dialect == .endorser {
                 options.auth.kind = .didKey
                 options.auth.keyFile = world.folder.path("key")
@@ -179,6 +180,57 @@ import Testing
     }
 
     @Test(arguments: MockDialect.allCases)
+    func aKillBeforeTheEndOfTheFirstCycleMakesNoOldGiftsNews(dialect: MockDialect) async throws {
+        try await World.with(dialect, plans: 0) { world in
+            let (fault, poll) = (StoreFault(), "gives_to_my_projects")
+            world.mock.setPlanCatalogue([MockPlan(id: "garden", name: "Garden", issuerDID: Self.taker)])
+            world.mock.publishGives(count: 3, to: Self.taker, by: Self.giver)
+            world.clock.advance(by: .seconds(900))
+            var agent = try await start(world, [.givesToMyProjects], dependencies: fault.dependencies)
+            fault.fail(.finishCycle)
+            #expect(try await agent.runPoll(poll).outcome == "bootstrapped")
+            agent = try await start(world, [.givesToMyProjects])
+            world.mock.setPlanCatalogue([MockPlan(id: "garden", name: "Garden", issuerDID: world.did.rawValue)])
+            #expect(try await agent.runPoll(poll).new == 0)
+            world.clock.advance(by: .seconds(900))
+            let gives = world.mock.publishGives(count: 1, to: Self.taker, by: Self.giver)
+            #expect(try await agent.runPoll(poll).new == 1)
+            #expect(try world.announced == gives)
+        }
+    }
+
+    @Test(arguments: MockDialect.allCases)
+    func giftsToAProjectThatBecameTheAccountsDuringACycleAreNews(dialect: MockDialect) async throws {
+        try await World.with(dialect, plans: 0) { world in
+            func plan(_ id: String) -> MockPlan {
+                MockPlan(id: id, name: id, issuerDID: world.did.rawValue, agentDID: Self.taker)
+            }
+            world.mock.setPlanCatalogue([plan("garden")])
+            world.mock.publishGives(count: 1, to: Self.taker, by: Self.giver)
+            let agent = try await start(world, [.givesToMyProjects])
+            let poll = "gives_to_my_projects"
+            #expect(try await agent.runPoll(poll).outcome == "bootstrapped")
+            world.clock.advance(by: .seconds(900))
+
+            // The request for the projects that the account issued is answered, and the next one waits.
+            world.mock.script(.delay(.zero), .status(500), at: .plans)
+            world.clock.setMode(.waiting)
+            async let report = agent.runPoll(poll)
+            await world.clock.sleepers(atLeast: 1)
+            world.clock.advance(by: .seconds(1))
+            world.mock.setPlanCatalogue([plan("garden"), plan("barn")])
+            let gives = world.mock.publishGives(count: 2, to: Self.taker, by: Self.giver)
+            world.clock.setMode(.jumping)
+            world.clock.advance(by: .seconds(30))
+            #expect(try await report.new == 1)
+
+            world.clock.advance(by: .seconds(900))
+            #expect(try await agent.runPoll(poll).new == 1)
+            #expect(try world.announced.sorted() == gives.sorted())
+        }
+    }
+
+    @Test(arguments: MockDialect.allCases)
     func aGiftThatThreePollsSeeIsAnnouncedOnceAndAnOwnOneNotAtAll(dialect: MockDialect) async throws {
         try await World.with(dialect, plans: 1) { world in
             let kinds: [PollKind] = [.givesToMe, .givesToMyProjects, .givesToStarred]
@@ -292,6 +344,19 @@ import Testing
         }
     }
 
+    @Test(arguments: MockDialect.allCases)
+    func anOfferWhoseClaimNamesAProjectWithoutAStarOpensNone(dialect: MockDialect) async throws {
+        try await World.with(dialect, plans: 1) { world in
+            let agent = try await start(world, [.offersToStarred]) { $0.polls[1].bootstrap = .beginning }
+            let claim =
+                #"{"@type":"Offer","itemOffered":{"isPartOf":{"identifier":"https://endorser.ch/entity/other"}}}"#
+            world.mock.publishOffer(claim: claim, to: Self.taker)
+            #expect(try await agent.runPoll("offers_to_starred").new == 1)
+            let message = try #require(try messages(world).first)
+            #expect(message.deepLink == DeepLink.notifications.url && !message.actions.contains("view_project"))
+        }
+    }
+
     @Test(arguments: [PollKind.givesToStarred, .givesToMyProjects], MockDialect.allCases)
     func anEditedGiftToAProjectIsAnnouncedAsEdited(kind: PollKind, dialect: MockDialect) async throws {
         try await World.with(dialect, plans: 1) { world in
@@ -307,6 +372,24 @@ import Testing
             let messages = try messages(world)
             #expect(messages.map(\.title) == ["New Gift", "Gift Edited"])
             #expect(messages.map { $0.changes.first?.edited } == [nil, true])
+        }
+    }
+
+    /// A server updates the row of a gift, so that it shows only the last edition.
+    @Test(arguments: [PollKind.givesToStarred, .givesToMe])
+    func aGiftThatWasEditedBeforeAPollSawItIsNew(kind: PollKind) async throws {
+        try await World.with(.endorser, plans: 1) { world in
+            let agent = try await start(world, [kind])
+            let receiver = kind == .givesToMe ? world.did.rawValue : Self.taker
+            world.mock.publishGive(hasPlan: true, to: receiver)
+            try await agent.runPoll(kind.rawValue)
+            world.clock.advance(by: .seconds(900))
+            let first = JWTID.floor(.ulid, at: world.clock.now)
+            world.clock.advance(by: .seconds(60))
+            let handle = "https://endorser.ch/entity/\(first.rawValue)"
+            world.mock.publishGive(handleID: handle, hasPlan: kind != .givesToMe, to: receiver)
+            try await agent.runPoll(kind.rawValue)
+            #expect(try messages(world).map(\.title) == ["New Gift"])
         }
     }
 
