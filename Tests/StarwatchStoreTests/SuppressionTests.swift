@@ -199,6 +199,21 @@ import Testing
         try await world.expectBalanced(store)
     }
 
+    @Test func ofTwoPollsThatCountedItOneAnnouncesIt() async throws {
+        let third = StreamKey(account: World.alice, server: World.server, poll: PollName("third")!)
+        let store = try await openWithGifts { options in
+            options.polls.insert(third.poll)
+            options.pollsOfKind[.givesToMyProjects] = [third.poll]
+        }
+        let all = both + [third.poll]
+        try await world.commit(store, [world.change(1)], stream: third) { $0.overlapping = all }
+        #expect(try await rows(third, store)[0].state == .suppressed)
+        try await unstar(store)
+        #expect(try await states(store) == [.pending, .suppressed])
+        #expect(try await rows(third, store)[0].state == .suppressed)
+        try await world.expectBalanced(store)
+    }
+
     @Test func whatAnotherPollAnnouncesWaitsFromThenOnAndWasNotFetchedAgain() async throws {
         let witness = Witness()
         let store = try await openWithGifts { $0.observer = witness }
