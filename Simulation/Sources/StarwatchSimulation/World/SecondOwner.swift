@@ -1,4 +1,5 @@
 import StarwatchCore
+import StarwatchPolling
 import StarwatchStore
 import StarwatchTransport
 
@@ -51,8 +52,16 @@ final class SecondOwner {
     /// A row of these accounts that was added or changed since the claim; `nil` if none was.
     func changedRow() -> String? { rows?.changed() }
 
-    func end(releasing: Bool, at now: Timestamp) async {
-        if releasing { _ = try? await store.accounts.release(leases.map { LeaseEnd($0, next: now) }) }
+    /// - Parameter limits: Those of the agents; `nil` releases nothing.
+    func end(releasing limits: GateLimits?, at now: Timestamp) async {
+        if let limits {
+            // As every visit, it leaves behind the requests that an interrupted one can have sent.
+            let gate = Gate(server: "other", limits: limits, store: store)
+            for lease in leases {
+                await gate.endVisit(of: lease.account, isInterrupted: !lease.wasReleased, now: now)
+            }
+            _ = try? await store.accounts.release(leases.map { LeaseEnd($0, next: now) })
+        }
         await store.close()
     }
 }

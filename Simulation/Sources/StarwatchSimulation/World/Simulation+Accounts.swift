@@ -1,5 +1,6 @@
 import Starwatch
 import StarwatchCore
+import StarwatchPolling
 import StarwatchStore
 
 /// The events of an agent that serves many accounts.
@@ -175,6 +176,7 @@ extension Simulation {
         }
         // Otherwise its leases end by themselves, as after a crash.
         let releases = faults.number(.takeover, 0...1) == 0 && !process.isDead
-        await faults.pause { await other.end(releasing: releases, at: clock.now) }
+        let limits = GateLimits(requestsPerMinute: settings.requestsPerMinute, windows: .perAccount)
+        await faults.pause { await other.end(releasing: releases ? limits : nil, at: clock.now) }
     }
 }
