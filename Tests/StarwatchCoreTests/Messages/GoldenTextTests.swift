@@ -154,14 +154,14 @@ import Testing
     )
     func aSingleOneIsNamedAndAnEditionSaysSo(kind: PollKind, expected: [String]) throws {
         let id = JWTID.floor(.ulid, at: Timestamp(seconds: 1_767_225_600))
-        let texts = try [id.rawValue, "01JWMCKG0022HDXJ4G4Q61XV37"].flatMap { handle in
-            let plan = "https://endorser.ch/entity/\(handle)"
+        let plan = "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37"
+        let texts = try [false, true].flatMap { isEdition in
             let message = NotificationMessage(
                 id: "ntf_1",
                 runID: "run_1",
                 poll: try #require(PollName("poll")),
                 kind: kind,
-                changes: [Change(id: id, plan: plan, name: "Garden", isOffer: true)],
+                changes: [Change(id: id, plan: plan, name: "Garden", isOffer: true, isEdition: isEdition)],
                 context: NotificationContext(largestGroup: 5),
                 createdAt: Timestamp(seconds: 1_767_225_600)
             )
