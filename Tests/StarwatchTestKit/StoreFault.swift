@@ -4,6 +4,8 @@ import Synchronization
 /// Fails accesses of some kinds before anything is done.
 package final class StoreFault: Sendable {
     private let failing = Mutex<[StoreOperation: StoreError]>([:])
+    /// The operation before which nothing fails; `nil` for none.
+    private let awaited = Mutex<StoreOperation?>(nil)
 
     package init() {}
 
@@ -12,7 +14,17 @@ package final class StoreFault: Sendable {
         failing.withLock { $0 = Dictionary(uniqueKeysWithValues: operations.map { ($0, error) }) }
     }
 
+    /// These fail once `first` has begun.
+    package func fail(_ operations: StoreOperation..., after first: StoreOperation) {
+        awaited.withLock { $0 = first }
+        failing.withLock { $0 = Dictionary(uniqueKeysWithValues: operations.map { ($0, .busy) }) }
+    }
+
     package func interrupt(_ operation: StoreOperation, _ moment: StoreMoment) throws(StoreError) {
-        if moment == .begun, let error = failing.withLock({ $0[operation] }) { throw error }
+        let isEarly = awaited.withLock { awaited in
+            if awaited == operation { awaited = nil }
+            return awaited != nil
+        }
+        if !isEarly, moment == .begun, let error = failing.withLock({ $0[operation] }) { throw error }
     }
 }

@@ -187,7 +187,7 @@ import Testing
             world.mock.publishGives(count: 3, to: Self.taker, by: Self.giver)
             world.clock.advance(by: .seconds(900))
             var agent = try await start(world, [.givesToMyProjects], dependencies: fault.dependencies)
-            fault.fail(.finishCycle)
+            fault.fail(.finishCycle, after: .bootstrap)
             _ = try await agent.runPoll(poll)
             agent = try await start(world, [.givesToMyProjects])
             world.mock.setPlanCatalogue([MockPlan(id: "garden", name: "Garden", issuerDID: world.did.rawValue)])
