@@ -282,18 +282,8 @@ import Testing
         #expect(try await claim(store).isEmpty)
         #expect(try await !store.accounts.release(lease, next: now, attempted: nil, succeeded: nil))
         let later = try await claimOne(store)
-        #expect(later.epoch > lease.epoch && later.generation > lease.generation && !later.wasReleased)
+        #expect(later.epoch > lease.epoch && later.generation > lease.generation && later.wasReleased)
         #expect(try await store.accounts.renew([later], until: until, for: LeaseTerm(from: .zero)) == [later])
-    }
-
-    /// The server counts the requests of both, and the visit of another process does not know of the removal.
-    @Test(arguments: [(89, false), (91, true)])
-    func anAccountThatReturnsSoonCountsTheRequestsOfAVisitFromBefore(_ seconds: Int, _ isReleased: Bool) async throws {
-        let store = try await store()
-        _ = try await store.accounts.remove(World.alice, now: world.now - .seconds(seconds))
-        let now = world.now
-        _ = try await store.accounts.add([AccountDraft(did: World.alice)], server: World.server, now: now) { _ in now }
-        #expect(try await claimOne(store).wasReleased == isReleased)
     }
 
     // MARK: - Writes

@@ -199,6 +199,20 @@ import Testing
         try await world.expectBalanced(store)
     }
 
+    @Test func whatAnotherPollIsStillToAnnounceIsKept() async throws {
+        let store = try await openWithGifts()
+        for stream in [second, world.stream] {
+            try await world.commit(store, [world.change(2)], stream: stream) { $0.overlapping = both }
+        }
+        _ = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
+        let policy = RetentionPolicy()
+        #expect(try await store.retention.apply(policy, now: world.now + .days(8)).outbox == 0)
+        #expect(try await rows(world.stream, store).count == 2)
+        #expect(try await world.deliverAll(store) == 2)
+        _ = try await store.retention.apply(policy, now: world.now + .days(8))
+        #expect(try await rows(world.stream, store).count == 1)
+    }
+
     @Test func ofTwoPollsThatCountedItOneAnnouncesIt() async throws {
         let third = StreamKey(account: World.alice, server: World.server, poll: PollName("third")!)
         let store = try await openWithGifts { options in

@@ -128,8 +128,8 @@ package struct OptionWarning: Sendable, Hashable {
     private static func limits(_ options: AgentOptions, _ facts: Facts) -> [OptionWarning] {
         guard options.limits.maxConcurrentPolls > facts.openFiles / 4 else { return [] }
         let message = """
-            is more than a quarter of the \(facts.openFiles) files and connections that this process may have open; \
-            raise that limit (LimitNOFILE in systemd), or lower this one.
+            is more than a quarter of the \(facts.openFiles) files and connections that a program started here may have \
+            open; lower it, or raise that limit for the agent (LimitNOFILE in systemd).
             """
         return [OptionWarning(path: "limits.max_concurrent_polls", message: message)]
     }

@@ -7,7 +7,7 @@ public struct Change: Sendable, Hashable, Codable {
     public let name: String?
     /// Whether ``plan`` is the handle of an offer or a gift for which the server names no plan.
     public let isOffer: Bool
-    /// Whether this is an edition of an offer or a gift that the poll has seen before.
+    /// Whether this is an edition of an offer or a gift that was made before the cursor of the cycle.
     public let isEdition: Bool
     /// The time of the change by the server's clock, from the identifier.
     public var changedAt: Timestamp { id.timestamp }

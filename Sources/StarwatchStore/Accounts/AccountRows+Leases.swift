@@ -17,6 +17,8 @@ extension AccountRows {
         let epoch: Int
         let dueAt: Timestamp
         let isFree: Bool
+        /// Whether no visit has asked the server since the account was added.
+        let isNew: Bool
         let hasRows: Bool
         let wasChanged: Bool
         let stars: String
@@ -82,6 +84,7 @@ extension AccountRows {
         try db.all(
             """
             SELECT due.account, a.generation, due.epoch, due.due_at, CASE WHEN due.owner IS NULL THEN 1 ELSE 0 END AS is_free,
+                CASE WHEN due.last_attempt IS NULL THEN 1 ELSE 0 END AS is_new,
                 CASE WHEN EXISTS (
                     SELECT 1 FROM streams s WHERE s.account = due.account AND (
                         EXISTS (SELECT 1 FROM notification_outbox WHERE stream_id = s.id AND \(Schema.isOpen)
@@ -111,6 +114,7 @@ extension AccountRows {
                 epoch: try row["epoch"],
                 dueAt: try row["due_at"],
                 isFree: try row["is_free"],
+                isNew: try row["is_new"],
                 hasRows: try row["has_rows"],
                 wasChanged: try row["was_changed"],
                 stars: try row["starredPlanHandleIds"],
@@ -126,7 +130,9 @@ extension AccountRows {
         owner: String,
         _ streams: [StreamState]
     ) throws -> AccountClaim {
-        AccountClaim(
+        // A visit from before an account was removed or erased can have outlived that, and nothing counts its requests.
+        let isCounted = due.isFree && !due.isNew
+        return AccountClaim(
             lease: AccountLease(
                 account: did,
                 generation: due.generation,
@@ -141,18 +147,19 @@ extension AccountRows {
                 interests: try db.stars.interests(of: did, due.stars, due.preferences),
                 window: RequestWindow(
                     stored: due.window,
-                    reserved: due.isFree ? AccountLease.requests : 0,
-                    uncounted: due.isFree ? 0 : AccountLease.requests
+                    reserved: isCounted ? AccountLease.requests : 0,
+                    uncounted: isCounted ? 0 : AccountLease.requests
                 )
             ),
             streams: streams
         )
     }
 
-    /// Whether an owner, also one that has ended, has not released an account.
-    func isLeased(_ account: DID) throws -> Bool {
+    /// Whether requests of an account can have gone that its stored window does not count: those of an owner, also one that has
+    /// ended, that has not released it, or of a visit from before it was added.
+    func hasUncounted(_ account: DID) throws -> Bool {
         try db.integer(
-            "SELECT count(*) FROM leases WHERE account = ? AND owner IS NOT NULL",
+            "SELECT count(*) FROM leases WHERE account = ? AND (owner IS NOT NULL OR last_attempt IS NULL)",
             [db.key(account)]
         ) == 1
     }

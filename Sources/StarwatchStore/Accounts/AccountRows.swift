@@ -123,7 +123,6 @@ struct AccountRows {
             try changed(draft.did, dueAt: dueAt, now: now)
             return .changed
         }
-        let removedAt = try known == nil ? nil : db.identity.removedAt(draft.did)
         if known == nil {
             try db.identity.ensureSettings(draft.did, server: server, stars: draft.stars?.firstOfEach, now: now)
         } else {
@@ -139,8 +138,6 @@ struct AccountRows {
         _ = try setSinks(of: draft)
         _ = try setPolls(of: draft, now: now)
         try enter(draft.did, now: now, dueAt: dueAt)
-        // A visit of another process can have outlived the removal. The next claim counts its requests.
-        if let removedAt, now - removedAt < LeaseTerm.length + .seconds(60) { try markVisited(draft.did) }
         return .added
     }
 
@@ -156,11 +153,6 @@ struct AccountRows {
             "INSERT INTO leases (account, due_at, epoch) VALUES (?, ?, ?)",
             [db.key(account), dueAt.milliseconds, number]
         )
-    }
-
-    /// Marks an account as one whose last visit has perhaps not ended.
-    private func markVisited(_ account: DID) throws {
-        try db.run("UPDATE leases SET owner = 'removed' WHERE account = ?", [db.key(account)])
     }
 
     /// - Returns: Whether the draft has stars, and they differ from the stored ones.

@@ -258,7 +258,8 @@ extension StoreAccounts {
         maxUndelivered: Int
     ) {
         let account = claim.lease.account
-        store.memory.permits.hold(claim.lease, for: term)
+        let hasUncounted = claim.account.window.map { $0.uncounted > 0 } ?? false
+        store.memory.permits.hold(claim.lease, for: term, hasUncounted: hasUncounted)
         store.memory.claims.remember(claim.account, of: account)
         for stream in claim.streams {
             store.context.streamIDs[stream.stream] = stream.id

@@ -230,10 +230,7 @@ struct AcknowledgementRows {
                 UNION ALL
                 SELECT * FROM (SELECT id, jwt_id FROM notification_outbox o
                     WHERE state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll' AND stream_id = ?1
-                        AND (coalesce(reason, '') <> '\(RowReason.announced.rawValue)' OR NOT EXISTS (
-                            SELECT 1 FROM streams s JOIN streams t ON t.account = s.account AND t.server = s.server
-                            CROSS JOIN notification_outbox p ON p.stream_id = t.id AND p.jwt_id = o.jwt_id
-                            WHERE s.id = ?1 AND p.state IN ('pending', 'claimed', 'evicted', 'dead')))
+                        AND NOT \(OutboxRows.areCounted(in: "?1"))
                     ORDER BY jwt_id LIMIT ?2))
             ORDER BY jwt_id LIMIT ?2
             """,

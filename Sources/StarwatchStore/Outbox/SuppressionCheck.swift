@@ -32,6 +32,18 @@ struct SuppressionCheck {
 }
 
 extension OutboxRows {
+    /// The condition of rows `o` of a stream that only count what a row of another poll is still to announce.
+    ///
+    /// - Parameter stream: The place of the stream's row id in the statement.
+    static func areCounted(in stream: String) -> String {
+        """
+        (coalesce(o.reason, '') = '\(RowReason.announced.rawValue)' AND EXISTS (
+            SELECT 1 FROM streams s JOIN streams t ON t.account = s.account AND t.server = s.server
+            CROSS JOIN notification_outbox p ON p.stream_id = t.id AND p.jwt_id = o.jwt_id
+            WHERE s.id = \(stream) AND p.state IN ('pending', 'claimed', 'evicted', 'dead')))
+        """
+    }
+
     /// Whether a stream has a row that announces a change.
     func announces(_ change: JWTID, in stream: Int64) throws -> Bool {
         let found = try db.row(
@@ -57,8 +69,8 @@ extension OutboxRows {
         )
     }
 
-    /// Lets another poll announce each change whose row was to announce it and ended without: the first one that only counted
-    /// it, unless a further row still announces it.
+    /// Lets another poll announce what these rows ended without announcing: of each change, the oldest row that was suppressed
+    /// because of it becomes pending, unless a further row announces it.
     ///
     /// Such a row can be acknowledged already, where the server does not learn of it. It is acknowledged again. It waits from
     /// now on, because the age of the oldest waiting row raises an alert.

@@ -9,9 +9,9 @@ extension StorePolls {
 
     /// The request window with which work for an account begins.
     ///
-    /// Only the first call of a visit gets requests that the lease counts, and those of an owner that was interrupted: an operator's
-    /// request before the visit can have counted these. Work without a lease, as for an operator, counts those of an owner that has
-    /// not released the account.
+    /// The first call after a claim gets the requests that the lease counts. Those that can have gone before it are counted once
+    /// for each lease, by whoever asks first: the visit, or an operator's request before it. Work without a lease counts them each
+    /// time.
     package func openRequestWindow(of account: DID) async throws(StoreError) -> RequestWindow {
         if let claimed = store.memory.claims.takeWindow(of: account) {
             _ = store.memory.permits.takeUncounted(of: account)
@@ -19,15 +19,15 @@ extension StorePolls {
         }
         return try await store.perform { store throws(StoreError) in
             let hasLease = store.memory.permits[account] != nil
-            let (stored, isLeased) = try store.direct(.read) { db in
-                (try db.windows.window(of: account), try !hasLease && db.accounts.isLeased(account))
+            let (stored, hasOthers) = try store.direct(.read) { db in
+                (try db.windows.window(of: account), try !hasLease && db.accounts.hasUncounted(account))
             }
             // After the read, which can fail.
-            let isInterrupted = store.memory.permits.takeUncounted(of: account) ?? isLeased
+            let hasUncounted = store.memory.permits.takeUncounted(of: account) ?? hasOthers
             return RequestWindow(
                 stored: stored,
                 reserved: 0,
-                uncounted: isInterrupted ? AccountLease.requests : 0
+                uncounted: hasUncounted ? AccountLease.requests : 0
             )
         }
     }

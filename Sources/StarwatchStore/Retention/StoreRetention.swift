@@ -87,12 +87,13 @@ package struct StoreRetention: Sendable {
             guard let last else { return (nil, 0) }
             let deleted = try db.changed(
                 """
-                DELETE FROM notification_outbox WHERE \(isNext) AND jwt_id <= ?4 AND (
+                DELETE FROM notification_outbox AS o WHERE \(isNext) AND jwt_id <= ?4 AND (
                     (state IN ('acknowledged', 'cancelled') AND finished_at < ?5
                         AND NOT (state = 'acknowledged' AND EXISTS (SELECT 1 FROM deliveries d
-                            WHERE d.notification_id = notification_outbox.notification_id AND d.\(Schema.isLost))))
+                            WHERE d.notification_id = o.notification_id AND d.\(Schema.isLost))))
                     OR (state = 'suppressed' AND finished_at < ?5
-                        AND (acknowledged_at IS NOT NULL OR origin = 'bootstrap' OR finished_at < ?6))
+                        AND (acknowledged_at IS NOT NULL OR origin = 'bootstrap' OR finished_at < ?6)
+                        AND NOT \(OutboxRows.areCounted(in: "?1")))
                     OR (state = 'dead' AND finished_at < ?7))
                 """,
                 [stream, after, guardID, last, ended, history, dead]

@@ -279,7 +279,7 @@ enum Migrations {
 
         """ + Tables.keysOfAccounts
 
-    /// Whether the poll has seen an earlier edition of an offer or a gift.
+    /// Whether an offer or a gift was made before the poll last ran, and this edits it.
     private static let editions = """
         ALTER TABLE notification_outbox ADD COLUMN is_edition INTEGER NOT NULL DEFAULT 0 CHECK (is_edition IN (0, 1));
 

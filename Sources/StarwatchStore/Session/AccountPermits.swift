@@ -34,8 +34,8 @@ final class AccountPermits: Sendable {
 
     var leases: Int { state.withLock { $0.holds.count } }
 
-    func hold(_ lease: AccountLease, for term: LeaseTerm) {
-        let hold = Hold(lease: lease, term: term, hasUncounted: !lease.wasReleased)
+    func hold(_ lease: AccountLease, for term: LeaseTerm, hasUncounted: Bool) {
+        let hold = Hold(lease: lease, term: term, hasUncounted: hasUncounted)
         state.withLock { $0.holds[lease.account] = hold }
     }
 

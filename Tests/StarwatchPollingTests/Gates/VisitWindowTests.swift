@@ -21,10 +21,17 @@ import Testing
         return try #require(claimed.leases.first)
     }
 
-    /// A claimed account that was added at the start.
-    private func claimFirst() async throws -> AccountLease {
+    private func add() async throws {
         let (start, drafts) = (start, [AccountDraft(did: account)])
         _ = try await store.accounts.add(drafts, server: server, now: start) { _ in start }
+    }
+
+    /// A claimed account that was added and visited at the start.
+    private func claimFirst() async throws -> AccountLease {
+        try await add()
+        var end = LeaseEnd(try await claim(at: start), next: start)
+        end.attempted = start
+        _ = try await store.accounts.release([end])
         return try await claim(at: start)
     }
 
@@ -95,6 +102,15 @@ import Testing
         #expect(try await gate.pass(account: account, now: start) == .go)
         // After a crash.
         #expect(try await room(of: 40, at: start) < 40 - 1)
+        await store.close()
+    }
+
+    /// It can be one that was removed or erased, while another process visited it.
+    @Test(arguments: [true, false]) func aNewAccountCountsTheRequestsOfAVisitFromBefore(_ isClaimed: Bool) async throws
+    {
+        try await add()
+        if isClaimed { _ = try await claim(at: start) }
+        #expect(try await room(of: 40, at: start) == 40 - AccountLease.requests)
         await store.close()
     }
 
