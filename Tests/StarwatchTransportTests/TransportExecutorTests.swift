@@ -7,7 +7,7 @@ import Testing
 @testable import StarwatchTransport
 
 /// What follows an answer needs no other thread, and what takes long holds up no other request.
-@Suite(.timeLimit(.minutes(1))) struct TransportExecutorTests {
+@Suite(.timeLimit(.minutes(5))) struct TransportExecutorTests {
     private let did = DID("did:ethr:0x1111111111111111111111111111111111111111")!
 
     /// The thread of a client. Its name does not tell: threads that it starts inherit it.

@@ -58,7 +58,7 @@ import Testing
     }
 
     /// Its socket is closed then, and what there was to do with its file cannot be done.
-    @Test(.timeLimit(.minutes(1))) func aStopInTheMomentWhenItListensIsNoError() async throws {
+    @Test(.timeLimit(.minutes(5))) func aStopInTheMomentWhenItListensIsNoError() async throws {
         try await testGracefulShutdown { trigger in
             try await run { trigger.triggerGracefulShutdown() }
         }

@@ -235,7 +235,7 @@ import Testing
         #expect(bench.clock.slept.reduce(.zero, +) > .seconds(60))
     }
 
-    @Test(.timeLimit(.minutes(1))) func aRequestThatIsGivenUpWhileItWaitsLeavesItsPlace() async throws {
+    @Test(.timeLimit(.minutes(5))) func aRequestThatIsGivenUpWhileItWaitsLeavesItsPlace() async throws {
         let bench = HostBench(requestsPerMinute: 1)
         #expect(await bench.manager.execute(bench.request, context: bench.context).isSuccess)
         bench.clock.setMode(.waiting)

@@ -67,7 +67,7 @@ import Testing
     }
 
     /// A circuit that is half open lets one request through.
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func aScheduleDueWhileAnotherRequestTriesTheServerIsMadeSoonAfter() async throws {
         let (bench, results) = (HostBench(), Results())
         bench.server.answer(.status(500))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StarwatchPolling
 
-@Suite(.timeLimit(.minutes(1))) struct ConcurrencyLimitTests {
+@Suite(.timeLimit(.minutes(5))) struct ConcurrencyLimitTests {
     /// Counts who runs, and the most that ever did.
     private final class Gauge: Sendable {
         private let state = Mutex((now: 0, most: 0))

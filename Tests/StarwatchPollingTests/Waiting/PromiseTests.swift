@@ -25,7 +25,7 @@ import Testing
         #expect(await promise.outcome() == nil)
     }
 
-    @Test(.timeLimit(.minutes(1))) func aCancelledTaskStopsWaitingForTheValueAlone() async {
+    @Test(.timeLimit(.minutes(5))) func aCancelledTaskStopsWaitingForTheValueAlone() async {
         let promise = Promise<Int>()
         let other = Task { await promise.value() }
         let cancelled = Task { await promise.value() }
@@ -35,7 +35,7 @@ import Testing
         #expect(await other.value == 1)
     }
 
-    @Test(.timeLimit(.minutes(1))) func cancellationDoesNotEndTheWaitForAnOutcome() async {
+    @Test(.timeLimit(.minutes(5))) func cancellationDoesNotEndTheWaitForAnOutcome() async {
         let promise = Promise<Int>()
         let waiting = Task { await promise.outcome() }
         waiting.cancel()

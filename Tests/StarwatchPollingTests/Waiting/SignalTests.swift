@@ -3,7 +3,7 @@ import Testing
 
 @testable import StarwatchPolling
 
-@Suite(.timeLimit(.minutes(1))) struct SignalTests {
+@Suite(.timeLimit(.minutes(5))) struct SignalTests {
     @Test func aWakeThatComesWithTheEndOfAWaitIsForTheNext() async {
         let signal = Signal()
         signal.raise()

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func anAgentWithASoundDatabaseIsReadyBeforeAndAfterTheCheck() async throws {
         try await withAgent { _ in
         } _: { world, agent in
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func nothingIsAcknowledgedBeforeTheCheck() async throws {
         try await withAgent { _ in
         } _: { world, agent in
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func damageEndsTheAgentWithTheErrorOfAStart() async throws {
         try await withAgent {
             _ = try $0.damage("history")

@@ -226,7 +226,7 @@ import Testing
         await agent.close()
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func aSignalBetweenTwoRunsIsForTheNext() async throws {
         let folder = try TestFolder()
         let clock = ManualClock()

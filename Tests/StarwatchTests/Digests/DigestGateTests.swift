@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aDigestsRequestCountsAsOneOfTheIdentitys() async throws {
+    @Test(.timeLimit(.minutes(5))) func aDigestsRequestCountsAsOneOfTheIdentitys() async throws {
         try await DigestBench.run(options: { $0.limits.requestsPerMinute = 1 }) { (bench: Bench) async throws in
             await bench.poll()
             await bench.settle()

@@ -12,7 +12,7 @@ import Testing
 
 /// The agent as a library: what a host program does with it.
 @Suite struct AgentHostTests {
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func newsThatIsAskedForAfterTheEndEndsAtOnce() async {
         let desk = EventBroadcaster()
         let early = desk.listen()

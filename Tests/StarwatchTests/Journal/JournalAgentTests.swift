@@ -186,7 +186,7 @@ struct JournalAgentTests {
         }
     }
 
-    @Test("has a kill after the last half minute in which the agent gave a sign of life", .timeLimit(.minutes(1)))
+    @Test("has a kill after the last half minute in which the agent gave a sign of life", .timeLimit(.minutes(5)))
     func signs() async throws {
         try await World.with(.canonical, clock: .waiting) { world in
             let agent = try await Agent(options: world.options, time: world.clock, logSinks: [world.log])

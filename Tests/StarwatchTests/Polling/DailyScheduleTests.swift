@@ -92,7 +92,7 @@ import Testing
     }
 
     /// One by hand, or for a digest: whoever began it does not try again.
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func aRunForWhichAnotherCycleStoodIsMadeWhenThatOneFails() async throws {
         try await followingADailyPoll { world, agent, fault, due in
             world.mock.script(.rateLimited(retryAfter: .seconds(30)), at: .plansChanged)
@@ -118,7 +118,7 @@ import Testing
     }
 
     /// And what the one before had left to it.
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func aCycleThatIsToBeMadeAgainIsSoThoughAnotherIsUnderWayThen() async throws {
         try await failingAtItsTime { world, agent, fault, due in
             await world.clock.run(until: due + .seconds(5))

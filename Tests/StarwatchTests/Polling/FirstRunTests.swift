@@ -6,7 +6,7 @@ import Testing
 @testable import Starwatch
 
 /// The first run of a poll, which finds its starting point, does not wait for the schedule.
-@Suite(.timeLimit(.minutes(1))) struct FirstRunTests {
+@Suite(.timeLimit(.minutes(5))) struct FirstRunTests {
     private func polls(_ world: World) -> Int { world.mock.requestCount(of: .plansChanged) }
 
     private func runs(_ agent: Agent) async -> Double? {
