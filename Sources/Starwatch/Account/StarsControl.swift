@@ -66,7 +66,7 @@ struct StarsControl: Sendable {
         return KindListing(optedOut: try await IdentityContext.optedOut(of: did, in: store))
     }
 
-    /// What was suppressed can be acknowledged, and another poll can announce it instead.
+    /// Wakes both workers: what was suppressed can be acknowledged, and another poll can announce it instead.
     private func wake() {
         wakes.dispatch.raise()
         wakes.acknowledge.raise()

@@ -38,7 +38,8 @@ package struct RequestWindow: Sendable, Hashable {
     package let stored: [UInt8]?
     /// The number of requests that can go without a write, because a lease that is not released counts them.
     package let reserved: Int
-    /// The number of requests that the owner of an interrupted lease can have sent and not stored.
+    /// The number of requests that can have gone before and are not stored: those of an interrupted lease, or of a visit from
+    /// before the account was added.
     package let uncounted: Int
 }
 

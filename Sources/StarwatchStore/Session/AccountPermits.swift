@@ -10,7 +10,8 @@ final class AccountPermits: Sendable {
     private struct Hold {
         let lease: AccountLease
         var term: LeaseTerm
-        /// Whether requests of the former owner, which was interrupted, still wait to be counted.
+        /// Whether requests from before the lease, of an interrupted owner or from before the account was added, still wait to be
+        /// counted.
         var hasUncounted: Bool
     }
 
@@ -39,8 +40,7 @@ final class AccountPermits: Sendable {
         state.withLock { $0.holds[lease.account] = hold }
     }
 
-    /// Returns once whether the owner before a lease can have sent requests that only its lease counts. The caller then counts
-    /// them.
+    /// Returns once whether requests from before the lease can be uncounted. The caller then counts them.
     ///
     /// - Returns: `nil` if no lease is held.
     func takeUncounted(of account: DID) -> Bool? {
