@@ -28,6 +28,8 @@ final class AccountWindows {
     /// The store; `nil`: nothing survives the process.
     let store: Store?
     private var windows: [Key: Window] = [:]
+    /// The loads in progress.
+    private var loads: [Key: Promise<StoreError?>] = [:]
     private var writes: [DID: Write] = [:]
     /// The window that the gauges show.
     var last: Window?
@@ -52,15 +54,30 @@ final class AccountWindows {
     /// The requests that the window of the gauges has left.
     func room(at now: Timestamp) -> Int { last?.value.room(at: now) ?? limits.requestsPerMinute }
 
-    /// Reads the stored window of a previous run.
+    /// Reads the stored window of a previous run. Requests that come meanwhile share the load: the store counts what an
+    /// interrupted lease can have sent for one load only.
     func load(_ key: Key, now: Timestamp) async throws(StoreError) -> Window {
-        var opened: RequestWindow?
-        if case .account(let account) = key { opened = try await store?.polls.openRequestWindow(of: account) }
-        // Another request of the account can have loaded it, and can already have gone.
-        if let window = windows[key] { return window }
-        let window = Window(AccountWindow(limits: limits, opened: opened, now: now))
-        windows[key] = window
-        return window
+        if let running = loads[key] {
+            if let failure = await running.outcome() ?? nil { throw failure }
+            if let window = windows[key] { return window }
+            // The account has rested since.
+            return try await load(key, now: now)
+        }
+        let own = Promise<StoreError?>()
+        loads[key] = own
+        do throws(StoreError) {
+            var opened: RequestWindow?
+            if case .account(let account) = key { opened = try await store?.polls.openRequestWindow(of: account) }
+            let window = Window(AccountWindow(limits: limits, opened: opened, now: now))
+            windows[key] = window
+            loads[key] = nil
+            own.fulfil(nil)
+            return window
+        } catch {
+            loads[key] = nil
+            own.fulfil(error)
+            throw error
+        }
     }
 
     func shift(by jump: Duration) {

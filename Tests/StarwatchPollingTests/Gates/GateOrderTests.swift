@@ -9,17 +9,23 @@ import Testing
 
 /// Requests that reach a gate while it is restored or moved.
 @Suite(.timeLimit(.minutes(5))) final class GateOrderTests: GateBench {
-    /// A store whose next write about a server waits for ``isFree``.
+    /// A store whose next operation of one kind waits for ``isFree``.
     private final class HeldStore: Sendable {
+        /// The number of operations of the kind that have begun.
+        let begun = Atomic(0)
         let isHeld = Promise<Void>()
         let isFree = DispatchSemaphore(value: 0)
         let isArmed = Atomic(false)
         let order = Mutex<[String]>([])
+        private let kind: StoreOperation
+
+        init(_ kind: StoreOperation = .server) { self.kind = kind }
 
         func open(_ path: String) throws -> Store {
             var options = StoreOptions(path: path)
             options.interrupt = { operation, moment throws(StoreError) in
-                guard operation == .server, moment == .begun else { return }
+                guard operation == self.kind, moment == .begun else { return }
+                self.begun.add(1, ordering: .relaxed)
                 guard self.isArmed.exchange(false, ordering: .relaxed) else { return }
                 self.isHeld.fulfil(())
                 self.isFree.wait()
@@ -28,9 +34,9 @@ import Testing
             return try Store(options)
         }
 
-        /// Runs `first` until its write is held, then `second`, and then frees the write.
+        /// Runs `first` until its operation is held, then `second`, and then frees the operation.
         ///
-        /// - Returns: The order in which the write and `second` ended.
+        /// - Returns: The order in which the operation and `second` ended.
         func run(
             _ first: @escaping @Sendable () async -> Void,
             second: @escaping @Sendable () async -> Void
@@ -102,6 +108,23 @@ import Testing
         fault.fail()
         try await gate.restore(now: start)
         #expect(try await other.servers.state(server).dialect == .canonical)
+        await other.close()
+    }
+
+    /// The store counts the requests of an interrupted visit for the first load only. A second one could come first.
+    @Test func requestsThatNeedAWindowTogetherLoadItOnce() async throws {
+        await store.close()
+        let held = HeldStore(.read)
+        let other = try held.open(folder.path("starwatch.db"))
+        let (gate, start) = (makeGate(on: other), ManualClock.start)
+        try await gate.restore(now: start)
+        let before = held.begun.load(ordering: .relaxed)
+        let request = { @Sendable () async -> Void in
+            let turn = try? await gate.turn(account: TestAccount.key, ticket: TicketQueue.Ticket(), now: start)
+            #expect(turn == .go)
+        }
+        _ = await held.run(request, second: request)
+        #expect(held.begun.load(ordering: .relaxed) == before + 1)
         await other.close()
     }
 
