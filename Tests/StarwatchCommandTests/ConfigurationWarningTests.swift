@@ -90,6 +90,9 @@ import Testing
         let lines = try warnings(yaml) { $0.openFiles = 1024 }
         #expect(lines.count == 1)
         #expect(lines.first?.hasPrefix("file:2: limits.max_concurrent_polls: warning: is more than a quarter") == true)
+        // The command judges its own limit, which is not that of a service.
+        #expect(lines.first?.contains("that this command may have open") == true)
+        #expect(lines.first?.contains("limit of its unit instead") == true)
         #expect(try warnings(yaml) { $0.openFiles = 1200 }.isEmpty)
     }
 

@@ -36,6 +36,11 @@ extension AgentEvent: CaseIterable {
         "The agent could not start, or a part of it failed. It exits with code 2 if the configuration, a secret or the "
             + "database is unusable, else with 1. Fix the error and start it again. Only in JSON logs."
     }
+    static let agentOpenFilesLow = AgentEvent("agent.open_files_low", .warning, [.count], folds: false) {
+        "The agent may have fewer open files and connections than four for each of `limits.max_concurrent_polls`. Without "
+            + "a free one, requests and deliveries fail until one is closed. Raise the limit (`LimitNOFILE` in systemd), or "
+            + "lower the setting."
+    }
     static let agentRunEnded = AgentEvent("agent.run_ended", .warning, [.cause], optional: [.signal], folds: false) {
         "The former run did not end by itself: it was killed, crashed, or ended with the machine. Nothing is lost. "
             + "`starwatch incident` shows what came before."
@@ -384,7 +389,7 @@ extension AgentEvent: CaseIterable {
     /// Every event above. `ReadmeTests` finds one that is missing.
     package static let allCases: [AgentEvent] = [
         accountsChanged, acknowledgeFailed, acknowledgeLocal, acknowledgeNoToken, acknowledgeStoreFailed, agentFailed,
-        agentRunEnded,
+        agentOpenFilesLow, agentRunEnded,
         agentStarted, agentStopped, apiFailure, callbackDropped, callbackRefused, callbackStoreFailed,
         callbackUnavailable, canaryStoreFailed, clockJump, clockNoAnswer, clockSkewed, configRefused, configReloaded,
         controlRefused, digestEmpty, digestFetchFailed, digestFired, digestNotShown, digestShown, digestStoreFailed,

@@ -108,7 +108,7 @@ package enum LogField: String, Sendable, CaseIterable {
         case .configuration:
             "The first 12 hexadecimal digits of a hash of the configuration, keyed with the installation's own key."
         case .copy: "File name of the copy from before the upgrade, beside the database."
-        case .count: "Number of changes, dropped events, keys, values or missed runs, by the event."
+        case .count: "Number of changes, dropped events, keys, open files, values or missed runs, by the event."
         case .dialect: "The server's dialect: `endorser` or `canonical`."
         case .digest: "Name of the digest."
         case .durationMilliseconds: "Duration of the cycle, or of the problem."

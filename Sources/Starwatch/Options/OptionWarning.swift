@@ -124,12 +124,12 @@ package struct OptionWarning: Sendable, Hashable {
         return warnings
     }
 
-    /// A cycle can have a connection to the server and one to a sink, and the rest needs as many again.
     private static func limits(_ options: AgentOptions, _ facts: Facts) -> [OptionWarning] {
-        guard options.limits.maxConcurrentPolls > facts.openFiles / 4 else { return [] }
+        guard options.limits.arePollsTooMany(forOpenFiles: facts.openFiles) else { return [] }
         let message = """
-            is more than a quarter of the \(facts.openFiles) files and connections that a program started here may have \
-            open; lower it, or raise that limit for the agent (LimitNOFILE in systemd).
+            is more than a quarter of the \(facts.openFiles) files and connections that this command may have open; lower \
+            it, or raise that limit where the agent is started. A service has the limit of its unit instead (LimitNOFILE), \
+            and logs agent.open_files_low at its start if that one is too low.
             """
         return [OptionWarning(path: "limits.max_concurrent_polls", message: message)]
     }
@@ -175,4 +175,10 @@ extension AgentOptions {
     package var assumedDialect: Dialect {
         server.dialect.fixed ?? (auth.kind == .sharedSecret ? .canonical : .endorser)
     }
+}
+
+extension LimitOptions {
+    /// Whether the concurrent polls can need more files than the process may have open. A cycle can have a connection to the
+    /// server and one to a sink, and the rest needs as many again.
+    func arePollsTooMany(forOpenFiles files: Int) -> Bool { maxConcurrentPolls > files / 4 }
 }

@@ -192,6 +192,11 @@ public final class Agent: Sendable {
             // A host application decides about its database itself.
             if process.isClear, options.storage.owner == .agent { logger.log(.storageClear) }
         }
+        // Only this process knows its limit. `check` warns by that of the shell.
+        let files = OpenFiles.limit
+        if options.limits.arePollsTooMany(forOpenFiles: files) {
+            logger.log(.agentOpenFilesLow, [.count: .number(files)])
+        }
         let now = process.environment.time.monotonic
         for poll in runtime.polls { process.progress.mark(.poll(poll.name), at: now) }
         process.progress.mark(.store, at: now)

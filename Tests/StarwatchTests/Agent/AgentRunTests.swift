@@ -31,6 +31,22 @@ import Testing
         }
     }
 
+    @Test(arguments: [(1, 0), (Int.max, 1)])
+    func anAgentThatMayOpenTooFewFilesSaysSoAtItsStart(polls: Int, lines: Int) async throws {
+        try await World.with(.endorser, clock: .waiting) { world in
+            var options = world.options
+            options.limits.maxConcurrentPolls = polls
+            options.polls[0].timing = .every(.seconds(3600))
+            options.log.level = .warning
+            let agent = try await Agent(options: options, time: world.clock, logSinks: [world.log])
+            async let next = agent.run()
+            try await world.mock.waitForRequests(1, to: .plansChanged)
+            agent.stop()
+            #expect(try await next == nil)
+            #expect(world.log.lines.count { $0.contains("\"agent.open_files_low\"") } == lines)
+        }
+    }
+
     @Test func aReloadThatFailsOrChangesWhatCannotChangeIsRefusedAsAWhole() async throws {
         try await World.with(.endorser) { world in
             let options = world.options

@@ -316,6 +316,7 @@ import Testing
             var options = world.options
             options.log.level = .debug
             options.polls[0].timing = .every(.seconds(30))
+            options.limits.maxConcurrentPolls = .max
             var moved = options
             moved.storage.path += ".moved"
             let refused = moved
