@@ -114,6 +114,29 @@ import Testing
         await store.close()
     }
 
+    /// Nothing is kept of its own requests. The limit of all accounts knows none of them, and still counts what was sent.
+    @Test func anErasedAccountThatIsAddedAgainStaysBelowTheLimitOfAll() async throws {
+        let lease = try await claimFirst()
+        var limits = GateLimits(requestsPerMinute: 40, acknowledgementsPerMinute: 100, windows: .perAccount)
+        limits.requestsPerSecond = 3
+        let gate = Gate(server: server, limits: limits, store: store)
+        for _ in 0..<3 { #expect(try await gate.pass(account: account, now: start) == .go) }
+        await gate.endVisit(of: account, isInterrupted: false, now: start)
+        await gate.rest(account, now: start)
+        _ = try await store.accounts.release([LeaseEnd(lease, next: start)])
+        _ = try await store.identity.eraseAccount(account)
+        await gate.noteErased(account)
+        #expect(try await !stored())
+        try await add()
+        _ = try await claim(at: start)
+        guard case .wait(_, .client) = try await gate.pass(account: account, now: start) else {
+            Issue.record("A request goes above the limit of all accounts.")
+            return
+        }
+        #expect(try await gate.pass(account: account, now: start + .seconds(2)) == .go)
+        await store.close()
+    }
+
     @Test func anOperatorsRequestBeforeTheVisitIsCountedInIt() async throws {
         _ = try await claimFirst()
         let gate = makeGate(requests: 40)
