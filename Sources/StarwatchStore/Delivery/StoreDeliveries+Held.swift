@@ -155,6 +155,26 @@ extension DeliveryRows {
         )
     }
 
+    /// Lets a carrier that goes again bring also those of its notifications that still wait for other sinks. Their rows have not
+    /// ended, so nobody retries them. Later they would go alone, and the sink would get their changes under another id.
+    func rejoin(_ carrier: Int64, _ now: Timestamp) throws {
+        let isLeft = """
+            carried_by = (SELECT token FROM notifications WHERE id = ?1) AND \(Schema.isLost)
+                AND EXISTS (SELECT 1 FROM notifications n WHERE n.id = d.notification_id AND n.state = 'open')
+                AND EXISTS (SELECT 1 FROM deliveries c
+                    WHERE c.notification_id = ?1 AND c.sink = d.sink AND c.state = 'pending')
+            """
+        let left: [Int64] = try db.values(
+            "SELECT DISTINCT notification_id FROM deliveries AS d WHERE \(isLeft)",
+            [carrier]
+        )
+        for id in left { try db.formerStates.keep(notification: id, as: .retried, now) }
+        try db.run(
+            "UPDATE deliveries AS d SET state = 'pending', rejections = 0, updated_at = ?2 WHERE \(isLeft)",
+            [carrier, now.milliseconds]
+        )
+    }
+
     /// The rows, and all rows that failed to reach a sink within the same notification as one of them.
     ///
     /// A carrier that goes again brings all of its notifications, and its result is theirs. At another sink these can have

@@ -274,8 +274,11 @@ extension OutboxRows {
         }
         // A sink can know the id of the carrier, so that brings the notification there again.
         for id in carriers + [notification] { try db.deliveries.reopen(id, sinks: sinks, now) }
-        // None of its sinks may be left.
-        for id in carriers { _ = try db.deliveries.settle(id, stream, now) }
+        for id in carriers {
+            try db.deliveries.rejoin(id, now)
+            // None of its sinks may be left.
+            _ = try db.deliveries.settle(id, stream, now)
+        }
         // Rows that a notification of an earlier version does not list become pending instead.
         let rows = try db.changed(
             """

@@ -124,6 +124,109 @@ extension HeldDeliveryTests {
         }
     }
 
+    /// Runs `body` with `phone`, which is silent by night, and `mail`, which gets everything at 22:00Z. Both are given up after
+    /// three hours.
+    private func runWithTwoHours(_ body: (Bench) async throws -> Void) async throws {
+        try await run(
+            ["log", "phone", "mail"],
+            change: { options in
+                options.delivery.sinks[2].hours = .deliverAt(["23:00"].compactMap(DayTime.init))
+                for index in 1...2 { options.delivery.sinks[index].giveUpAfter = .seconds(3 * 3600) }
+            },
+            body
+        )
+    }
+
+    /// Fetches `count` changes at a time, and delivers what is due.
+    private func fetch(_ count: Int, at time: String, _ bench: Bench) async throws -> [String] {
+        try go(bench, to: time)
+        let ids = await bench.fetch(count)
+        await bench.dispatch()
+        return ids
+    }
+
+    /// The first night of ``runWithTwoHours(_:)``: `mail` has the first two changes, and holds the other three until the evening.
+    /// `phone` fails to get all five as one.
+    private func failTheFirstMorning(_ bench: Bench) async throws -> [String] {
+        let first = try await fetch(2, at: "2026-01-01T21:30:00Z", bench)
+        try go(bench, to: "2026-01-01T22:00:00Z")
+        await bench.dispatch()
+        #expect(bench["mail"].named == first)
+        bench["mail"].forget()
+        let second = try await fetch(3, at: "2026-01-01T23:00:00Z", bench)
+        bench["phone"].answer(.down)
+        try await dispatch(bench, at: ["2026-01-02T06:00:00Z", "2026-01-02T08:00:00Z", "2026-01-02T09:01:00Z"])
+        #expect(try await bench.counts() == [.dead: 2, .claimed: 3])
+        return first + second
+    }
+
+    private func dispatch(_ bench: Bench, at times: [String]) async throws {
+        for time in times {
+            try go(bench, to: time)
+            await bench.dispatch()
+        }
+    }
+
+    /// Retries a row of the change, and delivers.
+    private func retry(_ change: String, _ bench: Bench) async throws -> Int {
+        // Otherwise the circuits can still be open.
+        bench.clock.advance(by: .seconds(3600))
+        for sink in ["phone", "mail"] {
+            bench[sink].answer(.ok)
+            bench[sink].forget()
+        }
+        let row = try #require(try await bench.rows().first { $0.jwtID == change }).id
+        let changed = try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(ids: [row])).changed
+        for _ in 0..<3 { await bench.dispatch() }
+        return changed
+    }
+
+    /// The changes that wait for the other sink cannot be retried. If the joined notification left them behind, they would come
+    /// to the sink a second time.
+    @Test func aRetriedJoinedNotificationIsAlsoThatOfChangesThatWaitForAnotherSink() async throws {
+        try await runWithTwoHours { bench async throws in
+            let ids = try await failTheFirstMorning(bench)
+            let joined = try #require(bench["phone"].seen.first).id
+            #expect(try await retry(ids[0], bench) == 2)
+            #expect(bench["phone"].seen.map(\.id) == [joined])
+            #expect(try await bench.counts() == [.delivered: 2, .claimed: 3])
+            try await dispatch(bench, at: ["2026-01-02T22:00:00Z"])
+            #expect(Set(bench["mail"].named) == Set(ids[2...]))
+            #expect(try await bench.counts() == [.delivered: 5])
+            #expect(bench["phone"].seen.count == 1)
+            #expect(try await bench.imbalance() == 0)
+        }
+    }
+
+    /// Each morning's notification shares changes with that of the evening before, and this one with that of the morning before.
+    @Test func aRetryThatReachesFromNightToNightSendsEachJoinedNotificationOnceUnderItsId() async throws {
+        try await runWithTwoHours { bench async throws in
+            let first = try await failTheFirstMorning(bench)
+            bench["mail"].answer(.down)
+            let second = try await fetch(1, at: "2026-01-02T21:30:00Z", bench)
+            try await dispatch(bench, at: ["2026-01-02T22:00:00Z"])
+            let third = try await fetch(1, at: "2026-01-03T00:00:00Z", bench)
+            try await dispatch(bench, at: ["2026-01-03T01:01:00Z"])
+            try await dispatch(bench, at: ["2026-01-03T06:00:00Z", "2026-01-03T08:00:00Z", "2026-01-03T09:01:00Z"])
+            #expect(try await bench.counts() == [.dead: 6, .claimed: 1])
+            let (mornings, evenings) = (Set(bench["phone"].seen.map(\.id)), Set(bench["mail"].seen.map(\.id)))
+            #expect(mornings.count == 2 && evenings.count == 1)
+
+            #expect(try await retry(first[0], bench) == 6)
+            #expect(Set(bench["phone"].seen.map(\.id)) == mornings && bench["phone"].seen.count == 2)
+            #expect(Set(bench["phone"].named) == Set(first + second + third))
+            #expect(Set(bench["mail"].seen.map(\.id)) == evenings && bench["mail"].seen.count == 1)
+            #expect(Set(bench["mail"].named) == Set(first[2...] + second))
+            #expect(try await bench.counts() == [.delivered: 6, .claimed: 1])
+
+            try await dispatch(bench, at: ["2026-01-03T22:00:00Z"])
+            #expect(bench["mail"].named.suffix(1) == third[...])
+            #expect(try await bench.counts() == [.delivered: 7])
+            #expect(bench["phone"].seen.count == 2 && bench["log"].seen.count == 4)
+            #expect(try await bench.imbalance() == 0)
+        }
+    }
+
     /// Expects that `phone` has got the night as one notification, perhaps more than once, and that nothing is left.
     private func expectOneNotification(_ bench: Bench, of ids: [String], _ comment: Comment) async throws {
         let seen = bench["phone"].seen
