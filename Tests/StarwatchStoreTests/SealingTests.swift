@@ -237,6 +237,19 @@ struct SealingTests {
         #expect(try await Contents(store, world) == before)
     }
 
+    /// The former key is destroyed next.
+    @Test func aPowerLossCannotUndoANewMasterKey() async throws {
+        let store = try await open(master)
+        let statements = try await Recorded.statements(of: store) {
+            try await store.keys.changeMasterKey(to: MasterKey())
+        }
+        let steps = statements.compactMap { sql in
+            ["PRAGMA synchronous = FULL", "BEGIN", "COMMIT", "PRAGMA synchronous = NORMAL"].first { sql.hasPrefix($0) }
+        }
+        #expect(steps == ["PRAGMA synchronous = FULL", "BEGIN", "COMMIT", "PRAGMA synchronous = NORMAL"])
+        await store.close()
+    }
+
     @Test(arguments: [1, 3, 500])
     func dataKeysAreReplacedInSteps(limit: Int) async throws {
         let store = try await open(master)

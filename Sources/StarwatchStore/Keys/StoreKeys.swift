@@ -52,9 +52,7 @@ package struct StoreKeys: Sendable {
         try await store.perform { store throws(StoreError) in
             guard store.context.vault.isSealed else { throw .sealed(.notEncrypted) }
             // The former key is destroyed next, so the change must survive a power loss even if the log cannot be emptied.
-            try store.direct(.edit) { db in try db.execute("PRAGMA synchronous = FULL") }
-            defer { try? store.direct(.edit) { db in try db.execute("PRAGMA synchronous = NORMAL") } }
-            try store.write(.edit) { db in try db.vault.rewrap(with: new, db) }
+            try store.write(.edit, isDurable: true) { db in try db.vault.rewrap(with: new, db) }
         }
     }
 

@@ -58,15 +58,20 @@ package actor Store {
     /// - Parameters:
     ///   - account: The only account whose poll state it can change; `nil` if it can change that of others.
     ///   - hasLease: Whether it is refused if the account's lease was claimed here and then lost.
+    ///   - isDurable: Whether a power loss cannot undo it.
     func write<T: Sendable>(
         _ operation: StoreOperation,
         of account: DID? = nil,
         hasLease: Bool = true,
+        isDurable: Bool = false,
         _ body: @Sendable (Session) throws -> T
     ) throws(StoreError) -> T {
         let leased = hasLease ? account : nil
         return try access(operation, account) {
-            try database.write { db in try context.run(body, on: db, lease: leased) }
+            if isDurable {
+                return try database.writeDurably { db in try context.run(body, on: db, lease: leased) }
+            }
+            return try database.write { db in try context.run(body, on: db, lease: leased) }
         }
     }
 
