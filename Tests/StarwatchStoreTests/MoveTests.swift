@@ -303,12 +303,12 @@ import Testing
         let from = try await source.open()
         try await source.commit(from, source.changes(1...2))
         let notification = try #require(try await source.claim(from))
-        #expect(from.deliveries.beginAttempt(for: World.alice, at: .zero))
+        #expect(from.deliveries.beginAttempt(for: World.alice, at: .zero) == .given)
         // However long the sink takes.
         guard case .delivering = try await handOut(from, now: source.now + .days(1)) else {
             throw Unexpected(what: "of a notification that a sink has")
         }
-        #expect(!from.deliveries.beginAttempt(for: World.alice, at: .zero))
+        #expect(from.deliveries.beginAttempt(for: World.alice, at: .zero) == .leaving)
         #expect(try await from.identity.active().did == World.alice)
         // Nothing more is claimed meanwhile, so that the wait ends under load too.
         try await source.commit(from, source.changes(3...4))
@@ -320,7 +320,7 @@ import Testing
         from.deliveries.endAttempt(for: World.alice)
         _ = try text(try await handOut(from))
         // Work that does not know yet that the account has left.
-        #expect(!from.deliveries.beginAttempt(for: World.alice, at: .zero))
+        #expect(from.deliveries.beginAttempt(for: World.alice, at: .zero) == .leaving)
     }
 
     @Test func aTrialChangesNothing() async throws {

@@ -34,9 +34,16 @@ struct SinkAttempt {
             return try await record(.postponed(until: next))
         }
         let account = ticket.stream.account
-        guard let outgoing = await current(),
-            service.store.deliveries.beginAttempt(for: account, at: service.time.boottime)
-        else { return abandon() }
+        guard let outgoing = await current() else { return abandon() }
+        switch service.store.deliveries.beginAttempt(for: account, at: service.time.boottime) {
+        case .given: break
+        // Another process can own the account, so nothing is written. Its next claim frees the ticket.
+        case .lost: return abandon()
+        case .leaving:
+            _ = abandon()
+            // Otherwise an account that stays after all would wait for the end of its lease.
+            return try await record(.postponed(until: service.now))
+        }
         defer { service.store.deliveries.endAttempt(for: account) }
         let (start, startedAt) = (service.time.monotonic, service.now)
         let result = await Trace.span(.delivery) { span in

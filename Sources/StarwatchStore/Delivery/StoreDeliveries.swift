@@ -8,9 +8,8 @@ package struct StoreDeliveries: Sendable {
     /// The number of rows and notifications set aside since the last call, because they do not open.
     package func takeUnreadable() -> Int { store.memory.unreadable.exchange(0, ordering: .relaxed) }
 
-    /// Begins an attempt for an account; `false` if none may be made: its lease was claimed here and can have been lost, or it
-    /// leaves for another agent. The caller ends it by ``endAttempt(for:)``, after its result is stored.
-    package func beginAttempt(for account: DID, at boottime: Duration) -> Bool {
+    /// Begins an attempt for an account, if one may be made.
+    package func beginAttempt(for account: DID, at boottime: Duration) -> AttemptPermit {
         store.memory.permits.beginAttempt(for: account, at: boottime)
     }
 

@@ -1,6 +1,16 @@
 import StarwatchCore
 import Synchronization
 
+/// Whether a notification of an account can be handed to a sink.
+package enum AttemptPermit: Sendable, Hashable {
+    /// The caller ends the attempt by ``StoreDeliveries/endAttempt(for:)``, after its result is stored.
+    case given
+    /// The account leaves for another agent, or will stay after all.
+    case leaving
+    /// The account's lease was claimed here and can have been lost. Another process can work for it.
+    case lost
+}
+
 /// The accounts for which this process can send: not those whose leases it can have lost, nor those that leave for another
 /// agent.
 ///
@@ -74,12 +84,12 @@ final class AccountPermits: Sendable {
 
     func isLeaving(_ account: DID) -> Bool { state.withLock { $0.leaving.contains(account) } }
 
-    /// Begins an attempt at a sink; `false` if it must not be made. The caller ends it by ``endAttempt(for:)``.
-    func beginAttempt(for account: DID, at boottime: Duration) -> Bool {
+    func beginAttempt(for account: DID, at boottime: Duration) -> AttemptPermit {
         state.withLock { state in
-            guard state.canAsk(for: account, at: boottime), !state.leaving.contains(account) else { return false }
+            guard state.canAsk(for: account, at: boottime) else { return .lost }
+            guard !state.leaving.contains(account) else { return .leaving }
             state.attempts[account, default: 0] += 1
-            return true
+            return .given
         }
     }
 

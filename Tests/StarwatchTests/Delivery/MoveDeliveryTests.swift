@@ -53,6 +53,28 @@ import Testing
         }
     }
 
+    /// Otherwise it would come when the lease of the attempt ends that was refused meanwhile.
+    @Test func anAccountThatStaysAfterAllGetsItsNextNotificationAtOnce() async throws {
+        try await Bench.run(sinks: ["slow"]) { bench async throws in
+            bench["slow"].script(.down, .down)
+            for _ in 0..<2 {
+                await bench.fetch(1)
+                await bench.dispatch()
+            }
+            bench.clock.advance(by: .seconds(600))
+            bench["slow"].forget()
+            let (store, clock) = (bench.agent.store, bench.clock)
+            bench["slow"].before { _ in _ = try? await Self.mustWait(store, at: clock.now) }
+            await bench.dispatch()
+            #expect(bench["slow"].seen.count == 1)
+            bench["slow"].before(nil)
+            store.moves.stay(Bench.did)
+            await bench.dispatch()
+            #expect(bench["slow"].seen.count == 2)
+            #expect(try await bench.counts() == [.delivered: 2])
+        }
+    }
+
     @Test func anExportThatWaitsIsNeverOfAnIdentityThatWasSetMeanwhile() async throws {
         try await Bench.run(sinks: ["slow"]) { bench async throws in
             let (agent, clock) = (bench.agent, bench.clock)
