@@ -30,7 +30,7 @@ package final class IdentityContext: Sendable {
 
         /// Returns `true` if the poll is switched off, by the configuration or by the account's preferences.
         package func isOff(_ poll: PollOptions) -> Bool {
-            !poll.isEnabled || optedOut.contains(poll.kind) || !(wanted?.contains(poll.name) ?? true)
+            !poll.isEnabled || !WantedPolls.has(poll.name, of: poll.kind, optedOut: optedOut, wanted: wanted)
         }
 
         /// Returns `true` if the poll is expected to succeed: it is on, an account is signed in, and has starred something

@@ -202,8 +202,13 @@ struct AccountsControl: Sendable {
     /// - Parameter isFirst: Whether the first poll of each account since the start counts, which asks alone.
     private func round(_ counts: AccountCounts, isFirst: Bool = true) -> FleetRound {
         let polls = polls.filter(\.options.isEnabled)
-        return sharing?.round(accounts: counts.active, polls: polls, isFirst: isFirst, now: now)
-            ?? FleetRound(polls: counts.active * polls.count)
+        // Who shares requests notes itself which accounts rest.
+        let unwanted = WantedPolls.unwanted(
+            polls.filter { sharing == nil || $0.kind != .starredProjects }.map { (name: $0.name, kind: $0.kind) },
+            by: counts.preferences
+        )
+        guard let sharing else { return FleetRound(polls: counts.active * polls.count - unwanted) }
+        return sharing.round(accounts: counts.active, polls: polls, unwanted: unwanted, isFirst: isFirst, now: now)
     }
 
     private func duration(of round: FleetRound) -> Duration { round.duration(requestsPerSecond: requestsPerSecond) }

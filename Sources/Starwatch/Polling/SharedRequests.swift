@@ -117,8 +117,9 @@ final class SharedRequests: Sendable {
     /// - Parameters:
     ///   - accounts: The number of active accounts.
     ///   - polls: The configured polls.
+    ///   - unwanted: The polls besides those of starred projects that accounts do not want, one for each account.
     ///   - isFirst: Whether the first poll of each account counts, which asks alone.
-    func round(accounts: Int, polls: [Poll], isFirst: Bool, now: Timestamp) -> FleetRound {
+    func round(accounts: Int, polls: [Poll], unwanted: Int, isFirst: Bool, now: Timestamp) -> FleetRound {
         let sharing = polls.filter { $0.kind == .starredProjects }
         let answers = sharing.compactMap { poll in
             poll.schedule.interval(after: now).map { SharedTerms(interval: $0, gap: poll.longestGap).answers }
@@ -129,7 +130,7 @@ final class SharedRequests: Sendable {
             let asking = accounts * sharing.count - resting
             let unknown = isFirst || state.plans.isFull ? 0 : max(asking - state.seen.count, 0)
             return FleetRound(
-                polls: accounts * polls.count - resting,
+                polls: accounts * polls.count - unwanted - resting,
                 sharing: min(state.seen[.shares] + unknown, asking),
                 portions: state.plans.count,
                 answers: answers.max() ?? 1

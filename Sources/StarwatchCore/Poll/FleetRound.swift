@@ -8,7 +8,7 @@ package struct FleetRound: Sendable, Hashable {
     package var requests: Int { alone + shared }
 
     /// - Parameters:
-    ///   - polls: The polls of all active accounts.
+    ///   - polls: The polls of all active accounts, without those that they do not want.
     ///   - sharing: The number of them that share requests.
     ///   - portions: The requests that ask for all shared plans once.
     ///   - answers: How often a round asks for each portion.

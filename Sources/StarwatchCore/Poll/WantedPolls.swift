@@ -30,4 +30,23 @@ package enum WantedPolls {
         let flags = (try? JSONDecoder().decode([String: Flag].self, from: Data(preferences.utf8))) ?? [:]
         return Set(PollKind.allCases.filter { flags[$0.rawValue]?.isOff ?? flags[$0.preference]?.isOff ?? false })
     }
+
+    /// Whether an account's preferences leave a poll on.
+    ///
+    /// - Parameters:
+    ///   - optedOut: The kinds that they switch off.
+    ///   - wanted: The polls that they name; `nil` for all.
+    package static func has(_ poll: PollName, of kind: PollKind, optedOut: Set<PollKind>, wanted: [PollName]?) -> Bool {
+        !optedOut.contains(kind) && wanted?.contains(poll) ?? true
+    }
+
+    /// The polls that accounts do not want, one for each account.
+    ///
+    /// - Parameter accounts: The number of accounts with the same preferences.
+    package static func unwanted(_ polls: [(name: PollName, kind: PollKind)], by accounts: [String: Int]) -> Int {
+        accounts.reduce(0) { sum, entry in
+            let (kinds, names) = (optedOut(entry.key), read(entry.key))
+            return sum + entry.value * polls.count { !has($0.name, of: $0.kind, optedOut: kinds, wanted: names) }
+        }
+    }
 }

@@ -85,6 +85,13 @@ struct AccountRows {
                 """,
                 [jsonArray(addressed)]
             )
+        let preferences: [(text: String, accounts: Int)] = try db.all(
+            """
+            SELECT s.notificationPreferences AS preferences, count(*) AS count
+            FROM accounts a JOIN settings s ON s.accountDid = a.account
+            WHERE a.status = 'active' AND s.notificationPreferences <> '{}' GROUP BY 1
+            """
+        ) { (text: try $0["preferences"], accounts: try $0["count"]) }
         guard let row else { throw StoreError.damaged }
         return AccountCounts(
             active: try row["active"],
@@ -93,6 +100,7 @@ struct AccountRows {
             due: try row["due"],
             stale: try row["stale"],
             unreachable: unreachable,
+            preferences: Dictionary(preferences.map { ($0.text, $0.accounts) }) { $0 + $1 },
             oldestDue: try row["oldest"]
         )
     }

@@ -39,6 +39,8 @@ package struct AccountCounts: Sendable, Hashable {
     package let stale: Int
     /// Active accounts without an address at any of the sinks that were asked for.
     package let unreachable: Int
+    /// The numbers of active accounts by their preferences, without those that have none.
+    package let preferences: [String: Int]
     /// The time since which one of them has been due.
     package var oldestDue: Timestamp?
 }

@@ -67,8 +67,8 @@ extension StarRows {
         let stars = try decoded(row?.stars, of: account).map(Set.init)
         let (polls, disabled) = (db.context.options.pollsOfKind, db.context.options.disabledPolls)
         return { poll, change in
-            guard let kind = polls.first(where: { $0.value.contains(poll) })?.key, !off.contains(kind),
-                !disabled.contains(poll), wanted?.contains(poll) ?? true
+            guard let kind = polls.first(where: { $0.value.contains(poll) })?.key, !disabled.contains(poll),
+                WantedPolls.has(poll, of: kind, optedOut: off, wanted: wanted)
             else { return false }
             return !kind.needsStars || change.isOffer || stars?.contains(change.plan) ?? true
         }

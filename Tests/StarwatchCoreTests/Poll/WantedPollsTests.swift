@@ -12,4 +12,16 @@ import Testing
         #expect(wanted?.map(\.rawValue) == ["a", "b"])
         #expect(WantedPolls.read(#"{"polls":[]}"#) == [])
     }
+
+    @Test func whatAccountsDoNotWantIsCountedForEachOfThem() throws {
+        let (stars, offers) = (try #require(PollName("stars")), try #require(PollName("offers")))
+        let polls: [(name: PollName, kind: PollKind)] = [(stars, .starredProjects), (offers, .offersToMe)]
+        let accounts = [
+            #"{"polls":["offers"]}"#: 3, #"{"offersToMe":false}"#: 5,
+            #"{"polls":["stars"],"starredProjects":false}"#: 7,
+            #"{"polls":["stars","offers"]}"#: 11, "no JSON": 13,
+        ]
+        #expect(WantedPolls.unwanted(polls, by: accounts) == 3 + 5 + 2 * 7)
+        #expect(WantedPolls.unwanted([], by: accounts) == 0)
+    }
 }

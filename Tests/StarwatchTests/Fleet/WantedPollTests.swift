@@ -14,10 +14,12 @@ import Testing
     /// An agent with two polls of starred projects, and an account for one of them.
     private static func with(
         polls: [String]?,
+        sharing: Bool = true,
         _ body: (World, Agent) async throws -> Void
     ) async throws {
         try await World.with(.endorser) { world in
             let agent = try await world.agentOfMany { options in
+                options.fleet.sharedRequests = sharing
                 var other = options.polls[0]
                 other.name = PollName("nightly")!
                 options.polls.append(other)
@@ -61,6 +63,26 @@ import Testing
             _ = world.mock.publish([MockChange(planID: world.mock.planIDs[0])])
             await agent.visitAll(after: .seconds(61), on: world.clock)
             try #expect(world.notifications.count == 1)
+        }
+    }
+
+    /// As with tokens, where each account asks alone.
+    @Test func aRoundHasOnlyThePollsThatAccountsWant() async throws {
+        try await Self.with(polls: ["nightly"], sharing: false) { world, agent in
+            func requests() async throws -> Int? {
+                try await agent.perform(ControlAPI.status).accounts?.roundRequests
+            }
+            #expect(try await requests() == 1)
+            _ = try await Self.add(["nightly", "starred_projects"], to: agent)
+            #expect(try await requests() == 2)
+            let off = #"{"starredProjects":false}"#
+            try await agent.store.identity.setNotificationPreferences(
+                off,
+                of: Self.did,
+                server: world.mock.url,
+                now: world.clock.now
+            )
+            #expect(try await requests() == 0)
         }
     }
 
