@@ -12,4 +12,12 @@ import Testing
         #expect(wanted?.map(\.rawValue) == ["a", "b"])
         #expect(WantedPolls.read(#"{"polls":[]}"#) == [])
     }
+
+    @Test(arguments: [
+        ("{}", true), (#"{ "polls": ["a"] }"#, true), (#"{"polls":["a"],"starredProjects":true}"#, false),
+        (#"{"theme":"dark"}"#, false), ("[]", false), ("null", false), ("no JSON", false),
+    ])
+    func aListOfPollsAloneIsNoChoiceOfTheUser(_ preferences: String, _ isWithoutChoice: Bool) {
+        #expect(WantedPolls.isWithoutChoice(preferences) == isWithoutChoice)
+    }
 }
