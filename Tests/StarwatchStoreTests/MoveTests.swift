@@ -99,7 +99,7 @@ import Testing
     }
 
     private func text(_ handout: AccountHandout) throws -> String {
-        guard case .text(let text, World.alice, _) = handout else { throw Unexpected(what: "\(handout)") }
+        guard case .text(let text, World.alice, _, _) = handout else { throw Unexpected(what: "\(handout)") }
         return text
     }
 
@@ -447,6 +447,11 @@ import Testing
         #expect(throws: BundleError.unreadable) { try AccountBundle(text: String(text.dropLast(9))) }
         #expect(throws: BundleError.unreadable) {
             try AccountBundle(text: text.replacing(World.alice.rawValue, with: "a"))
+        }
+        for lost in [#"{"\u001b[2J":1}"#, #"{"settings.starredPlanHandleIds":9223372036854775807}"#] {
+            let counted = text.replacing(#""is_paused""#, with: #""lost":\#(lost),"is_paused""#)
+            #expect(counted != text)
+            #expect(throws: BundleError.unreadable) { try AccountBundle(text: counted) }
         }
         let schema = Schema.supported.upperBound
         let later = text.replacing("\"schema\":\(schema)", with: "\"schema\":\(schema + 1)")

@@ -25,7 +25,7 @@ package struct AccountBundle: Sendable, Codable {
         case format = "starwatch_account"
         case schema, moveID = "move_id", number, did, server
         case isPaused = "is_paused"
-        case tables
+        case lost, tables
     }
 
     private let format: Int
@@ -39,16 +39,26 @@ package struct AccountBundle: Sendable, Codable {
     /// The account's server, in the form of ``StreamKey/server``.
     package let server: String
     let isPaused: Bool
+    /// The number of values that did not open and are not in it, by `table.column`; `nil` if there are none.
+    package let lost: [String: Int]?
     let tables: [Table]
 
     /// The account. Texts with another form are not read.
     package var account: DID { DID(did) ?? Unreadable.account }
 
-    init(of account: DID, move: (id: String, number: Int), server: String, isPaused: Bool, tables: [Table]) {
+    init(
+        of account: DID,
+        move: (id: String, number: Int),
+        server: String,
+        isPaused: Bool,
+        lost: [String: Int],
+        tables: [Table]
+    ) {
         (format, schema) = (Self.format, Schema.supported.upperBound)
         (moveID, number) = move
         did = account.rawValue
         (self.server, self.isPaused, self.tables) = (server, isPaused, tables)
+        self.lost = lost.isEmpty ? nil : lost
     }
 
     /// Reads a text.
@@ -65,9 +75,14 @@ package struct AccountBundle: Sendable, Codable {
         guard let head = try? JSONDecoder().decode(Head.self, from: data) else { throw .unreadable }
         guard head.format == Self.format, head.schema == Schema.supported.upperBound else { throw .otherVersion }
         guard let bundle = try? JSONDecoder().decode(Self.self, from: data), DID(bundle.did) != nil,
-            bundle.number > 0, !SQLValue.integer(Int64(bundle.number)).isOutOfRange
+            bundle.number > 0, !SQLValue.integer(Int64(bundle.number)).isOutOfRange, bundle.countsKnownColumns
         else { throw .unreadable }
         self = bundle
+    }
+
+    /// Whether `lost` can be added up and printed, whoever wrote the text.
+    private var countsKnownColumns: Bool {
+        (lost ?? [:]).allSatisfy { SealedColumn(rawValue: $0.key) != nil && (1...1_000_000_000).contains($0.value) }
     }
 
     /// The text of it.
