@@ -41,7 +41,7 @@ package struct AccountBundle: Sendable, Codable {
     let isPaused: Bool
     /// The number of values that did not open and are not in it, by `table.column`; `nil` if there are none.
     package let lost: [String: Int]?
-    let tables: [Table]
+    private(set) var tables: [Table]
 
     /// The account. Texts with another form are not read.
     package var account: DID { DID(did) ?? Unreadable.account }
@@ -78,6 +78,27 @@ package struct AccountBundle: Sendable, Codable {
             bundle.number > 0, !SQLValue.integer(Int64(bundle.number)).isOutOfRange, bundle.countsKnownColumns
         else { throw .unreadable }
         self = bundle
+    }
+
+    /// Reads a text that was kept, perhaps by a former version.
+    init?(kept text: String) {
+        guard let bundle = try? JSONDecoder().decode(Self.self, from: Data(text.utf8)) else { return nil }
+        self = bundle
+    }
+
+    /// The bundle without the secrets of keys that are revoked; `nil` if it has none of them.
+    func revoking(_ kids: Set<String>, now: Timestamp) -> AccountBundle? {
+        guard let place = tables.firstIndex(where: { $0.name == "signing_keys" }) else { return nil }
+        let keys = tables[place]
+        let values = Dictionary(uniqueKeysWithValues: KeyRows.revokedValues(now: now).map { ($0.column, $0.value) })
+        let rows = keys.rows.map { row in
+            let isRevoked = kids.contains(keys.value("kid", of: row).text) && !keys.value("secret", of: row).isNull
+            return isRevoked ? zip(keys.columns, row).map { values[$0] ?? $1 } : row
+        }
+        guard rows != keys.rows else { return nil }
+        var bundle = self
+        bundle.tables[place] = Table(name: keys.name, columns: keys.columns, rows: rows)
+        return bundle
     }
 
     /// Whether `lost` can be added up and printed, whoever wrote the text.

@@ -57,10 +57,24 @@ struct MoveRows {
     }
 
     /// The exported text of an account that is gone.
-    func handedOut(of account: DID) throws -> String? {
-        let key = db.key(account)
+    ///
+    /// - Parameter key: The stored form of the account.
+    func handedOut(of key: String) throws -> String? {
         let stored: Data? = try db.value("SELECT bundle FROM account_moves WHERE account = ?", [key])
         return try stored.map { String(decoding: try db.opened($0, .movedBundle, row: key), as: UTF8.self) }
+    }
+
+    /// Destroys the secrets of revoked keys in what was handed out, which is handed out again if a move is repeated.
+    ///
+    /// - Parameter key: The stored form of the account.
+    func revoke(_ kids: Set<String>, of key: String, now: Timestamp) throws {
+        // In a text that does not open, no secret does.
+        let text = try ifReadable { try handedOut(of: key) } ?? nil
+        guard let text, let bundle = AccountBundle(kept: text)?.revoking(kids, now: now) else { return }
+        try db.run(
+            "UPDATE account_moves SET bundle = ? WHERE account = ?",
+            [try db.sealed(Array(bundle.text.utf8), .movedBundle, of: key, row: key), key]
+        )
     }
 
     // MARK: - Reading

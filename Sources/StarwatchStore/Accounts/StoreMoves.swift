@@ -62,7 +62,8 @@ package enum AccountArrival: Sendable, Hashable {
 package struct StoreMoves: Sendable {
     let store: Store
 
-    /// Hands out an account and ends its service, in one transaction. Repeating it hands out the same text.
+    /// Hands out an account and ends its service, in one transaction. Repeating it hands out the same text, without the
+    /// secrets of keys that were revoked since.
     ///
     /// No notification of it is sent afterwards, until ``stay(_:)``: the caller first ends the work that does not know yet.
     ///
@@ -100,7 +101,7 @@ package struct StoreMoves: Sendable {
         let result = try store.write(.identity) { db in
             let last = try db.moves.record(of: account)
             if last?.isGone == true {
-                guard let text = try db.moves.handedOut(of: account) else { throw StoreError.sealed(.damaged) }
+                guard let text = try db.moves.handedOut(of: db.key(account)) else { throw StoreError.sealed(.damaged) }
                 let lost = try? AccountBundle(text: text).lost
                 return AccountHandout.text(text, of: account, isNew: false, lost: lost)
             }
