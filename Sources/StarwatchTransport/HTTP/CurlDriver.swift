@@ -86,6 +86,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
             id: id,
             request: request,
             submittedAt: now,
+            inbox: inbox,
             lookups: lookups,
             acceptsPeer: options.acceptsPeer,
             continuation: continuation
@@ -272,6 +273,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
             if info.status > 0 { status = info.status }
             if error == .connect, info.system_errno != 0 { connectErrno = Int32(info.system_errno) }
             if error == nil { result = .success(transfer.response(status: info.status)) }
+            if error != nil, transfer.request.envelope != nil { CurlHandle.abandonMail(easy) }
             if let shard = transfer.shard {
                 curl_multi_remove_handle(shard.multi, easy)
                 shard.active -= 1

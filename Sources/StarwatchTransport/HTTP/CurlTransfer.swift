@@ -18,7 +18,10 @@ final class CurlTransfer {
     private(set) var isLookupRefused = false
     /// Whether the process at the other end of the Unix socket was not accepted.
     private(set) var isPeerRefused = false
+    /// Whether it was cancelled while libcurl waited for a mail server's reply.
+    private(set) var isEnded = false
     fileprivate var socket: Int32 = -1
+    private let inbox: CurlInbox
     private let lookups: LookupThreads
     private let acceptsPeer: (@Sendable (UInt32?) -> Bool)?
     private var head = ResponseHead()
@@ -32,12 +35,13 @@ final class CurlTransfer {
         id: UInt64,
         request: HTTPRequest,
         submittedAt: ClockReading,
+        inbox: CurlInbox,
         lookups: LookupThreads,
         acceptsPeer: (@Sendable (UInt32?) -> Bool)?,
         continuation: CheckedContinuation<HTTPExchange, Never>
     ) {
         (self.id, self.request, self.submittedAt, self.lookups) = (id, request, submittedAt, lookups)
-        (self.acceptsPeer, self.continuation) = (acceptsPeer, continuation)
+        (self.inbox, self.acceptsPeer, self.continuation) = (inbox, acceptsPeer, continuation)
     }
 
     func response(status: Int) -> HTTPResponse {
@@ -104,6 +108,12 @@ final class CurlTransfer {
 }
 
 extension CurlTransfer {
+    /// Returns whether a mail is to end, because it was cancelled or its client ends.
+    fileprivate func endMail() -> Bool {
+        isEnded = isEnded || inbox.hasEnded(id)
+        return isEnded
+    }
+
     /// Permits a name lookup, which libcurl does on a thread of its own; `false` when too many are in progress.
     func beginLookup() -> Bool {
         if request.hasNumericHost { return true }
@@ -151,6 +161,18 @@ func starwatchBeginLookup(
 ) -> Int32 {
     guard let context else { return 0 }
     return Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().beginLookup() ? 0 : 1
+}
+
+/// libcurl's progress callback, for a mail. A result other than 0 ends it.
+func starwatchEndMail(
+    context: UnsafeMutableRawPointer?,
+    expected: curl_off_t,
+    received: curl_off_t,
+    toSend: curl_off_t,
+    sent: curl_off_t
+) -> Int32 {
+    guard let context else { return 0 }
+    return Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().endMail() ? 1 : 0
 }
 
 /// libcurl's read callback, for a mail. 0 ends it.
