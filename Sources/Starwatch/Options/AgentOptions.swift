@@ -128,6 +128,9 @@ public struct AuthOptions: Sendable, Hashable {
         }
     }
 
+    /// The lifetime of a minted token.
+    package var tokenLifetime: Duration { lifetime ?? .seconds(kind == .didKey ? 60 : 3600) }
+
     public init() {}
 }
 

@@ -196,8 +196,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
         var code = CURLE_OK
         while let easy = starwatch_next_done(shard.multi, &code) {
             // Every handle in `multi` has a context: it is set before the handle is added.
-            guard let context = starwatch_get_private(easy) else { continue }
-            let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+            guard let transfer = CurlTransfer.of(starwatch_get_private(easy)) else { continue }
             finish(transfer, with: transfer.error(code, starwatch_get_info(easy)))
         }
     }

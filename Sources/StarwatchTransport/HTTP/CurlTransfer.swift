@@ -108,6 +108,11 @@ final class CurlTransfer {
 }
 
 extension CurlTransfer {
+    /// The transfer of a callback of libcurl, or of a handle; `nil` without one.
+    static func of(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
+        context.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
     /// Returns whether a mail is to end, because it was cancelled or its client ends.
     fileprivate func endMail() -> Bool {
         isEnded = isEnded || inbox.hasEnded(id)
@@ -135,9 +140,9 @@ func starwatchOpenSocket(
     _ purpose: curlsocktype,
     _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
-    guard let context, let address = address?.pointee else { return -1 }
+    guard let transfer = CurlTransfer.of(context), let address = address?.pointee else { return -1 }
     let descriptor = socket(address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.protocol)
-    Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().socket = descriptor
+    transfer.socket = descriptor
     return descriptor
 }
 
@@ -149,8 +154,7 @@ func starwatchAcceptPeer(
     port: Int32,
     ownPort: Int32
 ) -> Int32 {
-    guard let context else { return 1 }
-    return Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().acceptPeer() ? 0 : 1
+    CurlTransfer.of(context)?.acceptPeer() == true ? 0 : 1
 }
 
 /// libcurl's callback before a name lookup, on the driver's thread. A result other than 0 refuses the lookup.
@@ -159,8 +163,7 @@ func starwatchBeginLookup(
     _ reserved: UnsafeMutableRawPointer?,
     _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
-    guard let context else { return 0 }
-    return Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().beginLookup() ? 0 : 1
+    CurlTransfer.of(context)?.beginLookup() == false ? 1 : 0
 }
 
 /// libcurl's progress callback, for a mail. A result other than 0 ends it.
@@ -171,8 +174,7 @@ func starwatchEndMail(
     toSend: curl_off_t,
     sent: curl_off_t
 ) -> Int32 {
-    guard let context else { return 0 }
-    return Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().endMail() ? 1 : 0
+    CurlTransfer.of(context)?.endMail() == true ? 1 : 0
 }
 
 /// libcurl's read callback, for a mail. 0 ends it.
@@ -182,9 +184,7 @@ func starwatchSendBody(
     count: Int,
     context: UnsafeMutableRawPointer?
 ) -> Int {
-    guard let context else { return 0 }
-    let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-    return transfer.sendBody(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+    CurlTransfer.of(context)?.sendBody(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count)) ?? 0
 }
 
 /// libcurl's write callback. A result other than `count` ends the transfer.
@@ -214,8 +214,7 @@ private func receive(
     by accept: (CurlTransfer, UnsafeRawBufferPointer) -> Bool
 ) -> Int {
     // The context is the transfer that ``CurlHandle/prepare(_:for:options:timeout:)`` set; it is never `nil`.
-    guard let context, count > 0 else { return count }
-    let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+    guard let transfer = CurlTransfer.of(context), count > 0 else { return count }
     return accept(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
 }
 
