@@ -61,6 +61,14 @@ static inline void starwatch_set_socket_callbacks(
     curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, accept);
 }
 
+/// libcurl calls `progress` at least once a second, also while it does not return because it waits for the reply of a mail
+/// server. A result other than 0 ends the transfer.
+static inline void starwatch_set_progress_callback(CURL *easy, curl_xferinfo_callback progress, void *context) {
+    curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, progress);
+    curl_easy_setopt(easy, CURLOPT_XFERINFODATA, context);
+    curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+}
+
 /// The user of the process at the other end of a Unix socket; -1 if it is not known.
 static inline long starwatch_peer_user(int descriptor) {
     // The first member of `struct ucred`, which glibc hides without _GNU_SOURCE, is the process, the second the user.

@@ -99,7 +99,7 @@ import Testing
     }
 
     private func text(_ handout: AccountHandout) throws -> String {
-        guard case .text(let text, World.alice, _) = handout else { throw Unexpected(what: "\(handout)") }
+        guard case .text(let text, World.alice, _, _) = handout else { throw Unexpected(what: "\(handout)") }
         return text
     }
 
@@ -256,6 +256,29 @@ import Testing
     }
 
     // MARK: - Source
+
+    /// The database keeps what it handed out for as long as the account is gone.
+    @Test func theSecretOfARevokedKeyIsNotHandedOutAgain() async throws {
+        let from = try await openSource(sealed: true)
+        let secrets = [7, 9].map { [UInt8](repeating: $0, count: 32) }
+        let key = SigningKey(kid: "two", algorithm: .hs256, secret: secrets[1], createdAt: source.now)
+        #expect(try await from.keys.addSigningKey(key, of: World.alice, grace: .normal) == .added)
+        func secretsHandedOut() async throws -> [Bool] {
+            let text = try text(try await handOut(from))
+            return secrets.map { text.contains(Data($0).base64EncodedString()) }
+        }
+        #expect(try await secretsHandedOut() == [true, true])
+        #expect(try await from.keys.endSigningKeys(now: source.now + .days(8)) == 1)
+        #expect(try await secretsHandedOut() == [false, true])
+        #expect(try await from.keys.revokeSigningKey("two", isForced: true, now: source.now) == .revoked)
+        #expect(try await secretsHandedOut() == [false, false])
+        try await #expect(from.keys.verify().failed == 0)
+
+        // Their names stay used.
+        let to = try await openDestination(sealed: true)
+        #expect(try await take(to, text(handOut(from))) == .arrived)
+        #expect(try await to.keys.report().signingKeys.map(\.state) == [.revoked, .revoked])
+    }
 
     @Test func theSourceStopsAndHandsOutTheSameAgain() async throws {
         let from = try await openSource()
@@ -447,6 +470,11 @@ import Testing
         #expect(throws: BundleError.unreadable) { try AccountBundle(text: String(text.dropLast(9))) }
         #expect(throws: BundleError.unreadable) {
             try AccountBundle(text: text.replacing(World.alice.rawValue, with: "a"))
+        }
+        for lost in [#"{"\u001b[2J":1}"#, #"{"settings.starredPlanHandleIds":9223372036854775807}"#] {
+            let counted = text.replacing(#""is_paused""#, with: #""lost":\#(lost),"is_paused""#)
+            #expect(counted != text)
+            #expect(throws: BundleError.unreadable) { try AccountBundle(text: counted) }
         }
         let schema = Schema.supported.upperBound
         let later = text.replacing("\"schema\":\(schema)", with: "\"schema\":\(schema + 1)")

@@ -235,6 +235,25 @@ import Testing
         try await world.expectBalanced(store)
     }
 
+    @Test(arguments: [
+        (#"{"polls":["nightly"]}"#, [730: 0, 731: 1]),
+        (#"{"polls":["nightly"],"starredProjects":false}"#, [731: 0]),
+    ])
+    func anAccountThatOnlyNamedItsPollsExpires(_ preferences: String, _ deleted: [Int: Int]) async throws {
+        let store = try await world.open()
+        let carol = DID("did:ethr:0xcarol")!
+        try await store.identity.setNotificationPreferences(
+            preferences,
+            of: carol,
+            server: World.server,
+            now: world.now
+        )
+        for day in deleted.keys.sorted() {
+            let counts = try await store.retention.apply(RetentionPolicy(), now: world.now + .days(day))
+            #expect(counts.settings == deleted[day])
+        }
+    }
+
     @Test func tombstonesDoNotHoldTheWatermarkOfAStreamThatStartsAgain() async throws {
         let store = try await world.open()
         try await world.commit(store, world.changes(1...10))

@@ -226,6 +226,70 @@ struct UnreadableValueTests {
         #expect(try await store.keys.verify().failed == 0)
     }
 
+    // MARK: - Moves
+
+    /// The columns of tables that move from one encrypted database to another.
+    static let moved = SealedColumn.allCases.filter { column in
+        column != .archivedStars && column != .shortlinkTargets && MovedTable.all.contains { $0.name == column.table }
+    }
+
+    @Test(arguments: moved)
+    func anAccountMovesWithoutAValueThatDoesNotOpen(column: SealedColumn) async throws {
+        let store = try await open()
+        try await world.fill(store)
+        try await addKeyAndAddress(store)
+        try await flip(column)
+        let trial = try await handOut(store, isTrial: true)
+        let (text, lost) = try await handOut(store)
+        #expect(lost == [column.rawValue: 1] && trial.lost == lost)
+        let again = try await handOut(store)
+        #expect(again.text == text && again.lost == lost)
+
+        let other = World()
+        var options = other.options()
+        options.masterKey = MasterKey()
+        let target = try Store(options)
+        let arrival = try await target.moves.take(
+            AccountBundle(text: text),
+            of: World.alice,
+            into: AccountDestination(server: World.server, sinks: ["log"], pseudonym: nil),
+            isTrial: false,
+            now: world.now,
+            dueAt: world.now
+        )
+        #expect(arrival == .arrived)
+        #expect(try await target.outbox.list(OutboxFilter()).count == 4)
+        #expect(try await target.keys.signingKeys(of: World.alice).count == (column == .signingKey ? 0 : 1))
+        #expect(try await target.stars.interests(of: World.alice).areStarsUnreadable == (column == .stars))
+        // Every change but at most one is announced.
+        let later = other.now + .seconds(61)
+        let due = try await other.reclaim(target, at: later, until: later + .seconds(60))
+        let new = try await other.claim(target, limit: 1000, id: "ntf_new")
+        #expect(due.reduce(0) { $0 + $1.outgoing.count } + (new?.outgoing.count ?? 0) >= 3)
+        #expect(due.allSatisfy { $0.outgoing.title != Unreadable.text && $0.outgoing.body != Unreadable.text })
+        try await other.expectBalanced(target)
+        #expect(try await target.keys.verify().failed == 0)
+    }
+
+    private func handOut(_ store: Store, isTrial: Bool = false) async throws -> (text: String, lost: [String: Int]?) {
+        let handout = try await store.moves.handOut(World.alice, isTrial: isTrial, now: world.now)
+        guard case .text(let text, _, _, let lost) = handout else { throw StoreError.damaged }
+        return (text, lost)
+    }
+
+    private func addKeyAndAddress(_ store: Store) async throws {
+        let key = SigningKey(
+            kid: "one",
+            algorithm: .hs256,
+            secret: Array(repeating: 7, count: 32),
+            createdAt: world.now
+        )
+        #expect(try await store.keys.addSigningKey(key, of: World.alice, grace: .normal) == .added)
+        var draft = AccountDraft(did: World.alice)
+        draft.sinks = ["log": SinkAddress(url: "https://sink.test/secret")]
+        try await store.write(.edit) { [draft] db in _ = try db.accounts.setSinks(of: draft) }
+    }
+
     // MARK: - Everything else
 
     /// Columns with one value after ``World/fill(_:)``, and what of the answers is then missing.

@@ -205,8 +205,70 @@ private final class ScriptedMailServer: Sendable {
         #expect(text(try await http.execute(HTTPRequest(url: web.url()))) == "yes")
         mails.shutdown()
         http.shutdown()
+        expectEnd(await mail.value)
         end.signal()
-        _ = await mail.value
+    }
+
+    /// The server has not replied, and the time for its reply, 30 s, is not over.
+    private func expectEnd(_ exchange: HTTPExchange) {
+        #expect(failure(of: exchange.result) == .cancelled)
+        #expect(exchange.measurements.total < .seconds(20))
+    }
+
+    @Test func aCancelledMailDoesNotWaitForTheReplyToIt() async throws {
+        let (said, end) = (Said(), DispatchSemaphore(value: 0))
+        let server = try ScriptedMailServer { command in
+            if command == "MESSAGE" {
+                said.isMessage.withLock { $0 = true }
+                end.wait()
+            }
+            return ""
+        }
+        let mails = try makeMailClient()
+        defer { mails.shutdown() }
+        let mail = Task { await mails.exchange(Self.request(to: server.url)) }
+        while !said.isMessage.withLock({ $0 }) { await Task.yield() }
+        mail.cancel()
+        expectEnd(await mail.value)
+        end.signal()
+    }
+
+    @Test func aMailThatIsCancelledInTheMiddleIsNotSentAsAPart() async throws {
+        let (begun, ended) = (Events<Void>(), Events<Bool>())
+        let goOn = DispatchSemaphore(value: 0)
+        let server = try LoopbackServer { connection in
+            connection.write("220 hello\r\n")
+            while let line = connection.readLine(), line != "DATA" { connection.write("250 ok\r\n") }
+            connection.write("354 go\r\n")
+            _ = connection.readLine()
+            begun.report.yield()
+            goOn.wait()
+            var isWhole = false
+            while let line = connection.readLine() {
+                if line == "." {
+                    isWhole = true
+                    connection.write("250 kept\r\n")
+                }
+            }
+            ended.report.yield(isWhole)
+        }
+        let mails = try makeMailClient()
+        defer { mails.shutdown() }
+        // More than the buffers of both sides take, while the server does not read.
+        var message = [UInt8](repeating: UInt8(ascii: "x"), count: 998) + Array("\r\n".utf8)
+        for _ in 0..<14 { message += message }
+        let request = HTTPRequest(
+            mail: message,
+            envelope: Self.envelope,
+            url: "smtp://127.0.0.1:\(server.port)",
+            timeout: .seconds(30)
+        )
+        let mail = Task { await mails.exchange(request) }
+        _ = await begun.next()
+        mail.cancel()
+        goOn.signal()
+        #expect(failure(of: await mail.value.result) == .cancelled)
+        #expect(await ended.next() == false)
     }
 
     @Test func clientsForMailsAndForHTTPRefuseTheOther() async throws {

@@ -73,6 +73,7 @@ struct UnixSocketTests {
                         id: 1,
                         request: HTTPRequest(url: server.url()),
                         submittedAt: standingClock(),
+                        inbox: CurlInbox {},
                         lookups: LookupThreads(limit: 1),
                         acceptsPeer: nil,
                         continuation: continuation

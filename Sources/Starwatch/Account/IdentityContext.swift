@@ -18,10 +18,8 @@ package final class IdentityContext: Sendable {
         package var optedOut: Set<PollKind> = []
         /// The polls that the account wants; `nil` for all.
         package var wanted: [PollName]?
-        /// The stars as request bodies, created at the first use in each dialect.
-        package var chunks: [Dialect: [PlanChunk]] = [:]
-        /// The same for requests that name them in the query.
-        fileprivate var queryChunks: [Dialect: [PlanChunk]] = [:]
+        /// The stars as parts of requests, created at the first use of each form.
+        fileprivate(set) var chunks: [ChunkForm: [PlanChunk]] = [:]
         /// Start of the time in which polls of a kind are expected to succeed; no entry means since the agent's start.
         fileprivate(set) var expectedSince: [PollKind: Timestamp] = [:]
 
@@ -54,6 +52,12 @@ package final class IdentityContext: Sendable {
                 expectedSince[kind] = isNew ? now : former.expectedSince[kind]
             }
         }
+    }
+
+    /// What decides how stars are split into requests.
+    struct ChunkForm: Hashable {
+        let dialect: Dialect
+        let form: PollKind.PlanForm
     }
 
     private struct History {
@@ -141,12 +145,12 @@ package final class IdentityContext: Sendable {
         for kind: PollKind = .starredProjects,
         dialect: Dialect
     ) -> [PlanChunk] {
-        let form: WritableKeyPath<Snapshot, [Dialect: [PlanChunk]]> = kind.planForm == .body ? \.chunks : \.queryChunks
-        if let chunks = snapshot[keyPath: form][dialect] { return chunks }
+        let form = ChunkForm(dialect: dialect, form: kind.planForm)
+        if let chunks = snapshot.chunks[form] { return chunks }
         let chunks = PlanChunk.split(snapshot.stars, dialect: dialect, form: kind.planForm)
         cached.withLock { cached in
             if cached?.identity == snapshot.identity, cached?.stars == snapshot.stars {
-                cached?[keyPath: form][dialect] = chunks
+                cached?.chunks[form] = chunks
             }
         }
         return chunks

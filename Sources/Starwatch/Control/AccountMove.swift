@@ -21,6 +21,11 @@ package struct AccountExport: Sendable, Codable, Hashable {
 package struct AccountExportReport: Sendable, Codable, Hashable {
     /// One line of JSON, with personal data and keys. Its content is the agent's own.
     package var bundle: String
+    /// The number of values that did not open and stayed behind, by `table.column`; `nil` if there are none.
+    package var lost: [String: Int]?
+
+    /// The lost values as a sentence with advice; `nil` if there are none.
+    package var loss: String? { LostValues.sentence(lost) }
 }
 
 /// `{"bundle": "…"}`: what another agent handed out.

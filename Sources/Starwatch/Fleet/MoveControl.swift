@@ -41,12 +41,12 @@ struct MoveControl: Sendable {
                     now: environment.clock.now
                 )
                 switch handout {
-                case .text(let bundle, let did, let isNew):
+                case .text(let bundle, let did, let isNew, let lost):
                     if isNew, !isTrial {
                         await followExport(of: did)
                         store.moves.stay(did)
                     }
-                    return AccountExportReport(bundle: bundle)
+                    return AccountExportReport(bundle: bundle, lost: lost)
                 case .delivering(let did):
                     leaving = did
                     guard environment.time.monotonic < end else { throw Self.isDelivering }
@@ -106,10 +106,11 @@ struct MoveControl: Sendable {
         if case .refused(let problems) = arrival { report.problems = problems.map { $0.sentence(server: server) } }
         let missing = bundle.polls.subtracting(polls).map(\.rawValue).sorted()
         if !missing.isEmpty {
-            report.warnings = [
+            report.warnings.append(
                 "This agent lacks the polls \(missing.joined(separator: ", ")) of the account; add them."
-            ]
+            )
         }
+        if let loss = LostValues.sentence(bundle.lost) { report.warnings.append(loss) }
         return report
     }
 

@@ -27,7 +27,7 @@ package struct SourceDatabase: Sendable {
             )
             await store.close()
             switch handout {
-            case .text(let bundle, _, _): return AccountExportReport(bundle: bundle)
+            case .text(let bundle, _, _, let lost): return AccountExportReport(bundle: bundle, lost: lost)
             case .tooLong: throw MoveControl.isTooLong
             case .delivering, .unknown: throw MoveControl.isUnknown
             }

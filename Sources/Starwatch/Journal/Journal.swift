@@ -59,17 +59,7 @@ struct Journal: Sendable {
         if let copy = upgrade.copy { fields[.copy] = "\(copy)" }
         logger.log(.storageUpgraded, fields)
         let copy = upgrade.copy.map { "The copy from before is \($0)." } ?? "No copy from before is kept."
-        await append(
-            JournalEntry(
-                at: now,
-                .action,
-                by: "agent",
-                verb: "storage.upgrade",
-                target: "from=\(upgrade.from),to=\(upgrade.to)",
-                result: "ok",
-                detail: copy
-            )
-        )
+        await noteOwn("storage.upgrade", "from=\(upgrade.from),to=\(upgrade.to)", detail: copy)
     }
 
     /// Notes the end of the former run, and looks for the ends that the two runs before it left.
@@ -89,17 +79,8 @@ struct Journal: Sendable {
     /// Notes that the database is perhaps an older copy, which lacks what the agent did since a time.
     private func noteOlderCopy(since time: Timestamp) async {
         logger.log(.storageOlderCopy, [.since: "\(time.iso8601)"])
-        await append(
-            JournalEntry(
-                at: now,
-                .action,
-                by: "agent",
-                verb: "storage.older_copy",
-                target: "since=\(time.iso8601)",
-                result: "ok",
-                detail: "The database lacks a run of the agent; perhaps an older copy was put back."
-            )
-        )
+        let detail = "The database lacks a run of the agent; perhaps an older copy was put back."
+        await noteOwn("storage.older_copy", "since=\(time.iso8601)", detail: detail)
     }
 
     /// The age up to which a missing end is told. The journal keeps entries longer.
@@ -133,6 +114,13 @@ struct Journal: Sendable {
         let since = try query.time()
         let entries = try await store.journal.list(since: since, limit: query.limit)
         return JournalListing(entries: entries.map { JournalRecord($0.entry, id: $0.id) })
+    }
+
+    /// Notes what the agent did or found by itself.
+    private func noteOwn(_ verb: String, _ target: String, detail: String) async {
+        await append(
+            JournalEntry(at: now, .action, by: "agent", verb: verb, target: target, result: "ok", detail: detail)
+        )
     }
 
     /// An entry that cannot be stored is in the log and in the black box.

@@ -20,15 +20,7 @@ package enum DatabaseEncryption {
         package var lost: [String: Int]?
 
         /// The lost values as a sentence with advice; `nil` if there are none.
-        package var loss: String? {
-            guard let lost else { return nil }
-            let count = lost.values.reduce(0, +)
-            let places = lost.sorted { $0.key < $1.key }.map { "\($0.value) of \($0.key)" }.joined(separator: ", ")
-            return """
-                \(count) encrypted \(count == 1 ? "value" : "values") did not open and \(count == 1 ? "is" : "are") lost: \(places). \
-                Changes that were not delivered yet become dead letters; see starwatch outbox list --state dead.
-                """
-        }
+        package var loss: String? { LostValues.sentence(lost) }
     }
 
     /// Reads the configured master key.

@@ -21,14 +21,14 @@ struct TokenSource {
         case .sharedSecret:
             return SharedSecretTokenProvider(
                 file: try secrets.file(auth.secretFile, "auth.secret_file"),
-                lifetime: auth.lifetime ?? .seconds(3600),
+                lifetime: auth.tokenLifetime,
                 refreshBefore: auth.refreshBefore,
                 scope: auth.scope
             )
         case .didKey:
             return DIDKeyTokenProvider(
                 file: try secrets.file(auth.keyFile, "auth.key_file"),
-                lifetime: auth.lifetime ?? .seconds(60),
+                lifetime: auth.tokenLifetime,
                 refreshBefore: auth.refreshBefore,
                 scope: auth.scope
             )
@@ -40,7 +40,7 @@ struct TokenSource {
             }
             return CommandTokenProvider(
                 argv: argv,
-                lifetime: auth.lifetime ?? .seconds(3600),
+                lifetime: auth.tokenLifetime,
                 refreshBefore: auth.refreshBefore,
                 runCommand: { [timeout = options.server.timeout, time] argv in
                     try await CommandOutput.text(of: argv, within: timeout, time: time)
@@ -63,7 +63,7 @@ struct TokenSource {
         return StoredKeyTokenProvider(
             algorithm: algorithm,
             source: signingKeys,
-            lifetime: auth.lifetime ?? (algorithm == .hs256 ? .seconds(3600) : .seconds(60)),
+            lifetime: auth.tokenLifetime,
             refreshBefore: auth.refreshBefore,
             scope: auth.scope
         )

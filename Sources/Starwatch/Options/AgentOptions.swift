@@ -128,6 +128,9 @@ public struct AuthOptions: Sendable, Hashable {
         }
     }
 
+    /// The lifetime of a minted token.
+    package var tokenLifetime: Duration { lifetime ?? .seconds(kind == .didKey ? 60 : 3600) }
+
     public init() {}
 }
 
@@ -291,7 +294,7 @@ public struct CanaryOptions: Sendable, Hashable {
 
 /// A receiver of notifications.
 public struct SinkOptions: Sendable, Hashable {
-    /// The kind of a sink, with its settings. Each of ``AccountMode/many`` accounts brings a `url`, `topic` or `to` that is empty.
+    /// The kind of a sink, with its settings. Each of ``AccountMode/many`` accounts brings what is empty: `url`, `topic` or `to`.
     public enum Kind: Sendable, Hashable {
         /// Title and body on standard output, for a person.
         case stdout

@@ -23,8 +23,8 @@ struct CycleRun {
         /// The largest number of changes of a page. Offers and gifts are fetched without a limit.
         func limit(of kind: PollKind) -> Int? { isBootstrap || kind != .starredProjects ? nil : max(room, 1) }
 
-        /// The cursor, or the end of what was seen if that is later and the poll asks for claims about plans. Those of a plan
-        /// that it did not name before can be years old, and are no news.
+        /// The cursor. A poll of claims about plans begins at the end of what was seen, if that is later. The claims of a
+        /// plan that it did not name before can be years old, and are no news.
         func lowerEnd(of kind: PollKind, _ state: PollState, in dialect: Dialect, seenUntil: Timestamp?) -> JWTID? {
             guard kind.namedPlans != nil, kind.planForm == .query, !isBootstrap, state.walk == nil,
                 !state.hasTombstones, let seenUntil, cursor.map({ $0.timestamp < seenUntil }) ?? true
@@ -135,7 +135,7 @@ struct CycleRun {
         let asked = cycle.poll.kind.namesPlanInClaim ? Set(snapshot.stars) : nil
         (source.decoder.context, source.decoder.latest) = (PageContext(author: author, plans: asked), nil)
         if cycle.poll.kind.namedPlans == .own {
-            // The answers move the horizon, so it must be known before.
+            // The answers move the horizon, so it is read first.
             _ = cycle.horizon(of: stream, state)
             plans.askedBoottime = cycle.time.boottime
             plans.own = try await source.ownPlans()
@@ -146,14 +146,14 @@ struct CycleRun {
         } else {
             let chunk = plans.smallestPart(snapshot, by: cycle.identity)
             if chunk == nil, cycle.poll.kind.namedPlans != nil {
-                // Without plans there is nothing to ask for, and as after an empty page, either dialect fits.
+                // Without plans there is nothing to ask for. Either dialect fits then, as after an empty page.
                 source.decoder.dialect = cycle.gate.known.dialect ?? source.dialect
             } else {
                 guard let probe = try await source.probe(for: chunk) else { return false }
                 if probe.isAfresh {
                     do { state = try await cycle.readState(stream) } catch { throw .store(error) }
                 }
-                // Only where the dialect's first request would have been about the same plans.
+                // The probe stands for the first request only if that one asks for the same plans.
                 if chunk == plans.split(snapshot, by: cycle.identity, in: source.dialect).first {
                     probed = probe.firstPage
                 }
@@ -170,7 +170,7 @@ struct CycleRun {
         )
         if let probed, state.walk == nil {
             let seen = cycle.horizon(of: stream, state).time
-            // It was asked for from the beginning.
+            // The probe asked from the beginning.
             let end = place.lowerEnd(of: cycle.poll.kind, state, in: source.dialect, seenUntil: seen)
             if end == nil { first = probed }
         }
@@ -348,7 +348,7 @@ struct CycleRun {
         }
         commit.cursor = plan.cursor
         commit.walk = plan.walk.map { .save($0) } ?? .clear
-        // A resumed walk has not seen its first pages since, so it does not say which rows are gone from them.
+        // A resumed walk does not fetch its first pages again. It cannot tell which rows are gone from them.
         if walk.isComplete, !walk.wasResumed, let top = walk.top {
             commit.completed = .init(after: walk.lowerEnd, through: top, startedAt: walkStart)
         }
@@ -389,12 +389,12 @@ struct CycleRun {
         if !walk.isComplete, let top = walk.top { cycle.memory.move { $0.interrupt(at: top) } }
         guard let moved = counts.fetchCursor, moved != place.cursor else { return }
         (place.cursor, source.decoder.latest, result.cursorMoved) = (moved, moved.timestamp, true)
-        // Ascending pages have shown everything up to the cursor, also of a walk that takes several cycles.
+        // Ascending pages have shown everything up to the cursor, even if the walk takes several cycles.
         if !source.dialect.isDescending, plans.chunks.count <= 1 { cycle.memory.move { $0.pass(moved) } }
     }
 
-    /// Counts and logs what a page's commit did. Of the items that were quarantined for the first time it logs ten, by
-    /// their first issue: a page can have thousands.
+    /// Counts and logs what a page's commit did. A page can have thousands of newly quarantined items. Ten of them are
+    /// logged, each with its first issue.
     private func report(_ counts: PageCommitCounts) {
         for item in counts.quarantined.prefix(10) {
             guard let issue = item.issues.first else { continue }

@@ -13,7 +13,7 @@ struct SharedWish: Sendable {
     let lowerEnd: JWTID?
     /// ``SeenHorizon/time``.
     let seenUntil: Timestamp
-    /// The number of changes from which on the server's page would have a continuation.
+    /// The smallest number of changes for which the server's page would have a continuation.
     let limit: Int
 
     var need: JWTID { SharedTerms.need(lowerEnd: lowerEnd, seenUntil: seenUntil, dialect: dialect) }
@@ -38,8 +38,8 @@ struct SharedReply: Sendable {
     let first: First
     let origins: [PageOrigin?]
 
-    /// The part of an account; `nil` if it must ask alone: the answer lacks what it needs, is older than what it has seen, or
-    /// has more for it than one page of the server.
+    /// The part of an account; `nil` if it must ask alone. The answer then lacks what the account needs, is older than what
+    /// it has seen, or has more for it than one page of the server.
     func part(of plans: [String], for wish: SharedWish) -> SharedPart? {
         guard content.dialect == wish.dialect, content.covers(plans), wish.need.precedes(content.after) == false,
             let readSince = first.page.readSince, readSince >= wish.seenUntil
@@ -53,7 +53,7 @@ struct SharedReply: Sendable {
 /// The requests for the starred projects of many accounts together, of one server.
 ///
 /// Accounts without a token see the same, so one request for the plans of all serves each. An account takes part if it has seen
-/// all that lies before the answer. Otherwise it asks alone, and so it does if the answer is of no use. A failure of the server
+/// all that lies before the answer. Otherwise it asks alone. It also does if the answer is of no use. A failure of the server
 /// is the failure of each account that would have asked.
 final class SharedRequests: Sendable {
     enum Outcome: Sendable {
@@ -140,7 +140,7 @@ final class SharedRequests: Sendable {
 
     /// The round that accounts have to wait for.
     ///
-    /// - Parameter wait: The time that the account has waited which is due for longest.
+    /// - Parameter wait: The time that the longest waiting account has waited.
     func awaited(_ round: Duration, wait: Duration) -> Duration {
         state.withLock { $0.awaited.note(round, wait: wait) }
     }
@@ -314,7 +314,7 @@ private struct SharedRequest {
 }
 
 extension RequestFailure {
-    /// Whether any request would fail so, and not only this one.
+    /// Whether every request would fail in this way, and not only this one.
     fileprivate var isOfServer: Bool {
         switch self {
         case .deferred, .unstored: true

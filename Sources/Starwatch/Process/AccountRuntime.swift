@@ -108,7 +108,7 @@ package final class AccountRuntime: Sendable {
 
     /// Cancels the work for a previous identity, and returns when it has ended.
     func abort() async {
-        // The host's requests are not of one of many accounts.
+        // The requests of a host program belong to no single one of many accounts.
         if options.accounts == .one { process.pollManager.abort() }
         async let cycles: Void = pollService.abort()
         async let deliveries: Void = dispatcher.abort()

@@ -119,7 +119,7 @@ struct StatusReporter: Sendable {
         facts.failingSince = entry.failingSince.flatMap { Timestamp(iso8601: $0) }
         facts.skippedSince = entry.skippedSince.flatMap { Timestamp(iso8601: $0) }
         guard !identity.isOff(poll.options) else { return facts }
-        // Of many accounts none is active, and the server lacks it all the same.
+        // Before the next line, because with many accounts none is active, and the server can still lack the endpoint.
         facts.lacksEndpoint = runtime.account.lacksEndpoint(of: poll.kind)
         guard identity.identity.did != nil else { return facts }
         facts.lacksStars = !identity.hasStars(for: poll.kind)
@@ -143,7 +143,7 @@ struct StatusReporter: Sendable {
     /// Converts a past time of the server's clock to the local one.
     private func past(_ time: Timestamp, _ now: Timestamp) -> Timestamp { min(clock.local(time), now) }
 
-    /// The start of the agent by the clock that tells `now`, so that the time between them is how long it runs.
+    /// The start of the agent, by the clock of `now`. The time between the two is how long the agent runs.
     private func startedAt(_ now: Timestamp) -> Timestamp { now - (time.boottime - process.startedAt) }
 
     /// Fills in how near the rate limit, the expiry of the token and the age of the key are.
@@ -244,7 +244,7 @@ struct StatusReporter: Sendable {
         entry.lastAttempt = (stream?.lastAttempt).map { min($0, now).iso8601 }
         entry.lastSuccess = (stream?.lastSuccess).map { min($0, now).iso8601 }
         if fleet != nil {
-            // Of many accounts, the last cycle of any is what the metrics have.
+            // With many accounts, the metrics have the last cycle of any of them.
             entry.lastAttempt = time(metrics.polls.lastAttempt[poll.label])
             entry.lastSuccess = time(metrics.polls.lastSuccess[poll.label])
         }
@@ -260,7 +260,7 @@ struct StatusReporter: Sendable {
             entry.lastReason = reason.description
             entry.lastError = reason.sentence
             entry.needsAction = reason.needsAction
-            // Cycles without a token are skipped, and not in the history.
+            // A cycle without a token is skipped and leaves no history.
             let hasToken = runtime.pollService.lastTokenReason(poll.name) == nil
             entry.failingSince = hasToken ? (stream?.failingSince).map { min($0, now).iso8601 } : entry.skippedSince
         }
@@ -269,7 +269,7 @@ struct StatusReporter: Sendable {
 }
 
 extension AgentStatus.Outbox {
-    /// Takes ``capacity`` as that of each of so many accounts.
+    /// Multiplies ``capacity``, which is that of one account, by the number of accounts.
     fileprivate mutating func count(for accounts: Int, threshold: Double) {
         capacity *= max(accounts, 1)
         backpressure = PollGate.isUnderPressure(

@@ -451,7 +451,7 @@ package struct ControlVerbs: Sendable {
     // MARK: - Stories and the log
 
     /// The life of a change, a notification, an outbox row or a run, by its claim id, `chg_…`, the number of a row,
-    /// `ntf_…` or `run_…`. Of a claim without a row, a project or a time it says what covers it.
+    /// `ntf_…` or `run_…`. For a claim without a row, a project or a time, it says what covers it.
     package let explain = Verb(.get, "/api/v1/explain/{id}", taking: .text) {
         try await $0.stories.explain($1)
     }

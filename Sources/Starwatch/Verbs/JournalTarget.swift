@@ -1,4 +1,4 @@
-import FoundationEssentials
+import StarwatchCore
 
 /// The object of an action in the journal, made from its request, without personal data.
 ///
@@ -15,9 +15,9 @@ enum JournalTarget {
         guard let request else { return nil }
         var parts = request.arguments.map { word($0) }
         parts += request.query.map { "\($0.name)=\(word($0.value))" }
-        if let body = try? JSONDecoder().decode([String: Value].self, from: Data(request.body)) {
+        if case .object(let body) = JSONTree(json: request.body) {
             parts += body.sorted { $0.key < $1.key }.map {
-                "\($0.key)=\($0.value.text(isPlain: plainFields.contains($0.key)))"
+                "\($0.key)=\(text($0.value, isPlain: plainFields.contains($0.key)))"
             }
         }
         return parts.isEmpty ? nil : parts.joined(separator: " ")
@@ -36,45 +36,19 @@ enum JournalTarget {
         return isPlain ? text : "…"
     }
 
-    private enum Value: Decodable {
-        case none
-        case flag(Bool)
-        case number(Int64)
-        case text(String)
-        case list([Value])
-        case other
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if container.decodeNil() {
-                self = .none
-            } else if let flag = try? container.decode(Bool.self) {
-                self = .flag(flag)
-            } else if let number = try? container.decode(Int64.self) {
-                self = .number(number)
-            } else if let text = try? container.decode(String.self) {
-                self = .text(text)
-            } else if let list = try? container.decode([Value].self) {
-                self = .list(list)
-            } else {
-                self = .other
-            }
-        }
-
-        func text(isPlain: Bool) -> String {
-            switch self {
-            case .none: return "none"
-            case .flag(let flag): return "\(flag)"
-            case .number(let number): return "\(number)"
-            case .text(let text): return isPlain ? word(text) : "…"
-            case .other: return "…"
-            case .list(let values):
-                let numbers = values.compactMap { if case .number(let number) = $0 { number } else { nil } }
-                guard numbers.count == values.count, !numbers.isEmpty else { return "(\(values.count))" }
-                let rest = numbers.count - longestList
-                return numbers.prefix(longestList).map(String.init).joined(separator: ",")
-                    + (rest > 0 ? " and \(rest) more" : "")
-            }
+    private static func text(_ value: JSONTree, isPlain: Bool) -> String {
+        switch value {
+        case .null: return "none"
+        case .flag(let flag): return "\(flag)"
+        case .number(let number): return "\(number)"
+        case .text(let text): return isPlain ? word(text) : "…"
+        case .decimal, .object: return "…"
+        case .list(let values):
+            let numbers = values.compactMap { if case .number(let number) = $0 { number } else { nil } }
+            guard numbers.count == values.count, !numbers.isEmpty else { return "(\(values.count))" }
+            let rest = numbers.count - longestList
+            return numbers.prefix(longestList).map(String.init).joined(separator: ",")
+                + (rest > 0 ? " and \(rest) more" : "")
         }
     }
 }

@@ -13,6 +13,9 @@ extension AccountsCommand {
             Writes all that is stored of the account to a file for 'starwatch accounts import', and stops serving it in the \
             same step. The active identity of an agent without accounts: many can be exported too. The file has personal \
             data, and keys if they are stored; delete it after the import. Repeating the command writes the same file.
+
+            An encrypted value that does not open is left out. The command says how many there are, and ends with exit \
+            code 1.
             """,
             waiting: ControlAPI.exportAccount.patience,
             examples: "starwatch accounts export did:ethr:0x… --to account.json",
@@ -28,15 +31,25 @@ extension AccountsCommand {
 
         func run() async throws {
             if to != "-" { try AccountFile.checkIsNew(to) }
-            let bundle = try await arguments.ask(ControlAPI.exportAccount, AccountExport(did: account.did)).bundle
-            guard to != "-" else { return Swift.print(bundle) }
-            try AccountFile.write(bundle, to: to)
-            try arguments.print(["file": to]) { _ in
+            let report = try await arguments.ask(ControlAPI.exportAccount, AccountExport(did: account.did))
+            if let loss = report.loss { StandardError.sayOnce("starwatch: \(loss)") }
+            guard to != "-" else {
+                Swift.print(report.bundle)
+                if report.lost != nil { throw CommandError.printed(.failed) }
+                return
+            }
+            try AccountFile.write(report.bundle, to: to)
+            try arguments.print(Exported(file: to, lost: report.lost), isGood: report.lost == nil) { _ in
                 """
                 The account is in \(to), and this agent no longer serves it.
                 The file has personal data, and keys if they were stored here. Import it, then delete it.
                 """
             }
+        }
+
+        private struct Exported: Encodable {
+            let file: String
+            let lost: [String: Int]?
         }
     }
 

@@ -18,12 +18,7 @@ extension ConfigurationLoader {
         file: String,
         directory: String
     ) throws(ConfigurationFailure) -> WebConfiguration {
-        let root: Node?
-        do throws(ConfigurationProblem) {
-            root = try YAMLDocument.parse(text)
-        } catch {
-            throw ConfigurationFailure(file: file, problems: [error])
-        }
+        let root = try document(text, of: file)
         let journal = ConfigurationJournal(files: files(in: directory), isWeb: true)
         let field = SettingsField("", in: "", line: nil, node: root, journal: journal)
         var configuration = WebConfiguration()

@@ -89,16 +89,18 @@ struct ConfigurationLoader: Sendable {
         return "run 'chown root:starwatch \(path) && chmod 640 \(path)'"
     }
 
+    /// The root of a file's text; `nil` for an empty one.
+    func document(_ text: String, of file: String) throws(ConfigurationFailure) -> Node? {
+        do throws(ConfigurationProblem) { return try YAMLDocument.parse(text) } catch {
+            throw ConfigurationFailure(file: file, problems: [error])
+        }
+    }
+
     /// - Parameters:
     ///   - file: The name for problems.
     ///   - directory: The directory where relative paths start.
     func load(text: String, file: String, directory: String) throws(ConfigurationFailure) -> LoadedConfiguration {
-        let root: Node?
-        do throws(ConfigurationProblem) {
-            root = try YAMLDocument.parse(text)
-        } catch {
-            throw ConfigurationFailure(file: file, problems: [error])
-        }
+        let root = try document(text, of: file)
         var files = files(in: directory)
         files.reserved = reserved + [files.path(URL(fileURLWithPath: file).lastPathComponent)]
         let journal = ConfigurationJournal(files: files)

@@ -15,6 +15,16 @@ package enum WantedPolls {
         return read.polls.map { $0.compactMap(PollName.init) }
     }
 
+    /// Whether the preferences have nothing that the account's user chose. The list of polls is the operator's, who added
+    /// the account.
+    ///
+    /// - Parameter preferences: A JSON object.
+    package static func isWithoutChoice(_ preferences: String) -> Bool {
+        guard preferences != "{}" else { return true }
+        guard case .object(let members) = JSONTree(json: Array(preferences.utf8)) else { return false }
+        return members.keys.allSatisfy { $0 == "polls" }
+    }
+
     /// Reads the flags of R-VAL-12, under the kind's name in either spelling. A missing flag means on.
     ///
     /// - Parameter preferences: A JSON object.

@@ -179,7 +179,7 @@ public enum RetryDecision: Sendable, Hashable {
     }
 }
 
-/// The reason for a retry; the `reason` label of the retry metrics.
+/// The reason for a retry, a class of failures; the `reason` label of the retry metrics.
 public enum RetryReason: String, Sendable, CaseIterable {
     case network
     case timeout
@@ -189,15 +189,5 @@ public enum RetryReason: String, Sendable, CaseIterable {
     case unauthenticated
 
     /// `nil` for failures that are never retried.
-    public init?(_ failure: FailureClass) {
-        switch failure {
-        case .network: self = .network
-        case .timeout: self = .timeout
-        case .rateLimited: self = .rateLimited
-        case .unavailable: self = .unavailable
-        case .serverError: self = .serverError
-        case .unauthenticated: self = .unauthenticated
-        case .malformed, .refused, .cancelled: return nil
-        }
-    }
+    public init?(_ failure: FailureClass) { self.init(rawValue: failure.rawValue) }
 }

@@ -78,7 +78,7 @@ package actor Gate {
         do throws(StoreError) {
             try await readWait(from: store, now: now)
             try await known.adoptFixedDialect(now: now)
-            // Last, so that no request goes with a half-restored state, and the next one retries what failed.
+            // Last: no request goes with a half-restored state, and the next one retries what failed.
             restoration.isDone = true
             publish(now: now)
         } catch {
@@ -136,7 +136,7 @@ package actor Gate {
         acknowledging identifiers: Int,
         now: Timestamp
     ) async throws(StoreError) -> (admission: Admission, window: AccountWindows.Window?) {
-        // The conditions are here because a cycle comes by twice, and a call of an asynchronous function that does nothing
+        // The conditions are here, not in the functions: a cycle comes by twice, and an asynchronous call that does nothing
         // takes hundreds of instructions.
         if !restoration.isDone { try await restore(now: now) }
         let key = windows.key(of: account)
@@ -197,8 +197,8 @@ package actor Gate {
         windows.budget?.leave(ticket)
     }
 
-    /// Ends an admitted request. Its minute starts now: it can have waited for a connection or been slow on its way,
-    /// and the server counts it on arrival.
+    /// Ends an admitted request. Its minute starts now, because the server counts it on arrival. Before, it can have waited
+    /// for a connection or been slow on its way.
     ///
     /// - Parameter budget: What the response's headers say of the server's rate limit; `nil`: nothing.
     package func ended(

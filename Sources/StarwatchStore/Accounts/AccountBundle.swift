@@ -25,7 +25,7 @@ package struct AccountBundle: Sendable, Codable {
         case format = "starwatch_account"
         case schema, moveID = "move_id", number, did, server
         case isPaused = "is_paused"
-        case tables
+        case lost, tables
     }
 
     private let format: Int
@@ -39,16 +39,26 @@ package struct AccountBundle: Sendable, Codable {
     /// The account's server, in the form of ``StreamKey/server``.
     package let server: String
     let isPaused: Bool
-    let tables: [Table]
+    /// The number of values that did not open and are not in it, by `table.column`; `nil` if there are none.
+    package let lost: [String: Int]?
+    private(set) var tables: [Table]
 
     /// The account. Texts with another form are not read.
     package var account: DID { DID(did) ?? Unreadable.account }
 
-    init(of account: DID, move: (id: String, number: Int), server: String, isPaused: Bool, tables: [Table]) {
+    init(
+        of account: DID,
+        move: (id: String, number: Int),
+        server: String,
+        isPaused: Bool,
+        lost: [String: Int],
+        tables: [Table]
+    ) {
         (format, schema) = (Self.format, Schema.supported.upperBound)
         (moveID, number) = move
         did = account.rawValue
         (self.server, self.isPaused, self.tables) = (server, isPaused, tables)
+        self.lost = lost.isEmpty ? nil : lost
     }
 
     /// Reads a text.
@@ -65,9 +75,35 @@ package struct AccountBundle: Sendable, Codable {
         guard let head = try? JSONDecoder().decode(Head.self, from: data) else { throw .unreadable }
         guard head.format == Self.format, head.schema == Schema.supported.upperBound else { throw .otherVersion }
         guard let bundle = try? JSONDecoder().decode(Self.self, from: data), DID(bundle.did) != nil,
-            bundle.number > 0, !SQLValue.integer(Int64(bundle.number)).isOutOfRange
+            bundle.number > 0, !SQLValue.integer(Int64(bundle.number)).isOutOfRange, bundle.countsKnownColumns
         else { throw .unreadable }
         self = bundle
+    }
+
+    /// Reads a text that was kept, perhaps by a former version.
+    init?(kept text: String) {
+        guard let bundle = try? JSONDecoder().decode(Self.self, from: Data(text.utf8)) else { return nil }
+        self = bundle
+    }
+
+    /// The bundle without the secrets of keys that are revoked; `nil` if it has none of them.
+    func revoking(_ kids: Set<String>, now: Timestamp) -> AccountBundle? {
+        guard let place = tables.firstIndex(where: { $0.name == "signing_keys" }) else { return nil }
+        let keys = tables[place]
+        let values = Dictionary(uniqueKeysWithValues: KeyRows.revokedValues(now: now).map { ($0.column, $0.value) })
+        let rows = keys.rows.map { row in
+            let isRevoked = kids.contains(keys.value("kid", of: row).text) && !keys.value("secret", of: row).isNull
+            return isRevoked ? zip(keys.columns, row).map { values[$0] ?? $1 } : row
+        }
+        guard rows != keys.rows else { return nil }
+        var bundle = self
+        bundle.tables[place] = Table(name: keys.name, columns: keys.columns, rows: rows)
+        return bundle
+    }
+
+    /// Whether `lost` can be added up and printed, whoever wrote the text.
+    private var countsKnownColumns: Bool {
+        (lost ?? [:]).allSatisfy { SealedColumn(rawValue: $0.key) != nil && (1...1_000_000_000).contains($0.value) }
     }
 
     /// The text of it.

@@ -57,48 +57,63 @@ struct MoveRows {
     }
 
     /// The exported text of an account that is gone.
-    func handedOut(of account: DID) throws -> String? {
-        let key = db.key(account)
+    ///
+    /// - Parameter key: The stored form of the account.
+    func handedOut(of key: String) throws -> String? {
         let stored: Data? = try db.value("SELECT bundle FROM account_moves WHERE account = ?", [key])
         return try stored.map { String(decoding: try db.opened($0, .movedBundle, row: key), as: UTF8.self) }
     }
 
+    /// Destroys the secrets of revoked keys in what was handed out, which is handed out again if a move is repeated.
+    ///
+    /// - Parameter key: The stored form of the account.
+    func revoke(_ kids: Set<String>, of key: String, now: Timestamp) throws {
+        // In a text that does not open, no secret does.
+        let text = try ifReadable { try handedOut(of: key) } ?? nil
+        guard let text, let bundle = AccountBundle(kept: text)?.revoking(kids, now: now) else { return }
+        try db.run(
+            "UPDATE account_moves SET bundle = ? WHERE account = ?",
+            [try db.sealed(Array(bundle.text.utf8), .movedBundle, of: key, row: key), key]
+        )
+    }
+
     // MARK: - Reading
 
-    /// All that moves of an account.
+    /// All that moves of an account. A value that does not open stays behind, and no other.
     func bundle(of account: DID, move: (id: String, number: Int), isPaused: Bool) throws -> AccountBundle {
         let key = db.key(account)
         let server: String? = try db.value("SELECT apiServer FROM settings WHERE accountDid = ?", [key])
         guard let server else { throw StoreError.damaged }
+        var lost: [String: Int] = [:]
+        let tables = try MovedTable.all.compactMap { try rows(of: $0, key, &lost) }
         return AccountBundle(
             of: account,
             move: move,
             server: server,
             isPaused: isPaused,
-            tables: try MovedTable.all.compactMap { try rows(of: $0, key) }
+            lost: lost,
+            tables: tables
         )
     }
 
-    private func rows(of table: MovedTable, _ key: String) throws -> AccountBundle.Table? {
+    /// - Parameter lost: Counts the values that do not open, by column.
+    private func rows(
+        of table: MovedTable,
+        _ key: String,
+        _ lost: inout [String: Int]
+    ) throws -> AccountBundle.Table? {
         // An encrypted database has only hashes of it, which are of no use elsewhere.
         if table.lookup != nil, table.original == nil, db.vault.isSealed { return nil }
         let columns = try self.columns(of: table)
         let sealed = db.vault.isSealed ? SealedTable.all.first { $0.name == table.name } : nil
-        let rows = try db.all(
+        let rows: [[SQLValue]?] = try db.all(
             "SELECT *\(sealed.map { ", \($0.row) AS sealed_place" } ?? "") FROM \(table.name) WHERE \(table.rows) ORDER BY 1",
             [key]
         ) { row in
             var values: [String: SQLValue] = [:]
             for column in columns { values[column] = try row[column] as SQLValue }
             if let sealed {
-                let place = SealedRow(key: [], place: try row["sealed_place"], account: key, values: [])
-                for column in sealed.columns {
-                    values[column.name] = try SealedRows(db: db).clearForm(
-                        values[column.name] ?? .null,
-                        column,
-                        of: place
-                    )
-                }
+                guard try open(&values, of: sealed, place: try row["sealed_place"], key, &lost) else { return nil }
             }
             if let account = table.account { values[account] = .null }
             if let original = table.original, let lookup = table.lookup {
@@ -108,7 +123,36 @@ struct MoveRows {
             if table.name == "deliveries" { values["leased_until"] = .null }
             return columns.map { values[$0] ?? .null }
         }
-        return rows.isEmpty ? nil : AccountBundle.Table(name: table.name, columns: columns, rows: rows)
+        let left = rows.compactMap { $0 }
+        return left.isEmpty ? nil : AccountBundle.Table(name: table.name, columns: columns, rows: left)
+    }
+
+    /// Gives a row its clear values. What does not open has the effect that it has here: a change becomes a dead letter,
+    /// and an open notification is made anew.
+    ///
+    /// - Returns: `false` if nothing is left of the row.
+    private func open(
+        _ values: inout [String: SQLValue],
+        of table: SealedTable,
+        place: String,
+        _ key: String,
+        _ lost: inout [String: Int]
+    ) throws -> Bool {
+        let stored = table.columns.map { values[$0.name] ?? .null }
+        let row = SealedRow(key: [], place: place, account: key, values: stored)
+        guard let (clear, damaged) = try SealedRows(db: db).clearValues(of: row, table, &lost) else { return false }
+        for (column, value) in zip(table.columns, clear) { values[column.name] = value }
+        let state = values["state"]
+        if !damaged.isDisjoint(with: SealedColumn.ofChange),
+            OutboxRows.announceable.contains(where: { state == .text($0.rawValue) })
+        {
+            values["reason"] = .text(RowReason.unreadable.rawValue)
+        }
+        // Without a payload it does not open there either.
+        if !damaged.isDisjoint(with: [.notificationTitle, .notificationBody]), state == .text("open") {
+            values[SealedColumn.notificationPayload.name] = .blob(Data())
+        }
+        return true
     }
 
     private func columns(of table: MovedTable) throws -> [String] {

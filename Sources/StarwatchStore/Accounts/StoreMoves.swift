@@ -3,8 +3,8 @@ package import StarwatchCore
 /// The result of handing out an account.
 package enum AccountHandout: Sendable {
     /// The text of an ``AccountBundle``. This agent no longer serves the account, unless it was a trial. `isNew` is `false`
-    /// if it was handed out before.
-    case text(String, of: DID, isNew: Bool)
+    /// if it was handed out before. `lost` is ``AccountBundle/lost``.
+    case text(String, of: DID, isNew: Bool, lost: [String: Int]?)
     /// A sink has a notification now. Nothing was changed, and no other is sent until ``StoreMoves/stay(_:)``.
     case delivering(DID)
     /// The text would be longer than ``AccountBundle/longestText``. Nothing was changed.
@@ -62,7 +62,8 @@ package enum AccountArrival: Sendable, Hashable {
 package struct StoreMoves: Sendable {
     let store: Store
 
-    /// Hands out an account and ends its service, in one transaction. Repeating it hands out the same text.
+    /// Hands out an account and ends its service, in one transaction. Repeating it hands out the same text, without the
+    /// secrets of keys that were revoked since.
     ///
     /// No notification of it is sent afterwards, until ``stay(_:)``: the caller first ends the work that does not know yet.
     ///
@@ -85,7 +86,7 @@ package struct StoreMoves: Sendable {
             var isGone = false
             defer { if !isGone { store.memory.permits.stay(named) } }
             let handout = try Self.handOut(named, isTrial: false, now: now, in: store)
-            if case .text(_, _, isNew: true) = handout { isGone = true }
+            if case .text(_, _, isNew: true, _) = handout { isGone = true }
             return handout
         }
     }
@@ -100,8 +101,9 @@ package struct StoreMoves: Sendable {
         let result = try store.write(.identity) { db in
             let last = try db.moves.record(of: account)
             if last?.isGone == true {
-                guard let text = try db.moves.handedOut(of: account) else { throw StoreError.sealed(.damaged) }
-                return AccountHandout.text(text, of: account, isNew: false)
+                guard let text = try db.moves.handedOut(of: db.key(account)) else { throw StoreError.sealed(.damaged) }
+                let lost = try? AccountBundle(text: text).lost
+                return AccountHandout.text(text, of: account, isNew: false, lost: lost)
             }
             let status = try db.accounts.status(of: account)
             guard try status != nil || db.identity.isSignedIn(account) else { return .unknown }
@@ -112,11 +114,12 @@ package struct StoreMoves: Sendable {
             )
             let text = bundle.text
             guard text.utf8.count <= AccountBundle.longestText else { return .tooLong }
-            guard !isTrial else { return .text(text, of: account, isNew: true) }
+            let handout = AccountHandout.text(text, of: account, isNew: true, lost: bundle.lost)
+            guard !isTrial else { return handout }
             try db.moves.note(bundle, text: text, now: now)
             _ = try db.identity.close(account: account, now: now)
             if try !db.accounts.leave(account) { try db.identity.handOver(now: now) }
-            return .text(text, of: account, isNew: true)
+            return handout
         }
         store.context.streamIDs.removeAll()
         return result

@@ -11,9 +11,9 @@ extension StoreDeliveries {
 
     /// Claims pending rows and stores the notifications that announce them, in one transaction.
     ///
-    /// The order is priority, then age, then identifier. Rows that do not open are set aside. Rows that are too many
-    /// for one notification become several, by ``NotificationPart``. The interval to the next group begins when no row is
-    /// left, so that rows beyond the limit do not wait for it.
+    /// The order is priority, then age, then identifier. Rows that do not open are set aside. Too many rows for one
+    /// notification become several, by ``NotificationPart``. The interval to the next group begins when no row is left, so
+    /// that rows beyond the limit do not wait for it.
     ///
     /// - Parameters:
     ///   - limit: The largest number of rows to claim.
@@ -180,8 +180,8 @@ extension StoreDeliveries {
         }
     }
 
-    /// The time when the next sink is due for an open notification of the account, by its retry or the end of its lease;
-    /// `nil` if none is.
+    /// The time when the next sink is due for an open notification of the account; `nil` if none is. It is due at its retry
+    /// or at the end of its lease.
     package func nextAt(of account: DID) async throws(StoreError) -> Timestamp? {
         try await store.direct(.read) { db in
             guard !db.context.permits.isLeaving(account) else { return nil }

@@ -145,34 +145,20 @@ struct CipherRows {
         return count
     }
 
-    /// The clear values of a row, with ``SealedColumn/standIn`` for those that do not open; `nil` if nothing is left of it.
-    ///
-    /// - Parameter lost: Counts the values that do not open, by column.
+    /// The clear values of a row, as ``SealedRows/clearValues(of:_:_:)``. Marks what a later step must know of the lost ones.
     func clearValues(of row: SealedRow, _ table: SealedTable, _ lost: inout [String: Int]) throws -> [SQLValue]? {
-        var values: [SQLValue] = []
-        var damaged: Set<SealedColumn> = []
-        var isLost = false
-        for (value, column) in zip(row.values, table.columns) {
-            if let clear = try ifReadable({ try SealedRows(db: db).clearForm(value, column, of: row) }) {
-                values.append(clear)
-                continue
-            }
-            damaged.insert(column)
-            lost[column.rawValue, default: 0] += 1
-            switch column.standIn {
-            case .value(let standIn): values.append(standIn)
-            case .noRow: isLost = true
-            }
-        }
-        if isLost { return nil }
-        if !damaged.isDisjoint(with: [.outboxPlan, .outboxName]) {
+        guard let (values, damaged) = try SealedRows(db: db).clearValues(of: row, table, &lost) else { return nil }
+        if !damaged.isDisjoint(with: SealedColumn.ofChange) {
             // The next claim sets it aside.
             try db.run(
                 """
                 UPDATE notification_outbox SET reason = ?
-                WHERE id = ? AND state IN ('pending', 'claimed', 'evicted', 'dead')
+                WHERE id = ? AND state IN (SELECT value FROM json_each(?))
                 """,
-                [RowReason.unreadable.rawValue, row.key[0]]
+                [
+                    RowReason.unreadable.rawValue, row.key[0],
+                    jsonArray(OutboxRows.announceable.map(\.rawValue)),
+                ]
             )
         }
         guard !damaged.isDisjoint(with: [.digestTitle, .digestBody, .digestPayload]) else { return values }

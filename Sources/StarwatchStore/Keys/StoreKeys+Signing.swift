@@ -179,11 +179,29 @@ extension KeyRows {
         )
     }
 
+    /// Destroys the secrets of keys, also in what was handed out of their accounts.
+    ///
+    /// - Returns: The number of keys.
     @discardableResult
     func revokeSigningKeys(_ condition: String, _ arguments: SQLArguments, now: Timestamp) throws -> Int {
-        try db.changed(
-            "UPDATE signing_keys SET state = 'revoked', secret = NULL, can_sign = 0, ends_at = ? WHERE \(condition)",
-            [now.milliseconds] + arguments
-        )
+        let keys: [(kid: String, account: String)] = try db.all(
+            "SELECT kid, account FROM signing_keys WHERE \(condition)",
+            arguments
+        ) { (try $0["kid"], try $0["account"]) }
+        let values = Self.revokedValues(now: now)
+        let set = values.map { "\($0.column) = ?" }.joined(separator: ", ")
+        try db.run("UPDATE signing_keys SET \(set) WHERE \(condition)", SQLArguments(values.map(\.value)) + arguments)
+        for (account, keys) in Dictionary(grouping: keys, by: \.account) {
+            try db.moves.revoke(Set(keys.map(\.kid)), of: account, now: now)
+        }
+        return keys.count
+    }
+
+    /// What a key has when it is revoked.
+    static func revokedValues(now: Timestamp) -> [(column: String, value: SQLValue)] {
+        [
+            ("state", .text(SigningKeyState.revoked.rawValue)), ("secret", .null), ("can_sign", .integer(0)),
+            ("ends_at", .integer(now.milliseconds)),
+        ]
     }
 }

@@ -38,6 +38,9 @@ package struct OutboxRow: Sendable, Hashable, Identifiable {
 struct OutboxRows {
     let db: Session
 
+    /// The states of rows that can still be announced.
+    static let announceable: [OutboxState] = [.pending, .claimed, .evicted, .dead]
+
     /// The change in an outbox row, from the columns `jwt_id`, `plan_id`, `name`, `is_offer` and `is_edition`.
     ///
     /// - Throws: ``StoreError/sealed(_:)`` if a value does not open.

@@ -173,21 +173,23 @@ struct ExpiredRows {
         return count
     }
 
-    /// Deletes inactive and removed accounts with all their data.
+    /// Deletes inactive and removed accounts with all their data. An inactive one with a choice of its own stays.
     ///
     /// - Returns: The number of accounts.
     func deleteAccounts(inactiveSince: Timestamp, removedBefore: Timestamp) throws -> Int {
-        let idle: [String] = try db.values(
+        let unused: [(account: String, preferences: String)] = try db.all(
             """
-            SELECT accountDid FROM settings
-            WHERE NOT EXISTS (SELECT 1 FROM active_identity WHERE activeDid = accountDid)
-                AND NOT EXISTS (SELECT 1 FROM accounts WHERE account = accountDid) AND (
-                accountDid IN (SELECT account FROM removed_accounts WHERE removed_at < ?2)
-                OR updated_at < ?1 AND notificationPreferences = '{}'
-                    AND NOT EXISTS (SELECT 1 FROM streams WHERE account = accountDid AND last_attempt >= ?1))
+            SELECT s.accountDid, CASE WHEN r.account IS NULL THEN s.notificationPreferences ELSE '{}' END AS preferences
+            FROM settings s LEFT JOIN removed_accounts r ON r.account = s.accountDid AND r.removed_at < ?2
+            WHERE NOT EXISTS (SELECT 1 FROM active_identity WHERE activeDid = s.accountDid)
+                AND NOT EXISTS (SELECT 1 FROM accounts WHERE account = s.accountDid) AND (
+                r.account IS NOT NULL
+                OR s.updated_at < ?1
+                    AND NOT EXISTS (SELECT 1 FROM streams WHERE account = s.accountDid AND last_attempt >= ?1))
             """,
             [inactiveSince.milliseconds, removedBefore.milliseconds]
-        )
+        ) { (try $0["accountDid"], try $0["preferences"]) }
+        let idle = unused.filter { WantedPolls.isWithoutChoice($0.preferences) }.map(\.account)
         for account in idle { try delete(account: account) }
         try db.run("DELETE FROM feature_notices WHERE account NOT IN (SELECT accountDid FROM settings)")
         // A host application that owns the database can have restored an account itself.

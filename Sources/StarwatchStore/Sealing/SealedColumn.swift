@@ -42,7 +42,10 @@ enum SealedColumn: String, CaseIterable {
 }
 
 extension SealedColumn {
-    /// The value in place of one that does not open, when the database is decrypted.
+    /// The columns without which a change cannot be announced.
+    static let ofChange: Set<SealedColumn> = [.outboxPlan, .outboxName]
+
+    /// The value in place of one that does not open, when the database is decrypted or an account moves.
     enum StandIn {
         case value(SQLValue)
         /// The row is worth nothing without the value.
@@ -55,9 +58,11 @@ extension SealedColumn {
         case .stars, .archivedStars: .value(.text("null"))
         case .outboxPlan, .outboxName, .notificationTitle, .notificationBody: .value(.text(Unreadable.text))
         case .notificationPayload: .value(.blob(Data()))
-        case .outboxChanges, .digestETag, .digestTitle, .digestBody, .digestPayload, .signingKey, .movedBundle:
+        case .outboxChanges, .digestETag, .digestTitle, .digestBody, .digestPayload, .movedBundle:
             .value(.null)
-        case .did, .snapshotPlan, .snapshotFields, .shortlinkTargets, .feedPayload, .digestContent, .sinkAddress: .noRow
+        case .did, .snapshotPlan, .snapshotFields, .shortlinkTargets, .feedPayload, .digestContent, .signingKey,
+            .sinkAddress:
+            .noRow
         }
     }
 }

@@ -67,6 +67,33 @@ struct SealedRows {
         let bytes = try db.dataKeys.open(sealed, column, row: row.place)
         return column.isBlob ? .blob(bytes) : .text(String(decoding: bytes, as: UTF8.self))
     }
+
+    /// The clear values of a row, with ``SealedColumn/standIn`` for those that do not open, and the columns of these; `nil`
+    /// if nothing is left of it.
+    ///
+    /// - Parameter lost: Counts the values that do not open, by column.
+    func clearValues(
+        of row: SealedRow,
+        _ table: SealedTable,
+        _ lost: inout [String: Int]
+    ) throws -> (values: [SQLValue], damaged: Set<SealedColumn>)? {
+        var values: [SQLValue] = []
+        var damaged: Set<SealedColumn> = []
+        var isLost = false
+        for (value, column) in zip(row.values, table.columns) {
+            if let clear = try ifReadable({ try clearForm(value, column, of: row) }) {
+                values.append(clear)
+                continue
+            }
+            damaged.insert(column)
+            lost[column.rawValue, default: 0] += 1
+            switch column.standIn {
+            case .value(let standIn): values.append(standIn)
+            case .noRow: isLost = true
+            }
+        }
+        return isLost ? nil : (values, damaged)
+    }
 }
 
 extension SealedValue {

@@ -86,6 +86,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
             id: id,
             request: request,
             submittedAt: now,
+            inbox: inbox,
             lookups: lookups,
             acceptsPeer: options.acceptsPeer,
             continuation: continuation
@@ -195,8 +196,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
         var code = CURLE_OK
         while let easy = starwatch_next_done(shard.multi, &code) {
             // Every handle in `multi` has a context: it is set before the handle is added.
-            guard let context = starwatch_get_private(easy) else { continue }
-            let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+            guard let transfer = CurlTransfer.of(starwatch_get_private(easy)) else { continue }
             finish(transfer, with: transfer.error(code, starwatch_get_info(easy)))
         }
     }
@@ -272,6 +272,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
             if info.status > 0 { status = info.status }
             if error == .connect, info.system_errno != 0 { connectErrno = Int32(info.system_errno) }
             if error == nil { result = .success(transfer.response(status: info.status)) }
+            if error != nil, transfer.request.envelope != nil { CurlHandle.abandonMail(easy) }
             if let shard = transfer.shard {
                 curl_multi_remove_handle(shard.multi, easy)
                 shard.active -= 1

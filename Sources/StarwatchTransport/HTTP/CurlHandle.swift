@@ -125,7 +125,15 @@ enum CurlHandle {
         _ = starwatch_set_long(easy, CURLOPT_UPLOAD, 1)
         _ = starwatch_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(message.count))
         _ = starwatch_set_callback(easy, CURLOPT_READFUNCTION, starwatchSendBody)
+        let context = Unmanaged.passUnretained(transfer).toOpaque()
+        starwatch_set_progress_callback(easy, starwatchEndMail, context)
         return true
+    }
+
+    /// Lets a mail that has failed end where it is. When libcurl removes one in the middle, it sends the end of a message, so
+    /// that the server can take a part for the whole, and waits for the reply. It does so only for a mail with receivers.
+    static func abandonMail(_ easy: UnsafeMutableRawPointer) {
+        _ = starwatch_set_list(easy, CURLOPT_MAIL_RCPT, nil)
     }
 
     private static func prepareMethodAndBody(_ easy: UnsafeMutableRawPointer, of request: HTTPRequest) {

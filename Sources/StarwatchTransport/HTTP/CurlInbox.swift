@@ -115,6 +115,9 @@ final class CurlInbox: @unchecked Sendable {
         }
     }
 
+    /// Whether a transfer that was taken is to end. libcurl can keep the thread from taking that.
+    func hasEnded(_ id: UInt64) -> Bool { lock.withLock { isStopping || next.cancelled.contains(id) } }
+
     /// Notes that the thread is about to wait; `false` if it must look again.
     func fallAsleep() -> Bool {
         lock.withLock {

@@ -18,7 +18,10 @@ final class CurlTransfer {
     private(set) var isLookupRefused = false
     /// Whether the process at the other end of the Unix socket was not accepted.
     private(set) var isPeerRefused = false
+    /// Whether it was cancelled while libcurl waited for a mail server's reply.
+    private(set) var isEnded = false
     fileprivate var socket: Int32 = -1
+    private let inbox: CurlInbox
     private let lookups: LookupThreads
     private let acceptsPeer: (@Sendable (UInt32?) -> Bool)?
     private var head = ResponseHead()
@@ -32,12 +35,13 @@ final class CurlTransfer {
         id: UInt64,
         request: HTTPRequest,
         submittedAt: ClockReading,
+        inbox: CurlInbox,
         lookups: LookupThreads,
         acceptsPeer: (@Sendable (UInt32?) -> Bool)?,
         continuation: CheckedContinuation<HTTPExchange, Never>
     ) {
         (self.id, self.request, self.submittedAt, self.lookups) = (id, request, submittedAt, lookups)
-        (self.acceptsPeer, self.continuation) = (acceptsPeer, continuation)
+        (self.inbox, self.acceptsPeer, self.continuation) = (inbox, acceptsPeer, continuation)
     }
 
     func response(status: Int) -> HTTPResponse {
@@ -104,6 +108,17 @@ final class CurlTransfer {
 }
 
 extension CurlTransfer {
+    /// The transfer of a callback of libcurl, or of a handle; `nil` without one.
+    static func of(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
+        context.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Returns whether a mail is to end, because it was cancelled or its client ends.
+    fileprivate func endMail() -> Bool {
+        isEnded = isEnded || inbox.hasEnded(id)
+        return isEnded
+    }
+
     /// Permits a name lookup, which libcurl does on a thread of its own; `false` when too many are in progress.
     func beginLookup() -> Bool {
         if request.hasNumericHost { return true }
@@ -125,9 +140,9 @@ func starwatchOpenSocket(
     _ purpose: curlsocktype,
     _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
-    guard let context, let address = address?.pointee else { return -1 }
+    guard let transfer = CurlTransfer.of(context), let address = address?.pointee else { return -1 }
     let descriptor = socket(address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.protocol)
-    Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().socket = descriptor
+    transfer.socket = descriptor
     return descriptor
 }
 
@@ -139,8 +154,7 @@ func starwatchAcceptPeer(
     port: Int32,
     ownPort: Int32
 ) -> Int32 {
-    guard let context else { return 1 }
-    return Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().acceptPeer() ? 0 : 1
+    CurlTransfer.of(context)?.acceptPeer() == true ? 0 : 1
 }
 
 /// libcurl's callback before a name lookup, on the driver's thread. A result other than 0 refuses the lookup.
@@ -149,8 +163,18 @@ func starwatchBeginLookup(
     _ reserved: UnsafeMutableRawPointer?,
     _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
-    guard let context else { return 0 }
-    return Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().beginLookup() ? 0 : 1
+    CurlTransfer.of(context)?.beginLookup() == false ? 1 : 0
+}
+
+/// libcurl's progress callback, for a mail. A result other than 0 ends it.
+func starwatchEndMail(
+    context: UnsafeMutableRawPointer?,
+    expected: curl_off_t,
+    received: curl_off_t,
+    toSend: curl_off_t,
+    sent: curl_off_t
+) -> Int32 {
+    CurlTransfer.of(context)?.endMail() == true ? 1 : 0
 }
 
 /// libcurl's read callback, for a mail. 0 ends it.
@@ -160,9 +184,7 @@ func starwatchSendBody(
     count: Int,
     context: UnsafeMutableRawPointer?
 ) -> Int {
-    guard let context else { return 0 }
-    let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-    return transfer.sendBody(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
+    CurlTransfer.of(context)?.sendBody(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count)) ?? 0
 }
 
 /// libcurl's write callback. A result other than `count` ends the transfer.
@@ -192,8 +214,7 @@ private func receive(
     by accept: (CurlTransfer, UnsafeRawBufferPointer) -> Bool
 ) -> Int {
     // The context is the transfer that ``CurlHandle/prepare(_:for:options:timeout:)`` set; it is never `nil`.
-    guard let context, count > 0 else { return count }
-    let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+    guard let transfer = CurlTransfer.of(context), count > 0 else { return count }
     return accept(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
 }
 

@@ -28,7 +28,8 @@ package final class HTTPClient: HTTPTransport {
 
     /// Sends `request` and waits for the complete response, whatever its status.
     ///
-    /// Cancelling the task closes the connection immediately; the result is then ``HTTPError/cancelled``.
+    /// Cancelling the task closes the connection immediately, that of a mail within a second; the result is then
+    /// ``HTTPError/cancelled``.
     package func exchange(_ request: HTTPRequest) async -> HTTPExchange {
         let id = driver.reserve()
         return await withTaskCancellationHandler {
@@ -41,7 +42,7 @@ package final class HTTPClient: HTTPTransport {
     /// Ends every request in progress as cancelled, closes the connections and waits for the thread to end.
     ///
     /// Blocks the caller for well under a millisecond. Later requests end as cancelled. Further calls do nothing. A client for
-    /// mails does not wait for its thread, which ends when libcurl returns to it.
+    /// mails does not wait for its thread, whose requests end within a second.
     package func shutdown() { driver.shutdown() }
 }
 
@@ -143,8 +144,8 @@ package struct HTTPClientOptions: Sendable {
     /// Whether the client sends mails, and nothing else.
     ///
     /// Until a mail server replies to the message, and to the end of a connection, libcurl does not return, and nothing else
-    /// moves on the client's thread (libcurl 7.88.1: 4.0 s for a reply after 4 s, 120 s for none). So a mail that is sent by
-    /// another client ends as ``HTTPError/invalidRequest``.
+    /// moves on the client's thread (libcurl 7.88.1: 4.0 s for a reply after 4 s, 120 s for none). It only asks once a second
+    /// whether the mail was cancelled. So a mail that is sent by another client ends as ``HTTPError/invalidRequest``.
     package var isForMails = false
     /// Whether a connection is kept for later requests. On a kept one that the server closes meanwhile, a request fails
     /// or is sent twice.

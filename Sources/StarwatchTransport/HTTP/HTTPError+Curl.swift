@@ -44,6 +44,7 @@ extension CurlTransfer {
         let isRefusal = (400..<600).contains(info.status)
         switch code {
         case CURLE_OK: return nil
+        case CURLE_ABORTED_BY_CALLBACK where isEnded: return .cancelled
         case CURLE_LOGIN_DENIED: return .login
         case CURLE_USE_SSL_FAILED: return .unencrypted
         case CURLE_SEND_ERROR where isRefusal: return nil

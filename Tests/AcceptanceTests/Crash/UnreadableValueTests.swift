@@ -92,6 +92,24 @@ import Testing
         try await world.mock.stop()
     }
 
+    @Test func anExportLeavesOutAValueThatDoesNotOpenAndSaysSo() async throws {
+        let world = try await Sealed(isEncrypted: true)
+        try configure(world, groupInterval: "1h")
+        world.mock.publish(count: 2)
+        #expect(try await world.crash.cycle().status == 0)
+        _ = try damage(world, "name")
+        let (did, file) = (world.crash.configuration.did, world.workspace.path("account.json"))
+        let exported = try await starwatch("accounts", "export", did, "--to", file, "--config", world.config)
+        #expect(exported.status == 1)
+        #expect(
+            exported.errors.contains("1 encrypted value did not open and is lost: 1 of notification_outbox.name."),
+            "\(exported.errors)"
+        )
+        #expect(!exported.errors.contains(did))
+        #expect(FileManager.default.fileExists(atPath: file))
+        try await world.mock.stop()
+    }
+
     @Test func rotationsWhilePollingCancelNoCycleAndMissNothing() async throws {
         let world = try await Sealed(isEncrypted: true)
         let agent = try await RunningAgent(config: world.config, in: world.workspace)

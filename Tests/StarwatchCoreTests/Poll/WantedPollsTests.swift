@@ -24,4 +24,12 @@ import Testing
         #expect(WantedPolls.unwanted(polls, by: accounts) == 3 + 5 + 2 * 7)
         #expect(WantedPolls.unwanted([], by: accounts) == 0)
     }
+
+    @Test(arguments: [
+        ("{}", true), (#"{ "polls": ["a"] }"#, true), (#"{"polls":["a"],"starredProjects":true}"#, false),
+        (#"{"theme":"dark"}"#, false), ("[]", false), ("null", false), ("no JSON", false),
+    ])
+    func aListOfPollsAloneIsNoChoiceOfTheUser(_ preferences: String, _ isWithoutChoice: Bool) {
+        #expect(WantedPolls.isWithoutChoice(preferences) == isWithoutChoice)
+    }
 }

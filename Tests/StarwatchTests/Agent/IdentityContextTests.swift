@@ -44,7 +44,7 @@ import Testing
         let context = IdentityContext(store: store, isShared: false, logger: quiet) { ManualClock.start }
         let old = try await context.current()
         #expect(context.chunks(of: old, dialect: .endorser).map(\.count) == [1])
-        #expect(try await context.current().chunks[.endorser]?.count == 1)
+        #expect(try await context.current().chunks.map(\.value.count) == [1])
 
         _ = try await store.stars.add(["b"], of: World.key, server: server, now: now)
         context.invalidate()
@@ -52,6 +52,20 @@ import Testing
         // A cycle that began before still has its own stars, and does not give them to the next one.
         #expect(context.chunks(of: old, dialect: .canonical).map(\.count) == [1])
         #expect(context.chunks(of: try await context.current(), dialect: .canonical).map(\.count) == [2])
+        await store.close()
+    }
+
+    @Test func requestsWithABodyAndWithAQueryAreKeptApart() async throws {
+        let context = IdentityContext(store: store, isShared: false, logger: quiet) { ManualClock.start }
+        // Two of these fit into a body, and one into a query.
+        let long = ["a", "b"].map { $0 + String(repeating: "x", count: 6_900) }
+        _ = try await store.stars.set(long, of: World.key, server: server, now: now)
+        for _ in 1...2 {
+            let current = try await context.current()
+            #expect(context.chunks(of: current, for: .starredProjects, dialect: .endorser).map(\.count) == [2])
+            #expect(context.chunks(of: current, for: .givesToStarred, dialect: .endorser).map(\.count) == [1, 1])
+        }
+        #expect(try await context.current().chunks.values.map(\.count).sorted() == [1, 2])
         await store.close()
     }
 }

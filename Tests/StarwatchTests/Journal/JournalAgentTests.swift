@@ -57,6 +57,26 @@ struct JournalAgentTests {
         #expect(try target(ControlAPI.outboxRetry, many)?.hasSuffix("19,20 and 10 more") == true)
     }
 
+    @Test(
+        "has one word for each value of a request",
+        arguments: [
+            (
+                #"{"state":"say \"hi\"","poll":"a\u0000b","kind":"näch\u2028st","operation":"add"}"#,
+                "kind=… operation=add poll=… state=…"
+            ),
+            (
+                #"{"b":null,"a":true,"c":-7,"d":1.5,"e":{"did":"x"},"f":["a",1],"g":[],"h":[3,4]}"#,
+                "a=true b=none c=-7 d=… e=… f=(2) g=(0) h=3,4"
+            ),
+            (#"{"é\n":"x"}"#, "é\n=…"), ("[1]", nil), ("{", nil), ("", nil),
+        ] as [(String, String?)]
+    )
+    func values(_ body: String, _ target: String?) {
+        var request = ControlRequest()
+        request.body = Array(body.utf8)
+        #expect(JournalTarget.text(request) == target)
+    }
+
     @Test("covers every verb that changes something")
     func coverage() {
         let silent = ControlAPI.controls.filter { verb in
