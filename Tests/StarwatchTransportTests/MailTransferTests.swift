@@ -80,11 +80,13 @@ private final class ScriptedMailServer: Sendable {
     private func makeMailClient() throws -> HTTPClient {
         var options = HTTPClientOptions()
         options.isForMails = true
+        // Nothing ends by itself.
+        options.longestReplySeconds = 3600
         return try makeClient(options)
     }
 
     private static func request(to url: String) -> HTTPRequest {
-        HTTPRequest(mail: Array("x\r\n".utf8), envelope: envelope, url: url, timeout: .seconds(30))
+        HTTPRequest(mail: Array("x\r\n".utf8), envelope: envelope, url: url, timeout: .seconds(3600))
     }
 
     /// What a server of mails was told so far.
@@ -205,14 +207,8 @@ private final class ScriptedMailServer: Sendable {
         #expect(text(try await http.execute(HTTPRequest(url: web.url()))) == "yes")
         mails.shutdown()
         http.shutdown()
-        expectEnd(await mail.value)
+        #expect(failure(of: await mail.value.result) == .cancelled)
         end.signal()
-    }
-
-    /// The server has not replied, and the time for its reply, 30 s, is not over.
-    private func expectEnd(_ exchange: HTTPExchange) {
-        #expect(failure(of: exchange.result) == .cancelled)
-        #expect(exchange.measurements.total < .seconds(20))
     }
 
     @Test func aCancelledMailDoesNotWaitForTheReplyToIt() async throws {
@@ -229,7 +225,7 @@ private final class ScriptedMailServer: Sendable {
         let mail = Task { await mails.exchange(Self.request(to: server.url)) }
         while !said.isMessage.withLock({ $0 }) { await Task.yield() }
         mail.cancel()
-        expectEnd(await mail.value)
+        #expect(failure(of: await mail.value.result) == .cancelled)
         end.signal()
     }
 
@@ -261,7 +257,7 @@ private final class ScriptedMailServer: Sendable {
             mail: message,
             envelope: Self.envelope,
             url: "smtp://127.0.0.1:\(server.port)",
-            timeout: .seconds(30)
+            timeout: .seconds(3600)
         )
         let mail = Task { await mails.exchange(request) }
         _ = await begun.next()

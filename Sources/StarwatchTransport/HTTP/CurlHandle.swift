@@ -80,7 +80,9 @@ enum CurlHandle {
         _ = starwatch_set_long(easy, CURLOPT_TIMEOUT_MS, limit)
         let connectTimeout = min(options.connectTimeout, timeout ?? options.connectTimeout)
         _ = starwatch_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: max(connectTimeout.wholeMilliseconds, 1)))
-        if let envelope = request.envelope { return prepare(easy, for: transfer, mailing: envelope) }
+        if let envelope = request.envelope {
+            return prepare(easy, for: transfer, mailing: envelope, longestReply: options.longestReplySeconds)
+        }
         let sizeLimit = request.onBody == nil ? request.maxResponseBytes : 0
         _ = starwatch_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(sizeLimit))
         prepareMethodAndBody(easy, of: request)
@@ -89,8 +91,6 @@ enum CurlHandle {
         return true
     }
 
-    /// The limit for each reply of a mail server. Only this one holds for the reply to the end of a connection.
-    private static let longestReplySeconds = 50
     /// The time for which the connection of a mail can be used again. A server that closes it says so first, and libcurl would
     /// take that for the reply to the next mail.
     private static let longestIdleSeconds = 5
@@ -99,10 +99,11 @@ enum CurlHandle {
     private static func prepare(
         _ easy: UnsafeMutableRawPointer,
         for transfer: CurlTransfer,
-        mailing envelope: MailEnvelope
+        mailing envelope: MailEnvelope,
+        longestReply: Int
     ) -> Bool {
         guard starwatch_set_string(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps") == CURLE_OK else { return false }
-        _ = starwatch_set_long(easy, CURLOPT_SERVER_RESPONSE_TIMEOUT, longestReplySeconds)
+        _ = starwatch_set_long(easy, CURLOPT_SERVER_RESPONSE_TIMEOUT, longestReply)
         _ = starwatch_set_long(easy, CURLOPT_MAXAGE_CONN, longestIdleSeconds)
         _ = starwatch_set_long(
             easy,

@@ -147,6 +147,8 @@ package struct HTTPClientOptions: Sendable {
     /// moves on the client's thread (libcurl 7.88.1: 4.0 s for a reply after 4 s, 120 s for none). It only asks once a second
     /// whether the mail was cancelled. So a mail that is sent by another client ends as ``HTTPError/invalidRequest``.
     package var isForMails = false
+    /// The limit for each reply of a mail server. Only this one holds for the reply to the end of a connection.
+    package var longestReplySeconds = 50
     /// Whether a connection is kept for later requests. On a kept one that the server closes meanwhile, a request fails
     /// or is sent twice.
     package var keepsConnections = true

@@ -5,7 +5,7 @@ import ProgramTestKit
 import Testing
 
 /// The memory of a running agent, in which keys and names are in clear form.
-@Suite(.timeLimit(.minutes(2))) struct MemoryAccessTests {
+@Suite(.timeLimit(.minutes(5))) struct MemoryAccessTests {
     /// Nobody, on Debian.
     private static let nobody: uid_t = 65_534
 

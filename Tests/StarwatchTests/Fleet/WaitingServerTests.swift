@@ -7,7 +7,7 @@ import Testing
 @testable import Starwatch
 
 /// Visits of accounts whose server takes no requests.
-@Suite(.timeLimit(.minutes(3))) struct WaitingServerTests {
+@Suite(.timeLimit(.minutes(5))) struct WaitingServerTests {
     @Test func anAccountIsNotClaimedWhileItsServerWaits() async throws {
         try await Crowd.with(.endorser, accounts: 2) { crowd in
             let (agent, clock) = (crowd.agent, crowd.world.clock)
