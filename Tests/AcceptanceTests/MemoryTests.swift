@@ -15,7 +15,7 @@ import Testing
         let pages = agent.pages
         let tooLarge = "starwatch_api_requests_total{endpoint=\"plans_changed\",result=\"too_large\"}"
         func answered(_ count: Double, of name: String) async throws {
-            let seen = await eventually(within: .seconds(60)) {
+            let seen = await eventually {
                 (try? await pages.metric(name)).flatMap { $0 >= count ? true : nil }
             }
             #expect(seen == true, "\(name) has not reached \(count)")

@@ -41,7 +41,7 @@ import Testing
             process.standardError = process.standardOutput
             process.standardInput = FileHandle.nullDevice
             try process.start()
-            let status = await eventually(within: .seconds(240)) { process.isRunning ? nil : process.terminationStatus }
+            let status = await eventually { process.isRunning ? nil : process.terminationStatus }
             if process.isRunning { kill(process.processIdentifier, SIGKILL) }
             let said = try String(contentsOf: report, encoding: .utf8)
             #expect(status == 0, "\(said)")

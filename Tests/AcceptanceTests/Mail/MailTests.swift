@@ -193,7 +193,7 @@ import Testing
         }
         let file = world.workspace.path("notifications.jsonl")
         let expected = published.sorted()
-        let arrived = await eventually(within: .seconds(90)) { () -> Bool? in
+        let arrived = await eventually { () -> Bool? in
             guard let text = try? String(contentsOfFile: file, encoding: .utf8),
                 text.matches(of: /"jwt_id":"([^"]*)"/).map({ String($0.1) }).sorted() == expected
             else { return nil }

@@ -122,7 +122,7 @@ final class RunningAgent: Sendable {
         process.standardInput = FileHandle.nullDevice
         try process.start()
         let (process, log) = (process, log)
-        let found = await eventually(within: .seconds(60)) { () -> String? in
+        let found = await eventually { () -> String? in
             guard process.isRunning else { return "" }
             guard let data = try? Data(contentsOf: log), data.count > known else { return nil }
             let text = String(decoding: data[known...], as: UTF8.self)
@@ -191,7 +191,7 @@ struct AcceptanceError: Error, CustomStringConvertible {
 
 /// Looks again until there is something to see. Real processes give no signal to wait for.
 func eventually<T: Sendable>(
-    within limit: Duration = .seconds(30),
+    within limit: Duration = longestWait,
     _ look: @Sendable () async throws -> T?
 ) async rethrows -> T? {
     let deadline = ContinuousClock.now + limit
