@@ -7,7 +7,7 @@ import Testing
 @testable import Starwatch
 
 /// Visits of accounts whose server takes no requests.
-@Suite(.timeLimit(.minutes(3))) struct WaitingServerTests {
+@Suite(.timeLimit(.minutes(5))) struct WaitingServerTests {
     @Test func anAccountIsNotClaimedWhileItsServerWaits() async throws {
         try await Crowd.with(.endorser, accounts: 2) { crowd in
             let (agent, clock) = (crowd.agent, crowd.world.clock)
@@ -93,7 +93,7 @@ import Testing
 
     @Test func changesAreDeliveredWhileTheServerWaits() async throws {
         try await Crowd.with(.endorser, accounts: 2) {
-            let hook = SinkOptions.Kind.webhook(url: $0.server.url + "/hook", secretFile: nil, timeout: .seconds(5))
+            let hook = SinkOptions.Kind.webhook(url: $0.server.url + "/hook", secretFile: nil, timeout: .seconds(60))
             $0.delivery.sinks = [SinkOptions(name: "hook", kind: hook)]
         } _: { crowd in
             let (agent, clock) = (crowd.agent, crowd.world.clock)

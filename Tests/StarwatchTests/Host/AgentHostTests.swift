@@ -106,7 +106,7 @@ import Testing
     }
 
     /// A host's task can block, and on the thread of requests it would hold up every one.
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(5)))
     func aHostsTaskNeverContinuesOnTheThreadOfRequests() async throws {
         @Sendable func thread() -> String? {
             try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
