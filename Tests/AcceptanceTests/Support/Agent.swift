@@ -177,6 +177,13 @@ struct AgentPages: Sendable {
         try await HTTP.get("http://\(address)\(path)", headers: headers).body
     }
 
+    /// Waits until the starred poll has succeeded, which is when the agent knows its server and that server's clock.
+    func waitForPoll() async {
+        let series = "starwatch_poll_success_total{poll=\"starred_projects\"}"
+        let polled = await eventually { (try? await metric(series)) ?? 0 > 0 ? true : nil }
+        #expect(polled == true)
+    }
+
     /// The value of a series on /metrics.
     func metric(_ series: String) async throws -> Double? {
         try await get("/metrics").split(separator: "\n").first { $0.hasPrefix(series + " ") }
