@@ -80,14 +80,14 @@ import Testing
         }
         #expect(failed == true)
         mock.setStickyFault(.malformedJSON, at: .plansChanged)
-        let malformed = await eventually(within: .seconds(60)) {
+        let malformed = await eventually {
             (try? await pages.metric("starwatch_contract_violations_total{poll=\"starred_projects\",kind=\"schema\"}"))
                 ?? 0 > 0 ? true : nil
         }
         #expect(malformed == true)
         mock.clearFaults()
         mock.publish(mock.plans.prefix(3).map { MockChange(planID: $0.id) })
-        let arrived = await eventually(within: .seconds(60)) {
+        let arrived = await eventually {
             mock.receivedNotifications.flatMap(\.jwtIDs).count == 3 ? true : nil
         }
         #expect(arrived == true)

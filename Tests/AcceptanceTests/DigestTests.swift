@@ -42,7 +42,7 @@ import Testing
         var agent = try await RunningAgent(config: config, in: workspace)
 
         // At the start there is no content; before the time of the first it is confirmed.
-        let fetched = await eventually(within: .seconds(100)) { mock.requestCount(of: .content) >= 2 ? true : nil }
+        let fetched = await eventually { mock.requestCount(of: .content) >= 2 ? true : nil }
         #expect(fetched == true)
         #expect(mock.requests(to: .content).map { $0.header("If-None-Match") != nil } == [false, true])
         let token = await eventually {
@@ -56,13 +56,13 @@ import Testing
         // Killed while it is armed, and again while the sink is asked.
         await agent.killNow()
         agent = try await RunningAgent(config: config, in: workspace)
-        let asked = await eventually(within: .seconds(60)) { mock.requestCount(of: .hook) >= 1 ? true : nil }
+        let asked = await eventually { mock.requestCount(of: .hook) >= 1 ? true : nil }
         #expect(asked == true)
         await agent.killNow()
         mock.clearFaults()
         mock.setStickyFault(.status(500), at: .content)
         agent = try await RunningAgent(config: config, in: workspace)
-        let shown = await eventually(within: .seconds(60)) {
+        let shown = await eventually {
             (try? Database.read(database, "SELECT status FROM notif_deliveries WHERE digest = 'early' AND fired_at > 0"))
                 == "shown" ? true : nil
         }
@@ -74,14 +74,14 @@ import Testing
 
         // The content of the second was confirmed 75 s before its time, and may be 60 s old.
         let pages = agent.pages
-        let skipped = await eventually(within: .seconds(120)) {
+        let skipped = await eventually {
             (try? await pages.metric("starwatch_digest_deliveries_total{status=\"skipped_stale\"}")) == 1 ? true : nil
         }
         #expect(skipped == true)
         #expect(mock.receivedNotifications.count == 1)
         // One attempt each, restarts or not.
         #expect(mock.requestCount(of: .content) == 3)
-        let told = await eventually(within: .seconds(90)) {
+        let told = await eventually {
             let isComplete = (try? Self.errors(mock)).map { $0.contains("fetch_failed") && $0.contains("stale") }
             return isComplete == true && Set(mock.requests(to: .callback).compactMap(\.query)).count == 2 ? true : nil
         }
@@ -117,9 +117,9 @@ import Testing
             .compactMap { try JSONDecoder().decode(Event.self, from: $0.body).error_code }
     }
 
-    /// The first minute that is at least 25 s away, and the one after it.
+    /// The first minute that is at least a minute away, so that a slow start is over before its lead, and the one after it.
     private static func minutes() -> (String, String) {
-        let first = (Int(Date().timeIntervalSince1970) + 25 + 59) / 60
+        let first = (Int(Date().timeIntervalSince1970) + 60 + 59) / 60
         func text(_ minute: Int) -> String {
             let (hour, rest) = (minute / 60 % 24, minute % 60)
             return "\(hour < 10 ? "0" : "")\(hour):\(rest < 10 ? "0" : "")\(rest)"

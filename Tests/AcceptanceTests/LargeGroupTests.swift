@@ -35,7 +35,7 @@ import Testing
         let hook = MockServer(options: receiver)
         try await hook.start()
         agent = try await world.start()
-        let isComplete = await eventually(within: .seconds(90)) {
+        let isComplete = await eventually {
             sum(filed()) >= 1250 && hook.receivedNotifications.reduce(0) { $0 + $1.jwtIDs.count } >= 1250 ? true : nil
         }
         #expect(isComplete == true)

@@ -35,7 +35,7 @@ import Testing
         )
         let pages = agent.pages
         // Each poll's second try and its third find no room for another.
-        let refused = await eventually(within: .seconds(60)) { () -> Bool? in
+        let refused = await eventually { () -> Bool? in
             try? await requests(.dns, pages) >= 3 * Self.polls ? true : nil
         }
         #expect(refused == true)
@@ -43,7 +43,7 @@ import Testing
         #expect(try await requests(.tls, pages) == 0)
         // The mock is found then, and has no certificate.
         try FileManager.default.removeItem(atPath: lookups)
-        let answered = await eventually(within: .seconds(60)) { () -> Bool? in
+        let answered = await eventually { () -> Bool? in
             try? await requests(.tls, pages) > 0 ? true : nil
         }
         #expect(answered == true)

@@ -37,7 +37,7 @@ import Testing
         let published = Set(mock.publishedIDs)
         let pages = second.pages
         // The first agent can have acknowledged some. The ledger counts on.
-        let settled = await eventually(within: .seconds(60)) {
+        let settled = await eventually {
             try? await pages.metric("starwatch_ledger_entries_total{entry=\"acknowledged\"}") == 120 ? true : nil
         }
         #expect(settled == true)

@@ -1,5 +1,6 @@
 import Foundation
 import MockEndorser
+import ProgramTestKit
 import Testing
 
 /// The built agent with a web configuration: a real Prometheus scrapes it over TLS, and its files change.
@@ -59,7 +60,11 @@ import Testing
         _ workspace: Workspace,
         _ arguments: String...
     ) async throws -> String {
-        let all = ["-s", "-m", "20", "-w", "%{http_code}", "--cacert", workspace.path("ca.pem")] + arguments
+        let all =
+            [
+                "-s", "-m", "\(longestWait.components.seconds)", "-w", "%{http_code}", "--cacert",
+                workspace.path("ca.pem"),
+            ] + arguments
         return try await runToEnd(try Program.find("curl"), all + ["https://\(agent.address)\(path)"]).output
     }
 
@@ -149,7 +154,10 @@ import Testing
             agent.hangUp()
             let isPlain = try await eventually {
                 // Not by URLSession, which never answers after a 401.
-                let arguments = ["-s", "-m", "20", "-w", "%{http_code}", "http://\(agent.lastAddress)/-/healthy"]
+                let arguments = [
+                    "-s", "-m", "\(longestWait.components.seconds)", "-w", "%{http_code}",
+                    "http://\(agent.lastAddress)/-/healthy",
+                ]
                 let output = try await runToEnd(try Program.find("curl"), arguments).output
                 return output.hasSuffix("401") ? true : nil
             }

@@ -1,5 +1,11 @@
 package import Foundation
 
+/// The longest wait for what a process, a thread or a connection does.
+///
+/// On a busy machine a tenth of a second can become more than a minute. Whatever takes longer than this hangs. It is shorter
+/// than the time limit of a suite, so that the test says what it waited for.
+package let longestWait = Duration.seconds(240)
+
 /// Guards what programs inherit: they start one after the other, and no pipe is made meanwhile.
 private let starts = NSLock()
 
@@ -20,7 +26,7 @@ extension Process {
     /// - Parameter limit: Kills the program after this time, and when the task is cancelled.
     /// - Returns: The exit code, or the signal that ended the program.
     @discardableResult
-    package func end(within limit: Duration = .seconds(120)) async -> Int32 {
+    package func end(within limit: Duration = longestWait) async -> Int32 {
         let deadline = ContinuousClock.now + limit
         while isRunning {
             if Task.isCancelled || ContinuousClock.now > deadline { kill(processIdentifier, SIGKILL) }
@@ -31,8 +37,8 @@ extension Process {
 }
 
 /// Gives real processes a moment, on a timer and not on a thread.
-package func pause() async {
+package func pause(milliseconds: Int = 20) async {
     await withCheckedContinuation { continuation in
-        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { continuation.resume() }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { continuation.resume() }
     }
 }

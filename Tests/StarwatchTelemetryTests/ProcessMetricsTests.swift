@@ -17,11 +17,14 @@ import Testing
     }
 
     @Test func everyOpenFileIsCounted() throws {
-        let before = try #require(ProcessReading.current().openFiles)
-        let copies = (0..<200).map { _ in dup(0) }
-        defer { for copy in copies { close(copy) } }
-        // Other tests open and close files at the same time.
-        #expect(try #require(ProcessReading.current().openFiles) > before + 100)
+        // Other tests open and close files at the same time, sometimes a thousand.
+        let isCounted = try (0..<20).contains { _ in
+            let before = try #require(ProcessReading.current().openFiles)
+            let copies = (0..<200).map { _ in dup(0) }
+            defer { for copy in copies { close(copy) } }
+            return try #require(ProcessReading.current().openFiles) > before + 100
+        }
+        #expect(isCounted)
     }
 
     @Test func aCommandNameWithBracketsAndSpacesIsSkipped() {

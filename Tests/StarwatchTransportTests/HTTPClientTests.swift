@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTestKit
 import StarwatchCore
 import Synchronization
 import Testing
@@ -84,7 +85,7 @@ import Testing
             let found = await withTaskGroup(of: Bool?.self) { group in
                 for _ in 0..<5 {
                     group.addTask {
-                        let exchange = await client.exchange(HTTPRequest(url: server.url(), timeout: .seconds(60)))
+                        let exchange = await client.exchange(HTTPRequest(url: server.url(), timeout: longestWait))
                         return failure(of: exchange.result) == nil ? exchange.measurements.isNewConnection : nil
                     }
                 }
@@ -238,9 +239,9 @@ import Testing
         }
         var options = HTTPClientOptions()
         // libcurl looks at its sockets at each of its timers, so that none may be before the timeout.
-        options.connectTimeout = .seconds(60)
+        options.connectTimeout = longestWait * 2
         let pieces = Mutex<[UInt8]>([])
-        var request = HTTPRequest(url: server.url(), timeout: .seconds(20))
+        var request = HTTPRequest(url: server.url(), timeout: longestWait)
         request.onBody = { piece in
             pieces.withLock { $0 += piece }
             arrived.signal()

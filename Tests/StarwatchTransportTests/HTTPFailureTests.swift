@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTestKit
 import StarwatchCore
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 @Suite struct HTTPFailureTests {
     private func outcome(
         maxResponseBytes: Int = 64 * 1024,
-        timeout: Duration = .seconds(20),
+        timeout: Duration = longestWait,
         _ handler: @escaping @Sendable (LoopbackConnection) -> Void
     ) async throws -> HTTPError? {
         let server = try LoopbackServer(handler)
@@ -17,7 +18,7 @@ import Testing
 
     @Test func drippingBodyTimesOutAndClosesTheConnection() async throws {
         let closed = Events(of: Bool.self)
-        let error = try await outcome(timeout: .seconds(3)) { connection in
+        let error = try await outcome(timeout: .seconds(10)) { connection in
             _ = connection.readRequest()
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n")
             while !connection.waitForClose(milliseconds: 10) {
@@ -30,7 +31,7 @@ import Testing
     }
 
     @Test func missingResponseTimesOut() async throws {
-        let error = try await outcome(timeout: .seconds(3)) {
+        let error = try await outcome(timeout: .seconds(10)) {
             _ = $0.readRequest(); _ = $0.waitForClose()
         }
         #expect(error == .timeout)
@@ -49,7 +50,7 @@ import Testing
                 monotonic: .nanoseconds(Int64(DispatchTime.now().uptimeNanoseconds))
             )
         }
-        async let first = client.exchange(HTTPRequest(url: server.url(), timeout: .seconds(60)))
+        async let first = client.exchange(HTTPRequest(url: server.url(), timeout: longestWait))
         _ = await begun.next()
         let second = await client.exchange(HTTPRequest(url: server.url(), timeout: .milliseconds(50)))
         #expect(failure(of: second.result) == .timeout)

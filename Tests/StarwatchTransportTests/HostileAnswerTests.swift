@@ -20,8 +20,10 @@ import Testing
         let length = Tally()
         let server = try LoopbackServer { connection in
             while connection.readRequest() != nil {
-                connection.write(Array(Self.whole.prefix(length.value)))
-                if length.value == Self.whole.count { continue }
+                // Read once, because the test goes on as soon as it has an answer.
+                let count = length.value
+                connection.write(Array(Self.whole.prefix(count)))
+                if count == Self.whole.count { continue }
                 return ending == .reset ? connection.reset() : ()
             }
         }

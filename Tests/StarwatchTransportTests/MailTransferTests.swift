@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import ProgramTestKit
 import StarwatchCore
 import Synchronization
 import Testing
@@ -69,7 +70,7 @@ private final class ScriptedMailServer: Sendable {
         _ message: String? = "Subject: x\r\n\r\n.dot\r\n..\r\nend\r\n",
         _ envelope: MailEnvelope = envelope,
         to url: String,
-        timeout: Duration = .seconds(30)
+        timeout: Duration = longestWait
     ) async throws -> HTTPExchange {
         let client = try makeMailClient()
         defer { client.shutdown() }
@@ -86,12 +87,7 @@ private final class ScriptedMailServer: Sendable {
     }
 
     private static func request(to url: String) -> HTTPRequest {
-        HTTPRequest(mail: Array("x\r\n".utf8), envelope: envelope, url: url, timeout: .seconds(3600))
-    }
-
-    /// What a server of mails was told so far.
-    private final class Said: Sendable {
-        let isMessage = Mutex(false)
+        HTTPRequest(mail: Array("x\r\n".utf8), envelope: envelope, url: url, timeout: longestWait)
     }
 
     @Test func aMailGoesToAllItsReceiversWithItsDotsDoubled() async throws {
@@ -174,7 +170,7 @@ private final class ScriptedMailServer: Sendable {
 
     @Test func aSilentServerIsATimeoutAndNoLackOfEncryption() async throws {
         let server = try LoopbackServer { _ = $0.waitForClose() }
-        let exchange = try await send(to: "smtp://127.0.0.1:\(server.port)", timeout: .milliseconds(200))
+        let exchange = try await send(to: "smtp://127.0.0.1:\(server.port)", timeout: .seconds(5))
         #expect(failure(of: exchange.result) == .timeout)
     }
 
@@ -192,10 +188,10 @@ private final class ScriptedMailServer: Sendable {
 
     // libcurl does not return to the thread before the server replies.
     @Test func aServerThatIsSilentHoldsUpNeitherHTTPNorTheEnd() async throws {
-        let (said, end) = (Said(), DispatchSemaphore(value: 0))
+        let (said, end) = (Events(of: Bool.self), DispatchSemaphore(value: 0))
         let server = try ScriptedMailServer { command in
             if command == "MESSAGE" {
-                said.isMessage.withLock { $0 = true }
+                said.report.yield(true)
                 end.wait()
             }
             return ""
@@ -203,7 +199,7 @@ private final class ScriptedMailServer: Sendable {
         let web = try LoopbackServer.answering { _ in answer(body: "yes") }
         let (mails, http) = (try makeMailClient(), try makeClient())
         let mail = Task { await mails.exchange(Self.request(to: server.url)) }
-        while !said.isMessage.withLock({ $0 }) { await Task.yield() }
+        _ = await said.next()
         #expect(text(try await http.execute(HTTPRequest(url: web.url()))) == "yes")
         mails.shutdown()
         http.shutdown()
@@ -212,10 +208,10 @@ private final class ScriptedMailServer: Sendable {
     }
 
     @Test func aCancelledMailDoesNotWaitForTheReplyToIt() async throws {
-        let (said, end) = (Said(), DispatchSemaphore(value: 0))
+        let (said, end) = (Events(of: Bool.self), DispatchSemaphore(value: 0))
         let server = try ScriptedMailServer { command in
             if command == "MESSAGE" {
-                said.isMessage.withLock { $0 = true }
+                said.report.yield(true)
                 end.wait()
             }
             return ""
@@ -223,7 +219,7 @@ private final class ScriptedMailServer: Sendable {
         let mails = try makeMailClient()
         defer { mails.shutdown() }
         let mail = Task { await mails.exchange(Self.request(to: server.url)) }
-        while !said.isMessage.withLock({ $0 }) { await Task.yield() }
+        _ = await said.next()
         mail.cancel()
         #expect(failure(of: await mail.value.result) == .cancelled)
         end.signal()
@@ -257,7 +253,7 @@ private final class ScriptedMailServer: Sendable {
             mail: message,
             envelope: Self.envelope,
             url: "smtp://127.0.0.1:\(server.port)",
-            timeout: .seconds(3600)
+            timeout: longestWait
         )
         let mail = Task { await mails.exchange(request) }
         _ = await begun.next()

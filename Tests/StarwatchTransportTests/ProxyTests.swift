@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTestKit
 import StarwatchCore
 import Synchronization
 import Testing
@@ -28,7 +29,7 @@ import Testing
         let request = HTTPRequest(
             url: "https://server.test/path",
             headers: [("Authorization", "Bearer CANARY")],
-            timeout: .seconds(30)
+            timeout: longestWait
         )
         let exchange = await client.exchange(request)
         // The refusal is the proxy's, and is not taken for the server's answer.
@@ -47,7 +48,7 @@ import Testing
         let target = try LoopbackServer.answering { _ in "HTTP/1.1 204 No Content\r\n\r\n" }
         var options = HTTPClientOptions()
         options.proxy = "http://127.0.0.1:\(server.port)"
-        let exchange = await (try makeClient(options)).exchange(HTTPRequest(url: target.url(), timeout: .seconds(30)))
+        let exchange = await (try makeClient(options)).exchange(HTTPRequest(url: target.url(), timeout: longestWait))
         #expect(exchange.status == 204)
         let heads = proxy.heads.withLock { $0 }
         #expect(heads.isEmpty)

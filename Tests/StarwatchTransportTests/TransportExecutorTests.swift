@@ -103,7 +103,7 @@ import Testing
     /// A provider whose file does not answer.
     private struct StuckProvider: TokenProvider {
         let isReleased = DispatchSemaphore(value: 0)
-        let isAsked = DispatchSemaphore(value: 0)
+        let isAsked = Events(of: Bool.self)
 
         func token(
             for account: DID,
@@ -116,7 +116,7 @@ import Testing
         }
 
         private func block() {
-            isAsked.signal()
+            isAsked.report.yield(true)
             isReleased.wait()
         }
 
@@ -139,7 +139,7 @@ import Testing
                     #expect(driver.isHere)
                 }
                 group.addTask {
-                    await Offload.run { Self.wait(for: stuck.isAsked) }
+                    _ = await stuck.isAsked.next()
                     for _ in 0..<3 {
                         let response = try? await client.execute(HTTPRequest(url: server.url()))
                         #expect(response.map(text) == "here")
@@ -149,8 +149,6 @@ import Testing
             }
         }
     }
-
-    private static func wait(for semaphore: DispatchSemaphore) { semaphore.wait() }
 }
 
 /// A poll asks its provider once a second.

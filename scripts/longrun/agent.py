@@ -144,7 +144,7 @@ class Agent(replay.World):
         self.write("starwatch.yaml", self.configuration(), 0o600)
         self.start_agent()
         replay.wait_for("the former build of " + self.label, self.answers)
-        replay.wait_for("its first poll", lambda: self.run("poll", "starred_projects")[0] == 0, 150)
+        replay.wait_for("its first poll", lambda: self.run("poll", "starred_projects")[0] == 0)
 
     def answers(self):
         if self.agent.poll() is not None:
@@ -180,7 +180,7 @@ class Agent(replay.World):
     def run(self, *command):
         """Runs a command of `starwatch` against the agent."""
         done = subprocess.run([self.program(), *command, "--config", self.folder / "starwatch.yaml"], capture_output=True,
-                              text=True, timeout=90, stdin=subprocess.DEVNULL)
+                              text=True, timeout=240, stdin=subprocess.DEVNULL)
         return done.returncode, done.stdout + done.stderr
 
     # What happened

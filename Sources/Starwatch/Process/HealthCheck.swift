@@ -81,18 +81,14 @@ struct HealthCheck: Sendable {
 
 /// The patience of scrapers and people with a busy store.
 enum StorePatience {
-    /// The time after which a request no longer waits for a store that is busy already.
-    static let usual = Duration.seconds(1)
-    /// The wait of the first such request.
-    static let longest = Duration.seconds(5)
-
-    /// Returns whether the store responds within this time.
+    /// Returns whether the store responds in time. A request does not wait for a store that is slow already; the first one
+    /// waits for five times as long as an access may take.
     static func suffices(for store: Store) async -> Bool {
-        guard !store.health.isBusy(longerThan: usual) else { return false }
+        guard !store.health.isSlow else { return false }
         let answer = Promise<Bool>()
         store.status.whenIdle { answer.fulfil(true) }
         // Uses the real clock, because nothing advances a simulated one here.
-        return await TimeLimit.run(within: longest, on: SystemClock(), late: false) {
+        return await TimeLimit.run(within: store.health.patience * 5, on: SystemClock(), late: false) {
             await answer.value() ?? false
         } ?? false
     }

@@ -58,7 +58,7 @@ struct MetricsReporter: Sendable {
         metrics.storeBytes[.database].set(Double(files.database))
         metrics.storeBytes[.wal].set(Double(files.wal))
         metrics.storeBytes[.freeDisk].set(Double(files.freeDisk))
-        guard !store.health.isBusy(longerThan: StorePatience.usual), let streams = try? await runtime.streams() else {
+        guard !store.health.isSlow, let streams = try? await runtime.streams() else {
             return
         }
         var known = store.status.rememberedSnapshot(streams)

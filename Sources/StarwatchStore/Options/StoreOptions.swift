@@ -25,6 +25,8 @@ package struct StoreOptions: Sendable {
     package var pagesCheckedAtOnce = 4096
     /// The longest wait for another process's write lock, in whole milliseconds.
     package var busyTimeout: Duration = .seconds(5)
+    /// The time of an access after which scrapers and people no longer wait for the store.
+    package var patience: Duration = .seconds(1)
     /// The largest size in SQLite pages of 4 KiB. Beyond it writes fail with ``StoreError/full``. `nil` means no limit.
     package var maxPages: Int?
     /// Retention of the copies from before upgrades; zero makes none.

@@ -8,7 +8,7 @@ import Synchronization
 /// effect: a transaction that has begun is finished. Times are arguments. Callers see no SQL.
 package actor Store {
     nonisolated let executor: any StoreQueue
-    package nonisolated let health = StoreHealth()
+    package nonisolated let health: StoreHealth
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     nonisolated let options: StoreOptions
@@ -27,6 +27,7 @@ package actor Store {
     ///   schema version, ``StoreError/corrupt(detail:)``, ``StoreError/io(detail:)``.
     package init(_ options: StoreOptions) throws(StoreError) {
         self.options = options
+        health = StoreHealth(patience: options.patience)
         executor = options.queue ?? StoreExecutor()
         let start = ContinuousClock.now
         do {

@@ -13,9 +13,13 @@ package final class StoreHealth: Sendable {
     /// The kind of the last error, whatever has succeeded since.
     private let lastKind = Mutex<StoreErrorKind?>(nil)
     private let busySince = Mutex<ContinuousClock.Instant?>(nil)
+    /// The time after which an access is slow.
+    package let patience: Duration
     private let failing = Mutex<Set<StoreUser>>([])
     /// Whether ``failing`` has any, so that a success usually costs nothing.
     private let isAnyFailing = Atomic<Bool>(false)
+
+    init(patience: Duration) { self.patience = patience }
 
     /// The last error since which no probe has succeeded; `nil` if the store is healthy.
     package var failure: StoreErrorKind? { lastFailure.withLock { $0 } }
@@ -36,10 +40,8 @@ package final class StoreHealth: Sendable {
         }
     }
 
-    /// Whether the current access has taken longer than `limit`.
-    package func isBusy(longerThan limit: Duration) -> Bool {
-        busySince.withLock { $0.map { ContinuousClock.now - $0 > limit } ?? false }
-    }
+    /// Whether the current access has taken longer than ``patience``.
+    package var isSlow: Bool { busySince.withLock { $0.map { ContinuousClock.now - $0 > patience } ?? false } }
 
     func begin(at start: ContinuousClock.Instant) { busySince.withLock { $0 = start } }
 

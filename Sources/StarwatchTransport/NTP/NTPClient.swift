@@ -9,11 +9,11 @@ package import StarwatchCore
 /// Name lookups and waits block a dispatch queue of the client's own. An attacker off the network path cannot forge a
 /// response: the socket accepts datagrams from one address only, and the response must repeat 64 random bits.
 package struct NTPClient: Sendable {
-    /// Limit of the wait for a response. A longer round trip gives no useful sample.
-    package static let timeout = Duration.seconds(2)
     /// Number of unrelated datagrams after which a request fails.
     static let strayLimit = 100
 
+    /// Limit of the wait for a response. A longer round trip gives no useful sample.
+    package var timeout = Duration.seconds(2)
     private let host: String
     private let port: Int
     private let clock: @Sendable () -> ClockReading
@@ -78,7 +78,7 @@ package struct NTPClient: Sendable {
         guard send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else { throw .network }
         var buffer = [UInt8](repeating: 0, count: 512)
         for _ in 0..<Self.strayLimit {
-            let left = Self.timeout - (clock().monotonic - sent.monotonic)
+            let left = timeout - (clock().monotonic - sent.monotonic)
             guard left > .zero else { throw .timeout }
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let ready = poll(&waiting, 1, Int32(clamping: left.wholeMilliseconds + 1))

@@ -69,7 +69,7 @@ import Testing
             #expect(Set(found.entries.map(\.id)).count == 2)
             #expect(found.entries.allSatisfy { $0.id.hasPrefix("urn:uuid:") && $0.category == "starred_projects" })
             let now = Date().timeIntervalSince1970
-            #expect(found.entries.allSatisfy { (now - 300...now + 1).contains(Double($0.time)) })
+            #expect(found.entries.allSatisfy { (now - 3600...now + 1).contains(Double($0.time)) })
             #expect(found.entries[0].time >= found.entries[1].time)
             #expect(found.entries[1].summary.contains(Self.name))
             // A reader shows the content as HTML.

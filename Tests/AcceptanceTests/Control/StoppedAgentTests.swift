@@ -25,7 +25,7 @@ import Testing
 
     @Test func everyCommandEndsAndWhatOnlyReadsReadsTheDatabase() async throws {
         try await withStopped { world, _ in
-            let access = ["--timeout", "300ms", "--config", world.config]
+            let access = ["--timeout", "1s", "--config", world.config]
             let reads = [
                 ["logs"], ["explain", "1"], ["outbox", "list"], ["outbox", "show", "1"], ["notifications", "list"],
                 ["quarantine", "list"], ["stars", "list"], ["identity", "show"], ["keys", "list"], ["digests", "list"],
@@ -48,7 +48,7 @@ import Testing
             for command in others {
                 let result = try await starwatch(command + access)
                 #expect(result.status == 3, "\(command): \(result.errors)")
-                let start = "starwatch: The agent at \(world.workspace.path("s.sock")) did not answer within 300ms; "
+                let start = "starwatch: The agent at \(world.workspace.path("s.sock")) did not answer within 1s; "
                 #expect(result.errors.hasPrefix(start), "\(command): \(result.errors)")
                 #expect(result.errors.contains("wait longer with --timeout."), "\(command)")
                 #expect(result.errors.split(separator: "\n").count == 1, "\(command)")
@@ -74,8 +74,8 @@ import Testing
             #expect(ContinuousClock.now - start >= .seconds(10))
             #expect(hasty.status == 3)
             #expect(hasty.errors.contains("did not answer within 10s; it may be stopped or overloaded."))
-            async let status = starwatch("status", "--timeout", "50s", "--config", world.config)
-            async let poll = starwatch("poll", "starred_projects", "--timeout", "50s", "--config", world.config)
+            async let status = starwatch("status", "--timeout", "200s", "--config", world.config)
+            async let poll = starwatch("poll", "starred_projects", "--timeout", "200s", "--config", world.config)
             // They wait longer than a command does without a time.
             try await Task.sleep(for: .seconds(11))
             kill(agent.pid, SIGCONT)
@@ -90,7 +90,7 @@ import Testing
                 try FileManager.default.contentsOfDirectory(atPath: world.workspace.url.path).sorted()
             }
             let (before, files) = (try Data(contentsOf: URL(filePath: world.database)), try names())
-            _ = try await starwatch("logs", "--timeout", "300ms", "--config", world.config)
+            _ = try await starwatch("logs", "--timeout", "1s", "--config", world.config)
             #expect(try Data(contentsOf: URL(filePath: world.database)) == before)
             #expect(try names() == files)
             kill(agent.pid, SIGCONT)

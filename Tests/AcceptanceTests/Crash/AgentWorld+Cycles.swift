@@ -1,5 +1,6 @@
 import Foundation
 import MockEndorser
+import ProgramTestKit
 import Testing
 
 extension AgentWorld {
@@ -68,7 +69,7 @@ extension AgentWorld {
             if isDone { isDone = try Database.integer(database, open) == 0 }
         }
         // After several pages the watermark stays below the second in which they began, and follows in a later cycle.
-        let deadline = ContinuousClock.now + .seconds(10)
+        let deadline = ContinuousClock.now + longestWait
         while isDone, last.status == 0, try Database.watermark(at: database) != published.max(), .now < deadline {
             last = try await cycle()
         }

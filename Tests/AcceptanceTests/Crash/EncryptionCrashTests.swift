@@ -93,7 +93,7 @@ import Testing
         }
         #expect(try await world.keys(["rotate", "--data"]).status == 0)
         let agent = try await RunningAgent(config: world.config, in: world.workspace)
-        let ended = await eventually(within: .seconds(60)) { () -> Bool? in
+        let ended = await eventually { () -> Bool? in
             guard let listed = try? await world.keys(["list"]) else { return nil }
             return listed.status == 0 && !listed.output.contains("retiring") ? true : nil
         }

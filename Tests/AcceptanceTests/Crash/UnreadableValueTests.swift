@@ -116,7 +116,7 @@ import Testing
         for _ in 0..<2 {
             #expect(try await world.keys(["rotate", "--data"]).status == 0)
             // The values are encrypted again in the background.
-            let ended = await eventually(within: .seconds(90)) { () -> Bool? in
+            let ended = await eventually { () -> Bool? in
                 world.mock.publish(count: 1)
                 guard let listed = try? await world.keys(["list"]) else { return nil }
                 return listed.status == 0 && !listed.output.contains("retiring") ? true : nil
@@ -125,7 +125,7 @@ import Testing
             world.mock.publish(count: 3)
         }
         let all = world.mock.publishedIDs.sorted()
-        let received = await eventually(within: .seconds(60)) { () -> [String]? in
+        let received = await eventually { () -> [String]? in
             let ids = world.mock.receivedNotifications.flatMap(\.jwtIDs).sorted()
             return ids.count >= all.count ? ids : nil
         }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProgramTestKit
 
 /// Another program that has a database locked.
 final class DatabaseLock {
@@ -8,7 +9,7 @@ final class DatabaseLock {
     init(_ path: String) throws {
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
-        configuration.busyMode = .timeout(10)
+        configuration.busyMode = .timeout(TimeInterval(longestWait.components.seconds))
         queue = try DatabaseQueue(path: path, configuration: configuration)
         try queue.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
     }

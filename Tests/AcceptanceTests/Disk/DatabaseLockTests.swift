@@ -11,15 +11,11 @@ import Testing
             try await starwatch("logs", "--config", world.config).output.contains("poll.") ? true : nil
         }
         #expect(isStored == true)
-        var begin = ContinuousClock.now
         let free = try await starwatch("doctor", "--config", world.config)
-        let usual = ContinuousClock.now - begin
         #expect(!free.output.contains("holds a lock"), "\(free.output)")
         let lock = try DatabaseLock(world.database)
-        begin = ContinuousClock.now
+        // The lock outlasts any wait: whoever waits for its end is killed, which is another status.
         let doctor = try await starwatch("doctor", "--config", world.config)
-        // The lock outlasts any wait.
-        #expect(ContinuousClock.now - begin < usual * 4 + .seconds(10))
         #expect(doctor.status == 1)
         let finding = /problem +database +Another program holds a lock on the database: [^\n]*pid (\d+)\. End/
         #expect(doctor.output.firstMatch(of: finding)?.1 == "\(getpid())", "\(doctor.output)")

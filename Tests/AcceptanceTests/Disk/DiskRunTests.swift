@@ -40,14 +40,14 @@ import Testing
         let pages = agent.pages
         try disk.fail(with: EIO, onlySync: true)
         world.mock.publish(count: 3)
-        let tried = await eventually(within: .seconds(60)) { () -> Bool? in
+        let tried = await eventually { () -> Bool? in
             let series = "starwatch_delivery_attempts_total{sink=\"file\",result=\"unavailable\"}"
             return (try? await pages.metric(series)) ?? 0 >= 2 ? true : nil
         }
         #expect(tried == true)
         try disk.mend()
         let (mock, published) = (world.mock, world.mock.publishedIDs)
-        let arrived = await eventually(within: .seconds(60)) {
+        let arrived = await eventually {
             mock.acknowledgedIDs.count == published.count ? true : nil
         }
         #expect(arrived == true)
@@ -101,7 +101,7 @@ import Testing
         try await expectReady(pages)
         try spoil()
         world.mock.publish(count: 5)
-        let reported = await eventually(within: .seconds(60)) { () -> Bool? in
+        let reported = await eventually { () -> Bool? in
             guard let ready = try? await HTTP.get("http://\(pages.address)/-/ready") else { return nil }
             return ready.status == 503 && ready.body.contains("store_") ? true : nil
         }
@@ -119,7 +119,7 @@ import Testing
         try await expectReady(pages)
         let published = world.mock.publishedIDs
         let (mock, database) = (world.mock, world.database)
-        let settled = await eventually(within: .seconds(60)) { () -> Bool? in
+        let settled = await eventually { () -> Bool? in
             guard (try? Database.watermark(at: database)) == published.max() else { return nil }
             return mock.acknowledgedIDs.count == published.count || mock.options.dialect == .endorser ? true : nil
         }
@@ -132,7 +132,7 @@ import Testing
     }
 
     private func expectReady(_ pages: AgentPages) async throws {
-        let ready = await eventually(within: .seconds(60)) {
+        let ready = await eventually {
             (try? await HTTP.get("http://\(pages.address)/-/ready").status) == 200 ? true : nil
         }
         #expect(ready == true)

@@ -46,9 +46,9 @@ struct FullDiskTests {
         "$starwatch" run --config "$config" 2>"$disk.log" &
         agent=$!
         trap 'kill -9 $agent' EXIT
-        for try in $(seq 100); do "$starwatch" status --config "$config" >/dev/null 2>&1 && break; sleep 0.2; done
+        for try in $(seq 1000); do "$starwatch" status --config "$config" >/dev/null 2>&1 && break; sleep 0.2; done
         dd if=/dev/zero of="$disk/filling" bs=4k 2>/dev/null || true
-        for try in $(seq 100); do
+        for try in $(seq 1000); do
             "$starwatch" server clear-wait --config "$config" >/dev/null 2>&1 || true
             "$starwatch" status --json --config "$config" | grep -q '"store_full"' && break
             sleep 0.2

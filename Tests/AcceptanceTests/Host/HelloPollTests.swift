@@ -70,7 +70,7 @@ private final class HelloProgram: Sendable {
 
     /// Waits until exactly these changes were greeted, in their order, and acknowledged.
     func greets(_ ids: [String], _ mock: MockServer) async throws {
-        let found = await eventually(within: .seconds(60)) { () -> Bool? in
+        let found = await eventually { () -> Bool? in
             guard process.isRunning else { return false }
             return greeted == ids && mock.acknowledgedIDs == ids ? true : nil
         }

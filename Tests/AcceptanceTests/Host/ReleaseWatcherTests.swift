@@ -108,7 +108,7 @@ private final class Watcher: Sendable {
     func lines(_ versions: [String], in workspace: Workspace) async throws {
         let expected = versions.map { "New release: \($0)\n" }.joined()
         let output = workspace.url.appending(path: "out")
-        let found = await eventually(within: .seconds(60)) { () -> Bool? in
+        let found = await eventually { () -> Bool? in
             guard process.isRunning else { return false }
             return try? String(contentsOf: output, encoding: .utf8) == expected ? true : nil
         }

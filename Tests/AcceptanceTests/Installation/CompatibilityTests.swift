@@ -75,7 +75,7 @@ import Testing
     @discardableResult
     private func run(_ world: AgentWorld, until count: Int) async throws -> String {
         let agent = try await world.start()
-        let done = await eventually(within: .seconds(60)) {
+        let done = await eventually {
             let changes = (try? world.notifications().flatMap(\.changes)) ?? []
             return changes.count >= count && (try? open(world).isEmpty) == true ? true : nil
         }

@@ -34,7 +34,7 @@ import Testing
         var status = stat()
         let owner = lstat("/proc/\(pid)/environ", &status) == 0 ? status.st_uid : nil
         process.terminate()
-        await process.end(within: .seconds(20))
+        await process.end()
         return owner
     }
 

@@ -40,7 +40,7 @@ final class NotifyListener: Sendable {
 
     /// The messages that have this line, once there are `count` of them.
     func messages(with line: String, atLeast count: Int) async throws -> [String] {
-        let found = await eventually(within: .seconds(60)) { () -> [String]? in
+        let found = await eventually { () -> [String]? in
             let matching = self.matching(line)
             return matching.count >= count ? matching : nil
         }

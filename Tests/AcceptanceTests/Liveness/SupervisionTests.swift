@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import MockEndorser
+import ProgramTestKit
 import Testing
 
 /// Messages of the built agent to a service manager, over a real socket.
@@ -80,7 +81,8 @@ import Testing
             #expect(try await HTTP.get("http://\(address)/metrics").status == 200)
             #expect(try await HTTP.get("http://\(address)/api/v1/status").body.contains("store_unavailable"))
             let beats = manager.matching("WATCHDOG=1").count
-            _ = await eventually(within: .seconds(1)) { () -> Bool? in nil }
+            // Time for five beats.
+            await pause(milliseconds: 1000)
             #expect(manager.matching("WATCHDOG=1").count == beats)
             try disk.mend()
         }
@@ -88,9 +90,8 @@ import Testing
         try disk.hang()
         world.mock.publish(count: 3)
         _ = await eventually { (try? await HTTP.get("http://\(address)/-/ready").status) == 503 ? true : nil }
-        let start = ContinuousClock.now
+        // The disk hangs until it is mended, so that nothing but the deadline ends the agent.
         #expect(await agent.stop() == 1)
-        #expect(ContinuousClock.now - start < .seconds(20))
         #expect(agent.logText.contains("did not stop in time"))
         try disk.mend()
         try await world.expectAllIsWell("after a disk that hung")

@@ -29,7 +29,7 @@ import Testing
             try world.letTimePass()
             agent = try await world.start()
             let (before, wanted) = ((life - 1) * Self.accounts, life * Self.accounts)
-            _ = await eventually(within: .seconds(60)) { server.count > before + Self.accounts / 3 ? true : nil }
+            _ = await eventually { server.count > before + Self.accounts / 3 ? true : nil }
             await agent.killNow()
             try world.letTimePass()
             agent = try await world.start()
@@ -37,7 +37,7 @@ import Testing
             #expect(delivered == true, "life \(life): \(server.count) of \(wanted)\n\(agent.logText.suffix(1000))")
         }
         let total = Self.accounts * Self.lives
-        let pending = await eventually(within: .seconds(120)) {
+        let pending = await eventually {
             (try? Database.integer(world.database, "SELECT count(*) FROM deliveries WHERE state = 'pending'")) == 0
                 ? true : nil
         }

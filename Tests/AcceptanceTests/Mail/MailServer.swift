@@ -42,7 +42,7 @@ final class MailServer: Sendable {
             [Self.script, "serve", folder, ready] + arguments,
             log: log
         )
-        let found = await eventually(within: .seconds(60)) { try? String(contentsOfFile: ready, encoding: .utf8) }
+        let found = await eventually { try? String(contentsOfFile: ready, encoding: .utf8) }
         guard let port = found.flatMap({ Int($0) }) else {
             let said = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
             throw AcceptanceError("the mail server did not start: \(said.suffix(2000))")

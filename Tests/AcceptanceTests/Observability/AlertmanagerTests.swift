@@ -27,7 +27,7 @@ import Testing
         }
         #expect(isFresh == true)
         func alert(_ status: String) async -> Alertmanager.Alert? {
-            await eventually(within: .seconds(90)) {
+            await eventually {
                 alertmanager.received.first { $0.labels["alertname"] == "StarwatchPollStale" && $0.status == status }
             }
         }

@@ -36,7 +36,7 @@ import Testing
 
     @Test func prometheusClientReadsBothPagesUnderALoadOfFaults() async throws {
         let world = try await FaultyLoad()
-        let loaded = try await eventually(within: .seconds(120)) { try await world.stir().isEmpty ? true : nil }
+        let loaded = try await eventually { try await world.stir().isEmpty ? true : nil }
         #expect(loaded == true)
         let unseen = try await world.stir()
         #expect(unseen == [], "the load has not had these")

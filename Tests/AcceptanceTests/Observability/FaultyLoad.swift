@@ -33,7 +33,7 @@ actor FaultyLoad {
 
     private static func yaml(server: MockServer, port: Int, in workspace: Workspace) -> String {
         """
-        server: {url: "\(server.url)", dialect: canonical, timeout: 500ms, max_response: 64KiB}
+        server: {url: "\(server.url)", dialect: canonical, timeout: 2s, max_response: 64KiB}
         identity: {did: "\(did)"}
         auth: {kind: did_key, key_file: key, lifetime: 4s, refresh_before: 1s}
         storage: {path: \(workspace.path("starwatch.db"))}
@@ -50,7 +50,7 @@ actor FaultyLoad {
         delivery:
           group_interval: 1s
           sinks:
-            - {name: hook, kind: webhook, url: "\(server.url)/hook", timeout: 500ms}
+            - {name: hook, kind: webhook, url: "\(server.url)/hook", timeout: 2s}
         digests:
           daily: {poll: starred_projects, times: ["08:00"]}
         callbacks: {heartbeat: {url: "\(server.url)/hook"}}

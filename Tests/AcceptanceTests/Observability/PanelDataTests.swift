@@ -49,7 +49,7 @@ import Testing
             in: workspace
         )
         let outstanding = Outstanding(queries.map(Self.filled))
-        let done = try await eventually(within: .seconds(120)) {
+        let done = try await eventually {
             let unseen = try await world.stir()
             try await outstanding.ask(prometheus)
             return await outstanding.queries.isEmpty && unseen.isEmpty ? true : nil
@@ -96,7 +96,7 @@ import Testing
             in: world.workspace
         )
         let outstanding = Outstanding(dashboard.panelQueries.map(Self.filled))
-        let done = try await eventually(within: .seconds(60)) {
+        let done = try await eventually {
             try await outstanding.ask(prometheus)
             return await outstanding.queries.isEmpty ? true : nil
         }

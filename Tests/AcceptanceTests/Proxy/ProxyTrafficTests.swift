@@ -24,7 +24,7 @@ import Testing
             environment: way == .setting ? [:] : ["HTTPS_PROXY": proxy.url, "NO_PROXY": ""]
         )
         let published = world.mock.publish([MockChange(planID: world.mock.planIDs[0])])
-        let arrived = await eventually(within: .seconds(60)) {
+        let arrived = await eventually {
             Set(world.mock.receivedNotifications.flatMap(\.jwtIDs)).isSuperset(of: published) ? true : nil
         }
         #expect(arrived == true, "\(agent.logText.suffix(2000))\n\(proxy.heads)")
@@ -46,7 +46,7 @@ import Testing
             in: world.workspace,
             environment: ["HTTPS_PROXY": proxy.url, "https_proxy": proxy.url, "ALL_PROXY": proxy.url, "NO_PROXY": ""]
         )
-        let failed = await eventually(within: .seconds(60)) {
+        let failed = await eventually {
             agent.logText.contains("\"reason\":\"dns\"") ? true : nil
         }
         #expect(failed == true, "\(agent.logText.suffix(2000))")
@@ -105,7 +105,7 @@ import Testing
             let ready = workspace.path("proxy.port")
             log = workspace.url.appending(path: "proxy.log")
             program = try RunningProgram("python3", [script, port, leaf.certificate, leaf.key, ready], log: log)
-            let found = await eventually(within: .seconds(60)) { try? String(contentsOfFile: ready, encoding: .utf8) }
+            let found = await eventually { try? String(contentsOfFile: ready, encoding: .utf8) }
             guard let found else {
                 throw AcceptanceError(
                     "the proxy did not start: \((try? String(contentsOf: log, encoding: .utf8)) ?? "")"

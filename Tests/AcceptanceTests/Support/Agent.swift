@@ -122,7 +122,7 @@ final class RunningAgent: Sendable {
         process.standardInput = FileHandle.nullDevice
         try process.start()
         let (process, log) = (process, log)
-        let found = await eventually(within: .seconds(60)) { () -> String? in
+        let found = await eventually { () -> String? in
             guard process.isRunning else { return "" }
             guard let data = try? Data(contentsOf: log), data.count > known else { return nil }
             let text = String(decoding: data[known...], as: UTF8.self)
@@ -177,6 +177,13 @@ struct AgentPages: Sendable {
         try await HTTP.get("http://\(address)\(path)", headers: headers).body
     }
 
+    /// Waits until the starred poll has succeeded, which is when the agent knows its server and that server's clock.
+    func waitForPoll() async {
+        let series = "starwatch_poll_success_total{poll=\"starred_projects\"}"
+        let polled = await eventually { (try? await metric(series)) ?? 0 > 0 ? true : nil }
+        #expect(polled == true)
+    }
+
     /// The value of a series on /metrics.
     func metric(_ series: String) async throws -> Double? {
         try await get("/metrics").split(separator: "\n").first { $0.hasPrefix(series + " ") }
@@ -191,7 +198,7 @@ struct AcceptanceError: Error, CustomStringConvertible {
 
 /// Looks again until there is something to see. Real processes give no signal to wait for.
 func eventually<T: Sendable>(
-    within limit: Duration = .seconds(30),
+    within limit: Duration = longestWait,
     _ look: @Sendable () async throws -> T?
 ) async rethrows -> T? {
     let deadline = ContinuousClock.now + limit

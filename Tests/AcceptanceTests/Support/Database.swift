@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProgramTestKit
 
 /// The agent's database file, read as a stranger would.
 enum Database {
@@ -7,13 +8,20 @@ enum Database {
         try read(path, "SELECT watermark FROM watermarks")
     }
 
+    /// A connection that waits for an agent's locks: an agent can lose the processor while it holds one.
+    private static func open(_ path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(TimeInterval(longestWait.components.seconds))
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
     static func strings(_ path: String, _ sql: String) throws -> [String] {
-        let queue = try DatabaseQueue(path: path)
+        let queue = try open(path)
         return try queue.read { try String.fetchAll($0, sql: sql) }
     }
 
     static func integer(_ path: String, _ sql: String) throws -> Int {
-        let queue = try DatabaseQueue(path: path)
+        let queue = try open(path)
         return try queue.read { try Int.fetchOne($0, sql: sql) ?? 0 }
     }
 
@@ -30,11 +38,11 @@ enum Database {
 
     /// Changes what is stored, while no agent has it.
     static func execute(_ path: String, _ sql: String) throws {
-        try DatabaseQueue(path: path).write { try $0.execute(sql: sql) }
+        try open(path).write { try $0.execute(sql: sql) }
     }
 
     static func read(_ path: String, _ sql: String) throws -> String? {
-        let queue = try DatabaseQueue(path: path)
+        let queue = try open(path)
         return try queue.read { try String.fetchOne($0, sql: sql) }
     }
 }

@@ -1,15 +1,18 @@
 import Foundation
+import Synchronization
 
 /// A port that nobody listens on at this moment.
 ///
 /// It lies below the range from which the kernel takes the ports of connections, so that no connection of another test has it
-/// before the agent listens.
+/// before the agent listens. No port is taken twice, because whoever took it can listen much later.
 enum FreePort {
+    private static let taken = Mutex<Set<UInt16>>([])
+
     /// - Parameter type: The kind of socket that will listen; by default TCP's.
     static func take(_ type: __socket_type = SOCK_STREAM) throws -> Int {
         for _ in 0..<100 {
             let port = UInt16.random(in: 20_000..<32_000)
-            if isFree(port, type) { return Int(port) }
+            if isFree(port, type), taken.withLock({ $0.insert(port).inserted }) { return Int(port) }
         }
         throw AcceptanceError("no free port")
     }

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import ProgramTestKit
 
 /// Plain requests to servers on this machine.
 enum HTTP {
@@ -11,6 +12,8 @@ enum HTTP {
 
     static func get(_ url: String, headers: [String: String] = [:]) async throws -> Answer {
         var request = URLRequest(url: URL(string: url)!)
+        // The usual limit is a minute.
+        request.timeoutInterval = TimeInterval(longestWait.components.seconds)
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         let (data, response) = try await URLSession.shared.data(for: request)
         let http = response as! HTTPURLResponse

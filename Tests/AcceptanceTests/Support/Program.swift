@@ -46,7 +46,7 @@ final class RunningProgram: Sendable {
     /// Returns when a GET of `url` is answered 200.
     func waitUntilReady(at url: String) async throws {
         let process = self.process
-        let ready = await eventually(within: .seconds(60)) {
+        let ready = await eventually {
             guard process.isRunning else { return false }
             return (try? await HTTP.get(url).status) == 200 ? true : nil
         }

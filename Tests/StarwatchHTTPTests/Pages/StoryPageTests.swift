@@ -1,3 +1,4 @@
+import ProgramTestKit
 import StarwatchCore
 import Testing
 
@@ -73,7 +74,7 @@ import Testing
         try await withDirectory { directory in
             let path = directory + "/s.sock"
             try await withRunning(ControlServer(agent: agent, socketPath: path, logger: quiet)) { address in
-                try await body(ControlClient(socketPath: path), HTTPProbe(address: address))
+                try await body(ControlClient(socketPath: path, timeout: longestWait), HTTPProbe(address: address))
             }
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTestKit
 import StarwatchCore
 import Synchronization
 import Testing
@@ -37,7 +38,7 @@ struct AgentServersTests {
             let agent = try await Agent(options: options, servers: .http)
             async let next = agent.run()
             try await waitForSocket(options.control.socket)
-            let client = ControlClient(socketPath: options.control.socket)
+            let client = ControlClient(socketPath: options.control.socket, timeout: longestWait)
             #expect(try await client.perform(ControlAPI.status).version == AgentVersion.current)
             #expect(try await HTTPProbe(address: options.control.socket).get("/metrics").status == 200)
             #expect(try await client.perform(ControlAPI.reload).reloaded)

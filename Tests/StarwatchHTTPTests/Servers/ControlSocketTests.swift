@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import NIOHTTP1
+import ProgramTestKit
 import StarwatchCore
 import Testing
 
@@ -34,7 +35,7 @@ struct ControlSocketTests {
                 ($0 as? ControlError)?.kind == .unreachable
             }
             try await withRunning(ControlServer(agent: FakeAgent(), socketPath: path, logger: quiet)) {
-                _ = try await ControlClient(socketPath: $0).perform(ControlAPI.reload)
+                _ = try await ControlClient(socketPath: $0, timeout: longestWait).perform(ControlAPI.reload)
             }
         }
     }

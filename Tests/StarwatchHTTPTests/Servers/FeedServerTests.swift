@@ -1,4 +1,5 @@
 import NIOHTTP1
+import ProgramTestKit
 import StarwatchCore
 import Synchronization
 import Testing
@@ -12,7 +13,7 @@ import struct StarwatchStore.FeedRow
 @Suite(.timeLimit(.minutes(5))) struct FeedServerTests {
     private func withControl<Result>(
         _ agent: FakeAgent,
-        limits: ConnectionLimits = ConnectionLimits(),
+        limits: ConnectionLimits = .patient,
         _ body: (String) async throws -> Result
     ) async throws -> Result {
         try await withDirectory { directory in
@@ -35,7 +36,11 @@ import struct StarwatchStore.FeedRow
         let (events, told) = AsyncStream<FeedEvent>.makeStream()
         try await withThrowingTaskGroup(of: Void.self) { group in
             try await withControl(agent) { path in
-                group.addTask { try await ControlClient(socketPath: path).followFeed(after: 4) { told.yield($0) } }
+                group.addTask {
+                    try await ControlClient(socketPath: path, timeout: longestWait).followFeed(after: 4) {
+                        told.yield($0)
+                    }
+                }
                 var iterator = events.makeAsyncIterator()
                 #expect(await iterator.next() == FeedEvent(sequence: 4, name: "message", data: ""))
                 agent.feed(row(5, "{\"a\":1}"))

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Logging
+import ProgramTestKit
 import ServiceLifecycle
 
 @testable import Starwatch
@@ -15,6 +16,15 @@ extension ControlServer: BoundService {}
 struct NotBound: Error {}
 
 var quiet: Logger { Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }) }
+
+extension ConnectionLimits {
+    /// Limits for clients that get no processor for a while, as on a busy machine.
+    static var patient: ConnectionLimits {
+        var limits = ConnectionLimits()
+        (limits.idle, limits.request, limits.answer) = (longestWait, longestWait, longestWait)
+        return limits
+    }
+}
 
 /// Runs `server` in a service group, hands its address to `body`, and shuts it down gracefully.
 func withRunning<Result>(_ server: some BoundService, _ body: (String) async throws -> Result) async throws -> Result {
@@ -42,7 +52,7 @@ func withAdmin<Result>(_ agent: FakeAgent, _ body: (HTTPProbe) async throws -> R
     let server = try AdminServer(
         agent: agent,
         listen: "127.0.0.1:0",
-        settings: ServerSettings(now: { .zero }),
+        settings: ServerSettings(limits: .patient, now: { .zero }),
         logger: quiet
     )
     return try await withRunning(server) { try await body(HTTPProbe(address: $0)) }
@@ -62,7 +72,12 @@ func withControl<Result>(
     _ body: (_ path: String, _ client: ControlClient) async throws -> Result
 ) async throws -> Result {
     try await withDirectory { directory in
-        let server = ControlServer(agent: agent, socketPath: directory + "/s.sock", logger: quiet)
-        return try await withRunning(server) { try await body($0, ControlClient(socketPath: $0)) }
+        let server = ControlServer(
+            agent: agent,
+            socketPath: directory + "/s.sock",
+            settings: ServerSettings(limits: .patient),
+            logger: quiet
+        )
+        return try await withRunning(server) { try await body($0, ControlClient(socketPath: $0, timeout: longestWait)) }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTestKit
 import Synchronization
 
 @testable import Starwatch
@@ -46,7 +47,7 @@ final class WebServer: Sendable {
     }
 
     func withRunning(
-        limits: ConnectionLimits = ConnectionLimits(),
+        limits: ConnectionLimits = .patient,
         _ body: (_ address: String) async throws -> Void
     ) async throws {
         let settings = ServerSettings(security: try security(), limits: limits, now: { [self] in time.withLock { $0 } })
@@ -63,7 +64,11 @@ final class WebServer: Sendable {
     func curl(_ url: String, _ arguments: String...) async throws -> Int { try await curl(url, arguments) }
 
     func curl(_ url: String, _ arguments: [String]) async throws -> Int {
-        let all = ["-s", "-o", "/dev/null", "-m", "20", "-w", "%{http_code}", "--cacert", "ca.pem"] + arguments + [url]
+        let all =
+            [
+                "-s", "-o", "/dev/null", "-m", "\(longestWait.components.seconds)", "-w", "%{http_code}", "--cacert",
+                "ca.pem",
+            ] + arguments + [url]
         return Int(try await Command.run("curl", all, in: certificates.directory).text) ?? -1
     }
 

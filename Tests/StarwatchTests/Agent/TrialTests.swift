@@ -48,7 +48,7 @@ import Testing
             world.mock.setStickyFault(.status(status), at: .hook)
             let url = world.mock.url + "/hook"
             let kinds: [SinkOptions.Kind] = [
-                .webhook(url: url, secretFile: nil, timeout: .seconds(1)),
+                .webhook(url: url, secretFile: nil, timeout: .seconds(60)),
                 .ntfy(url: world.mock.url, topic: "hook", tokenFile: nil),
             ]
             for kind in kinds {

@@ -10,7 +10,7 @@ import Testing
     private func withHook(_ body: (Bench) async throws -> Void) async throws {
         try await Bench.run(
             configure: { options, mock, _ in
-                let kind = SinkOptions.Kind.webhook(url: mock.url + "/hook", secretFile: nil, timeout: .seconds(5))
+                let kind = SinkOptions.Kind.webhook(url: mock.url + "/hook", secretFile: nil, timeout: .seconds(60))
                 options.delivery.sinks = [SinkOptions(name: "hook", kind: kind)]
                 options.outbox.maxRetries = 20
                 options.log.level = .debug

@@ -25,7 +25,7 @@ struct AddressBench {
         try await World.with(.endorser) { world in
             var hook = SinkOptions(
                 name: "my_hook",
-                kind: .webhook(url: "", secretFile: nil, timeout: .seconds(5))
+                kind: .webhook(url: "", secretFile: nil, timeout: .seconds(60))
             )
             sink(&hook)
             let agent = try await world.agentOfMany { options in

@@ -14,7 +14,7 @@ import Testing
                 let hook = SinkOptions.Kind.webhook(
                     url: options.server.url + "/hook",
                     secretFile: nil,
-                    timeout: .seconds(5)
+                    timeout: .seconds(60)
                 )
                 options.delivery.sinks = [SinkOptions(name: "hook", kind: hook)]
                 options.delivery.groupInterval = .zero

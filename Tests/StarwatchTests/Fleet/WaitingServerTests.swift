@@ -93,7 +93,7 @@ import Testing
 
     @Test func changesAreDeliveredWhileTheServerWaits() async throws {
         try await Crowd.with(.endorser, accounts: 2) {
-            let hook = SinkOptions.Kind.webhook(url: $0.server.url + "/hook", secretFile: nil, timeout: .seconds(5))
+            let hook = SinkOptions.Kind.webhook(url: $0.server.url + "/hook", secretFile: nil, timeout: .seconds(60))
             $0.delivery.sinks = [SinkOptions(name: "hook", kind: hook)]
         } _: { crowd in
             let (agent, clock) = (crowd.agent, crowd.world.clock)

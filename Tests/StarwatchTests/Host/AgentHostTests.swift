@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import MockEndorser
+import ProgramTestKit
 import ServiceLifecycle
 import StarwatchCore
 import StarwatchTransport
@@ -106,7 +107,7 @@ import Testing
     }
 
     /// A host's task can block, and on the thread of requests it would hold up every one.
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(5)))
     func aHostsTaskNeverContinuesOnTheThreadOfRequests() async throws {
         @Sendable func thread() -> String? {
             try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
@@ -117,7 +118,7 @@ import Testing
             let driver = await Task(executorPreference: executor) { thread() }.value
             let gate = agent.runtime.account.gate
             // While the database hangs, the status has nothing but the gate, which cycles use on that thread.
-            agent.store.health.begin(at: .now - .seconds(10))
+            agent.store.health.begin(at: .now - longestWait * 2)
             let visits = await withTaskGroup(of: Int.self) { group in
                 for _ in 0..<8 {
                     group.addTask(executorPreference: executor) {

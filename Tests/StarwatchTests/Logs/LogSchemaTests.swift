@@ -1,5 +1,6 @@
 import Foundation
 import MockEndorser
+import ProgramTestKit
 import StarwatchCore
 import StarwatchStore
 import StarwatchTransport
@@ -239,9 +240,10 @@ import Testing
                 server.behave(.unsynchronised)
                 let port = Int(address.split(separator: ":")[1])!
                 let clock = world.clock
-                let ntp = NTPClient(host: "127.0.0.1", port: port) {
+                var ntp = NTPClient(host: "127.0.0.1", port: port) {
                     ClockReading(wall: clock.now, monotonic: clock.monotonic)
                 }
+                ntp.timeout = longestWait
                 await ClockSyncService(
                     account: agent.runtime.account,
                     environment: agent.process.environment,

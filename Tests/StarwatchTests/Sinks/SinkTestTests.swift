@@ -10,7 +10,7 @@ import Testing
             let url = world.mock.url + "/hook"
             let agent = try await world.agent { options in
                 options.delivery.sinks = [
-                    SinkOptions(name: "hook", kind: .webhook(url: url, secretFile: nil, timeout: .seconds(5)))
+                    SinkOptions(name: "hook", kind: .webhook(url: url, secretFile: nil, timeout: .seconds(60)))
                 ]
             }
             let sink = try #require(agent.process.sinks.first)

@@ -82,7 +82,7 @@ final class Bench {
                 mock: mock,
                 sinks: names.map(ScriptedSink.init),
                 options: options,
-                dependencies: dependencies
+                dependencies: dependencies.patient
             )
             do {
                 try await body(bench)

@@ -1,3 +1,4 @@
+import ProgramTestKit
 import Starwatch
 import StarwatchStore
 // Nearly every file of this target uses it.
@@ -8,6 +9,18 @@ extension StoreFault {
     var dependencies: AgentDependencies {
         var dependencies = AgentDependencies()
         dependencies.store = { options in options.interrupt = self.interrupt }
+        return dependencies
+    }
+}
+
+extension AgentDependencies {
+    /// The same with a store whose accesses may take long, as on a busy machine.
+    var patient: Self {
+        var dependencies = self
+        dependencies.store = { [store] options in
+            options.patience = longestWait
+            store(&options)
+        }
         return dependencies
     }
 }

@@ -19,6 +19,6 @@ extension World {
             store.checksLater = true
             store.pagesCheckedAtOnce = 0
         }
-        return try await Agent(options: options, time: clock, logSinks: [log], dependencies: dependencies)
+        return try await Agent(options: options, time: clock, logSinks: [log], dependencies: dependencies.patient)
     }
 }

@@ -96,7 +96,7 @@ final class World: Sendable {
             options: options,
             time: clock,
             logSinks: [log],
-            dependencies: dependencies,
+            dependencies: dependencies.patient,
             random: { random }
         )
         current.withLock { $0 = agent }

@@ -1,5 +1,7 @@
 import MockEndorser
+import ProgramTestKit
 import StarwatchCore
+import StarwatchTransport
 import Testing
 
 @testable import Starwatch
@@ -17,15 +19,24 @@ import Testing
                     $0.clock.ntpServer = address
                     $0.log.level = .debug
                 }
-                let service = ClockSyncService(
-                    account: agent.runtime.account,
-                    environment: agent.process.environment,
-                    timeServers: agent.process.timeServers,
-                    options: agent.options.clock
-                )
-                try await body(world, server, agent, service)
+                try await body(world, server, agent, service(of: agent))
             }
         }
+    }
+
+    /// The service of an agent, whose time servers have minutes to answer.
+    private func service(of agent: Agent) -> ClockSyncService {
+        let timeServers = agent.process.timeServers.map { server in
+            var server = server
+            server.timeout = longestWait
+            return server
+        }
+        return ClockSyncService(
+            account: agent.runtime.account,
+            environment: agent.process.environment,
+            timeServers: timeServers,
+            options: agent.options.clock
+        )
     }
 
     /// Runs the service while `body` lets time pass.
@@ -110,7 +121,7 @@ import Testing
                         $0.clock.source = .ntp
                         $0.clock.ntpServers = [firstAddress, secondAddress]
                     }
-                    let service = try #require(agent.worker(ClockSyncService.self))
+                    let service = service(of: agent)
                     #expect(await service.pass() == .answered)
                     #expect(first.questions == 1 && second.questions == 0)
 

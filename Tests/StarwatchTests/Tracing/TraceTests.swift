@@ -9,7 +9,7 @@ import Tracing
 @Suite(.timeLimit(.minutes(5)))
 struct TraceTests {
     private func hook(_ world: World) -> SinkOptions {
-        SinkOptions(name: "hook", kind: .webhook(url: world.mock.url + "/hook", secretFile: nil, timeout: .seconds(5)))
+        SinkOptions(name: "hook", kind: .webhook(url: world.mock.url + "/hook", secretFile: nil, timeout: .seconds(60)))
     }
 
     /// Runs the starred poll with delivery and acknowledgement under a span of the host's; the spans in order of their end.

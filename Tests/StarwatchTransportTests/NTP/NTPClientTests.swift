@@ -1,4 +1,5 @@
 import Foundation
+import ProgramTestKit
 import StarwatchCore
 import Testing
 
@@ -24,9 +25,16 @@ import Testing
         }
     }
 
-    private func client(_ port: Int, host: String = "127.0.0.1", step: Duration = .milliseconds(2)) -> NTPClient {
+    private func client(
+        _ port: Int,
+        host: String = "127.0.0.1",
+        step: Duration = .milliseconds(2),
+        timeout: Duration = longestWait
+    ) -> NTPClient {
         let clock = SteppingClock(step: step)
-        return NTPClient(host: host, port: port, clock: { clock.read() })
+        var client = NTPClient(host: host, port: port, clock: { clock.read() })
+        client.timeout = timeout
+        return client
     }
 
     private static func answer(ahead: Duration = .zero) -> NTPAnswer {
@@ -93,7 +101,9 @@ import Testing
             return late.map { [.init(bytes: $0), .init(bytes: Self.answer().bytes(to: question))] } ?? []
         }
         // The clock advances so fast that the first request times out immediately.
-        await #expect(throws: NTPError.timeout) { try await client(server.port, step: .seconds(3)).sample() }
+        await #expect(throws: NTPError.timeout) {
+            try await client(server.port, step: .seconds(3), timeout: .seconds(2)).sample()
+        }
         var questions = server.questions.makeAsyncIterator()
         _ = await questions.next()
         let sample = try await client(server.port).sample()
@@ -127,7 +137,9 @@ import Testing
 
     @Test func silenceTimesOut() async throws {
         let server = try FakeTimeServer { _ in [] }
-        await #expect(throws: NTPError.timeout) { try await client(server.port, step: .seconds(3)).sample() }
+        await #expect(throws: NTPError.timeout) {
+            try await client(server.port, step: .seconds(3), timeout: .seconds(2)).sample()
+        }
     }
 
     @Test func floodOfUnrelatedDatagramsFails() async throws {
@@ -137,7 +149,9 @@ import Testing
             // Loopback can drop datagrams that exceed the buffer, but keeps their order.
             return (0..<NTPClient.strayLimit).map { _ in .init(bytes: stray.bytes(to: question)) }
         }
-        await #expect(throws: NTPError.timeout) { try await client(server.port, step: .zero).sample() }
+        await #expect(throws: NTPError.timeout) {
+            try await client(server.port, step: .zero, timeout: .seconds(2)).sample()
+        }
     }
 
     @Test func closedPortFailsImmediately() async throws {
