@@ -15,11 +15,12 @@ extension FuzzTarget {
             "{", "}", "[", "]", ",", ":", "\"", "null", "true", "1e999", "\\ud83d", "\\u0000", "\\u202e", "[[[[[[[[",
             "\"data\":", "\"claim\":", "\"plan\":", "\"jwtId\":", "\"name\":", "\"identifier\":", "\"description\":",
             "\"location\":{\"geo\":", "\"hitLimit\":true", "\"fulfills\":{\"identifier\":",
+            "\"fulfills\":[{\"@type\":\"Offer\",\"lastClaimId\":",
         ],
         tries: 20_000
     ) { input in
         let claim = HostileClaim(input)
-        for page in [HostilePage.plans, .offers] {
+        for page in [HostilePage.plans, .offers, .gives] {
             for dialect in Dialect.allCases {
                 guard let alone = page.alone(dialect) else { return "a page of others is rejected" }
                 guard let mixed = try? page.decode(dialect, claim) else { return "a claim rejects the page" }
@@ -85,7 +86,7 @@ extension [UInt8] {
 
 /// A page with changes of others, and one of the hostile author between them.
 private enum HostilePage {
-    case plans, offers
+    case plans, offers, gives
 
     static func ids(_ dialect: Dialect) -> [JWTID] {
         let ids = [3, 2, 1].map { JWTID.floor(dialect.idKind, at: Timestamp(seconds: 1_767_225_600 + $0)) }
@@ -94,12 +95,16 @@ private enum HostilePage {
 
     /// The page without the hostile claim; `nil` if it is rejected.
     func alone(_ dialect: Dialect) -> Page? {
-        let pages = self == .plans ? Self.plansAlone : Self.offersAlone
-        return pages[dialect]
+        switch self {
+        case .plans: Self.plansAlone[dialect]
+        case .offers: Self.offersAlone[dialect]
+        case .gives: Self.givesAlone[dialect]
+        }
     }
 
     private static let plansAlone = plans.pagesAlone()
     private static let offersAlone = offers.pagesAlone()
+    private static let givesAlone = gives.pagesAlone()
 
     private func pagesAlone() -> [Dialect: Page] {
         var pages: [Dialect: Page] = [:]
@@ -117,7 +122,7 @@ private enum HostilePage {
         let page = Array(#"{"data":["#.utf8) + items.joined(separator: [UInt8(ascii: ",")])
         let decoder = PageDecoder(
             dialect: dialect,
-            kind: self == .plans ? .starredProjects : .offersToMe,
+            kind: self == .plans ? .starredProjects : self == .offers ? .offersToMe : .givesToMe,
             validation: .lenient,
             quarantine: false
         )
@@ -133,11 +138,11 @@ private enum HostilePage {
             item += Array("\"\(key)\":".utf8) + value
         }
         switch self {
-        case .offers:
+        case .offers, .gives:
             add("jwtId", Array("\"\(id)\"".utf8))
             add("handleId", claim?.identifier ?? Array(#""https://endorser.ch/entity/a""#.utf8))
             add("fullClaim", json)
-            add("objectDescription", text(claim?.description))
+            add(self == .offers ? "objectDescription" : "description", text(claim?.description))
             add("fulfillsPlanHandleId", claim?.plan ?? Array("null".utf8))
         case .plans:
             // Somebody starred the plan, so its handle is one that can be starred.

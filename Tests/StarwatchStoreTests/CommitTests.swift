@@ -68,6 +68,27 @@ import Testing
         #expect(claim.map(\.outgoing.count) == [1])
     }
 
+    @Test func aRowKeepsThatAGiftHonoursAnOfferAlsoOverAnEviction() async throws {
+        let store = try await world.open()
+        let change = Change(id: world.id(1), plan: "plan", name: "Garden", fulfillsOffer: true)
+        try await world.commit(store, [change])
+        #expect(try await store.outbox.list(OutboxFilter()).map(\.change) == [change])
+        #expect(try await world.evict(store, .fifo, limit: 0) == 1)
+        // A version before the column stored it.
+        try await DatabaseQueue(path: world.path).writeWithoutTransaction { db in
+            try db.execute(sql: "UPDATE notification_outbox SET fulfills_offer = 0")
+        }
+        try await world.commit(store, [change])
+        let claim = try await store.deliveries.claim(
+            world.stream,
+            now: world.now,
+            limit: 1,
+            leaseUntil: world.now,
+            sinks: ["log"]
+        ) { rows, _ in (.made("ntf_1", count: rows.count { $0.change.fulfillsOffer }), nil) }
+        #expect(claim.map(\.outgoing.count) == [1])
+    }
+
     /// The server names the plan of a gift by its handle alone.
     @Test func aGiftHasTheNameThatItsPlanWasLastSeenWith() async throws {
         let store = try await world.open { $0.polls.insert(PollName("gives")!) }

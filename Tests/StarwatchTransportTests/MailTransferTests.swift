@@ -87,7 +87,7 @@ private final class ScriptedMailServer: Sendable {
     }
 
     private static func request(to url: String) -> HTTPRequest {
-        HTTPRequest(mail: Array("x\r\n".utf8), envelope: envelope, url: url, timeout: longestWait)
+        HTTPRequest(mail: Array("x\r\n".utf8), envelope: envelope, url: url, timeout: .seconds(3600))
     }
 
     @Test func aMailGoesToAllItsReceiversWithItsDotsDoubled() async throws {
@@ -226,7 +226,7 @@ private final class ScriptedMailServer: Sendable {
     }
 
     @Test func aMailThatIsCancelledInTheMiddleIsNotSentAsAPart() async throws {
-        let (begun, ended) = (Events<Void>(), Events<Bool>())
+        let (begun, ended) = (Events(of: Void.self), Events(of: Bool.self))
         let goOn = DispatchSemaphore(value: 0)
         let server = try LoopbackServer { connection in
             connection.write("220 hello\r\n")

@@ -71,6 +71,10 @@ extension OfferJSON {
     static func give(_ give: OfferRow, hidden: Bool) -> JSONValue {
         func did(_ text: String) -> JSONValue { .string(hidden ? EndorserRow.hiddenDID : text) }
         let time = JSONValue.string(ClockText.iso(give.issuedAt))
+        let links = links(of: give)
+        let fulfilled = links.map { link -> JSONValue in
+            ["@type": .string(link.type), "identifier": .string(link.handle)]
+        }
         let claim: JSONValue =
             give.claimContent.map(JSONValue.encoded) ?? [
                 "@context": "https://schema.org", "@type": "GiveAction", "description": .string(give.description),
@@ -79,15 +83,25 @@ extension OfferJSON {
                     "@type": "TypeAndQuantityNode", "amountOfThisGood": .integer(give.amount),
                     "unitCode": .string(give.unit),
                 ],
+                "fulfills": .array(fulfilled),
             ]
         return [
             "jwtId": .string(give.id), "handleId": .string(give.handleID), "issuedAt": time, "updatedAt": time,
             "issuerDid": did(give.offeredByDID), "agentDid": did(give.offeredByDID),
             "recipientDid": did(give.recipientDID),
-            "fulfillsHandleId": .null, "fulfillsType": .null, "fulfillsLinkConfirmed": false,
+            "fulfillsHandleId": JSONValue(links.first?.handle), "fulfillsType": JSONValue(links.first?.type),
+            "fulfillsLinkConfirmed": false,
             "fulfillsPlanHandleId": give.isWithoutPlan ? .null : .string(give.plan.id),
             "giftNotTrade": true, "amountConfirmed": 0, "amount": .integer(give.amount), "unit": .string(give.unit),
             "description": .string(give.description), "emojiCount": "{}", "fullClaim": claim,
         ]
+    }
+
+    /// What a gift fulfills, in the order of its claim. The real server's own fields tell of the first one alone.
+    private static func links(of give: OfferRow) -> [(type: String, handle: String)] {
+        var links: [(type: String, handle: String)] = []
+        if !give.isWithoutPlan { links.append((type: "PlanAction", handle: give.plan.id)) }
+        if let offer = give.offerHandleID { links.append((type: "Offer", handle: offer)) }
+        return links
     }
 }

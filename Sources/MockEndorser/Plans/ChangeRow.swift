@@ -39,6 +39,8 @@ struct OfferRow: Sendable {
     var claimContent: [UInt8]?
     /// Whether it is to a person and for no plan.
     var isWithoutPlan = false
+    /// The handle of the offer that a gift honours; `nil` for none.
+    var offerHandleID: String?
 }
 
 /// Encodes changes for the pages of the canonical dialect.

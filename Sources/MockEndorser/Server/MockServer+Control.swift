@@ -74,15 +74,19 @@ extension MockServer {
     /// - Parameters:
     ///   - handleID: The gift's handle, that of an earlier one for an edition; `nil` makes one.
     ///   - hasPlan: Whether it is for the catalogue's first plan.
+    ///   - offerHandleID: The handle of the offer that it honours; `nil` for none.
     ///   - recipientDID: The recipient; `nil` for the options' owner.
     /// - Returns: The gift's identifier.
     @discardableResult
     public func publishGive(
         handleID: String? = nil,
         hasPlan: Bool = false,
+        fulfilling offerHandleID: String? = nil,
         to recipientDID: String? = nil
     ) -> String {
-        state.withLockedValue { $0.publishGive(handleID: handleID, hasPlan: hasPlan, to: recipientDID) }
+        state.withLockedValue {
+            $0.publishGive(handleID: handleID, hasPlan: hasPlan, fulfilling: offerHandleID, to: recipientDID)
+        }
     }
 
     /// Identifiers of all changes in the order of publication, including those not yet visible.

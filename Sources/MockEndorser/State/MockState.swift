@@ -137,10 +137,16 @@ struct MockState: Sendable {
     }
 
     /// Publishes a gift to a person, for the first plan or none, and returns its identifier.
-    mutating func publishGive(handleID: String?, hasPlan: Bool, to recipientDID: String?) -> String {
+    mutating func publishGive(
+        handleID: String?,
+        hasPlan: Bool,
+        fulfilling offerHandleID: String?,
+        to recipientDID: String?
+    ) -> String {
         guard let plan = catalogue.plans.first else { return "" }
         var give = maker.offer("give", to: plan, recipientDID: recipientDID, at: serverNow)
         (give.handleID, give.isWithoutPlan) = (handleID ?? give.handleID, !hasPlan)
+        give.offerHandleID = offerHandleID
         gives.append(give)
         return give.id
     }

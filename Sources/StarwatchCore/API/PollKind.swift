@@ -76,6 +76,9 @@ public enum PollKind: String, Sendable, CaseIterable, Codable {
     /// Whether polls of the two kinds can have the same claim. An offer to a person can be for a plan of that person.
     public func overlaps(_ other: PollKind) -> Bool { claims == other.claims }
 
+    /// Whether the poll's items are gifts.
+    package var isOfGifts: Bool { claims == .gives }
+
     private enum Claims { case plans, offers, gives }
 
     private var claims: Claims {

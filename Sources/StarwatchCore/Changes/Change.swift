@@ -9,11 +9,20 @@ public struct Change: Sendable, Hashable, Codable {
     public let isOffer: Bool
     /// Whether this is an edition of an offer or a gift that was made before the cursor of the cycle.
     public let isEdition: Bool
+    /// Whether this is a gift that honours an offer, as the server or the gift's author says.
+    public let fulfillsOffer: Bool
     /// The time of the change by the server's clock, from the identifier.
     public var changedAt: Timestamp { id.timestamp }
 
-    public init(id: JWTID, plan: String, name: String?, isOffer: Bool = false, isEdition: Bool = false) {
+    public init(
+        id: JWTID,
+        plan: String,
+        name: String?,
+        isOffer: Bool = false,
+        isEdition: Bool = false,
+        fulfillsOffer: Bool = false
+    ) {
         (self.id, self.plan, self.name) = (id, plan, name)
-        (self.isOffer, self.isEdition) = (isOffer, isEdition)
+        (self.isOffer, self.isEdition, self.fulfillsOffer) = (isOffer, isEdition, fulfillsOffer)
     }
 }

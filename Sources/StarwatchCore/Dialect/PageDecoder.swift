@@ -101,6 +101,7 @@ public struct PageDecoder: Sendable {
             mustBeSummary: dialect == .canonical && kind == .starredProjects,
             title: kind.titleKey,
             namesPlanInClaim: kind.namesPlanInClaim,
+            isOfGifts: kind.isOfGifts,
             context: context
         )
         do throws(PageRejection) { return .success(try page(PageWire(value, rules))) } catch { return .failure(error) }
@@ -169,7 +170,8 @@ public struct PageDecoder: Sendable {
                             plan: handle,
                             name: item.plan.name.flatMap(Self.shortened),
                             isOffer: item.isOffer,
-                            isEdition: item.ownHandle.map { context.isEdition(id, of: $0) } ?? false
+                            isEdition: item.ownHandle.map { context.isEdition(id, of: $0) } ?? false,
+                            fulfillsOffer: item.fulfillsOffer
                         ),
                         details: item.plan.details,
                         claimedChanges: item.claimedChanges,

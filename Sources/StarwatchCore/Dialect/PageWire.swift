@@ -7,6 +7,7 @@ struct PageRules {
     var title: PageKey? = .objectDescription
     /// Whether an item is for a plan that only its claim names.
     var namesPlanInClaim = false
+    var isOfGifts = false
     var context = PageContext()
 }
 
@@ -55,6 +56,8 @@ struct ItemWire {
     var plan = PlanWire()
     /// Whether the handle is that of an offer or a gift.
     var isOffer = false
+    /// Whether this is a gift that honours an offer.
+    var fulfillsOffer = false
     /// The own handle of an offer or a gift; `nil` if it cannot be read.
     var ownHandle: String?
     /// The differences from the former claim that the server sent along; `nil` if it sent none, or one that says
@@ -92,6 +95,7 @@ struct ItemWire {
                 plan.handle = fulfilled ?? offerHandle(&fields)
                 plan.name = fields.read(.planName) { $0.line }
                 if plan.name == nil, let title = rules.title { plan.name = fields.read(title) { $0.line } }
+                if rules.isOfGifts { fulfillsOffer = Self.isForOffer(value, &fields) }
             } else {
                 readPlan(.plan, &fields) { PlanWire(endorser: $0, strict: rules.strict) }
                 compare(value[.wrappedClaimBefore], with: value[.plan])
@@ -114,6 +118,15 @@ struct ItemWire {
     private static func plan(ofClaim claim: JSONValue?) -> String? {
         let handle = claim?[.itemOffered]?[.isPartOf]?[.identifier]?.line.flatMap(storable)
         return handle.flatMap { JWTID($0) == nil ? $0 : nil }
+    }
+
+    /// Whether a gift honours an offer, by what the server or the claim says.
+    ///
+    /// The server's own fields tell of one link of the claim. Of a gift to a plan it is mostly that to the plan.
+    private static func isForOffer(_ gift: JSONValue, _ fields: inout FieldReader) -> Bool {
+        let isOffer = fields.read(.fulfillsType) { $0.withUTF8(GiftLinks.isOffer) } ?? false
+        let isNamed = fields.read(.fulfillsHandleId) { $0.withUTF8 { !$0.isEmpty } } ?? false
+        return isOffer && isNamed || gift[.fullClaim].map(GiftLinks.haveOffer) ?? false
     }
 
     /// The handle of an offer or a gift without a plan. Anybody can offer and give, and decides about the handle, which
@@ -146,7 +159,7 @@ enum PageKey: UInt8, CaseIterable {
     case data, hitLimit, pagination, hasMore, nextAfterId
     // Items. Offers and gifts are flat.
     case plan, planSummary, previousClaim, wrappedClaimBefore, claimBefore
-    case objectDescription, planName, fulfillsPlanHandleId
+    case objectDescription, planName, fulfillsPlanHandleId, fulfillsHandleId, fulfillsType
     case offeredByDid
     case fullClaim, itemOffered, isPartOf, identifier
     // Plans.

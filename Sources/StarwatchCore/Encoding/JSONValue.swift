@@ -28,6 +28,12 @@ struct JSONValue {
         withUTF8 { JSONValue.read($0, keys: keys, body) } ?? nil
     }
 
+    /// Parses this object again, as the outermost value of a text, and passes it to `body`. `nil` if it was skipped, or this
+    /// is no object.
+    func readObject<Result>(keys: JSONKeys, _ body: (JSONValue) -> Result) -> Result? {
+        source.flatMap { JSONValue.read(UnsafeBufferPointer(rebasing: bytes[$0]), keys: keys, body) }
+    }
+
     private var node: JSONNode { nodes[index] }
     private var content: UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(rebasing: bytes[Int(node.start)..<Int(node.end)])

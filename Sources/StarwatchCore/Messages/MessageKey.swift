@@ -37,6 +37,8 @@ public enum MessageKey: String, Sendable, CaseIterable {
     case giveEditedTitle = "notifications.gives_to_me.edited_title"
     case giveEdited = "notifications.gives_to_me.edited"
     case giveEditedUnnamed = "notifications.gives_to_me.edited_unnamed"
+    case giveFulfilling = "notifications.gives_to_me.fulfills_offer"
+    case giveFulfillingUnnamed = "notifications.gives_to_me.fulfills_offer_unnamed"
     case projectGiveSingleTitle = "notifications.gives_to_my_projects.single_title"
     case projectGiveMultipleTitle = "notifications.gives_to_my_projects.multiple_title"
     case projectGiveSingle = "notifications.gives_to_my_projects.single_update"
@@ -45,6 +47,8 @@ public enum MessageKey: String, Sendable, CaseIterable {
     case projectGiveEditedTitle = "notifications.gives_to_my_projects.edited_title"
     case projectGiveEdited = "notifications.gives_to_my_projects.edited"
     case projectGiveEditedUnnamed = "notifications.gives_to_my_projects.edited_unnamed"
+    case projectGiveFulfilling = "notifications.gives_to_my_projects.fulfills_offer"
+    case projectGiveFulfillingUnnamed = "notifications.gives_to_my_projects.fulfills_offer_unnamed"
     case starredGiveSingleTitle = "notifications.gives_to_starred.single_title"
     case starredGiveMultipleTitle = "notifications.gives_to_starred.multiple_title"
     case starredGiveSingle = "notifications.gives_to_starred.single_update"
@@ -53,6 +57,8 @@ public enum MessageKey: String, Sendable, CaseIterable {
     case starredGiveEditedTitle = "notifications.gives_to_starred.edited_title"
     case starredGiveEdited = "notifications.gives_to_starred.edited"
     case starredGiveEditedUnnamed = "notifications.gives_to_starred.edited_unnamed"
+    case starredGiveFulfilling = "notifications.gives_to_starred.fulfills_offer"
+    case starredGiveFulfillingUnnamed = "notifications.gives_to_starred.fulfills_offer_unnamed"
     case unnamedProject = "notifications.unnamed_project"
     case followingPart = "notifications.following_part"
     case actionViewUpdates = "notifications.starred_projects.action_view"
@@ -74,8 +80,8 @@ public enum MessageKey: String, Sendable, CaseIterable {
     public var variables: Set<MessageVariable> {
         switch self {
         case .starredSingle, .offerSingle, .offerEdited, .projectOfferSingle, .projectOfferEdited, .starredOfferSingle,
-            .starredOfferEdited, .giveSingle, .giveEdited, .projectGiveSingle, .projectGiveEdited, .starredGiveSingle,
-            .starredGiveEdited:
+            .starredOfferEdited, .giveSingle, .giveEdited, .giveFulfilling, .projectGiveSingle, .projectGiveEdited,
+            .projectGiveFulfilling, .starredGiveSingle, .starredGiveEdited, .starredGiveFulfilling:
             [.projectName]
         case .starredMultiple, .offerMultiple, .projectOfferMultiple, .starredOfferMultiple, .giveMultiple,
             .projectGiveMultiple, .starredGiveMultiple:

@@ -69,6 +69,7 @@ extension NotificationMessage.Item {
             JSONQuotes.appendName(name, to: &bytes)
             bytes.append(contentsOf: changed.stored.utf8)
         case .edited: JSONQuotes.append(name, plain: edited, to: &bytes)
+        case .fulfillsOffer: JSONQuotes.append(name, plain: fulfillsOffer, to: &bytes)
         }
     }
 }

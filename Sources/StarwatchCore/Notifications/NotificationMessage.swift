@@ -11,6 +11,8 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         let changed: FieldChanges?
         /// `true` for an edition of an earlier offer or gift; `nil` otherwise.
         public let edited: Bool?
+        /// `true` for a gift that honours an offer; `nil` otherwise.
+        public let fulfillsOffer: Bool?
 
         enum CodingKeys: String, CodingKey, CaseIterable {
             case jwtID = "jwt_id"
@@ -18,6 +20,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
             case changedAt = "changed_at"
             case changed = "fields"
             case edited
+            case fulfillsOffer = "fulfills_offer"
         }
     }
 
@@ -105,6 +108,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
             count: changes.count,
             name: changes.first.flatMap(name),
             isEdited: changes.first?.isEdition == true,
+            fulfillsOffer: changes.first?.fulfillsOffer == true,
             part: part
         )
         locale = messages.locale.description
@@ -117,7 +121,8 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
                 name: name(change),
                 changedAt: change.changedAt.iso8601,
                 changed: context.fields[change.id],
-                edited: change.isEdition ? true : nil
+                edited: change.isEdition ? true : nil,
+                fulfillsOffer: change.fulfillsOffer ? true : nil
             )
         }
         let hasProject = changes.first?.isOffer == false
@@ -251,7 +256,8 @@ extension NotificationMessage {
                 plan: item.plan,
                 name: item.name,
                 isOffer: offers.contains(id),
-                isEdition: item.edited == true
+                isEdition: item.edited == true,
+                fulfillsOffer: item.fulfillsOffer == true
             )
         }
         guard !rest.isEmpty else { return nil }

@@ -5,35 +5,50 @@ struct NotificationWording {
     private let single: MessageKey
     private let unnamed: MessageKey
     private let multiple: MessageKey
-    private let edited: Edited?
+    private let edited: Single?
+    private let fulfilling: Single?
     private let messages: Messages
 
-    /// The texts for an edition of an earlier offer or gift.
-    private struct Edited {
+    /// The texts for a single change.
+    private struct Single {
         let title: MessageKey
         let named: MessageKey
         let unnamed: MessageKey
 
-        init?(_ kind: PollKind) {
+        init(_ title: MessageKey, _ named: MessageKey, _ unnamed: MessageKey) {
+            (self.title, self.named, self.unnamed) = (title, named, unnamed)
+        }
+
+        /// Those for an edition of an earlier offer or gift; `nil` for other kinds of changes.
+        static func edited(_ kind: PollKind) -> Single? {
             switch kind {
-            case .starredProjects: return nil
-            case .offersToMe: (title, named, unnamed) = (.offerEditedTitle, .offerEdited, .offerEditedUnnamed)
+            case .starredProjects: nil
+            case .offersToMe: Single(.offerEditedTitle, .offerEdited, .offerEditedUnnamed)
             case .offersToMyProjects:
-                (title, named, unnamed) = (.projectOfferEditedTitle, .projectOfferEdited, .projectOfferEditedUnnamed)
-            case .offersToStarred:
-                (title, named, unnamed) = (.starredOfferEditedTitle, .starredOfferEdited, .starredOfferEditedUnnamed)
-            case .givesToMe: (title, named, unnamed) = (.giveEditedTitle, .giveEdited, .giveEditedUnnamed)
+                Single(.projectOfferEditedTitle, .projectOfferEdited, .projectOfferEditedUnnamed)
+            case .offersToStarred: Single(.starredOfferEditedTitle, .starredOfferEdited, .starredOfferEditedUnnamed)
+            case .givesToMe: Single(.giveEditedTitle, .giveEdited, .giveEditedUnnamed)
+            case .givesToMyProjects: Single(.projectGiveEditedTitle, .projectGiveEdited, .projectGiveEditedUnnamed)
+            case .givesToStarred: Single(.starredGiveEditedTitle, .starredGiveEdited, .starredGiveEditedUnnamed)
+            }
+        }
+
+        /// Those for a gift that honours an offer; `nil` for other kinds of changes.
+        static func fulfilling(_ kind: PollKind) -> Single? {
+            switch kind {
+            case .starredProjects, .offersToMe, .offersToMyProjects, .offersToStarred: nil
+            case .givesToMe: Single(.giveSingleTitle, .giveFulfilling, .giveFulfillingUnnamed)
             case .givesToMyProjects:
-                (title, named, unnamed) = (.projectGiveEditedTitle, .projectGiveEdited, .projectGiveEditedUnnamed)
+                Single(.projectGiveSingleTitle, .projectGiveFulfilling, .projectGiveFulfillingUnnamed)
             case .givesToStarred:
-                (title, named, unnamed) = (.starredGiveEditedTitle, .starredGiveEdited, .starredGiveEditedUnnamed)
+                Single(.starredGiveSingleTitle, .starredGiveFulfilling, .starredGiveFulfillingUnnamed)
             }
         }
     }
 
     init(kind: PollKind, messages: Messages) {
         self.messages = messages
-        edited = Edited(kind)
+        (edited, fulfilling) = (Single.edited(kind), Single.fulfilling(kind))
         switch kind {
         case .starredProjects:
             (singleTitle, multipleTitle) = (.starredSingleTitle, .starredMultipleTitle)
@@ -60,10 +75,17 @@ struct NotificationWording {
     }
 
     /// - Parameters:
-    ///   - isEdited: Whether the only change is an edition of an earlier offer or gift.
+    ///   - isEdited: Whether the only change is an edition of an earlier offer or gift, whatever it honours.
+    ///   - fulfillsOffer: Whether the only change is a gift that honours an offer.
     ///   - part: The place in a group of several notifications. The first one tells the size of the group, and the
     ///     others continue it.
-    func text(count: Int, name: String?, isEdited: Bool, part: NotificationPart?) -> (title: String, body: String) {
+    func text(
+        count: Int,
+        name: String?,
+        isEdited: Bool,
+        fulfillsOffer: Bool,
+        part: NotificationPart?
+    ) -> (title: String, body: String) {
         if let part {
             let total = MessageArgument.number(part.total)
             let body =
@@ -76,11 +98,9 @@ struct NotificationWording {
         guard count == 1 else {
             return (messages.text(multipleTitle), messages.text(multiple, [.count: .number(count)]))
         }
-        if isEdited, let edited {
-            let body = name.map { messages.text(edited.named, [.projectName: .text($0)]) }
-            return (messages.text(edited.title), body ?? messages.text(edited.unnamed))
-        }
-        let body = name.map { messages.text(single, [.projectName: .text($0)]) } ?? messages.text(unnamed)
-        return (messages.text(singleTitle), body)
+        let special = isEdited ? edited : fulfillsOffer ? fulfilling : nil
+        let texts = special ?? Single(singleTitle, single, unnamed)
+        let body = name.map { messages.text(texts.named, [.projectName: .text($0)]) } ?? messages.text(texts.unnamed)
+        return (messages.text(texts.title), body)
     }
 }

@@ -41,7 +41,8 @@ struct OutboxRows {
     /// The states of rows that can still be announced.
     static let announceable: [OutboxState] = [.pending, .claimed, .evicted, .dead]
 
-    /// The change in an outbox row, from the columns `jwt_id`, `plan_id`, `name`, `is_offer` and `is_edition`.
+    /// The change in an outbox row, from the columns `jwt_id`, `plan_id`, `name`, `is_offer`, `is_edition` and
+    /// `fulfills_offer`.
     ///
     /// - Throws: ``StoreError/sealed(_:)`` if a value does not open.
     func change(_ row: SQLRow, of stream: Int64) throws -> Change {
@@ -52,7 +53,8 @@ struct OutboxRows {
             plan: try db.opened(row["plan_id"], .outboxPlan, row: place),
             name: try db.opened(row["name"], .outboxName, row: place),
             isOffer: try row["is_offer"],
-            isEdition: try row["is_edition"]
+            isEdition: try row["is_edition"],
+            fulfillsOffer: try row["fulfills_offer"]
         )
     }
 
@@ -66,7 +68,8 @@ struct OutboxRows {
                 ?? Unreadable.text,
             name: try ifReadable { try db.opened(row["name"], .outboxName, row: place) as String? } ?? Unreadable.text,
             isOffer: try row["is_offer"],
-            isEdition: try row["is_edition"]
+            isEdition: try row["is_edition"],
+            fulfillsOffer: try row["fulfills_offer"]
         )
     }
 
@@ -118,7 +121,7 @@ extension OutboxRow {
         (SELECT group_concat(sink) FROM deliveries d
             WHERE d.notification_id = o.notification_id AND d.\(Schema.isLost)
                 AND coalesce(o.reason, '') <> '\(RowReason.discarded.rawValue)') AS undelivered_to,
-        o.is_offer, o.is_edition, o.stream_id, o.reason,
+        o.is_offer, o.is_edition, o.fulfills_offer, o.stream_id, o.reason,
         CASE o.reason WHEN '\(RowReason.discarded.rawValue)' THEN o.discarded_by END AS discarded_by,
         CASE o.reason WHEN '\(RowReason.announced.rawValue)' THEN
             (SELECT t.poll FROM streams t CROSS JOIN notification_outbox p ON p.stream_id = t.id AND p.jwt_id = o.jwt_id

@@ -83,8 +83,8 @@ struct PageInsertion {
             """
             INSERT INTO notification_outbox
                 (stream_id, jwt_id, plan_id, name, origin, state, priority, run_id, created_at, finished_at,
-                changed_fields, fetch_id, is_offer, is_edition)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (stream_id, jwt_id) DO NOTHING
+                changed_fields, fetch_id, is_offer, is_edition, fulfills_offer)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (stream_id, jwt_id) DO NOTHING
             """
         )
         let announced = page.disposition == .announce
@@ -107,7 +107,7 @@ struct PageInsertion {
                     try db.sealed(name, .outboxName, of: account, row: row), origin, state, page.priority,
                     page.runID, page.now.milliseconds, finished,
                     try db.sealed(difference, .outboxChanges, of: account, row: row), fetch, change.isOffer,
-                    change.isEdition,
+                    change.isEdition, change.fulfillsOffer,
                 ])
                 if inserted == 1 {
                     try count(fetched)
@@ -196,14 +196,14 @@ struct PageInsertion {
         try db.run(
             """
             UPDATE notification_outbox SET state = 'pending', finished_at = NULL, plan_id = ?, name = ?, is_offer = ?,
-                run_id = ?, fetch_id = ?, reason = NULL,
+                fulfills_offer = ?, run_id = ?, fetch_id = ?, reason = NULL,
                 created_at = CASE state WHEN 'cancelled' THEN ? ELSE created_at END
             WHERE stream_id = ? AND jwt_id = ?
             """,
             [
                 try db.sealed(change.plan, .outboxPlan, of: account, row: place),
-                try db.sealed(name, .outboxName, of: account, row: place), change.isOffer, page.runID, fetch,
-                page.now.milliseconds, stream, change.id.rawValue,
+                try db.sealed(name, .outboxName, of: account, row: place), change.isOffer, change.fulfillsOffer,
+                page.runID, fetch, page.now.milliseconds, stream, change.id.rawValue,
             ]
         )
     }

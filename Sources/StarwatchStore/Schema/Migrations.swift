@@ -260,7 +260,7 @@ enum Migrations {
 
     /// The changes of version 10, one constant for each area.
     static let version10 =
-        manyKeys + editions + totalsOfStarts + progressOfAccounts + Tables.accounts + """
+        manyKeys + giftsAndOffers + totalsOfStarts + progressOfAccounts + Tables.accounts + """
             DROP INDEX idx_outbox_age;
             DROP INDEX idx_outbox_priority;
             ALTER TABLE deliveries ADD COLUMN carried_by TEXT;
@@ -279,9 +279,11 @@ enum Migrations {
 
         """ + Tables.keysOfAccounts
 
-    /// Whether an offer or a gift was made before the poll last ran, and this edits it.
-    private static let editions = """
+    /// Whether an offer or a gift was made before the poll last ran, and this edits it, and whether a gift honours an offer.
+    private static let giftsAndOffers = """
         ALTER TABLE notification_outbox ADD COLUMN is_edition INTEGER NOT NULL DEFAULT 0 CHECK (is_edition IN (0, 1));
+        ALTER TABLE notification_outbox ADD COLUMN fulfills_offer INTEGER NOT NULL DEFAULT 0
+            CHECK (fulfills_offer IN (0, 1));
 
         """
 

@@ -4,9 +4,10 @@ extension Tables {
     /// The checks compare states with `=`: for every row that it checks, SQLite makes a temporary table of a list of more
     /// than two values, which takes half of the time of an insert (`Benchmarks/poll backlog`). `refusals` of a batch does
     /// not count connection failures, which say nothing about the batch. `is_offer` tells whether `plan_id` is the handle
-    /// of an offer without a plan, and `is_edition` whether it edits one that was made before the poll last ran. `reason`
-    /// tells why a suppressed or dead row is not delivered, where its state does not; `discarded` marks a finished row that
-    /// the operator discarded for the sinks that did not get it, and `discarded_by` names who discarded a row.
+    /// of an offer without a plan, `is_edition` whether it edits one that was made before the poll last ran, and
+    /// `fulfills_offer` whether a gift honours an offer. `reason` tells why a suppressed or dead row is not delivered, where
+    /// its state does not; `discarded` marks a finished row that the operator discarded for the sinks that did not get it,
+    /// and `discarded_by` names who discarded a row.
     static let outbox = """
         CREATE TABLE notification_outbox (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -33,6 +34,7 @@ extension Tables {
             reason TEXT,
             discarded_by TEXT,
             is_edition INTEGER NOT NULL DEFAULT 0 CHECK (is_edition IN (0, 1)),
+            fulfills_offer INTEGER NOT NULL DEFAULT 0 CHECK (fulfills_offer IN (0, 1)),
             UNIQUE (stream_id, jwt_id),
             CHECK (state <> 'claimed' OR notification_id IS NOT NULL),
             CHECK ((finished_at IS NULL) = (state = 'pending' OR state = 'claimed' OR state = 'delivered')),

@@ -137,6 +137,20 @@ import Testing
         }
     }
 
+    @Test func aGiftThatHonoursAnOfferHasTheRowOfTheRealServer() async throws {
+        try await TestWorld.run(.endorser) { world in
+            let me = "did:ethr:0x00000000000000000000000000000000000000a1"
+            let offer = "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37"
+            world.server.publishGive(fulfilling: offer, to: me)
+            world.server.publishGive(hasPlan: true, fulfilling: offer, to: me)
+            let items = try await world.probe.get("/api/v2/report/gives?recipientDid=\(me)&afterId=0").items
+            #expect(items.map { $0["fulfillsType"] as? String } == ["PlanAction", "Offer"])
+            #expect(items.map { $0["fulfillsHandleId"] as? String } == [world.server.planIDs[0], offer])
+            let links = items.map { ($0["fullClaim"] as? [String: Any])?["fulfills"] as? [[String: Any]] }
+            #expect(links.map { $0?.last?["identifier"] as? String } == [offer, offer])
+        }
+    }
+
     @Test func giftsAndOffersToProjectsHaveTheRowsOfTheRealServer() async throws {
         try await TestWorld.run(.endorser, { $0.planCount = 60 }) { world in
             let me = "did:ethr:0x00000000000000000000000000000000000000a1"

@@ -287,6 +287,7 @@ CREATE TABLE notification_outbox (
     reason TEXT,
     discarded_by TEXT,
     is_edition INTEGER NOT NULL DEFAULT 0 CHECK (is_edition IN (0, 1)),
+    fulfills_offer INTEGER NOT NULL DEFAULT 0 CHECK (fulfills_offer IN (0, 1)),
     UNIQUE (stream_id, jwt_id),
     CHECK (state <> 'claimed' OR notification_id IS NOT NULL),
     CHECK ((finished_at IS NULL) = (state = 'pending' OR state = 'claimed' OR state = 'delivered')),
@@ -294,11 +295,11 @@ CREATE TABLE notification_outbox (
     CHECK (state <> 'acknowledged' OR acknowledged_at IS NOT NULL),
     CHECK (origin = 'poll' OR state = 'suppressed')
 ) STRICT;
-INSERT INTO "notification_outbox" VALUES(1,1,'1795782875_UERE8m_3cbd9239','community_garden_fence','Community Garden Fence','poll','acknowledged',0,0,1,'run_2c87507995e03fc8',1795782875180,1795782875188,1795782875193,1795782875193,NULL,1,'3e5b938e-2b64-4685-b359-d53607bd51d2',0,NULL,NULL,0);
-INSERT INTO "notification_outbox" VALUES(2,1,'1795782875_UEREIx_2f735d27','tool_library_shelves','Tool Library Shelves','poll','acknowledged',0,0,1,'run_2c87507995e03fc8',1795782875180,1795782875188,1795782875193,1795782875193,NULL,1,'3e5b938e-2b64-4685-b359-d53607bd51d2',0,NULL,NULL,0);
-INSERT INTO "notification_outbox" VALUES(3,1,'1795782875_UEREVE_c1c46961','creek_cleanup_saturday','Creek Cleanup Saturday','poll','acknowledged',0,0,1,'run_2c87507995e03fc8',1795782875180,1795782875188,1795782875193,1795782875193,NULL,1,'3e5b938e-2b64-4685-b359-d53607bd51d2',0,NULL,NULL,0);
-INSERT INTO "notification_outbox" VALUES(7,1,'1795782875_UEREbT_191b1e1e','repair_cafe_winter_season','Repair Café Winter Season','poll','pending',0,0,NULL,'run_1ee6d46b7af7d9fe',1795782875273,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL,0);
-INSERT INTO "notification_outbox" VALUES(8,1,'1795782875_UEREey_9979fa6b','neighborhood_solar_co_op','Neighborhood Solar Co-op','poll','pending',0,0,NULL,'run_1ee6d46b7af7d9fe',1795782875273,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL,0);
+INSERT INTO "notification_outbox" VALUES(1,1,'1795782875_UERE8m_3cbd9239','community_garden_fence','Community Garden Fence','poll','acknowledged',0,0,1,'run_2c87507995e03fc8',1795782875180,1795782875188,1795782875193,1795782875193,NULL,1,'3e5b938e-2b64-4685-b359-d53607bd51d2',0,NULL,NULL,0,0);
+INSERT INTO "notification_outbox" VALUES(2,1,'1795782875_UEREIx_2f735d27','tool_library_shelves','Tool Library Shelves','poll','acknowledged',0,0,1,'run_2c87507995e03fc8',1795782875180,1795782875188,1795782875193,1795782875193,NULL,1,'3e5b938e-2b64-4685-b359-d53607bd51d2',0,NULL,NULL,0,0);
+INSERT INTO "notification_outbox" VALUES(3,1,'1795782875_UEREVE_c1c46961','creek_cleanup_saturday','Creek Cleanup Saturday','poll','acknowledged',0,0,1,'run_2c87507995e03fc8',1795782875180,1795782875188,1795782875193,1795782875193,NULL,1,'3e5b938e-2b64-4685-b359-d53607bd51d2',0,NULL,NULL,0,0);
+INSERT INTO "notification_outbox" VALUES(7,1,'1795782875_UEREbT_191b1e1e','repair_cafe_winter_season','Repair Café Winter Season','poll','pending',0,0,NULL,'run_1ee6d46b7af7d9fe',1795782875273,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL,0,0);
+INSERT INTO "notification_outbox" VALUES(8,1,'1795782875_UEREey_9979fa6b','neighborhood_solar_co_op','Neighborhood Solar Co-op','poll','pending',0,0,NULL,'run_1ee6d46b7af7d9fe',1795782875273,NULL,NULL,NULL,NULL,2,NULL,0,NULL,NULL,0,0);
 CREATE TABLE notifications (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     token TEXT NOT NULL UNIQUE,

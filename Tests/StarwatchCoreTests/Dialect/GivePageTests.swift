@@ -51,6 +51,56 @@ import Testing
         #expect(try page(items, of: kind).changes.map(\.change.name) == [nil, "Garden"])
     }
 
+    /// A gift to a project with these links in its claim, and with the server's own fields for one of them.
+    private func give(links: String, type: String = "null", handle: String = "null") -> String {
+        let claim = #""@type":"GiveAction""#
+        return give(Self.ids[0], plan: "p")
+            .replacing(claim, with: #"\#(claim),"fulfills":\#(links)"#)
+            .replacing(#""fulfillsHandleId":null"#, with: #""fulfillsHandleId":\#(handle)"#)
+            .replacing(#""fulfillsType":null"#, with: #""fulfillsType":\#(type)"#)
+    }
+
+    private static let offerLink = #"{"@type":"Offer","identifier":"https://endorser.ch/entity/O"}"#
+
+    @Test(arguments: [PollKind.givesToMe, .givesToMyProjects, .givesToStarred], Validation.allCases)
+    func aGiftHonoursAnOfferThatTheServerOrItsClaimNames(kind: PollKind, validation: Validation) throws {
+        let links = #"[{"@type":"PlanAction","identifier":"p"},\#(Self.offerLink),{"@type":"DonateAction"}]"#
+        let gifts = [
+            give(links: Self.offerLink, type: #""Offer""#, handle: #""https://endorser.ch/entity/O""#),
+            give(links: "null", type: #""Offer""#, handle: #""o""#), give(links: Self.offerLink),
+            give(links: #"{"@type":"Offer","lastClaimId":"\#(Self.ids[1])"}"#),
+            give(links: links, type: #""PlanAction""#, handle: #""p""#),
+        ]
+        for gift in gifts {
+            #expect(try page([gift], of: kind, validation).changes.map(\.change.fulfillsOffer) == [true], "\(gift)")
+        }
+    }
+
+    private static let linksToNoOffer: [String] = [
+        "null", "7", "[]", "[7,null]", "{}", #""Offer""#, #"{"@type":"Offer"}"#, #"{"@type":"Offer","identifier":""}"#,
+        #"{"@type":"Offer","identifier":7,"lastClaimId":["o"]}"#, #"{"@type":["Offer"],"identifier":"o"}"#,
+        #"{"@type":"\q","identifier":"o"}"#, #"{"@type":"PlanAction","identifier":"o"}"#, #"[[\#(offerLink)]]"#,
+        #"{"a":\#(offerLink)}"#, #"[\#(String(repeating: "0,", count: 1000))\#(offerLink)]"#,
+    ]
+
+    @Test(arguments: linksToNoOffer)
+    func aGiftWhoseLinksNameNoOfferHonoursNone(links: String) throws {
+        for validation in Validation.allCases {
+            let gifts = [
+                give(links: links, type: #""Offer""#), give(links: links, type: #""PlanAction""#, handle: #""o""#),
+            ]
+            for gift in gifts {
+                #expect(try page([gift], of: .givesToMe, validation).changes.map(\.change.fulfillsOffer) == [false])
+            }
+        }
+    }
+
+    @Test func whatAnOfferFulfillsIsNoOffer() throws {
+        let offer = offer(claim: #"{"fulfills":\#(Self.offerLink)}"#)
+        let changes = try page([offer], of: .offersToStarred).changes
+        #expect(changes.map(\.change.fulfillsOffer) == [false])
+    }
+
     /// An edition of an offer to a project, as the report of offers to projects has it.
     private func offer(claim: String) -> String {
         #"""
@@ -130,7 +180,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [("description", #"{"a":"b"}"#), ("fulfillsPlanHandleId", "7"), ("fullClaim", "[[[[[[[]]]]]]]")])
+    @Test(arguments: [
+        ("description", #"{"a":"b"}"#), ("fulfillsPlanHandleId", "7"), ("fulfillsType", "7"),
+        ("fulfillsHandleId", "{}"), ("fullClaim", "[[[[[[[]]]]]]]"),
+    ])
     func fieldsThatNobodyNeedsCanBeAnything(field: String, value: String) throws {
         let item = #"{"jwtId":"\#(Self.ids[0])","handleId":"h","\#(field)":\#(value)}"#
         #expect(try page([item], of: .givesToStarred, .lenient).changes.map(\.change.plan) == ["h"])

@@ -61,7 +61,7 @@ import Testing
         #expect(names.count == 28 && names.contains("deep_link") && names.contains("fire_at"), "\(names)")
         for name in names { _ = try template("\"{{\(name)}}\"") }
         for action in NotificationAction.allCases { _ = try template("\"{{action_labels.\(action.rawValue)}}\"") }
-        for part in ["jwt_id", "plan", "name", "changed_at", "fields", "edited"] {
+        for part in ["jwt_id", "plan", "name", "changed_at", "fields", "edited", "fulfills_offer"] {
             _ = try template("\"{{changes.99.\(part)}}\"")
         }
     }

@@ -194,6 +194,82 @@ import Testing
         #expect(message.body == text)
     }
 
+    @Test(
+        arguments: [
+            (
+                "en", PollKind.givesToMe,
+                ["You received a gift that honours an offer: Garden", "You received a gift that honours an offer"]
+            ),
+            (
+                "en", .givesToMyProjects,
+                [
+                    "Garden received a gift that honours an offer",
+                    "One of your projects received a gift that honours an offer",
+                ]
+            ),
+            (
+                "en", .givesToStarred,
+                [
+                    "Garden received a gift that honours an offer",
+                    "A starred project received a gift that honours an offer",
+                ]
+            ),
+            (
+                "pl", .givesToMe,
+                ["Masz nowy dar, który realizuje ofertę: Garden", "Masz nowy dar, który realizuje ofertę"]
+            ),
+            (
+                "pl", .givesToMyProjects,
+                [
+                    "Nowy dar dla projektu Garden realizuje ofertę",
+                    "Nowy dar dla jednego z Twoich projektów realizuje ofertę",
+                ]
+            ),
+            (
+                "pl", .givesToStarred,
+                [
+                    "Nowy dar dla projektu Garden realizuje ofertę",
+                    "Nowy dar dla projektu oznaczonego gwiazdką realizuje ofertę",
+                ]
+            ),
+            ("ja", .givesToMe, ["オファーを果たすギフトが届きました：Garden", "オファーを果たすギフトが届きました"]),
+            (
+                "ja", .givesToMyProjects,
+                ["Gardenにオファーを果たすギフトが届きました", "あなたのプロジェクトにオファーを果たすギフトが届きました"]
+            ),
+            (
+                "ja", .givesToStarred,
+                ["Gardenにオファーを果たすギフトが届きました", "スター付きプロジェクトにオファーを果たすギフトが届きました"]
+            ),
+        ] as [(String, PollKind, [String])]
+    )
+    func aGiftThatHonoursAnOfferSaysSo(locale: String, kind: PollKind, expected: [String]) throws {
+        let messages = MessageCatalogues.builtIn.messages(for: try #require(LocaleTag(locale)))
+        let poll = try #require(PollName("poll"))
+        let time = Timestamp(seconds: 1_767_225_600)
+        func message(_ name: String?, isEdition: Bool = false) -> NotificationMessage {
+            let change = Change(
+                id: .floor(.ulid, at: time),
+                plan: "p",
+                name: name,
+                isEdition: isEdition,
+                fulfillsOffer: true
+            )
+            return NotificationMessage(
+                id: "ntf_1",
+                runID: "run_1",
+                poll: poll,
+                kind: kind,
+                changes: [change],
+                context: NotificationContext(largestGroup: 5, messages: messages),
+                createdAt: time
+            )
+        }
+        #expect([message("Garden").body, message(nil).body] == expected)
+        #expect(message("Garden").title == messages.text(.giveSingleTitle))
+        #expect(message("Garden", isEdition: true).title == messages.text(.giveEditedTitle))
+    }
+
     @Test(arguments: [
         ("en", ["1 more of 250", "2 more of 250", "100 more of 250"]),
         ("pl", ["Kolejna 1 z 250", "Kolejne 2 z 250", "Kolejnych 100 z 250"]),

@@ -64,6 +64,28 @@ import Testing
         #expect(message.changes[0].edited == (isEdited ? true : nil))
     }
 
+    @Test func aGiftStillHonoursAnOfferWhenAnotherOneIsDiscarded() throws {
+        let ids = [0, 1].map { JWTID.floor(.ulid, at: Timestamp(seconds: 1_767_225_600 + $0)) }
+        let context = NotificationContext(largestGroup: 5, shortlink: nil)
+        let poll = try #require(PollName("gifts"))
+        let message = NotificationMessage(
+            id: "ntf_1",
+            runID: "run_1",
+            poll: poll,
+            kind: .givesToMe,
+            changes: [
+                Change(id: ids[0], plan: "a", name: "2 hours", isOffer: true, fulfillsOffer: true),
+                Change(id: ids[1], plan: "b", name: "1 hour", isOffer: true),
+            ],
+            context: context,
+            createdAt: Timestamp(seconds: 1_767_225_600)
+        )
+        #expect(message.body == "You received 2 gifts" && message.changes.map(\.fulfillsOffer) == [true, nil])
+        let rest = message.without([ids[1]], offers: Set(ids), poll: poll, kind: .givesToMe, context: context)
+        #expect(rest?.body == "You received a gift that honours an offer: 2 hours")
+        #expect(rest?.changes.map(\.fulfillsOffer) == [true])
+    }
+
     @Test func severalAreCounted() throws {
         let message = try message(3)
         #expect(message.group == .several)
@@ -165,7 +187,7 @@ import Testing
             "description": ["before": text, "after": text],
         ]
         let change: [String: Any] = ["jwt_id": text, "plan": text, "changed_at": text]
-        let named: [String: Any] = ["name": text, "fields": fields, "edited": true]
+        let named: [String: Any] = ["name": text, "fields": fields, "edited": true, "fulfills_offer": true]
         let texts = ["id", "run_id", "poll", "collapse_key", "title", "body", "locale", "created_at", "deep_link"]
         let least: [String: Any] = [
             "group": "several", "count": 0, "actions": [String](), "changes": [[String: Any]](),

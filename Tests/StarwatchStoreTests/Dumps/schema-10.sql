@@ -119,6 +119,7 @@ CREATE TABLE notification_outbox (
     reason TEXT,
     discarded_by TEXT,
     is_edition INTEGER NOT NULL DEFAULT 0 CHECK (is_edition IN (0, 1)),
+    fulfills_offer INTEGER NOT NULL DEFAULT 0 CHECK (fulfills_offer IN (0, 1)),
     UNIQUE (stream_id, jwt_id),
     CHECK (state <> 'claimed' OR notification_id IS NOT NULL),
     CHECK ((finished_at IS NULL) = (state = 'pending' OR state = 'claimed' OR state = 'delivered')),

@@ -376,6 +376,26 @@ import Testing
         }
     }
 
+    /// Of a gift to a project, the server's own fields name the project, and only the claim names the offer.
+    @Test(arguments: [PollKind.givesToMe, .givesToMyProjects, .givesToStarred], MockDialect.allCases)
+    func aGiftThatHonoursAnOfferSaysSo(kind: PollKind, dialect: MockDialect) async throws {
+        try await World.with(dialect, plans: 1) { world in
+            let agent = try await start(world, [kind])
+            try await agent.runPoll(kind.rawValue)
+            world.clock.advance(by: .seconds(900))
+            let receiver = kind == .givesToMe ? world.did.rawValue : Self.taker
+            let offer = "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37"
+            world.mock.publishGive(hasPlan: kind != .givesToMe, fulfilling: offer, to: receiver)
+            #expect(try await agent.runPoll(kind.rawValue).new == 1)
+            world.clock.advance(by: .seconds(900))
+            world.mock.publishGive(hasPlan: kind != .givesToMe, to: receiver)
+            #expect(try await agent.runPoll(kind.rawValue).new == 1)
+            let messages = try messages(world)
+            #expect(messages.map { $0.body.contains("that honours an offer") } == [true, false])
+            #expect(messages.map { $0.changes.first?.fulfillsOffer } == [true, nil])
+        }
+    }
+
     /// A server updates the row of a gift, so that it shows only the last edition.
     @Test(arguments: [PollKind.givesToStarred, .givesToMe])
     func aGiftThatWasEditedBeforeAPollSawItIsNew(kind: PollKind) async throws {
