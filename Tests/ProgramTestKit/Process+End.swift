@@ -36,8 +36,11 @@ extension Process {
     }
 }
 
-/// Gives real processes a moment, on a timer and not on a thread.
-package func pause(milliseconds: Int = 20) async {
+/// Gives real processes a moment.
+package func pause() async { await pause(milliseconds: 20) }
+
+/// Lets real processes live for a while, on a timer and not on a thread.
+package func pause(milliseconds: Int) async {
     await withCheckedContinuation { continuation in
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { continuation.resume() }
     }

@@ -128,7 +128,12 @@ import Testing
         try await World.with(.endorser, clock: .waiting) { world in
             var options = world.options
             options.polls[0].timing = .every(.seconds(3600))
-            let agent = try await Agent(options: options, time: world.clock, reload: { [options] in options })
+            let agent = try await Agent(
+                options: options,
+                time: world.clock,
+                reload: { [options] in options },
+                dependencies: AgentDependencies().patient
+            )
             #expect(await agent.topics.notReady() == ["starting"])
             #expect(await agent.topics.isHealthy() == false)
             async let next = agent.run()

@@ -24,7 +24,12 @@ import Testing
             var options = world.options
             options.polls[0].timing = .every(.seconds(3600))
             change(&options)
-            let agent = try await Agent(options: options, time: world.clock, logSinks: [world.log])
+            let agent = try await Agent(
+                options: options,
+                time: world.clock,
+                logSinks: [world.log],
+                dependencies: AgentDependencies().patient
+            )
             async let next = agent.run()
             try await world.mock.waitForRequests(1, to: .plansChanged)
             // Polling, delivery, acknowledgement, housekeeping and the clock.

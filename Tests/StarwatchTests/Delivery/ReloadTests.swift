@@ -114,10 +114,17 @@ import Testing
         let clock = ManualClock()
         let options = Self.options(folder)
         let isBroken = BrokenOnce()
-        let agent = try await Agent(options: options, time: clock) { () throws(AgentError) in
-            if isBroken.take() { throw AgentError(.configuration, "polls.starred_projects.every must be at least 1s.") }
-            return options
-        }
+        let agent = try await Agent(
+            options: options,
+            time: clock,
+            reload: { () throws(AgentError) in
+                if isBroken.take() {
+                    throw AgentError(.configuration, "polls.starred_projects.every must be at least 1s.")
+                }
+                return options
+            },
+            dependencies: AgentDependencies().patient
+        )
         async let next = agent.run()
         await clock.sleepers(atLeast: 4)
         await #expect(throws: ControlError(.invalid, "polls.starred_projects.every must be at least 1s.")) {
