@@ -54,6 +54,7 @@ public enum MessageKey: String, Sendable, CaseIterable {
     case starredGiveEdited = "notifications.gives_to_starred.edited"
     case starredGiveEditedUnnamed = "notifications.gives_to_starred.edited_unnamed"
     case unnamedProject = "notifications.unnamed_project"
+    case moreNames = "notifications.more_names"
     case followingPart = "notifications.following_part"
     case actionViewUpdates = "notifications.starred_projects.action_view"
     case actionViewProject = "notifications.starred_projects.action_view_project"
@@ -78,7 +79,7 @@ public enum MessageKey: String, Sendable, CaseIterable {
             .starredGiveEdited:
             [.projectName]
         case .starredMultiple, .offerMultiple, .projectOfferMultiple, .starredOfferMultiple, .giveMultiple,
-            .projectGiveMultiple, .starredGiveMultiple:
+            .projectGiveMultiple, .starredGiveMultiple, .moreNames:
             [.count]
         case .followingPart: [.count, .total]
         case .staleMessage: [.hours]

@@ -14,6 +14,44 @@ package struct NotificationNames {
         return message.changes.prefix(limit).map { $0.name.map { BidiText.isolated($0) } ?? unnamed }
     }
 
+    /// A name, with the address of its project.
+    package struct Link: Sendable, Hashable {
+        package let name: String
+        /// The address that a browser opens; `nil` if the project's id is none.
+        package let address: String?
+
+        package init(name: String, address: String?) { (self.name, self.address) = (name, address) }
+    }
+
+    /// The names of several changes, each with the address of its project. No name is blank, because a link needs a text.
+    package var links: [Link] {
+        zip(texts, message.changes).map { name, change in
+            let isBlank = name.allSatisfy(\.isWhitespace)
+            return Link(name: isBlank ? unnamed : name, address: ProjectLink.address(ofPlan: change.plan))
+        }
+    }
+
+    /// The first names that fit into a limit with what tells the number of the others, and that number.
+    ///
+    /// - Parameters:
+    ///   - size: The size of a name, in units of the limit.
+    ///   - rest: The size of what tells a number of others.
+    package func fitting(
+        _ limit: Int,
+        size: (Link) -> Int,
+        rest: (Int) -> Int
+    ) -> (shown: [Link], others: Int) {
+        let links = links
+        var (total, shown) = (0, 0)
+        for (index, link) in links.enumerated() {
+            total += size(link)
+            guard total <= limit else { break }
+            let others = message.count - index - 1
+            if others == 0 || total + rest(others) <= limit { shown = index + 1 }
+        }
+        return (Array(links.prefix(shown)), message.count - shown)
+    }
+
     /// A list of the names with the changed fields, in English.
     package var html: HTML {
         guard message.count > 1 else {
