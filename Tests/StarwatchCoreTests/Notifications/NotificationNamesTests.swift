@@ -1,15 +1,26 @@
-import StarwatchCore
 import Testing
+
+@testable import StarwatchCore
 
 /// The names of a notification's changes, as sinks list them.
 @Suite struct NotificationNamesTests {
-    private func names(_ changes: [(plan: String, name: String?)]) throws -> NotificationNames {
+    private func names(
+        _ changes: [(plan: String, name: String?)],
+        locale: String = "en",
+        fields: [String]? = nil
+    ) throws -> NotificationNames {
+        let messages = MessageCatalogues.builtIn.messages(for: try #require(LocaleTag(locale)))
+        var context = NotificationContext(messages: messages)
         let changes = changes.enumerated().map { index, change in
             Change(
                 id: JWTID.floor(.ulid, at: Timestamp(seconds: 1_767_225_600 + Int64(index))),
                 plan: change.plan,
                 name: change.name
             )
+        }
+        if let fields {
+            let pairs = fields.map { ($0, FieldChange(before: "a", after: "b")) }
+            for change in changes { context.fields[change.id] = FieldChanges(Dictionary(uniqueKeysWithValues: pairs)) }
         }
         return NotificationNames(
             NotificationMessage(
@@ -18,9 +29,10 @@ import Testing
                 poll: try #require(PollName("starred_projects")),
                 kind: .starredProjects,
                 changes: changes,
-                context: NotificationContext(),
+                context: context,
                 createdAt: Timestamp(seconds: 1_767_225_600)
-            )
+            ),
+            catalogues: .builtIn
         )
     }
 
@@ -45,10 +57,25 @@ import Testing
         ]
     )
     func whatFitsIsWholeNamesWithTheNumberOfTheOthers(limit: Int, shown: Int, others: Int) throws {
-        var names = try names((0..<6).map { ("plan \($0)", "Creek") })
-        names.limit = NotificationMessage.listedChanges
+        let names = try names((0..<6).map { ("plan \($0)", "Creek") })
         let fitting = names.fitting(limit, size: { $0.name.utf16.count }, rest: { _ in 3 })
         #expect(fitting.shown.count == shown && fitting.others == others)
+    }
+
+    @Test func allChangesOfANotificationAreListed() throws {
+        let links = try names((0..<100).map { ("plan \($0)", "Garden \($0)") }).links
+        #expect(links.map(\.name) == (0..<100).map { "Garden \($0)" })
+    }
+
+    @Test(arguments: ["en", "ja", "pl"])
+    func everyChangedFieldHasAWordInEveryLanguage(locale: String) throws {
+        let fields = PlanDetails.Field.allCases.map(\.rawValue) + ClaimField.allCases.map(\.rawValue)
+        for field in fields { #expect(MessageKey(rawValue: "notifications.field.\(field)") != nil, "\(field)") }
+        let comma: Character = locale == "ja" ? "、" : ","
+        let change = try #require(names([("plan", "Creek")], locale: locale, fields: fields).change)
+        #expect(change.split(separator: comma).count == fields.count, "\(change)")
+        let several = try names([("plan", "Creek"), ("other", "Fence")], locale: locale, fields: fields)
+        #expect(several.links.map(\.change) == [change, change] && several.change == nil)
     }
 
     @Test func theNumberOfTheOthersIsToldInEveryLanguage() throws {
