@@ -37,6 +37,19 @@ import Testing
         }
     }
 
+    /// Feed readers know the feed by it, under whatever name they ask.
+    @Test func theFeedIsThatOfTheInstallationOverARestart() async throws {
+        try await World.with(.endorser) { world in
+            var agent = try await start(world)
+            let listing = try await agent.perform(ControlAPI.feed, NotificationQuery())
+            #expect(listing.installation.count == 32 && listing.installation.allSatisfy(\.isHexDigit))
+            agent = try await start(world)
+            let again = try await agent.perform(ControlAPI.feed, NotificationQuery())
+            #expect(again.installation == listing.installation)
+            #expect(String(decoding: try ControlJSON.encode(again), as: UTF8.self) == #"{"notifications":[]}"#)
+        }
+    }
+
     @Test func whoFollowsIsToldInTheSamePass() async throws {
         try await World.with(.endorser) { world in
             let agent = try await start(world)
