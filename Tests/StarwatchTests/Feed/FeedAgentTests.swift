@@ -1,3 +1,4 @@
+import Foundation
 import MockEndorser
 import StarwatchCore
 import StarwatchTelemetry
