@@ -6,13 +6,24 @@ import StarwatchTransport
 package enum ChatAddress {
     /// Whether requests may go to an address: over TLS or to this machine, and to the service's own path.
     static func isGood(_ url: String, for service: ChatService) -> Bool {
-        SinkURL.isGood(url) && hasPath(url, of: service)
+        SinkURL.isGood(url) && problem(of: url, for: service) == nil
     }
 
-    /// Whether the path of an address is that of the service.
-    package static func hasPath(_ url: String, of service: ChatService) -> Bool {
-        guard let path = service.path else { return true }
-        return URLComponents(string: url)?.path.contains(path) == true
+    /// Returns what is wrong with the path of a service's address, or `nil`.
+    package static func problem(of url: String, for service: ChatService) -> String? {
+        guard let part = service.path else { return nil }
+        let path = URLComponents(string: url)?.path ?? ""
+        guard let found = path.firstRange(of: part) else {
+            return "must be the address that \(service.rawValue) gave, with \(part) in it."
+        }
+        return path[found.upperBound...].allSatisfy { $0 == "/" }
+            ? "must not end after \(part); add the rest of the address that \(service.rawValue) gave." : nil
+    }
+
+    /// Returns what is wrong with the receiver in a service, or `nil`.
+    package static func problem(ofRoom room: String, for service: ChatService) -> String? {
+        service == .matrix && !room.hasPrefix("!")
+            ? "must be the id of the room, which starts with !; an alias such as #room:example.org is none." : nil
     }
 
     /// Reads the address in a file.
