@@ -131,7 +131,7 @@ import Testing
             limited: (seconds, ""),
             wait: .seconds(30),
             longest: 6000,
-            { $0["attachments"][0]["content"]["body"][1]["text"].text }
+            { $0["attachments"][0]["content"]["body"][1]["inlines"][0]["text"].text }
         ),
         chat(
             .matrix,
@@ -176,7 +176,8 @@ import Testing
             limited: (seconds, ""),
             wait: .seconds(30),
             longest: 12_000,
-            { $0["body"].text }
+            // The link is below it.
+            { $0["body"].text?.components(separatedBy: "\n\n").first }
         ),
         web("ntfy", longest: (4096, { $0.utf8.count }), text: { $0["message"].text }) { http in
             NtfySink(name: "phone", url: "https://ntfy.test", topic: "t", http: http, time: clock)

@@ -40,4 +40,17 @@ package enum ChatAddress {
         }
         return url
     }
+
+    /// The URL of a request: its path below that of the address, and its parameter in place of one of that name.
+    static func url(_ address: String, for request: ChatRequest) -> String {
+        let parts = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        var url = String(parts[0])
+        if !request.path.isEmpty { url = (url.hasSuffix("/") ? String(url.dropLast()) : url) + request.path }
+        var parameters = parts.dropFirst().flatMap { $0.split(separator: "&") }.map(String.init)
+        if let (name, value) = request.parameter {
+            parameters.removeAll { $0.hasPrefix(name + "=") }
+            parameters.append("\(name)=\(value)")
+        }
+        return parameters.isEmpty ? url : "\(url)?\(parameters.joined(separator: "&"))"
+    }
 }

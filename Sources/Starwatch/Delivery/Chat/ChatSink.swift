@@ -12,6 +12,8 @@ package struct ChatSink: AddressedSink {
     let timeout: Duration
     let http: any HTTPTransport
     let time: any TimeSource
+    /// The texts beside a notification's own.
+    var catalogues = MessageCatalogues.builtIn
 
     enum Address: Sendable {
         case url(String)
@@ -32,13 +34,14 @@ package struct ChatSink: AddressedSink {
             notification,
             for: service,
             room: receiver.room,
-            token: String(decoding: secret, as: UTF8.self)
+            token: String(decoding: secret, as: UTF8.self),
+            catalogues: catalogues
         )
         let headers = [("Content-Type", "application/json"), ("User-Agent", AgentVersion.userAgent)]
         let exchange = await http.exchange(
             HTTPRequest(
                 method: request.method,
-                url: (request.path.isEmpty || !url.hasSuffix("/") ? url : String(url.dropLast())) + request.path,
+                url: ChatAddress.url(url, for: request),
                 headers: headers + request.headers,
                 body: request.body,
                 timeout: timeout,
