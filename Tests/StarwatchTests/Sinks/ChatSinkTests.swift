@@ -232,9 +232,29 @@ import Testing
             let result = await (try sink(service, http)).deliver(try notification())
             #expect(result.answer == .unavailable && result.retryAfter == wait, "\(service)")
         }
-        for (status, answer) in [(204, SinkAnswer.ok), (202, .ok), (400, .rejected), (404, .rejected), (410, .gone)] {
+        for (status, answer) in [(204, SinkAnswer.ok), (202, .ok), (400, .rejected), (422, .rejected), (410, .gone)] {
             let http = RecordedService(status, body: #"{"retry_after":9}"#)
             #expect(await (try sink(.discord, http)).deliver(try notification()).answer == answer, "\(status)")
+        }
+    }
+
+    /// A token that was revoked refuses every notification, and none of them is wrong.
+    @Test(arguments: ChatService.allCases, [401, 403, 404])
+    func aServiceThatRefusesTheSinkHoldsTheNotification(service: ChatService, status: Int) async throws {
+        let result = await (try sink(service, RecordedService(status, body: "no"))).deliver(try notification())
+        #expect(result.answer == .unavailable && result.failure?.reason.status == status)
+        #expect(result.failure?.sentence.contains("correct its url, room or token_file") == true)
+        // At the same host, other accounts have other rooms.
+        #expect(result.isOfReceiver)
+    }
+
+    /// The Apprise server says so of a key without services, and sends nothing.
+    @Test func aSuccessWithoutContentIsNoneOfApprise() async throws {
+        let apprise = await (try sink(.apprise, RecordedService(204))).deliver(try notification())
+        #expect(apprise.answer == .unavailable && apprise.isOfReceiver)
+        #expect(apprise.failure?.sentence.contains("no service under the key") == true)
+        for service in ChatService.allCases where service != .apprise {
+            #expect(await (try sink(service, RecordedService(204))).deliver(try notification()) == .ok, "\(service)")
         }
     }
 

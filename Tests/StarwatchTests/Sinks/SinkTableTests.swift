@@ -136,7 +136,7 @@ import Testing
         chat(
             .matrix,
             ok: (200, #"{"event_id":"$a"}"#),
-            refused: (403, #"{"errcode":"M_FORBIDDEN"}"#),
+            refused: (413, #"{"errcode":"M_TOO_LARGE"}"#),
             limited: ([], #"{"errcode":"M_LIMIT_EXCEEDED","retry_after_ms":2000}"#),
             wait: .seconds(2),
             longest: 6000,
@@ -154,7 +154,7 @@ import Testing
         chat(
             .gotify,
             ok: (200, #"{"id":25}"#),
-            refused: (401, #"{"error":"Unauthorized"}"#),
+            refused: (400, #"{"error":"Bad Request"}"#),
             limited: (seconds, ""),
             wait: .seconds(30),
             longest: 12_000,

@@ -48,7 +48,7 @@ package struct ChatSink: AddressedSink {
                 maxResponseBytes: SinkResult.largestResponseBytes
             )
         )
-        return SinkResult(exchange, at: time.now) { ChatWait.read($0, now: time.now) }
+        return SinkResult(exchange, of: service, at: time.now)
     }
 
     /// The address without reading a file.
@@ -67,6 +67,36 @@ package struct ChatSink: AddressedSink {
         case .url(let url): url
         case .file(let file): try ChatAddress.read(file, for: service)
         }
+    }
+}
+
+extension SinkResult {
+    /// The meaning of a chat's answer.
+    ///
+    /// A wrong address, room or token is no fault of the notification, which waits as one does whose mail server refuses the
+    /// login. Of many accounts it concerns only one.
+    init(_ exchange: HTTPExchange, of service: ChatService, at now: Timestamp) {
+        let status = (try? exchange.result.get().status) ?? exchange.status ?? 0
+        switch (service, status) {
+        case (.apprise, 204):
+            self = .unavailable(
+                SinkFailure(
+                    "The Apprise server has no service under the key (HTTP 204); correct url, or save one there.",
+                    FailureReason(status: status)
+                )
+            )
+        case (_, 401), (_, 403), (_, 404):
+            self = .unavailable(
+                SinkFailure(
+                    "The service refuses the sink (HTTP \(status)); correct its url, room or token_file.",
+                    FailureReason(status: status)
+                )
+            )
+        default:
+            self.init(exchange, at: now) { ChatWait.read($0, now: now) }
+            return
+        }
+        isOfReceiver = true
     }
 }
 
