@@ -248,6 +248,24 @@ import Testing
         #expect(result.isOfReceiver)
     }
 
+    /// Some services tell of a wrong room or token in the body alone, by the status of a malformed message.
+    @Test(
+        arguments: [
+            (.telegram, #"{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}"#, true),
+            (.telegram, #"{"ok":false,"error_code":400,"description":"Bad Request: message is too long"}"#, false),
+            (.pushover, #"{"token":"invalid","errors":["application token is invalid"],"status":0}"#, true),
+            (.pushover, #"{"user":"invalid","errors":["user identifier is invalid"],"status":0}"#, true),
+            (.mattermost, #"{"id":"web.incoming_webhook.invalid.app_error","status_code":400}"#, true),
+            (.mattermost, #"{"id":"web.incoming_webhook.parse.app_error","status_code":400}"#, false),
+            (.gotify, #"{"token":"invalid","id":"web.incoming_webhook.invalid"}"#, false),
+            (.telegram, "no JSON", false),
+        ] as [(ChatService, String, Bool)]
+    )
+    func aMalformedMessageIsToldFromAWrongRoom(service: ChatService, body: String, isHeld: Bool) async throws {
+        let result = await (try sink(service, RecordedService(400, body: body))).deliver(try notification())
+        #expect(result.answer == (isHeld ? .unavailable : .rejected) && result.isOfReceiver == isHeld)
+    }
+
     /// The Apprise server says so of a key without services, and sends nothing.
     @Test func aSuccessWithoutContentIsNoneOfApprise() async throws {
         let apprise = await (try sink(.apprise, RecordedService(204))).deliver(try notification())

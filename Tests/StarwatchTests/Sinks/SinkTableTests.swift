@@ -163,7 +163,7 @@ import Testing
         chat(
             .pushover,
             ok: (200, #"{"status":1}"#),
-            refused: (400, #"{"user":"invalid","status":0}"#),
+            refused: (400, #"{"message":"cannot be blank","status":0}"#),
             limited: ([("X-Limit-App-Reset", String(clock.now.wholeSeconds + 90))], ""),
             wait: .seconds(90),
             longest: 1024,

@@ -76,27 +76,41 @@ extension SinkResult {
     /// A wrong address, room or token is no fault of the notification, which waits as one does whose mail server refuses the
     /// login. Of many accounts it concerns only one.
     init(_ exchange: HTTPExchange, of service: ChatService, at now: Timestamp) {
-        let status = (try? exchange.result.get().status) ?? exchange.status ?? 0
-        switch (service, status) {
-        case (.apprise, 204):
+        let response = try? exchange.result.get()
+        let status = response?.status ?? exchange.status ?? 0
+        if service == .apprise, status == 204 {
             self = .unavailable(
                 SinkFailure(
                     "The Apprise server has no service under the key (HTTP 204); correct url, or save one there.",
                     FailureReason(status: status)
                 )
             )
-        case (_, 401), (_, 403), (_, 404):
+        } else if [401, 403, 404].contains(status) || status == 400 && service.refusesSink(in: response?.body ?? []) {
             self = .unavailable(
                 SinkFailure(
                     "The service refuses the sink (HTTP \(status)); correct its url, room or token_file.",
                     FailureReason(status: status)
                 )
             )
-        default:
+        } else {
             self.init(exchange, at: now) { ChatWait.read($0, now: now) }
             return
         }
         isOfReceiver = true
+    }
+}
+
+extension ChatService {
+    /// Whether the body of an answer with 400 tells of a wrong address, room or token, in the words of the service.
+    fileprivate func refusesSink(in body: [UInt8]) -> Bool {
+        guard let answer = JSONTree(json: body) else { return false }
+        func says(_ words: String, in field: String) -> Bool { answer[path: field]?.scalar?.contains(words) == true }
+        return switch self {
+        case .telegram: says("chat not found", in: "description")
+        case .pushover: says("invalid", in: "token") || says("invalid", in: "user")
+        case .mattermost: says("web.incoming_webhook.invalid", in: "id")
+        case .slack, .discord, .matrix, .teams, .gotify, .apprise: false
+        }
     }
 }
 
