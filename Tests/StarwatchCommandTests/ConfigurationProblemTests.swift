@@ -311,7 +311,25 @@ struct BadInput: Sendable, CustomTestStringConvertible {
             "with /api/webhooks/ in it."
         ),
         BadInput(
-            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: matrix, url: https://a.test, room: r}",
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: teams, url: https://hooks.slack.com/services/T/B/x}",
+            line: 3,
+            "delivery.sinks[0].url",
+            "must be the address that teams gave, with /workflows/ in it."
+        ),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: apprise, url: https://a.test/notify}",
+            line: 3,
+            "delivery.sinks[0].url",
+            "must be the address that apprise gave, with /notify/ in it."
+        ),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: apprise, url: https://a.test/notify/}",
+            line: 3,
+            "delivery.sinks[0].url",
+            "must not end after /notify/; add the rest of the address that apprise gave."
+        ),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: matrix, url: https://a.test, room: \"!r\"}",
             line: 3,
             "delivery.sinks[0]",
             "the format matrix needs token_file; add what is missing."
@@ -335,7 +353,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
             "needs format; add format or remove this setting."
         ),
         BadInput(
-            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: teams, url: https://a.test, canary: true}",
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: teams, url: https://a.test/workflows/x, canary: true}",
             line: 3,
             "delivery.sinks[0].canary",
             "is for programs that read a webhook, not for the format teams; remove it."
