@@ -37,12 +37,7 @@ struct ChatMessage {
         link = message?.deepLink
         hasChanges = message?.changes.isEmpty == false
         isLow = message?.priority == "low"
-        list = message.map { message in
-            var names = NotificationNames(message)
-            names.limit = NotificationMessage.listedChanges
-            names.unnamed = messages.text(.unnamedProject)
-            return names
-        }
+        list = message.map { NotificationNames($0, catalogues: catalogues) }
         (webLink, self.messages) = (address, messages)
     }
 
