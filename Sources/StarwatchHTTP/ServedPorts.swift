@@ -87,6 +87,7 @@ struct ServedPorts: Sendable {
     func servers(of agent: any ServedAgent, _ logger: Logger) throws(HTTPServerError) -> AgentServers.Run {
         var settings = ServerSettings(dashboards: options.http.dashboardsURL, allowedHosts: options.http.allowedHosts)
         settings.passwordCheck = Self.passwordCheck
+        settings.catalogues = options.delivery.catalogues
         var ofHTTP = settings
         ofHTTP.security = http
         let admin = try AdminServer(agent: agent, listen: options.http.listen, settings: ofHTTP, logger: logger)

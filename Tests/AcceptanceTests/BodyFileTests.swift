@@ -79,6 +79,7 @@ import Testing
         let sinks = ["slack", "discord", "mattermost", "teams", "apprise"].map { format in
             let path = [
                 "slack": "services/T", "discord": "api/webhooks/1", "mattermost": "hooks/1", "apprise": "notify/k",
+                "teams": "workflows/1",
             ]
             return
                 "    - {name: \(format), kind: webhook, format: \(format), url: \"http://127.0.0.1:1/\(path[format] ?? "")\"}"

@@ -34,6 +34,10 @@ import Testing
             "de.json: staleness.banner.title: there is no variable oops"
         ),
         ("de.json", #"{"staleness.banner.title": "{"}"#, "de.json: staleness.banner.title: expected a variable"),
+        (
+            "de.json", #"{"notifications.starred_projects.single_update": ""}"#,
+            "de.json: notifications.starred_projects.single_update: the text, or a branch that is all of it, is empty"
+        ),
         ("de.json", #"{"nonsense": "x"}"#, "de.json: there is no message nonsense"),
         ("de.json", "[", "de.json: must be a JSON object of texts"),
         ("x.json", "{}", "x.json must be named by a locale"), ("tlh.json", "{}", "plural rules of this language"),

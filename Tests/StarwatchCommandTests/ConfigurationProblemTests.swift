@@ -48,7 +48,8 @@ struct BadInput: Sendable, CustomTestStringConvertible {
             ),
             sink("\(url), \(from), to: []", ".to", "must name 1 to 100 addresses."),
             sink("\(url), \(from), to: [me@a.test, you]", ".to[1]", "must be one address"),
-            sink("\(url), \(from), to: \"me@a.test, you@a.test\"", ".to", "must be one address"),
+            sink("\(url), \(from), to: \"me@a.test, you@a.test\"", ".to", "must be one address; the setting to also"),
+            sink("\(url), \(from), to: \"A <me@a.test>, B <you@a.test>\"", ".to", "also takes a list, such as"),
             sink("\(url), \(from), to: 3", ".to", "must be one address"),
             sink("\(url), \(from), \(to), username: me", ".username", "needs password_file; add it."),
             sink("\(url), \(from), \(to), password_file: x", ".password_file", "needs username; add it."),
@@ -310,7 +311,25 @@ struct BadInput: Sendable, CustomTestStringConvertible {
             "with /api/webhooks/ in it."
         ),
         BadInput(
-            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: matrix, url: https://a.test, room: r}",
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: teams, url: https://hooks.slack.com/services/T/B/x}",
+            line: 3,
+            "delivery.sinks[0].url",
+            "must be the address that teams gave, with /workflows/ in it."
+        ),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: apprise, url: https://a.test/notify}",
+            line: 3,
+            "delivery.sinks[0].url",
+            "must be the address that apprise gave, with /notify/ in it."
+        ),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: apprise, url: https://a.test/notify/}",
+            line: 3,
+            "delivery.sinks[0].url",
+            "must not end after /notify/; add the rest of the address that apprise gave."
+        ),
+        BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: matrix, url: https://a.test, room: \"!r\"}",
             line: 3,
             "delivery.sinks[0]",
             "the format matrix needs token_file; add what is missing."
@@ -334,7 +353,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
             "needs format; add format or remove this setting."
         ),
         BadInput(
-            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: teams, url: https://a.test, canary: true}",
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: teams, url: https://a.test/workflows/x, canary: true}",
             line: 3,
             "delivery.sinks[0].canary",
             "is for programs that read a webhook, not for the format teams; remove it."

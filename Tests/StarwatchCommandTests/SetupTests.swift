@@ -131,6 +131,10 @@ import Testing
             ["slack", "https://a.test/x", "https://a.test/services/x"], "slack:https://a.test/services/x",
             ["must be the address that slack gave"]
         ), (["matrix", "https://a.test", "!abc:a.test"], "matrix:https://a.test/!abc:a.test", []),
+        (
+            ["matrix", "https://a.test", "#abc:a.test", "https://a.test", "!abc:a.test"],
+            "matrix:https://a.test/!abc:a.test", ["The receiver must be the id of the room"]
+        ),
         (["telegram", "12"], "telegram:12", []), (["gotify", "https://a.test"], "gotify:https://a.test", []),
     ])
     func mailAndChatsAreAskedForInParts(answers: [String], sink: String, told: [String]) throws {
@@ -176,7 +180,7 @@ import Testing
         arguments: [
             "log", "feed", "webhook:https://w.test/h?a=b", "ntfy:https://n.test/t", "command:/bin/cat", "file:/tmp/a b",
             "email:smtps://mail.test/me@a.test", "slack:https://a.test/services/x", "matrix:https://a.test/!abc:a.test",
-            "telegram:12", "pushover:u", "gotify:https://a.test", "teams:https://a.test/x",
+            "telegram:12", "pushover:u", "gotify:https://a.test", "teams:https://a.test/workflows/x",
         ],
         [true, false]
     )

@@ -95,6 +95,24 @@ import Testing
         }
     }
 
+    @Test func aRoomOfMatrixIsItsIDAndNoAlias() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("secret", to: "token")
+        func load(_ room: String) throws -> [SinkOptions] {
+            let chat = "format: matrix, url: https://a.test, room: \"\(room)\", token_file: token"
+            return try ConfigurationLoader(environment: [:], workingDirectory: "/")
+                .load(
+                    text: "delivery: {sinks: [{name: room, kind: webhook, \(chat)}]}",
+                    file: "starwatch.yaml",
+                    directory: folder.path
+                ).options.delivery.sinks
+        }
+        #expect(try load("!abc:a.test").count == 1)
+        let failure = #expect(throws: ConfigurationFailure.self) { try load("#abc:a.test") }
+        let expected = "delivery.sinks[0].room: must be the id of the room, which starts with !"
+        #expect(failure?.lines.count == 1 && failure?.lines.first?.contains(expected) == true)
+    }
+
     @Test func theBodyOfAWebhookIsReadFromAFileThatOnlyItsPathNames() throws {
         let folder = try TemporaryFolder()
         try folder.write(#"{"key": "a-secret", "text": "{{title}}"}"#, to: "body.json")

@@ -80,4 +80,8 @@ package struct NotificationListing: Sendable, Codable {
 
 package struct FeedListing: Sendable, Codable {
     package var notifications: [FeedEntry]
+    /// The id of the installation, by which feed readers know the feed under any address. It is no part of the JSON.
+    package var installation = ""
+
+    enum CodingKeys: String, CodingKey { case notifications }
 }

@@ -13,7 +13,13 @@ package enum ExampleBody {
             let body = WebhookSink.body(of: notification, account: account, template: sink.body)
             return String(decoding: body, as: UTF8.self)
         case .chat(let chat):
-            let request = ChatRequest(notification, for: chat.service, room: "<room>", token: "<token>")
+            let request = ChatRequest(
+                notification,
+                for: chat.service,
+                room: "<room>",
+                token: "<token>",
+                catalogues: options.delivery.catalogues
+            )
             return String(decoding: request.body, as: UTF8.self)
         case .stdout, .log, .feed, .file, .ntfy, .email, .command: return nil
         }

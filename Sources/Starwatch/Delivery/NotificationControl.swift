@@ -100,7 +100,8 @@ struct NotificationControl: Sendable {
     /// Lists the notifications that the feed keeps, newest first.
     func feed(_ query: NotificationQuery) async throws -> FeedListing {
         try ControlError.check(limit: query.limit, upTo: NotificationQuery.listLimit)
-        return FeedListing(notifications: try await keptFeed().list(query))
+        let feed = try keptFeed()
+        return FeedListing(notifications: try await feed.list(query), installation: feed.installation)
     }
 
     /// Follows the feed.

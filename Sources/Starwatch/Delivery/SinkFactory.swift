@@ -89,7 +89,7 @@ struct SinkFactory {
             case .file(let path): .file(try secrets.file(path, "\(setting).url_file"))
             case .standard: .url(service.standardURL ?? "")
             }
-        return ChatSink(
+        var chatSink = ChatSink(
             name: sink.name,
             service: service,
             receiver: (
@@ -103,6 +103,8 @@ struct SinkFactory {
             http: try client(of: sink),
             time: time
         )
+        chatSink.catalogues = delivery.catalogues
+        return chatSink
     }
 
     /// The client of a sink that sends requests. One with its own trust anchors, and one for mails, ends with the sink.

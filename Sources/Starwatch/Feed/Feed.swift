@@ -14,6 +14,7 @@ final class Feed: Sendable {
 
     private struct State {
         var store: Store?
+        var installation = ""
         var readers: [ObjectIdentifier: FeedReader] = [:]
     }
 
@@ -22,10 +23,14 @@ final class Feed: Sendable {
 
     init(time: any TimeSource) { self.time = time }
 
-    /// Sets the database. Before that the feed takes nothing.
-    func attach(_ store: Store) { state.withLock { $0.store = store } }
+    /// Sets the database and the id of the installation. Before that the feed takes nothing.
+    func attach(_ store: Store, installation: String) {
+        state.withLock { ($0.store, $0.installation) = (store, installation) }
+    }
 
     private var store: Store? { state.withLock(\.store) }
+
+    var installation: String { state.withLock(\.installation) }
 
     /// Stores a notification and wakes the readers.
     func append(_ notification: OutgoingNotification, keep: Int) async -> SinkResult {

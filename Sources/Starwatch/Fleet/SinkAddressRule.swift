@@ -41,13 +41,14 @@ enum SinkAddressRule {
                     machine only.
                     """
             }
-            guard case .chat(let chat) = sink.kind, let path = chat.service.path,
-                !ChatAddress.hasPath(text, of: chat.service)
-            else { return nil }
-            return "\(subject) must be the address that \(chat.service.rawValue) gave, with \(path) in it."
+            guard case .chat(let chat) = sink.kind else { return nil }
+            return ChatAddress.problem(of: text, for: chat.service).map { "\(subject) \($0)" }
         case .room:
-            return isWord(text) && text.utf8.count <= 255
-                ? nil : "\(subject) must be the id that the service shows, without spaces."
+            guard isWord(text), text.utf8.count <= 255 else {
+                return "\(subject) must be the id that the service shows, without spaces."
+            }
+            guard case .chat(let chat) = sink.kind else { return nil }
+            return ChatAddress.problem(ofRoom: text, for: chat.service).map { "\(subject) \($0)" }
         case .topic:
             let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
             return isPlain && text.utf8.count <= 64

@@ -276,7 +276,7 @@ public struct DeliveryOptions: Sendable, Hashable {
     public init() {}
 
     /// The number of notifications that the sink of kind `feed` keeps; `nil` without one.
-    var feedKeep: Int? {
+    package var feedKeep: Int? {
         for sink in sinks {
             if case .feed(let keep) = sink.kind { return keep }
         }

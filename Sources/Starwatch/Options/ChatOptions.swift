@@ -49,14 +49,15 @@ extension ChatService {
         }
     }
 
-    /// Required part of the URL's path, from the service's documentation; `nil` for any path.
+    /// Required part of the URL's path, from the service's documentation, after which more must follow; `nil` for any path.
     package var path: String? {
         switch self {
         case .slack: "/services/"
         case .discord: "/api/webhooks/"
         case .mattermost: "/hooks/"
-        case .apprise: "/notify"
-        case .matrix, .telegram, .teams, .gotify, .pushover: nil
+        case .teams: "/workflows/"
+        case .apprise: "/notify/"
+        case .matrix, .telegram, .gotify, .pushover: nil
         }
     }
 }

@@ -74,7 +74,7 @@ package final class AgentProcess: Sendable {
             metrics: metrics.outbox,
             now: time.now
         )
-        feed.attach(store)
+        feed.attach(store, installation: installation.instanceID)
         signingKeys.attach(store)
         instance = installation.instanceID
         let hash = IdentityHash(key: installation.key)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Starwatch
 import StarwatchCore
+import StarwatchHTTP
 
 struct FeedCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,7 +20,7 @@ struct FeedCommand: ParsableCommand {
             "Print the address, and make its token if there is none.",
             "Keep the address as you keep a password. An agent that runs without the token needs a reload first.",
             examples: "starwatch feed url",
-            "starwatch feed url --host agent.example.org:9465"
+            "starwatch feed url --host https://agent.example.org"
         )
 
         @OptionGroup var place: FeedPlace
@@ -45,7 +46,7 @@ struct FeedCommand: ParsableCommand {
 struct FeedPlace: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The host and port that readers use; by default those of control.listen.",
+            "The host and port that readers use, or the URL of a proxy before the agent; by default control.listen.",
             valueName: "host:port"
         )
     )
@@ -62,21 +63,64 @@ struct FeedPlace: ParsableArguments {
     ///
     /// - Parameter isNew: Whether a new token replaces the former one.
     func print(isNew: Bool) async throws {
-        // Without the secrets: the token can be the one that is missing.
-        let options = try arguments.access.configuration(secrets: false).options
+        // What is wrong must be found before there is a token, or the former address is gone. Only the token can be missing.
+        var access = arguments.access
+        access.loader.maker = FileResolver.feedTokenMaker
+        let configuration = try access.configuration()
+        let options = configuration.options
         guard let listen = options.control.listen, let file = options.control.feedTokenFile else {
             throw CommandError.usage("Set control.listen and control.feed_token_file first, and reload the agent then.")
         }
-        if host == nil, (try? ListenAddress(parsing: listen))?.isEveryAddress == true {
+        guard options.delivery.feedKeep != nil else {
+            throw CommandError.usage(
+                "Add a sink of kind feed first, and reload the agent then; nothing else fills the feed."
+            )
+        }
+        let own = try? ListenAddress(parsing: listen)
+        if host == nil, own?.isEveryAddress == true {
             throw CommandError.usage(
                 "control.listen takes every address of the machine; name the readers' one with --host."
             )
         }
+        let root = try FeedRoot(host ?? listen, isEncrypted: configuration.hasTLS(.control))
+        if let warning = root.warning(HostPolicy(own: own?.host, allowed: options.http.allowedHosts)) {
+            StandardError.sayOnce("starwatch: warning: \(warning)")
+        }
         // The agent's user must be able to read it.
         try await AgentUser.become(for: options)
         let token = try isNew ? FeedTokenFile.rotate(file) : FeedTokenFile.token(file)
-        let scheme = try arguments.access.configuration().hasTLS(.control) ? "https" : "http"
-        let root = "\(scheme)://\(host ?? listen)/feed/\(PercentEncoding.encode(token))/feed."
-        try format.print(Addresses(atom: root + "atom", json: root + "json")) { "\($0.atom)\n\($0.json)" }
+        let feed = "\(root.address)/feed/\(PercentEncoding.encode(token))/feed."
+        try format.print(Addresses(atom: feed + "atom", json: feed + "json")) { "\($0.atom)\n\($0.json)" }
+    }
+}
+
+/// The beginning of the addresses that readers use.
+struct FeedRoot: Sendable, Hashable {
+    /// The URL without a slash at its end.
+    let address: String
+    /// The host, with its port if there is one, as readers send it.
+    let host: String
+
+    /// - Parameters:
+    ///   - text: `host:port`, or a URL with a path or without.
+    ///   - isEncrypted: Whether `host:port` is served with TLS. A proxy before it is named by its URL.
+    /// - Throws: A usage error for any other text.
+    init(_ text: String, isEncrypted: Bool) throws(CommandError) {
+        let form =
+            /(https?:\/\/)?((?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._\-]+)(?::[0-9]{1,5})?)((?:\/[A-Za-z0-9._~%\-]+)*)\/?/
+        guard let parts = text.wholeMatch(of: form)?.output else {
+            throw .usage("--host must be HOST:PORT, or a URL such as https://agent.example.org.")
+        }
+        let scheme = parts.1.map { String($0) } ?? (isEncrypted ? "https://" : "http://")
+        host = String(parts.2)
+        address = scheme + String(parts.2) + String(parts.3)
+    }
+
+    /// Returns what readers at this address get instead of the feed, if it is not the feed.
+    func warning(_ policy: HostPolicy) -> String? {
+        guard !policy.allows(host) else { return nil }
+        let name = host.split(separator: ":").first ?? ""
+        return
+            "The agent answers 403 to readers that name the host \(name); add it to http.allowed_hosts, and reload the agent."
     }
 }

@@ -11,6 +11,8 @@ struct ConfigurationLoader: Sendable {
     var workingDirectory = FileManager.default.currentDirectoryPath
     /// `false` for commands that need no secret.
     var checksSecrets = true
+    /// The command that runs, if it makes the file of a secret, which can then be missing.
+    var maker: String?
     /// The file of a master key that the agent already has. It is not looked at, because only root can read it.
     var knownKeyFile: String?
     /// The running user.
@@ -117,6 +119,7 @@ struct ConfigurationLoader: Sendable {
             directory: directory,
             credentialsDirectory: environment["CREDENTIALS_DIRECTORY"].flatMap { $0.isEmpty ? nil : $0 },
             checksSecrets: checksSecrets,
+            maker: maker,
             knownKeyFile: knownKeyFile,
             user: user
         )

@@ -270,11 +270,16 @@ enum WebhookRules {
         if has("url"), has("url_file") {
             section.report("and url_file are both set; remove one.", at: "url")
         }
-        if let url = draft.url, let problem = problem(of: url, service) { section.report(problem, at: "url") }
+        if let url = draft.url, let problem = ChatAddress.problem(of: url, for: service) {
+            section.report(problem, at: "url")
+        }
+        if let room = draft.room, let problem = ChatAddress.problem(ofRoom: room, for: service) {
+            section.report(problem, at: "room")
+        }
         // Commands that need no secret read none.
         if section.journal.files.checksSecrets, let file = draft.urlFile,
             let url = (try? String(contentsOfFile: file, encoding: .utf8))?.trimmingSpaces,
-            let problem = ValueRules.url(url, allowsQuery: true) ?? problem(of: url, service)
+            let problem = ValueRules.url(url, allowsQuery: true) ?? ChatAddress.problem(of: url, for: service)
         {
             section.report("contains a bad address: it \(problem)", at: "url_file")
         }
@@ -290,11 +295,5 @@ enum WebhookRules {
         for key in ["secret_file", "include_account", "canary"] where has(key) && section.field(key).text != "false" {
             section.report("is for programs that read a webhook, not for \(format); remove it.", at: key)
         }
-    }
-
-    /// Returns what is wrong with the address of a service, or `nil`.
-    static func problem(of url: String, _ service: ChatService) -> String? {
-        guard let path = service.path, !ChatAddress.hasPath(url, of: service) else { return nil }
-        return "must be the address that \(service.rawValue) gave, with \(path) in it."
     }
 }

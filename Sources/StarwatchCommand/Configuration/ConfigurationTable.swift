@@ -226,7 +226,7 @@ enum ConfigurationTable {
             Entry(
                 "feed_token_file",
                 \.feedTokenFile,
-                as: .secretFile(atLeast: AgentServers.shortestControlToken, maker: "starwatch feed url"),
+                as: .secretFile(atLeast: AgentServers.shortestControlToken, maker: FileResolver.feedTokenMaker),
                 "token in the feed's address, 16 bytes or more; starwatch feed url makes it"
             )
             Entry(

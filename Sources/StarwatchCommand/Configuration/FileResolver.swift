@@ -13,6 +13,8 @@ struct FileResolver: Sendable {
     var credentialsDirectory: String?
     /// `false` for commands that need no secret. A service can have its secrets as credentials that nobody else reads.
     var checksSecrets = true
+    /// The command that runs, if it makes the file of a secret, which can then be missing.
+    var maker: String?
     /// The file of a master key that the agent already has.
     var knownKeyFile: String?
     /// The running user.
@@ -51,7 +53,9 @@ struct FileResolver: Sendable {
         let file = secretPath(text)
         if canBeSealed, file == knownKeyFile { return nil }
         if canBeSealed, SealedCredential(of: file).replacesFile { return sealedProblem(SealedCredential(of: file)) }
-        guard FileManager.default.fileExists(atPath: file) else { return missing(text, file, maker) }
+        guard FileManager.default.fileExists(atPath: file) else {
+            return maker != nil && maker == self.maker ? nil : missing(text, file, maker)
+        }
         if let problem = readProblem(file, canBeEmpty: false) { return problem }
         let isCredential = credentialsDirectory.map { file.hasPrefix($0 + "/") } ?? false
         guard let access = FileAccess(path: file) else { return nil }
@@ -85,6 +89,9 @@ struct FileResolver: Sendable {
         let places = [directory, credentialsDirectory].compactMap { $0 }.joined(separator: " or ")
         return "there is no such file in \(places); the value must be the name of a file that contains the secret."
     }
+
+    /// The command that makes the file of the token in the feed's address.
+    static let feedTokenMaker = "starwatch feed url"
 
     private static let extensions = ["secret", "key", "pem", "token", "tokens", "txt", "json", "jwk", "conf"]
 

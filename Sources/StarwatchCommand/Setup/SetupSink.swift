@@ -108,9 +108,10 @@ enum SetupSink: Sendable, Hashable {
             MailURL.problem(url).map { "The mail server \($0)" }
                 ?? MailAddress.problem(of: address).map { "Your address \($0)" }
         case .chat(let service, let url, let room):
-            url.flatMap { ValueRules.url($0, allowsQuery: true) ?? WebhookRules.problem(of: $0, service) }
+            url.flatMap { ValueRules.url($0, allowsQuery: true) ?? ChatAddress.problem(of: $0, for: service) }
                 .map { "The address of \(service.rawValue) \($0)" }
-                ?? room.flatMap(ValueRules.room).map { "The receiver \($0)" }
+                ?? room.flatMap { ValueRules.room($0) ?? ChatAddress.problem(ofRoom: $0, for: service) }
+                .map { "The receiver \($0)" }
         case .command(let program):
             program.contains("/") && !FileManager.default.isExecutableFile(atPath: program)
                 ? "There is no program \(program) that can run; correct the path." : nil

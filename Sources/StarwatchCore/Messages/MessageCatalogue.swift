@@ -15,6 +15,8 @@ public struct MessageCatalogue: Sendable, Hashable {
         case unknownVariable(key: String, name: String, known: [String])
         /// A plural over text, or a select over a number.
         case wrongKind(key: String, name: String)
+        /// A text without a character that can be seen, for some values. Many services refuse it.
+        case empty(key: String)
 
         /// The reason, without a full stop.
         public var description: String {
@@ -27,6 +29,8 @@ public struct MessageCatalogue: Sendable, Hashable {
                 "\(key): there is no variable \(name)"
                     + (known.isEmpty ? "; it has none" : "; use \(known.joined(separator: ", "))")
             case .wrongKind(let key, let name): "\(key): \(name) is a number for plural, or a text for select, not both"
+            case .empty(let key):
+                "\(key): the text, or a branch that is all of it, is empty; write one, or remove the key"
             }
         }
     }
@@ -48,6 +52,7 @@ public struct MessageCatalogue: Sendable, Hashable {
     private static func pattern(_ text: String, _ key: MessageKey) throws(Failure) -> MessagePattern {
         let pattern: MessagePattern
         do { pattern = try MessagePattern(text) } catch { throw .pattern(key: key.rawValue, error) }
+        if pattern.canBeBlank { throw .empty(key: key.rawValue) }
         for (name, uses) in pattern.uses.sorted(by: { $0.key < $1.key }) {
             guard let variable = MessageVariable(rawValue: name), key.variables.contains(variable) else {
                 let known = key.variables.map(\.rawValue).sorted()

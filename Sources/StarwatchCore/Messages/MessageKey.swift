@@ -60,7 +60,21 @@ public enum MessageKey: String, Sendable, CaseIterable {
     case starredGiveFulfilling = "notifications.gives_to_starred.fulfills_offer"
     case starredGiveFulfillingUnnamed = "notifications.gives_to_starred.fulfills_offer_unnamed"
     case unnamedProject = "notifications.unnamed_project"
+    case moreNames = "notifications.more_names"
     case followingPart = "notifications.following_part"
+    case changeFields = "notifications.change.fields"
+    case changeEdited = "notifications.change.edited"
+    case changeNone = "notifications.change.none"
+    case changeComma = "notifications.change.comma"
+    case fieldName = "notifications.field.name"
+    case fieldDescription = "notifications.field.description"
+    case fieldLocation = "notifications.field.location"
+    case fieldURL = "notifications.field.url"
+    case fieldImage = "notifications.field.image"
+    case fieldStartTime = "notifications.field.start_time"
+    case fieldEndTime = "notifications.field.end_time"
+    case fieldStatus = "notifications.field.status"
+    case fieldProgress = "notifications.field.progress"
     case actionViewUpdates = "notifications.starred_projects.action_view"
     case actionViewProject = "notifications.starred_projects.action_view_project"
     case actionViewAll = "notifications.starred_projects.action_view_all"
@@ -84,9 +98,10 @@ public enum MessageKey: String, Sendable, CaseIterable {
             .projectGiveFulfilling, .starredGiveSingle, .starredGiveEdited, .starredGiveFulfilling:
             [.projectName]
         case .starredMultiple, .offerMultiple, .projectOfferMultiple, .starredOfferMultiple, .giveMultiple,
-            .projectGiveMultiple, .starredGiveMultiple:
+            .projectGiveMultiple, .starredGiveMultiple, .moreNames:
             [.count]
         case .followingPart: [.count, .total]
+        case .changeFields: [.fields]
         case .staleMessage: [.hours]
         default: []
         }
@@ -109,8 +124,8 @@ public enum MessageArgument: Sendable, Hashable {
 
 /// The variables of messages.
 public enum MessageVariable: String, Sendable, CaseIterable {
-    case projectName, count, total, hours
+    case projectName, count, total, hours, fields
 
     /// Whether the values are numbers, so that a plural can use them.
-    public var isNumber: Bool { self != .projectName }
+    public var isNumber: Bool { self != .projectName && self != .fields }
 }

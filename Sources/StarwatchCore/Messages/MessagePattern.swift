@@ -56,6 +56,21 @@ public struct MessagePattern: Sendable, Hashable {
         return found
     }
 
+    /// Whether some values make a text without a character that can be seen. A value itself has one.
+    var canBeBlank: Bool { Self.canBeBlank(parts) }
+
+    private static func canBeBlank(_ parts: [Part]) -> Bool {
+        parts.allSatisfy { part in
+            switch part {
+            case .text(let text): text.allSatisfy(\.isWhitespace)
+            case .variable, .number: false
+            case .plural(let plural):
+                plural.exact.values.contains(where: canBeBlank) || plural.categories.values.contains(where: canBeBlank)
+            case .select(let select): select.branches.values.contains(where: canBeBlank)
+            }
+        }
+    }
+
     static func collect(_ parts: [Part], _ visit: (Part) -> Void) {
         for part in parts {
             visit(part)

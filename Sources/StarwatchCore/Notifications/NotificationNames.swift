@@ -1,42 +1,89 @@
-/// The names of a notification's changes, for people. The body already names a single one.
-package struct NotificationNames {
-    private let message: NotificationMessage
-    /// The maximum number of listed names. The notification's link leads to all.
-    package var limit = 5
-    /// The word for a change without a name.
-    package var unnamed = "A project without a name"
+/// The changes of a notification for people, in its language: the names of several, and what changed.
+package struct NotificationNames: Sendable, Hashable {
+    /// One of several changes.
+    package struct Link: Sendable, Hashable {
+        /// The name, which can turn no text around it, and is never blank: a link needs a text.
+        package let name: String
+        /// The address of the project, which a browser opens; `nil` if there is none.
+        package let address: String?
+        /// What changed, such as `Changed: description, end time`; `nil` if no earlier state is known.
+        package let change: String?
 
-    package init(_ message: NotificationMessage) { self.message = message }
+        package init(name: String, address: String?, change: String? = nil) {
+            (self.name, self.address, self.change) = (name, address, change)
+        }
 
-    /// The names of several changes, each of which can turn no text around it.
-    package var texts: [String] {
-        guard message.count > 1 else { return [] }
-        return message.changes.prefix(limit).map { $0.name.map { BidiText.isolated($0) } ?? unnamed }
+        /// - Parameter style: The looks of the link, where no style sheet says them.
+        package func html(style: String? = nil) -> HTML {
+            let looks: HTML = style.map { " style=\"\($0)\"" } ?? ""
+            let name: HTML = address.map { "<a\(looks) href=\"\($0)\">\(self.name)</a>" } ?? "\(self.name)"
+            let change: HTML = change.map { " <small>\($0)</small>" } ?? ""
+            return "<li>\(name)\(change)</li>"
+        }
     }
 
-    /// A list of the names with the changed fields, in English.
-    package var html: HTML {
+    /// All changes of several. The body already names a single one.
+    package let links: [Link]
+    /// What changed, of a single change; `nil` if no earlier state is known.
+    package let change: String?
+
+    /// - Parameter catalogues: The words beside the notification's own.
+    package init(_ message: NotificationMessage, catalogues: MessageCatalogues) {
+        let messages = catalogues.messages(for: LocaleTag(message.locale) ?? .english)
         guard message.count > 1 else {
-            return message.changes.first.flatMap(fields).map { "<p class=\"none\">\($0)</p>" } ?? ""
+            (links, change) = ([], message.changes.first.flatMap { Self.changed($0, messages) })
+            return
         }
-        let items: [HTML] = zip(texts, message.changes).map { name, change in
-            let fields: HTML = fields(change).map { " <small>\($0)</small>" } ?? ""
-            return "<li>\(name)\(fields)</li>"
+        change = nil
+        links = message.changes.map { item in
+            Link(
+                name: Self.shown(item.name) ?? messages.text(.unnamedProject),
+                address: ProjectLink.address(ofPlan: item.plan),
+                change: Self.changed(item, messages)
+            )
         }
-        let rest = message.count - items.count
-        let more: HTML = rest > 0 ? "<li class=\"none\">and \(rest) more</li>" : ""
-        return "<ul>\(items)\(more)</ul>"
     }
 
-    /// The changed fields of a change, such as `Changed: description, end time`; `nil` if no earlier state is known.
-    private func fields(_ change: NotificationMessage.Item) -> HTML? {
-        if change.edited == true { return "Edited" }
-        guard let fields = change.fields else { return nil }
+    private static func shown(_ name: String?) -> String? {
+        name.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : BidiText.isolated($0) }
+    }
+
+    /// The first names that fit into a limit with what tells the number of the others, and that number.
+    ///
+    /// - Parameters:
+    ///   - size: The size of a name, in units of the limit.
+    ///   - rest: The size of what tells a number of others.
+    package func fitting(
+        _ limit: Int,
+        size: (Link) -> Int,
+        rest: (Int) -> Int
+    ) -> (shown: [Link], others: Int) {
+        var (total, shown) = (0, 0)
+        for (index, link) in links.enumerated() {
+            total += size(link)
+            guard total <= limit else { break }
+            let others = links.count - index - 1
+            if others == 0 || total + rest(others) <= limit { shown = index + 1 }
+        }
+        return (Array(links.prefix(shown)), links.count - shown)
+    }
+
+    /// A list of the names, or what changed of a single one.
+    package var html: HTML {
+        if let change { return "<p class=\"none\">\(change)</p>" }
+        return links.isEmpty ? "" : "<ul>\(links.map { $0.html() })</ul>"
+    }
+
+    /// What changed; `nil` if no earlier state is known.
+    private static func changed(_ item: NotificationMessage.Item, _ messages: Messages) -> String? {
+        if item.edited == true { return messages.text(.changeEdited) }
+        guard let fields = item.fields else { return nil }
         let order = PlanDetails.Field.allCases.map(\.rawValue)
         let names = fields.keys.sorted {
             (order.firstIndex(of: $0) ?? order.count, $0) < (order.firstIndex(of: $1) ?? order.count, $1)
         }
-        guard !names.isEmpty else { return "Edited; no compared field changed" }
-        return "Changed: \(names.map { $0.replacing("_", with: " ") }.joined(separator: ", "))"
+        guard !names.isEmpty else { return messages.text(.changeNone) }
+        let words = names.compactMap { MessageKey(rawValue: "notifications.field.\($0)") }.map { messages.text($0) }
+        return messages.text(.changeFields, [.fields: .text(words.joined(separator: messages.text(.changeComma)))])
     }
 }

@@ -1,10 +1,10 @@
+import Crypto
+import FoundationEssentials
 import Starwatch
 import StarwatchCore
-import StarwatchPolling
+import StarwatchTransport
 
 /// A page of kept notifications for feed readers, as Atom (RFC 4287) or JSON Feed 1.1.
-///
-/// Entries never change, so the newest one and the position of the page are its ETag.
 struct FeedDocument: Sendable {
     enum Format: String, CaseIterable {
         case atom, json
@@ -22,37 +22,39 @@ struct FeedDocument: Sendable {
     /// The number of notifications in a page; the link `next` leads to the older ones.
     static let pageLength = 50
 
+    /// The addresses as the reader uses them.
+    struct Place: Sendable {
+        /// The server's address, such as `https://agent.example.org:9465`.
+        let origin: String
+        /// The part of the path with the token, such as `/feed/TOKEN`; empty for a reader that logs in.
+        let folder: String
+        /// The address of the page for people; `nil` if they cannot open it as the reader opens the feed.
+        let page: String?
+    }
+
     let format: Format
     /// The newest first, with one more than the page has if there is an older one.
     let entries: [FeedEntry]
     /// The sequence below which the page begins; `nil` for the first page.
     let before: Int64?
-    /// The server's address as the reader wrote it, such as `https://agent.example.org:9465`.
-    let origin: String
-    /// The part of the path with the token, such as `/feed/TOKEN`; empty for a reader that logs in.
-    var folder = ""
+    let place: Place
+    /// The id of the installation; empty if it is not known.
+    var installation = ""
+    /// The words beside those of the notifications.
+    var catalogues = MessageCatalogues.builtIn
 
     var shown: ArraySlice<FeedEntry> { entries.prefix(Self.pageLength) }
 
     /// The address of this feed.
-    var address: String { origin + folder + format.path }
+    var address: String { place.origin + place.folder + format.path }
 
-    /// The name of this feed, which outlives a token.
-    var id: String { origin + format.path }
+    /// The id of this feed. It is the same under every name of the server, and outlives a token.
+    var id: String { Self.name(ofBits: installation) ?? "urn:starwatch:feed" }
 
     /// The address of the next page (RFC 5005); `nil` for the last one.
     var next: String? {
         guard entries.count > Self.pageLength, let last = shown.last else { return nil }
         return "\(address)?before=\(last.sequence)"
-    }
-
-    /// The address of the page for people.
-    var page: String { origin + "/feed" }
-
-    /// The ETag.
-    var tag: String {
-        let (newest, oldest) = (shown.first?.sequence ?? 0, shown.last?.sequence ?? 0)
-        return "\"\(newest)-\(oldest)\(next == nil ? "" : "+")\""
     }
 
     var text: String {
@@ -62,30 +64,30 @@ struct FeedDocument: Sendable {
         }
     }
 
+    /// The ETag of a text. Entries never change, but a release or a catalogue can write them otherwise.
+    static func tag(of text: [UInt8]) -> String { "\"\(Hex.encode(SHA256.hash(data: text).prefix(16)))\"" }
+
     /// The id of an entry, the same in both formats and for ever: the 128 bits of the notification's id.
     static func id(of entry: FeedEntry) -> String {
-        let digits = Array(entry.notification.id.drop { $0 != "_" }.dropFirst())
-        guard digits.count == 32, digits.allSatisfy(\.isHexDigit) else {
-            return "urn:starwatch:\(entry.notification.id)"
-        }
+        let id = entry.notification.id
+        return name(ofBits: String(id.drop { $0 != "_" }.dropFirst())) ?? "urn:starwatch:\(id)"
+    }
+
+    /// The name of 128 bits in hexadecimal digits; `nil` for any other text.
+    private static func name(ofBits text: String) -> String? {
+        let digits = Array(text)
+        guard digits.count == 32, digits.allSatisfy(\.isHexDigit) else { return nil }
         let parts = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }
         return "urn:uuid:" + parts.joined(separator: "-").lowercased()
     }
 
-    /// Title of an entry. Readers list titles alone, and the notifications of a poll all have the same one: a change is told
-    /// apart by the text.
-    static func title(of entry: FeedEntry) -> String {
+    /// Content of an entry, as on the page, with a link for readers that show the content alone.
+    func content(of entry: FeedEntry) -> HTML {
         let message = entry.notification
-        return message.changes.isEmpty ? message.title : message.body
+        let words = message.actionLabels?[NotificationAction.viewProject.rawValue]
+        let link: HTML = ProjectLink.address(of: message).map { "<p><a href=\"\($0)\">\(words ?? $0)</a></p>" } ?? ""
+        return "<p>\(message.body)</p>\(NotificationNames(message, catalogues: catalogues).html)\(link)"
     }
-
-    /// Content of an entry, as on the page.
-    static func content(of entry: FeedEntry) -> HTML {
-        "<p>\(entry.notification.body)</p>\(NotificationNames(entry.notification).html)"
-    }
-
-    /// The place of an entry on the page for people.
-    func link(to entry: FeedEntry) -> String { "\(page)#n\(entry.sequence)" }
 }
 
 /// A feed as Atom (RFC 4287), with links to its pages (RFC 5005).
@@ -103,8 +105,8 @@ struct AtomText {
             "<updated>\(document.shown.first?.notification.createdAt ?? "1970-01-01T00:00:00Z")</updated>",
             "<author><name>Starwatch</name></author>",
             "<generator version=\"\(AgentVersion.current)\">Starwatch</generator>",
-            "<link rel=\"alternate\" type=\"text/html\" href=\"\(Self.escaped(document.page))\"/>",
         ]
+        lines += document.place.page.map { Self.alternate($0) } ?? []
         lines += links.map { rel, address in
             "<link rel=\"\(rel)\" type=\"application/atom+xml\" href=\"\(Self.escaped(address))\"/>"
         }
@@ -114,18 +116,26 @@ struct AtomText {
 
     private func entry(_ entry: FeedEntry) -> String {
         let message = entry.notification
-        return """
+        let links = ProjectLink.address(of: message).map { Self.alternate($0) } ?? []
+        let head = """
             <entry xml:lang="\(Self.escaped(message.locale))">
             <id>\(FeedDocument.id(of: entry))</id>
-            <title>\(Self.escaped(FeedDocument.title(of: entry)))</title>
+            <title>\(Self.escaped(message.headline))</title>
             <published>\(message.createdAt)</published>
             <updated>\(message.createdAt)</updated>
             <category term="\(Self.escaped(message.poll))"/>
-            <link rel="alternate" type="text/html" href="\(Self.escaped(document.link(to: entry)))"/>
+            """
+        let text = """
             <summary>\(Self.escaped(message.body))</summary>
-            <content type="html">\(Self.escaped(FeedDocument.content(of: entry).text))</content>
+            <content type="html">\(Self.escaped(document.content(of: entry).text))</content>
             </entry>
             """
+        return ([head] + links + [text]).joined(separator: "\n")
+    }
+
+    /// The link to a page for people.
+    private static func alternate(_ address: String) -> [String] {
+        ["<link rel=\"alternate\" type=\"text/html\" href=\"\(escaped(address))\"/>"]
     }
 
     /// Escapes a text, without the characters that XML cannot have (XML 1.0, section 2.2).

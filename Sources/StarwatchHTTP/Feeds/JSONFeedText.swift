@@ -10,16 +10,16 @@ struct JSONFeedText {
             of: Feed(
                 version: "https://jsonfeed.org/version/1.1",
                 title: "Starwatch",
-                home_page_url: document.page,
+                home_page_url: document.place.page,
                 feed_url: document.address,
                 next_url: document.next,
                 items: document.shown.map { entry in
                     let message = entry.notification
                     return Item(
                         id: FeedDocument.id(of: entry),
-                        url: document.link(to: entry),
-                        title: FeedDocument.title(of: entry),
-                        content_html: FeedDocument.content(of: entry).text,
+                        url: ProjectLink.address(of: message),
+                        title: message.headline,
+                        content_html: document.content(of: entry).text,
                         summary: message.body,
                         date_published: message.createdAt,
                         language: message.locale,
@@ -34,7 +34,7 @@ struct JSONFeedText {
     private struct Feed: Encodable {
         var version: String
         var title: String
-        var home_page_url: String
+        var home_page_url: String?
         var feed_url: String
         var next_url: String?
         var items: [Item]
@@ -42,7 +42,7 @@ struct JSONFeedText {
 
     private struct Item: Encodable {
         var id: String
-        var url: String
+        var url: String?
         var title: String
         var content_html: String
         var summary: String

@@ -8,6 +8,8 @@ struct FeedPage: Sendable {
     /// The notifications, newest first; `nil` if no sink keeps them.
     let entries: [FeedEntry]?
     let times: PageTimes
+    /// The words beside those of the notifications.
+    var catalogues = MessageCatalogues.builtIn
 
     var frame: PageFrame {
         PageFrame(
@@ -45,12 +47,12 @@ struct FeedPage: Sendable {
     private func article(_ entry: FeedEntry) -> HTML {
         let message = entry.notification
         return """
-            <li class="card" id="n\(String(entry.sequence))"><article>
-            <p class="caption"><span class="pill">\(message.poll)</span>\(times.ageAndTime(message.createdAt))</p>
+            <li class="card"><article lang="\(message.locale)">
+            <p class="caption" lang="en"><span class="pill">\(message.poll)</span>\(times.ageAndTime(message.createdAt))</p>
             <h2>\(message.title)</h2>
             <p>\(message.body)</p>
-            \(NotificationNames(message).html)
-            <p><a href="\(message.deepLink)">Open</a> <a href="explain?id=\(message.id)">Explain</a></p>
+            \(NotificationNames(message, catalogues: catalogues).html)
+            <p lang="en"><a href="\(ProjectLink.address(of: message) ?? message.deepLink)">Open</a> <a href="explain?id=\(message.id)">Explain</a></p>
             </article></li>
 
             """

@@ -172,13 +172,13 @@ final class AccessPolicy: Sendable {
 
 /// The hosts that requests can name. The owner of any other name decides where it points, so a page of a browser could
 /// reach the server by it (DNS rebinding).
-struct HostPolicy: Sendable {
+package struct HostPolicy: Sendable {
     private let names: Set<String>
 
     /// - Parameters:
     ///   - own: The host that the server listens on; `nil` for a Unix socket.
     ///   - allowed: The names of `http.allowed_hosts`.
-    init(own: String?, allowed: [String]) {
+    package init(own: String?, allowed: [String]) {
         names = Set((allowed + [own ?? "localhost", "localhost"]).map(Self.normal))
     }
 
@@ -191,7 +191,7 @@ struct HostPolicy: Sendable {
     }
 
     /// Returns whether `host` is an address, `localhost`, the server's own host or an allowed one.
-    func allows(_ host: String) -> Bool {
+    package func allows(_ host: String) -> Bool {
         if host.hasPrefix("[") { return host.wholeMatch(of: /\[[0-9A-Fa-f:.]+\](:\d+)?/) != nil }
         let name = Self.normal(String(host.split(separator: ":", omittingEmptySubsequences: false).first ?? ""))
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)

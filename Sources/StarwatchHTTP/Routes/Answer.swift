@@ -97,19 +97,31 @@ extension HTTPFields.Element.Name {
     fileprivate static let referrerPolicy = Self("Referrer-Policy")!
 }
 
+extension FeedDocument.Place {
+    init(of call: Call) {
+        self.init(
+            origin: call.origin,
+            folder: call.feedToken.map { "/feed/" + PercentEncoding.encode($0) } ?? "",
+            page: call.canBrowse ? call.origin + "/feed" : nil
+        )
+    }
+}
+
 extension Answer {
     /// A page of the feed; without a body if the reader has this page already.
     static func feed(_ document: FeedDocument, for call: Call) -> Answer {
         let known = call.headers[.ifNoneMatch]?.split(separator: ",").map { tag in
             tag.drop { $0 == " " }.replacing("W/", with: "")
         }
-        let isKnown = known?.contains { $0 == document.tag || $0 == "*" } ?? false
+        let text = Array(document.text.utf8)
+        let tag = FeedDocument.tag(of: text)
+        let isKnown = known?.contains { $0 == tag || $0 == "*" } ?? false
         var answer = Answer(
             status: isKnown ? 304 : 200,
             contentType: document.format.contentType,
-            body: isKnown ? [] : Array(document.text.utf8)
+            body: isKnown ? [] : text
         )
-        answer.headers[.eTag] = document.tag
+        answer.headers[.eTag] = tag
         // A reader can keep it, and asks whether it is still good.
         answer.headers[.cacheControl] = "private, no-cache"
         // The addresses in it are those that the reader used.

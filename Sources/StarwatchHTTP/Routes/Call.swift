@@ -24,6 +24,12 @@ struct Call: Sendable {
         return "\(isSecure ? "https" : "http")://\(host ?? "localhost")"
     }
 
+    /// Whether a browser opens the pages of this server too: it can send a password, but no token, and the private address is one
+    /// of the feed alone.
+    var canBrowse: Bool {
+        feedToken == nil && headers[.authorization]?.lowercased().hasPrefix("bearer ") != true
+    }
+
     /// The token in the private address of the feed; `nil` for another path.
     var feedToken: String? {
         guard path.count == 3, path[0] == "feed",

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Hummingbird
 import ServiceLifecycle
 import Starwatch
+import StarwatchCore
 import Synchronization
 
 /// The routes that change something, or that name people and projects: the verbs of ``ControlAPI``, and pages.
@@ -13,6 +14,8 @@ struct ControlRoutes: Sendable {
     var isLocal = false
     /// Whether the feed has a private address too.
     var hasFeedAddress = false
+    /// The words beside those of notifications.
+    var catalogues = MessageCatalogues.builtIn
 
     /// A path that overlaps another comes after it.
     var table: [Route] {
@@ -79,7 +82,8 @@ struct ControlRoutes: Sendable {
         } catch {
             guard error.kind == .conflict else { throw error }
         }
-        return .page(FeedPage(entries: entries, times: times).frame, canControl: true, dashboards: dashboards)
+        let page = FeedPage(entries: entries, times: times, catalogues: catalogues)
+        return .page(page.frame, canControl: true, dashboards: dashboards)
     }
 
     /// - Parameter folder: The part of the path before that of the format.
@@ -88,12 +92,14 @@ struct ControlRoutes: Sendable {
             var query = NotificationQuery()
             query.before = try Parameters(call.request.query, allowing: ["before"]).number("before")
             query.limit = FeedDocument.pageLength + 1
+            let listing = try await agent.perform(ControlAPI.feed, query)
             let document = FeedDocument(
                 format: format,
-                entries: try await agent.perform(ControlAPI.feed, query).notifications,
+                entries: listing.notifications,
                 before: query.before,
-                origin: call.origin,
-                folder: call.feedToken.map { "/feed/" + PercentEncoding.encode($0) } ?? ""
+                place: FeedDocument.Place(of: call),
+                installation: listing.installation,
+                catalogues: catalogues
             )
             return .feed(document, for: call)
         }

@@ -1,3 +1,4 @@
+import StarwatchCore
 import StarwatchPolling
 
 struct ServerSettings: Sendable {
@@ -7,6 +8,8 @@ struct ServerSettings: Sendable {
     var dashboards: String?
     /// The names that `Host` can contain, besides addresses and `localhost`.
     var allowedHosts: [String] = []
+    /// The words beside those of notifications.
+    var catalogues = MessageCatalogues.builtIn
     /// The web configuration of the server's port; `nil` for clear text without passwords.
     var security: PortSecurity?
     /// The check of the passwords. It remembers the right ones.

@@ -23,7 +23,12 @@ struct ControlServer: Service {
         place = .socket(path: socketPath)
         let responder = RouteResponder(
             read: ReadRoutes(agent: agent, settings: settings, canControl: true),
-            control: ControlRoutes(agent: agent, dashboards: settings.dashboards, isLocal: true),
+            control: ControlRoutes(
+                agent: agent,
+                dashboards: settings.dashboards,
+                isLocal: true,
+                catalogues: settings.catalogues
+            ),
             hosts: HostPolicy(own: nil, allowed: settings.allowedHosts)
         )
         listener = Listener(responder: responder, settings: settings, logger: logger)
@@ -50,7 +55,8 @@ struct ControlServer: Service {
             control: ControlRoutes(
                 agent: agent,
                 dashboards: settings.dashboards,
-                hasFeedAddress: settings.feedToken != nil
+                hasFeedAddress: settings.feedToken != nil,
+                catalogues: settings.catalogues
             ),
             hosts: HostPolicy(own: address.host, allowed: settings.allowedHosts),
             access: token.map { AccessPolicy(.token($0), feed: settings.feedToken, now: settings.now) }

@@ -82,6 +82,8 @@ import Testing
             try world.write { ($0.feedTokenFile, $0.controlAddress) = (world.workspace.path("feed.token"), everywhere) }
             #expect(try await starwatch("feed", "url", "--config", world.config).status == 2)
             #expect(try await addresses("url", "--host", "a.test:1", in: world)[0].hasPrefix("http://a.test:1/feed/"))
+            let proxied = try await starwatch("feed", "url", "--host", "https://a.test", "--config", world.config)
+            #expect(proxied.output.hasPrefix("https://a.test/feed/") && proxied.errors.contains("http.allowed_hosts"))
             try world.write { $0.feedTokenFile = world.workspace.path("feed.token") }
             let first = try await addresses("url", in: world)
             #expect(first.allSatisfy { $0.hasPrefix("http://\(world.control)/feed/") })

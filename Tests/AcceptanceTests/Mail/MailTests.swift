@@ -161,12 +161,14 @@ import Testing
             #expect(mail.receivers == ["me@example.org", "you@example.org"])
             #expect(mail.references == ["<starwatch.starred_projects@example.org>"])
         }
-        #expect(several.subject == "Aktualizacje projektów" && single.subject == "Aktualizacja projektu")
+        #expect(several.subject == "Masz 7 nowych aktualizacji w projektach oznaczonych gwiazdką", "\(several.subject)")
+        #expect(single.subject == "Projekt Ogród 🌻👩‍👩‍👧 został zaktualizowany", "\(single.subject)")
         #expect(
-            single.text.hasPrefix("Projekt Ogród 🌻👩‍👩‍👧 został zaktualizowany\n\nZobacz projekt: https://"),
+            single.text.hasPrefix(single.subject + "\n\n") && single.text.contains("\n\nZobacz projekt: https://"),
             "\(single.text)"
         )
         #expect(single.html.contains(">Projekt Ogród 🌻👩‍👩‍👧 został zaktualizowany</p>"))
+        #expect(plans.prefix(7).allSatisfy { several.text.contains("\n  \($0)\n") }, "\(several.text)")
         #expect(several.text.contains("\n- .\n") && several.text.contains("\n- From me\n"), "\(several.text)")
         #expect(several.text.contains("=?utf-8?B?QQ==?=") && !several.text.contains("\u{202e}"))
         #expect(!several.html.contains("<script>") && several.html.contains("&lt;script&gt;"))

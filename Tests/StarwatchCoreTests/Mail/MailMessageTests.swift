@@ -112,7 +112,8 @@ import Testing
 
     @Test(arguments: [
         ("", MailAddressError.none), ("me", .none), ("@example.org", .none), ("me@", .none), ("me@@example.org", .none),
-        ("a@b, c@d", .none), ("a b@example.org", .none), ("me@example..org", .none), ("me@.org", .none),
+        ("a@b, c@d", .several), ("a@b; c@d", .several), ("a b@example.org", .none), ("me@example..org", .none),
+        ("me@.org", .none),
         (".me@example.org", .none), ("me@[127.0.0.1]", .none), ("\"me\"@example.org", .none),
         ("me@example.org>", .none),
         ("Me <me@example.org", .none), ("Me <a@b> <", .none),
@@ -122,6 +123,26 @@ import Testing
     ])
     func anyOtherTextIsNoAddress(text: String, error: MailAddressError) {
         #expect(throws: error) { try MailAddress(parsing: text) }
+    }
+
+    /// Taken as one, all but the last would get nothing.
+    @Test(arguments: [
+        "Alice <alice@example.org>, Bob <bob@example.org>", "alice@example.org, Bob <bob@example.org>",
+        "<alice@example.org> <bob@example.org>", "Alice <alice@example.org>; bob <bob@example.org>",
+        "\"Alice\" <alice@example.org>, \"Bob\" <bob@example.org>", "Alice <\u{301}a@example.org> <bob@example.org>",
+        "Smith, John <john@example.org>",
+    ])
+    func severalAddressesInOneTextAreRefused(text: String) {
+        #expect(throws: MailAddressError.several) { try MailAddress(parsing: text) }
+        #expect(MailAddress.problem(of: text)?.contains("takes a list") == true)
+    }
+
+    @Test(arguments: [
+        (#""Smith, John" <j@example.org>"#, "Smith, John"), (#""a \\ b" <j@example.org>"#, #"a \ b"#),
+        (#""<b>; \"x\"" <j@example.org>"#, #"<b>; "x""#),
+    ])
+    func aNameInQuotesCanHaveEverySign(text: String, name: String) throws {
+        #expect(try MailAddress(parsing: text).name == name)
     }
 
     @Test func namesAreQuotedOrEncodedAndLongListsFolded() throws {

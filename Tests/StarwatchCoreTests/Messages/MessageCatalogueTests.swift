@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import StarwatchCore
@@ -103,6 +104,24 @@ import Testing
         let tag = try #require(LocaleTag("en"))
         let error = #expect(throws: MessageCatalogue.Failure.self) { try MessageCatalogue(tag, json: json.utf8) }
         #expect(error?.description == problem)
+    }
+
+    /// Services refuse a notification without a text.
+    @Test(arguments: [
+        ("", true), (" \n", true), ("x", false), ("{count}", false),
+        ("{count, plural, one {} other {# new}}", true), ("{count, plural, =0 { } other {#}}", true),
+        ("{count, plural, one {} other {s}} new", false), ("{count, plural, one {#} other {#}}", false),
+    ])
+    func aTextThatCanBeEmptyIsRejected(_ text: String, _ isRejected: Bool) throws {
+        let (tag, key) = (try #require(LocaleTag("en")), MessageKey.starredMultiple)
+        let json = try JSONEncoder().encode([key.rawValue: text])
+        do throws(MessageCatalogue.Failure) {
+            _ = try MessageCatalogue(tag, json: json)
+            #expect(!isRejected)
+        } catch {
+            #expect(isRejected && error == .empty(key: key.rawValue), "\(error)")
+            #expect(error.description.hasPrefix(key.rawValue + ": the text, or a branch that is all of it, is empty"))
+        }
     }
 
     @Test func languagesWithoutPluralRulesAreRejected() throws {

@@ -31,19 +31,67 @@ import Testing
         return try JSONDecoder().decode(FeedEntry.self, from: JSONSerialization.data(withJSONObject: object))
     }
 
+    private static let plan = "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37"
+
+    /// An entry of changes with these names, whose projects a browser opens.
+    private func entry(
+        named names: [String?],
+        locale: String = "en",
+        fields: [String: FieldChange]? = nil
+    ) throws -> FeedEntry {
+        let changes = names.enumerated().map { index, name in
+            Change(
+                id: JWTID.floor(.ulid, at: Timestamp(seconds: 1_767_000_000 + Int64(index))),
+                plan: Self.plan + String(index),
+                name: name
+            )
+        }
+        let messages = MessageCatalogues.builtIn.messages(for: try #require(LocaleTag(locale)))
+        var context = NotificationContext(messages: messages)
+        if let fields { for change in changes { context.fields[change.id] = FieldChanges(fields) } }
+        let message = NotificationMessage(
+            id: "ntf_1",
+            runID: "run_1",
+            poll: try #require(PollName("starred_projects")),
+            kind: .starredProjects,
+            changes: changes,
+            context: context,
+            createdAt: Timestamp(seconds: 1_767_225_600)
+        )
+        return FeedEntry(sequence: 1, storedAt: "2026-01-01T00:00:01.000Z", notification: message)
+    }
+
     private func entries(_ sequences: [Int64]) throws -> [FeedEntry] { try sequences.map { try entry($0) } }
 
     private func answer(
         _ format: FeedDocument.Format,
         _ entries: [FeedEntry],
         before: Int64? = nil,
-        known: String? = nil
+        known: String? = nil,
+        catalogues: MessageCatalogues = .builtIn
     ) throws -> Answer {
+        let call = try call(format, known: known)
+        let place = FeedDocument.Place(of: call)
+        var document = FeedDocument(format: format, entries: entries, before: before, place: place)
+        document.catalogues = catalogues
+        return .feed(document, for: call)
+    }
+
+    private func call(
+        _ format: FeedDocument.Format,
+        at folder: String = "",
+        known: String? = nil,
+        authorization: String? = nil
+    ) throws -> Call {
         var headers = HTTPFields()
         headers[.ifNoneMatch] = known
-        let call = try #require(Call(method: "GET", target: format.path, headers: headers, host: "agent.test:9465"))
-        let document = FeedDocument(format: format, entries: entries, before: before, origin: call.origin)
-        return .feed(document, for: call)
+        headers[.authorization] = authorization
+        let target = folder + format.path
+        return try #require(Call(method: "GET", target: target, headers: headers, host: "agent.test:9465"))
+    }
+
+    private func items(_ answer: Answer) throws -> [[String: Any]] {
+        try #require(json(answer)["items"] as? [[String: Any]])
     }
 
     private func text(_ answer: Answer) -> String { String(decoding: answer.body, as: UTF8.self) }
@@ -55,9 +103,8 @@ import Testing
     @Test func anEntryHasTheSameIdInBothFormats() throws {
         let id = "urn:uuid:00000000-0000-0000-0000-000000000007"
         #expect(text(try answer(.atom, entries([7]))).contains("<id>\(id)</id>"))
-        let items = try #require(json(try answer(.json, entries([7])))["items"] as? [[String: Any]])
+        let items = try items(answer(.json, entries([7])))
         #expect(items.map { $0["id"] as? String } == [id])
-        #expect(items[0]["url"] as? String == "http://agent.test:9465/feed#n7")
         #expect(items[0]["date_published"] as? String == "2026-01-01T12:00:00.000Z")
         #expect((items[0]["content_html"] as? String)?.contains("<li>Farm</li>") == true)
     }
@@ -119,6 +166,83 @@ import Testing
         call.isEncrypted = false
         call.headers[.forwardedProtocol] = "https"
         #expect(call.origin == "https://agent.test")
+    }
+
+    @Test func anEntryLinksToItsOnlyProjectAndToNoPageThatNeedsALogin() throws {
+        let link = Self.plan + "0"
+        let one = try entry(named: ["Creek"])
+        #expect(try items(answer(.json, [one]))[0]["url"] as? String == link)
+        let atom = text(try answer(.atom, [one]))
+        #expect(atom.contains("<link rel=\"alternate\" type=\"text/html\" href=\"\(link)\"/>\n<summary>"))
+        let content = try items(answer(.json, [one]))[0]["content_html"] as? String
+        #expect(content == "<p>Creek has been updated</p><p><a href=\"\(link)\">View Project</a></p>")
+        // Several have no address that leads to all of them, and "p1" is none.
+        for entry in try [entry(named: ["Creek", "Farm"]), entry(7)] {
+            #expect(try items(answer(.json, [entry]))[0]["url"] == nil)
+            let parts = text(try answer(.atom, [entry])).components(separatedBy: "<entry ")
+            #expect(parts.count == 2 && !parts[1].contains("<link"))
+        }
+    }
+
+    @Test func theContentNamesAllProjectsEachWithItsLink() throws {
+        let names = (0..<40).map { "Garden \($0)" }
+        let entry = try entry(named: names)
+        let content = try #require(items(answer(.json, [entry]))[0]["content_html"] as? String)
+        for (index, name) in names.enumerated() {
+            #expect(content.contains("<li><a href=\"\(Self.plan)\(index)\">\(name)</a></li>"))
+        }
+    }
+
+    @Test(arguments: [
+        ("en", "Changed: description, end time", "A project without a name"),
+        ("pl", "Zmieniono: opis, koniec", "Projekt bez nazwy"),
+        ("ja", "変更：説明、終了日時", "名前のないプロジェクト"),
+    ])
+    func anEntryIsInOneLanguage(locale: String, change: String, unnamed: String) throws {
+        let fields = ["end_time", "description"].map { ($0, FieldChange(before: "a", after: "b")) }
+        let entry = try entry(named: ["Creek", nil], locale: locale, fields: Dictionary(uniqueKeysWithValues: fields))
+        let content = try #require(items(answer(.json, [entry]))[0]["content_html"] as? String)
+        #expect(content.contains("Creek</a> <small>\(change)</small></li>"))
+        #expect(content.contains("\(unnamed)</a> <small>\(change)</small></li>"))
+        #expect(text(try answer(.atom, [entry])).contains("<entry xml:lang=\"\(locale)\">"))
+    }
+
+    @Test func theFeedHasOneIdUnderEveryNameOfTheServer() throws {
+        let ids = try ["http://agent.test", "https://agent.example.org"].map { address in
+            let parts = address.split(separator: "://").map(String.init)
+            var call = try #require(Call(method: "GET", target: "/feed.atom", host: parts[1]))
+            call.isEncrypted = parts[0] == "https"
+            let place = FeedDocument.Place(of: call)
+            var document = FeedDocument(format: .atom, entries: [], before: nil, place: place)
+            document.installation = "000102030405060708090a0b0c0d0e0f"
+            #expect(document.text.contains("href=\"\(address)/feed.atom\"/>"))
+            return document.text.firstMatch(of: /<id>(.*)<\/id>/).map { String($0.1) }
+        }
+        #expect(ids == Array(repeating: "urn:uuid:00010203-0405-0607-0809-0a0b0c0d0e0f", count: 2))
+    }
+
+    @Test func aTextThatIsWrittenOtherwiseIsAnotherPage() throws {
+        let entries = [try entry(named: ["Creek", nil])]
+        let tag = try answer(.atom, entries).headers[.eTag]
+        #expect(try answer(.atom, entries, known: tag).status == 304)
+        let words = #"{"notifications.unnamed_project": "Nameless"}"#
+        let english = try MessageCatalogue(.english, json: words.utf8)
+        let again = try answer(.atom, entries, known: tag, catalogues: MessageCatalogues.builtIn.adding([english]))
+        #expect(again.status == 200 && text(again).contains("Nameless"))
+    }
+
+    @Test func thePageForPeopleIsNamedOnlyToReadersThatLogInAsABrowserCan() throws {
+        let page = "http://agent.test:9465/feed"
+        for (folder, authorization, isNamed) in [
+            ("", "Basic YTpi", true), ("", nil, true), ("", "Bearer x", false), ("/feed/0123456789abcdef", nil, false),
+        ] as [(String, String?, Bool)] {
+            let place = FeedDocument.Place(of: try call(.json, at: folder, authorization: authorization))
+            #expect(place.page == (isNamed ? page : nil))
+            let atom = FeedDocument(format: .atom, entries: [], before: nil, place: place).text
+            #expect(atom.contains("href=\"\(page)\"") == isNamed)
+            let json = FeedDocument(format: .json, entries: [], before: nil, place: place).text
+            #expect(json.contains("home_page_url") == isNamed)
+        }
     }
 
     @Test func thePageOfNotificationsLeadsToTheFeedsAndOtherPagesDoNot() throws {

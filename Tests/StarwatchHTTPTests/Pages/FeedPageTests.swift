@@ -34,13 +34,31 @@ import Testing
         }
     }
 
-    @Test func oneChangeIsInItsBodyAndManyAreListedUpToFive() {
+    @Test func oneChangeIsInItsBodyAndManyAreAllListed() {
         let one = page([Sample.notification(1)])
         #expect(!one.contains("<ul>"))
         #expect(one.contains("<a href=\"timesafari://projects/p%2F1/details?jwtId="))
         let many = page([Sample.notification(2)])
-        #expect(many.split(separator: "<li>Creek &lt;Cleanup&gt;</li>", omittingEmptySubsequences: false).count == 6)
-        #expect(many.contains("and 2 more"))
+        #expect(many.split(separator: "<li>Creek &lt;Cleanup&gt;</li>", omittingEmptySubsequences: false).count == 8)
+    }
+
+    @Test func aProjectThatABrowserOpensIsALink() {
+        let plan = "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37"
+        let many = page([Sample.notification(2, isEdited: true)])
+        #expect(many.contains("<li><a href=\"\(plan)\">Creek &lt;Cleanup&gt;</a> <small>Edited</small></li>"))
+        #expect(page([Sample.notification(1, isEdited: true)]).contains("<a href=\"\(plan)\">Open</a>"))
+    }
+
+    @Test func theWordsBesideANotificationAreThoseOfItsCatalogue() throws {
+        let words = #"{"notifications.unnamed_project": "Nameless"}"#
+        let english = try MessageCatalogue(.english, json: words.utf8)
+        let page = FeedPage(
+            entries: [Sample.notification(2, name: nil)],
+            times: PageTimes(now: Sample.time),
+            catalogues: MessageCatalogues.builtIn.adding([english])
+        )
+        let text = page.frame.html(nonce: "n", canControl: true).text
+        #expect(text.contains("<article lang=\"en\">") && text.contains("<li>Nameless</li>"))
     }
 
     @Test func aCardSaysWhichFieldsChanged() {

@@ -1,3 +1,4 @@
+import Foundation
 import MockEndorser
 import StarwatchCore
 import StarwatchTelemetry
@@ -34,6 +35,19 @@ import Testing
             var query = NotificationQuery()
             (query.limit, query.before) = (1, 4)
             #expect(try await agent.perform(ControlAPI.feed, query).notifications.map(\.sequence) == [3])
+        }
+    }
+
+    /// Feed readers know the feed by it, under whatever name they ask.
+    @Test func theFeedIsThatOfTheInstallationOverARestart() async throws {
+        try await World.with(.endorser) { world in
+            var agent = try await start(world)
+            let listing = try await agent.perform(ControlAPI.feed, NotificationQuery())
+            #expect(listing.installation.count == 32 && listing.installation.allSatisfy(\.isHexDigit))
+            agent = try await start(world)
+            let again = try await agent.perform(ControlAPI.feed, NotificationQuery())
+            #expect(again.installation == listing.installation)
+            #expect(String(decoding: try ControlJSON.encode(again), as: UTF8.self) == #"{"notifications":[]}"#)
         }
     }
 

@@ -83,6 +83,21 @@ import Testing
                 chat(.slack), SinkAddress(url: url),
                 "The url for the sink hook must be the address that slack gave, with /services/ in it."
             ),
+            (
+                chat(.teams), SinkAddress(url: "https://hooks.slack.com/services/T/B/x"),
+                "The url for the sink hook must be the address that teams gave, with /workflows/ in it."
+            ),
+            (
+                chat(.apprise), SinkAddress(url: "https://example.org/notify/"),
+                "The url for the sink hook must not end after /notify/; add the rest of the address that apprise gave."
+            ), (chat(.apprise), SinkAddress(url: "https://example.org/notify/key"), nil),
+            (
+                chat(.matrix), SinkAddress(url: url, room: "#a:example.org", secret: "s"),
+                """
+                The room for the sink hook must be the id of the room, which starts with !; an alias such as \
+                #room:example.org is none.
+                """
+            ), (chat(.matrix), SinkAddress(url: url, room: "!a:example.org", secret: "s"), nil),
             (chat(.gotify), SinkAddress(url: url), "The sink hook needs the secret of the account; add it."),
             (
                 chat(.telegram), SinkAddress(room: "a b", secret: "s"),

@@ -89,7 +89,7 @@ import Testing
 
     @Test func theAddressesAndTokensAreWhereTheServicesWantThem() async throws {
         let expected: [ChatService: (url: String, header: (String, String)?)] = [
-            .slack: ("https://chat.test/hook", nil), .discord: ("https://chat.test/hook", nil),
+            .slack: ("https://chat.test/hook", nil), .discord: ("https://chat.test/hook?wait=true", nil),
             .mattermost: ("https://chat.test/hook", nil), .teams: ("https://chat.test/hook", nil),
             .apprise: ("https://chat.test/hook", nil),
             .matrix: (
@@ -117,13 +117,18 @@ import Testing
         let (_, slack) = try await sent(.slack, notification(title: name, body: name))
         #expect(slack["blocks"][0]["text"]["type"].text == "plain_text")
         #expect(slack["blocks"][1]["text"]["type"].text == "plain_text")
-        #expect(slack["text"].text?.hasPrefix("&lt;!channel&gt;") == true)
+        #expect(slack["text"].text?.hasPrefix("&lt;!channel&gt;") == true && slack["mrkdwn"].flag == false)
         let (_, discord) = try await sent(.discord, notification(body: name))
         #expect(discord["allowed_mentions"]["parse"].count == 0)
         #expect(discord["embeds"][0]["description"].text?.contains(#"\*\*x\*\* \[y\]\(https\://evil.test\)"#) == true)
-        for service in [ChatService.mattermost, .teams] {
-            let (_, json) = try await sent(service, notification(body: name))
-            #expect(!json.description.contains("@all") && !json.description.contains("](https://evil"), "\(json)")
+        let (_, mattermost) = try await sent(.mattermost, notification(body: name))
+        let text = mattermost["text"].text ?? ""
+        #expect(!text.contains("@all") && !text.contains("](https://evil") && !text.contains("<"), "\(text)")
+        #expect(text.contains(#"\*\*x\*\* &#91;y&#93;(https"#), "\(text)")
+        let (_, teams) = try await sent(.teams, notification(title: name, body: name))
+        for index in 0..<2 {
+            let run = teams["attachments"][0]["content"]["body"][index]["inlines"][0]
+            #expect(run["type"].text == "TextRun" && run["text"].text == name)
         }
         for service in [ChatService.telegram, .matrix] {
             let (_, json) = try await sent(service, notification(body: name))
@@ -138,8 +143,8 @@ import Testing
             (.slack, 3000, { $0["blocks"][1]["text"]["text"].text }),
             (.discord, 4096, { $0["embeds"][0]["description"].text }),
             (.pushover, 1024, { $0["message"].text }), (.gotify, 12_000, { $0["message"].text }),
-            (.apprise, 12_000, { $0["body"].text }),
-            (.teams, 6000, { $0["attachments"][0]["content"]["body"][1]["text"].text }),
+            (.apprise, 12_000, { $0["body"].text?.components(separatedBy: "\n\n").first }),
+            (.teams, 6000, { $0["attachments"][0]["content"]["body"][1]["inlines"][0]["text"].text }),
         ]
         for (service, limit, text) in limits {
             let (_, json) = try await sent(service, notification(body: String(repeating: "👩‍👩‍👧‍👦*", count: 9000)))
@@ -159,21 +164,37 @@ import Testing
     }
 
     @Test func theOnlyProjectIsLinkedWhereABrowserCanOpenIt() async throws {
-        for service in [ChatService.slack, .discord, .mattermost, .matrix, .telegram, .teams] {
+        for service in [ChatService.slack, .discord, .mattermost, .matrix, .telegram, .teams, .apprise] {
             let (_, linked) = try await sent(service, notification())
             #expect(linked.description.contains(Self.plan), "\(service)")
+            if service != .discord { #expect(linked.description.contains("View Project"), "\(service)") }
             for other in [nil, "not a link", "javascript:alert(1)", "https://a.test/\"><b>", "https://user@a.test/x"] {
                 let (_, json) = try await sent(service, notification(plan: other))
-                #expect(!json.description.contains("Open") && other.map { !json.description.contains($0) } ?? true)
+                #expect(!json.description.contains("View Project"))
+                #expect(other.map { !json.description.contains($0) } ?? true)
             }
         }
-        for service in [ChatService.gotify, .pushover] {
+        for service in [ChatService.gotify, .pushover, .apprise] {
             let (_, json) = try await sent(service, notification(plan: nil))
             #expect(json.description.contains("timesafari://notifications/starred-projects"), "\(service)")
         }
     }
 
+    /// Services refuse a text without a character that can be seen.
+    @Test(arguments: ChatService.allCases)
+    func aTextThatIsEmptyIsTheTitleAndATitleThatIsEmptyTheText(service: ChatService) async throws {
+        let named = try await sent(service, notification(title: "Title", body: " \n", plan: "p")).1
+        #expect(named.description.components(separatedBy: "Title").count > 2, "\(service): \(named)")
+        let told = try await sent(service, notification(title: "", body: "Text", plan: "p")).1
+        #expect(told.description.components(separatedBy: "Text").count > 2, "\(service): \(told)")
+        let silent = try await sent(service, notification(title: "", body: "", plan: "p")).1
+        #expect(silent.description.contains("Starwatch"), "\(service)")
+    }
+
     @Test func aNoticeThatCanWaitIsQuiet() async throws {
+        // The default push rules of Matrix silence every notice.
+        #expect(try await sent(.matrix, notification(isLow: true)).1["msgtype"].text == "m.notice")
+        #expect(try await sent(.matrix, notification()).1["msgtype"].text == "m.text")
         #expect(try await sent(.pushover, notification(isLow: true)).1["priority"].number == -1)
         #expect(try await sent(.gotify, notification(isLow: true)).1["priority"].number == 2)
         #expect(try await sent(.telegram, notification(isLow: true)).1["disable_notification"].flag == true)
@@ -211,10 +232,64 @@ import Testing
             let result = await (try sink(service, http)).deliver(try notification())
             #expect(result.answer == .unavailable && result.retryAfter == wait, "\(service)")
         }
-        for (status, answer) in [(204, SinkAnswer.ok), (202, .ok), (400, .rejected), (404, .rejected), (410, .gone)] {
+        for (status, answer) in [(204, SinkAnswer.ok), (202, .ok), (400, .rejected), (422, .rejected), (410, .gone)] {
             let http = RecordedService(status, body: #"{"retry_after":9}"#)
             #expect(await (try sink(.discord, http)).deliver(try notification()).answer == answer, "\(status)")
         }
+    }
+
+    /// A token that was revoked refuses every notification, and none of them is wrong.
+    @Test(arguments: ChatService.allCases, [401, 403, 404])
+    func aServiceThatRefusesTheSinkHoldsTheNotification(service: ChatService, status: Int) async throws {
+        let result = await (try sink(service, RecordedService(status, body: "no"))).deliver(try notification())
+        #expect(result.answer == .unavailable && result.failure?.reason.status == status)
+        #expect(result.failure?.sentence.contains("correct its url, room or token_file") == true)
+        // At the same host, other accounts have other rooms.
+        #expect(result.isOfReceiver)
+    }
+
+    /// Some services tell of a wrong room or token in the body alone, by the status of a malformed message.
+    @Test(
+        arguments: [
+            (.telegram, #"{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}"#, true),
+            (.telegram, #"{"ok":false,"error_code":400,"description":"Bad Request: message is too long"}"#, false),
+            (.pushover, #"{"token":"invalid","errors":["application token is invalid"],"status":0}"#, true),
+            (.pushover, #"{"user":"invalid","errors":["user identifier is invalid"],"status":0}"#, true),
+            (.mattermost, #"{"id":"web.incoming_webhook.invalid.app_error","status_code":400}"#, true),
+            (.mattermost, #"{"id":"web.incoming_webhook.parse.app_error","status_code":400}"#, false),
+            (.gotify, #"{"token":"invalid","id":"web.incoming_webhook.invalid"}"#, false),
+            (.telegram, "no JSON", false),
+        ] as [(ChatService, String, Bool)]
+    )
+    func aMalformedMessageIsToldFromAWrongRoom(service: ChatService, body: String, isHeld: Bool) async throws {
+        let result = await (try sink(service, RecordedService(400, body: body))).deliver(try notification())
+        #expect(result.answer == (isHeld ? .unavailable : .rejected) && result.isOfReceiver == isHeld)
+    }
+
+    /// The Apprise server says so of a key without services, and sends nothing.
+    @Test func aSuccessWithoutContentIsNoneOfApprise() async throws {
+        let apprise = await (try sink(.apprise, RecordedService(204))).deliver(try notification())
+        #expect(apprise.answer == .unavailable && apprise.isOfReceiver)
+        #expect(apprise.failure?.sentence.contains("no service under the key") == true)
+        for service in ChatService.allCases where service != .apprise {
+            #expect(await (try sink(service, RecordedService(204))).deliver(try notification()) == .ok, "\(service)")
+        }
+    }
+
+    /// Without the parameter Discord tells of no message that it could not save.
+    @Test(
+        arguments: [
+            (.discord, "https://a.test/h", "https://a.test/h?wait=true"),
+            (.discord, "https://a.test/h?thread_id=7", "https://a.test/h?thread_id=7&wait=true"),
+            (.discord, "https://a.test/h?wait=false&thread_id=7", "https://a.test/h?thread_id=7&wait=true"),
+            (.teams, "https://a.test/h?sig=a%2Fb&sv=1.0", "https://a.test/h?sig=a%2Fb&sv=1.0"),
+            (.gotify, "https://a.test/g/", "https://a.test/g/message"),
+        ] as [(ChatService, String, String)]
+    )
+    func theParametersOfAnAddressStay(service: ChatService, address: String, url: String) async throws {
+        let http = RecordedService()
+        #expect(await (try sink(service, http, url: address)).deliver(try notification()) == .ok)
+        #expect(http.requests.map(\.url) == [url])
     }
 
     @Test func aChangedFileOfTheAddressIsUsedAtOnce() async throws {

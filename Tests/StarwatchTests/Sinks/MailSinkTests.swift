@@ -27,25 +27,29 @@ import Testing
     private func notification(
         _ names: [String?],
         id: String = "ntf_1",
-        locale: String = "en"
+        locale: String = "en",
+        plan: (Int) -> String = { "plan-\($0)" },
+        fields: [String: FieldChange]? = nil
     ) throws -> OutgoingNotification {
         let tag = try #require(LocaleTag(locale))
         let poll = try #require(PollName("starred_projects"))
         let changes = try names.enumerated().map { index, name in
             Change(
                 id: try #require(JWTID("1704067200_abc123_def45\(600 + index)")),
-                plan: names.count == 1 ? Self.plan : "plan-\(index)",
+                plan: names.count == 1 ? Self.plan : plan(index),
                 name: name,
                 isOffer: false
             )
         }
+        var context = NotificationContext(messages: MessageCatalogues.builtIn.messages(for: tag))
+        if let fields { for change in changes { context.fields[change.id] = FieldChanges(fields) } }
         let message = NotificationMessage(
             id: id,
             runID: "run_1",
             poll: poll,
             kind: .starredProjects,
             changes: changes,
-            context: NotificationContext(messages: MessageCatalogues.builtIn.messages(for: tag)),
+            context: context,
             createdAt: Timestamp(seconds: 1_767_225_600)
         )
         return OutgoingNotification(message)
@@ -141,7 +145,7 @@ import Testing
     @Test func aMailHasTheNotificationsIdAndItsPollsThread() async throws {
         let mail = try await sent(try notification(["Creek"], id: "ntf_0123"))
         for line in [
-            "From: \"Starwatch\" <agent@example.org>", "To: me@example.org", "Subject: Project Update",
+            "From: \"Starwatch\" <agent@example.org>", "To: me@example.org", "Subject: Creek has been updated",
             "Date: Thu, 01 Jan 2026 00:00:00 +0000", "Message-ID: <ntf_0123@example.org>",
             "References: <starwatch.starred_projects@example.org>", "Auto-Submitted: auto-generated",
             "Content-Language: en",
@@ -177,6 +181,23 @@ import Testing
         // The override, U+202E.
         #expect(!mail.contains("=E2=80=AE"))
         #expect(!html.contains("class=3D\"none\""))
+    }
+
+    /// Mail programs list subjects alone, and webmail removes links that only the app opens.
+    @Test func eachOfSeveralProjectsIsALinkAndSaysWhatChanged() async throws {
+        let fields = ["description": FieldChange(before: "a", after: "b")]
+        let notification = try notification(["Creek", nil], plan: { "\(Self.plan)\($0)" }, fields: fields)
+        let mail = try await sent(notification)
+        let changed = "Changed: description"
+        for (index, name) in ["Creek", "A project without a name"].enumerated() {
+            let lines = ["- \(name)", "  \(changed)", "  \(Self.plan)\(index)", ""]
+            #expect(mail.contains("\r\n" + lines.joined(separator: "\r\n")), "\(mail)")
+        }
+        #expect(mail.contains("href=3D\"\(Self.plan)0\">Creek</a> <small>\(changed)</small></li>"))
+        #expect(mail.contains("\r\nSubject: You have 2 new updates in your starred projects\r\n"))
+        let single = try await sent(try self.notification(["Creek"], locale: "pl", fields: fields))
+        #expect(single.contains("\r\n\r\nZmieniono: opis\r\n\r\nZobacz projekt: "), "\(single)")
+        #expect(single.contains(">Zmieniono: opis</p>"))
     }
 
     @Test func aNoticeWithoutAProjectHasNoLink() async throws {

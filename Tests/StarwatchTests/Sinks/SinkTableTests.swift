@@ -131,12 +131,12 @@ import Testing
             limited: (seconds, ""),
             wait: .seconds(30),
             longest: 6000,
-            { $0["attachments"][0]["content"]["body"][1]["text"].text }
+            { $0["attachments"][0]["content"]["body"][1]["inlines"][0]["text"].text }
         ),
         chat(
             .matrix,
             ok: (200, #"{"event_id":"$a"}"#),
-            refused: (403, #"{"errcode":"M_FORBIDDEN"}"#),
+            refused: (413, #"{"errcode":"M_TOO_LARGE"}"#),
             limited: ([], #"{"errcode":"M_LIMIT_EXCEEDED","retry_after_ms":2000}"#),
             wait: .seconds(2),
             longest: 6000,
@@ -154,7 +154,7 @@ import Testing
         chat(
             .gotify,
             ok: (200, #"{"id":25}"#),
-            refused: (401, #"{"error":"Unauthorized"}"#),
+            refused: (400, #"{"error":"Bad Request"}"#),
             limited: (seconds, ""),
             wait: .seconds(30),
             longest: 12_000,
@@ -163,7 +163,7 @@ import Testing
         chat(
             .pushover,
             ok: (200, #"{"status":1}"#),
-            refused: (400, #"{"user":"invalid","status":0}"#),
+            refused: (400, #"{"message":"cannot be blank","status":0}"#),
             limited: ([("X-Limit-App-Reset", String(clock.now.wholeSeconds + 90))], ""),
             wait: .seconds(90),
             longest: 1024,
@@ -176,7 +176,8 @@ import Testing
             limited: (seconds, ""),
             wait: .seconds(30),
             longest: 12_000,
-            { $0["body"].text }
+            // The link is below it.
+            { $0["body"].text?.components(separatedBy: "\n\n").first }
         ),
         web("ntfy", longest: (4096, { $0.utf8.count }), text: { $0["message"].text }) { http in
             NtfySink(name: "phone", url: "https://ntfy.test", topic: "t", http: http, time: clock)

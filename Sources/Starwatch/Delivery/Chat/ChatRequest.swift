@@ -9,6 +9,8 @@ struct ChatRequest {
     var method = HTTPRequest.Method.post
     /// Path that is appended to the address.
     var path = ""
+    /// A parameter of the address's query.
+    var parameter: (name: String, value: String)?
     /// The header with the token, unless the token is in the path or the body.
     var headers: [(name: String, value: String)] = []
     var body: [UInt8]
@@ -16,11 +18,21 @@ struct ChatRequest {
     /// - Parameters:
     ///   - room: ``ChatOptions/room``.
     ///   - token: The token of the service; empty if it has none.
-    init(_ notification: OutgoingNotification, for service: ChatService, room: String, token: String) {
-        let message = ChatMessage(notification)
+    ///   - catalogues: The texts beside the notification's own.
+    init(
+        _ notification: OutgoingNotification,
+        for service: ChatService,
+        room: String,
+        token: String,
+        catalogues: MessageCatalogues
+    ) {
+        let message = ChatMessage(notification, catalogues: catalogues)
         switch service {
         case .slack: self.init(Self.slack(message))
-        case .discord: self.init(Self.discord(message))
+        case .discord:
+            self.init(Self.discord(message))
+            // Otherwise the answer comes before the message is saved, and says nothing of a failure.
+            parameter = ("wait", "true")
         case .mattermost: self.init(Self.mattermost(message))
         case .teams: self.init(Self.teams(message))
         case .apprise: self.init(Self.apprise(message))
@@ -47,56 +59,94 @@ struct ChatRequest {
 
     private init(_ json: JSONTree) { body = StableJSON.bytes(of: json) }
 
-    /// Block Kit: a header and a text without markup.
+    /// Block Kit: a header, a text without markup, and links in rich text, which has no markup either.
     private static func slack(_ message: ChatMessage) -> JSONTree {
         func plain(_ text: String, _ limit: Int) -> JSONTree {
             ["type": "plain_text", "text": .text(ChatText.plain(text, limit: limit)), "emoji": false]
         }
+        func section(_ name: String, _ address: String? = nil) -> JSONTree {
+            let text: JSONTree = ["type": address == nil ? "text" : "link", "text": .text(name)]
+            return ["type": "rich_text_section", "elements": [text.adding("url", address.map { .text($0) })]]
+        }
+        let body = ChatText.plain(message.body, limit: 3000)
         var blocks: [JSONTree] = [
-            ["type": "header", "text": plain(message.title, 150)],
-            ["type": "section", "text": plain(message.body, 3000)],
+            ["type": "header", "text": plain(message.title, 150)], ["type": "section", "text": plain(body, 3000)],
         ]
+        let (names, more) = message.names(within: 3000 - body.utf16.count) {
+            message.name(of: $0).utf16.count + ($0.address?.utf16.count ?? 0)
+        }
+        var items = names.map { section(message.name(of: $0), $0.address) }
+        if let more { items.append(section(more)) }
+        if !items.isEmpty {
+            let list: JSONTree = ["type": "rich_text_list", "style": "bullet", "elements": .list(items)]
+            blocks.append(["type": "rich_text", "elements": [list]])
+        }
         if let link = message.webLink {
-            let text = "<\(ChatText.html(link, limit: 2000))|Open>"
-            blocks.append(["type": "section", "text": ["type": "mrkdwn", "text": .text(text)]])
+            blocks.append(["type": "rich_text", "elements": [section(ChatText.plain(message.label, limit: 200), link)]])
         }
         // For what cannot show blocks, such as the notification of a telephone.
         return [
-            "text": .text(ChatText.html(message.title, limit: 150)), "blocks": .list(blocks), "unfurl_links": false,
+            "text": .text(ChatText.slack(message.title, limit: 150)), "mrkdwn": false, "blocks": .list(blocks),
+            "unfurl_links": false,
         ]
     }
 
     private static func discord(_ message: ChatMessage) -> JSONTree {
+        let text = message.text(.discord, limit: 4096) { name, address in
+            "- " + (address.map { "[\(name)](\($0))" } ?? name)
+        }
         let embed: JSONTree = [
-            "title": .text(ChatText.markdown(message.title, limit: 256)),
-            "description": .text(ChatText.markdown(message.body, limit: 4096)),
+            "title": .text(ChatText.discord(message.title, limit: 256)), "description": .text(text),
         ]
         return ["embeds": [embed.adding("url", message.webLink.map { .text($0) })], "allowed_mentions": ["parse": []]]
     }
 
     private static func mattermost(_ message: ChatMessage) -> JSONTree {
-        var lines = [
-            "**\(ChatText.markdown(message.title, limit: 500))**", ChatText.markdown(message.body, limit: 12_000),
-        ]
-        if let link = message.webLink { lines.append("[Open](<\(link)>)") }
+        let text = message.text(.mattermost, limit: 12_000) { name, address in
+            "• " + (address.map { "[\(name)](\($0))" } ?? name)
+        }
+        var lines = ["**\(ChatText.mattermost(message.title, limit: 500))**", text]
+        if let link = message.webLink { lines.append("[\(ChatText.mattermost(message.label, limit: 200))](\(link))") }
         return ["text": .text(lines.joined(separator: "\n\n"))]
     }
 
+    /// A push rule of every account silences `m.notice` (`.m.rule.suppress_notices`), so that is for what can wait.
     private static func matrix(_ message: ChatMessage) -> JSONTree {
-        let (title, body) = (ChatText.plain(message.title, limit: 500), ChatText.plain(message.body, limit: 6000))
-        // An event has 65,536 bytes at most, and a unit has three.
-        var html = "<strong>\(ChatText.html(title, limit: 2000))</strong><br>\(ChatText.html(body, limit: 8000))"
-        if let link = message.webLink { html += "<br><a href=\"\(ChatText.html(link, limit: 4000))\">Open</a>" }
+        let title = ChatText.plain(message.title, limit: 500)
+        let text = message.text(.plain, limit: 6000) { name, _ in "• " + name }
         return [
-            "msgtype": "m.notice", "body": .text("\(title)\n\(body)"), "format": "org.matrix.custom.html",
-            "formatted_body": .text(html.replacing("\n", with: "<br>")),
+            "msgtype": message.isLow ? "m.notice" : "m.text", "body": .text("\(title)\n\(text)"),
+            "format": "org.matrix.custom.html", "formatted_body": .text(matrixHTML(message)),
         ]
     }
 
+    /// An event has 65,536 bytes at most, and a unit has three.
+    private static func matrixHTML(_ message: ChatMessage) -> String {
+        let title = ChatText.html(ChatText.plain(message.title, limit: 500), limit: 2000)
+        let body = ChatText.html(ChatText.plain(message.body, limit: 6000), limit: 8000)
+        func item(_ name: String, _ address: String?) -> String {
+            "<li>\(anchor(ChatText.html(name, limit: 400), address))</li>"
+        }
+        let (names, more) = message.names(within: 8000 - body.utf16.count) { item($0.name, $0.address).utf16.count }
+        var items = names.map { item($0.name, $0.address) }
+        if let more { items.append(item(more, nil)) }
+        var html = "<strong>\(title)</strong><br>\(body.replacing("\n", with: "<br>"))"
+        if !items.isEmpty { html += "<ul>\(items.joined())</ul>" }
+        if let link = message.webLink { html += "<br>" + anchor(ChatText.html(message.label, limit: 200), link) }
+        return html
+    }
+
+    /// The name as a link in HTML. An address of a project needs no escape.
+    private static func anchor(_ name: String, _ address: String?) -> String {
+        address.map { "<a href=\"\($0)\">\(name)</a>" } ?? name
+    }
+
+    /// A message has 4,096 characters at most, without its tags.
     private static func telegram(_ message: ChatMessage, chat: String) -> JSONTree {
-        var text = "<b>\(ChatText.html(message.title, limit: 500))</b>\n\(ChatText.html(message.body, limit: 3000))"
-        if let link = message.webLink, link.utf16.count <= 500 {
-            text += "\n<a href=\"\(ChatText.html(link, limit: 500))\">Open</a>"
+        var text = message.text(.html, limit: 3000) { name, address in "• " + anchor(name, address) }
+        text = "<b>\(ChatText.html(message.title, limit: 500))</b>\n\(text)"
+        if let link = message.webLink, link.utf16.count <= 300 {
+            text += "\n" + anchor(ChatText.html(message.label, limit: 200), link)
         }
         return [
             "chat_id": .text(chat), "text": .text(text), "parse_mode": "HTML",
@@ -104,17 +154,33 @@ struct ChatRequest {
         ]
     }
 
-    /// An adaptive card, which the webhook of a workflow takes; up to 28 KB.
+    /// An adaptive card, which the webhook of a workflow takes; up to 28 KB. Its rich text has no Markdown.
     private static func teams(_ message: ChatMessage) -> JSONTree {
-        func block(_ text: String, _ limit: Int) -> JSONTree {
-            ["type": "TextBlock", "text": .text(ChatText.markdown(text, limit: limit)), "wrap": true]
+        func block(_ text: String, weight: String? = nil, address: String? = nil) -> JSONTree {
+            let run: JSONTree = ["type": "TextRun", "text": .text(text)]
+            let action = address.map { url -> JSONTree in ["type": "Action.OpenUrl", "url": .text(url)] }
+            let styled = run.adding("weight", weight.map { .text($0) }).adding("selectAction", action)
+            return ["type": "RichTextBlock", "inlines": [styled]]
         }
+        let body = ChatText.plain(message.body, limit: 6000)
+        let (names, more) = message.names(within: 22_000 - body.utf8.count) {
+            StableJSON.bytes(of: block("• " + message.name(of: $0), address: $0.address)).count + 1
+        }
+        let title = block(ChatText.plain(message.title, limit: 500), weight: "Bolder")
+        var blocks = [title, block(body)]
+        blocks += names.map { block("• " + message.name(of: $0), address: $0.address) }
+        if let more { blocks.append(block(more)) }
         let card: JSONTree = [
             "$schema": "http://adaptivecards.io/schemas/adaptive-card.json", "type": "AdaptiveCard", "version": "1.4",
-            "body": [block(message.title, 500).adding("weight", "Bolder"), block(message.body, 6000)],
+            "body": .list(blocks),
         ]
         let actions = message.webLink.map { link in
-            JSONTree.list([["type": "Action.OpenUrl", "title": "Open", "url": .text(link)]])
+            JSONTree.list([
+                [
+                    "type": "Action.OpenUrl", "title": .text(ChatText.plain(message.label, limit: 200)),
+                    "url": .text(link),
+                ]
+            ])
         }
         let attachment: JSONTree = [
             "contentType": "application/vnd.microsoft.card.adaptive", "content": card.adding("actions", actions),
@@ -123,46 +189,36 @@ struct ChatRequest {
     }
 
     private static func gotify(_ message: ChatMessage) -> JSONTree {
+        let text = message.text(.plain, limit: 12_000) { name, _ in "• " + name }
         let json: JSONTree = [
-            "title": .text(ChatText.plain(message.title, limit: 500)),
-            "message": .text(ChatText.plain(message.body, limit: 12_000)), "priority": message.isLow ? 2 : 5,
+            "title": .text(ChatText.plain(message.title, limit: 500)), "message": .text(text),
+            "priority": message.isLow ? 2 : 5,
         ]
         return json.adding("extras", message.link.map { ["client::notification": ["click": ["url": .text($0)]]] })
     }
 
     private static func pushover(_ message: ChatMessage, user: String, token: String) -> JSONTree {
+        let text = message.text(.plain, limit: 1024) { name, _ in "• " + name }
         let json: JSONTree = [
             "token": .text(token), "user": .text(user), "title": .text(ChatText.plain(message.title, limit: 250)),
-            "message": .text(ChatText.plain(message.body, limit: 1024)), "priority": message.isLow ? -1 : 0,
+            "message": .text(text), "priority": message.isLow ? -1 : 0,
         ]
         guard let link = message.link, link.utf16.count <= 512 else { return json }
-        return json.adding("url", .text(link)).adding("url_title", "Open")
+        return json.adding("url", .text(link)).adding("url_title", .text(ChatText.plain(message.label, limit: 100)))
     }
 
+    /// A server that passes it on to other services, so the links are part of the text, as in a mail.
     private static func apprise(_ message: ChatMessage) -> JSONTree {
-        [
-            "title": .text(ChatText.plain(message.title, limit: 500)),
-            "body": .text(ChatText.plain(message.body, limit: 12_000)), "type": "info", "format": "text",
+        var text = message.text(.plain, limit: 12_000) { name, address in
+            "- " + name + (address.map { ": \($0)" } ?? "")
+        }
+        if let link = message.webLink ?? (message.hasChanges ? message.link : nil), link.utf16.count <= 2000 {
+            text += "\n\n\(message.label): \(link)"
+        }
+        return [
+            "title": .text(ChatText.plain(message.title, limit: 500)), "body": .text(text), "type": "info",
+            "format": "text",
         ]
-    }
-}
-
-/// Text and links of a notification.
-private struct ChatMessage {
-    let title: String
-    let body: String
-    /// The link into the app; `nil` if there is none.
-    let link: String?
-    /// The link that a browser opens: the address of the only project, if it has one.
-    let webLink: String?
-    let isLow: Bool
-
-    init(_ notification: OutgoingNotification) {
-        (title, body) = (notification.title, notification.body)
-        let message = NotificationMessage(json: notification.payload)
-        link = message?.deepLink
-        isLow = message?.priority == "low"
-        webLink = message.flatMap(ProjectLink.address)
     }
 }
 
@@ -172,43 +228,5 @@ extension JSONTree {
         guard case .object(var members) = self, let value else { return self }
         members[name] = value
         return .object(members)
-    }
-}
-
-/// Text in the markup of a service, within its limit.
-///
-/// Limits count UTF-16 units: no service counts a text as longer than that.
-struct ChatText: Sendable {
-    /// Returns a character as the service must get it, to be shown as it is.
-    let escape: @Sendable (Character) -> String
-
-    /// Text without markup.
-    static let plain = ChatText { String($0) }
-
-    /// HTML, as Matrix and Telegram read it. Slack reads the same three entities. A zero-width space keeps `@name` and `#tag` from
-    /// being a mention.
-    static let html = ChatText { character in
-        switch character {
-        case "&": "&amp;"
-        case "<": "&lt;"
-        case ">": "&gt;"
-        case "\"": "&quot;"
-        case "@", "#": "\(character)\u{200B}"
-        default: String(character)
-        }
-    }
-
-    /// Markdown, as Discord, Mattermost and Teams read it. A zero-width space keeps `@all` and `<@1>` from being a mention.
-    static let markdown = ChatText { character in
-        switch character {
-        case "\\", "*", "_", "~", "`", "|", ">", "<", "[", "]", "(", ")", "#", "+", "-", "!", ":": "\\\(character)"
-        case "@": "@\u{200B}"
-        default: String(character)
-        }
-    }
-
-    /// Escapes and cuts `text`.
-    func callAsFunction(_ text: String, limit: Int) -> String {
-        text.cut(to: limit, by: { $0.utf16.count }, escape: escape)
     }
 }

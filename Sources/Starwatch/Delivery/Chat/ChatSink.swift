@@ -12,6 +12,8 @@ package struct ChatSink: AddressedSink {
     let timeout: Duration
     let http: any HTTPTransport
     let time: any TimeSource
+    /// The texts beside a notification's own.
+    var catalogues = MessageCatalogues.builtIn
 
     enum Address: Sendable {
         case url(String)
@@ -32,20 +34,21 @@ package struct ChatSink: AddressedSink {
             notification,
             for: service,
             room: receiver.room,
-            token: String(decoding: secret, as: UTF8.self)
+            token: String(decoding: secret, as: UTF8.self),
+            catalogues: catalogues
         )
         let headers = [("Content-Type", "application/json"), ("User-Agent", AgentVersion.userAgent)]
         let exchange = await http.exchange(
             HTTPRequest(
                 method: request.method,
-                url: (request.path.isEmpty || !url.hasSuffix("/") ? url : String(url.dropLast())) + request.path,
+                url: ChatAddress.url(url, for: request),
                 headers: headers + request.headers,
                 body: request.body,
                 timeout: timeout,
                 maxResponseBytes: SinkResult.largestResponseBytes
             )
         )
-        return SinkResult(exchange, at: time.now) { ChatWait.read($0, now: time.now) }
+        return SinkResult(exchange, of: service, at: time.now)
     }
 
     /// The address without reading a file.
@@ -63,6 +66,50 @@ package struct ChatSink: AddressedSink {
         switch address {
         case .url(let url): url
         case .file(let file): try ChatAddress.read(file, for: service)
+        }
+    }
+}
+
+extension SinkResult {
+    /// The meaning of a chat's answer.
+    ///
+    /// A wrong address, room or token is no fault of the notification, which waits as one does whose mail server refuses the
+    /// login. Of many accounts it concerns only one.
+    init(_ exchange: HTTPExchange, of service: ChatService, at now: Timestamp) {
+        let response = try? exchange.result.get()
+        let status = response?.status ?? exchange.status ?? 0
+        if service == .apprise, status == 204 {
+            self = .unavailable(
+                SinkFailure(
+                    "The Apprise server has no service under the key (HTTP 204); correct url, or save one there.",
+                    FailureReason(status: status)
+                )
+            )
+        } else if [401, 403, 404].contains(status) || status == 400 && service.refusesSink(in: response?.body ?? []) {
+            self = .unavailable(
+                SinkFailure(
+                    "The service refuses the sink (HTTP \(status)); correct its url, room or token_file.",
+                    FailureReason(status: status)
+                )
+            )
+        } else {
+            self.init(exchange, at: now) { ChatWait.read($0, now: now) }
+            return
+        }
+        isOfReceiver = true
+    }
+}
+
+extension ChatService {
+    /// Whether the body of an answer with 400 tells of a wrong address, room or token, in the words of the service.
+    fileprivate func refusesSink(in body: [UInt8]) -> Bool {
+        guard let answer = JSONTree(json: body) else { return false }
+        func says(_ words: String, in field: String) -> Bool { answer[path: field]?.scalar?.contains(words) == true }
+        return switch self {
+        case .telegram: says("chat not found", in: "description")
+        case .pushover: says("invalid", in: "token") || says("invalid", in: "user")
+        case .mattermost: says("web.incoming_webhook.invalid", in: "id")
+        case .slack, .discord, .matrix, .teams, .gotify, .apprise: false
         }
     }
 }

@@ -6,26 +6,20 @@ struct NotificationMail {
     private let message: NotificationMessage?
     private let names: NotificationNames?
 
-    /// Number of listed names. A notification has no more changes.
-    private static let listedNames = NotificationMessage.listedChanges
+    private static let linkStyle = "color:#2457a6"
 
-    /// - Parameter catalogues: The words for a project without a name.
+    /// - Parameter catalogues: The words beside the notification's own.
     init(_ notification: OutgoingNotification, catalogues: MessageCatalogues) {
         self.notification = notification
         message = NotificationMessage(json: notification.payload)
-        let messages = catalogues.messages(for: message.flatMap { LocaleTag($0.locale) } ?? .english)
-        names = message.map { message in
-            var names = NotificationNames(message)
-            (names.limit, names.unnamed) = (Self.listedNames, messages.text(.unnamedProject))
-            return names
-        }
+        names = message.map { NotificationNames($0, catalogues: catalogues) }
     }
 
     /// - Parameter to: The receivers. Each sees the others.
     func message(from: MailAddress, to: [MailAddress]) -> MailMessage {
         let date = message.flatMap { Timestamp(iso8601: $0.createdAt) } ?? Timestamp(milliseconds: 0)
         var mail = MailMessage(from: from, to: to, date: date)
-        mail.subject = notification.title
+        mail.subject = message?.headline ?? notification.title
         (mail.text, mail.html) = (text, html.text)
         mail.language = message?.locale ?? "en"
         mail.id = notification.id
@@ -44,8 +38,15 @@ struct NotificationMail {
 
     private var text: String {
         var parts = [notification.body]
-        let names = names?.texts ?? []
-        if !names.isEmpty { parts.append(names.map { "- \($0)" }.joined(separator: "\n")) }
+        if let change = names?.change { parts.append(change) }
+        let links = names?.links ?? []
+        if !links.isEmpty {
+            // An address of its own line is a link in every mail program.
+            let items = links.map { link in
+                (["- " + link.name] + [link.change, link.address].compactMap(\.self)).joined(separator: "\n  ")
+            }
+            parts.append(items.joined(separator: "\n"))
+        }
         if let link { parts.append("\(link.words): \(link.address)") }
         return parts.joined(separator: "\n\n")
     }
@@ -54,10 +55,12 @@ struct NotificationMail {
     private var html: HTML {
         let link: HTML =
             link.map {
-                "<p style=\"margin:16px 0 0\"><a style=\"color:#2457a6\" href=\"\($0.address)\">\($0.words)</a></p>"
+                "<p style=\"margin:16px 0 0\"><a style=\"\(Self.linkStyle)\" href=\"\($0.address)\">\($0.words)</a></p>"
             }
             ?? ""
-        let items: [HTML] = (names?.texts ?? []).map { "<li>\($0)</li>" }
+        let change: HTML =
+            names?.change.map { "<p style=\"margin:6px 0 0;font-size:13px;color:#5b626a\">\($0)</p>" } ?? ""
+        let items: [HTML] = (names?.links ?? []).map { $0.html(style: Self.linkStyle) }
         let list: HTML =
             items.isEmpty ? "" : "<ul style=\"margin:12px 0 0;padding:0 0 0 20px\">\(items)</ul>"
         return """
@@ -72,6 +75,7 @@ struct NotificationMail {
             color:#5b626a">\(notification.poll)</span></p>
             <h2 style="margin:0 0 6px;font-size:18px">\(notification.title)</h2>
             <p style="margin:0;white-space:pre-line">\(notification.body)</p>
+            \(change)
             \(list)
             \(link)
             </div></body></html>
