@@ -141,6 +141,15 @@ import Testing
         #expect(result.errors.contains("give it with --did or --key-file"))
     }
 
+    @Test(arguments: [("email", "--sink email:smtps://HOST/ADDRESS"), ("telegram:12", "--sink-secret-file")])
+    func initWithoutATerminalNamesWhatASinkLacks(sink: String, missing: String) async throws {
+        let workspace = try Workspace()
+        let arguments = ["init", "--did", Self.did, "--sink", sink, "--folder", workspace.url.path]
+        let result = try await starwatch(arguments)
+        #expect(result.status == 2)
+        #expect(result.errors.contains("give it with \(missing)."))
+    }
+
     // MARK: - doctor
 
     @Test func doctorFindsNoProblemInAWorkingInstallation() async throws {
