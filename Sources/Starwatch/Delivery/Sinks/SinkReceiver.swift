@@ -87,6 +87,24 @@ enum SinkURL {
         return scheme == "https" || scheme == "http" && ListenAddress.isLoopback(host)
     }
 
+    /// Reads the address in a file, which can change after the start.
+    ///
+    /// - Throws: ``SinkFailure`` if the file cannot be read, or has no address that `accepts` takes.
+    static func read(
+        _ file: SecretFile,
+        accepts: (String) -> Bool = { SinkURL.isGood($0) }
+    ) throws(SinkFailure) -> String {
+        var file = file
+        guard let bytes = try? file.read() else {
+            throw SinkFailure("The sink's url_file cannot be read.", .tokenFile)
+        }
+        let url = String(decoding: bytes, as: UTF8.self).trimmingSpaces
+        guard accepts(url) else {
+            throw SinkFailure("The sink's url_file has no good address; run starwatch check.", .tokenFile)
+        }
+        return url
+    }
+
     /// The scheme, host and port of a URL.
     static func host(of url: String) -> String {
         guard let parts = URLComponents(string: url) else { return "" }
