@@ -21,7 +21,10 @@ struct SinkReceiver: Sendable {
 
     func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         let result = await sink.deliver(notification)
-        return result.answer == .gone && slot.isOfAccounts ? .addressGone : result
+        guard result.answer == .gone, slot.isOfAccounts else { return result }
+        var gone = SinkResult.addressGone
+        gone.said = result.said
+        return gone
     }
 
     private init(_ slot: SinkSlot, of account: DID) {

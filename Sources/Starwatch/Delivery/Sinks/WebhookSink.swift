@@ -56,6 +56,8 @@ package struct WebhookSink: AddressedSink {
         return SinkResult(exchange, at: time.now)
     }
 
+    var secrets: [String] { SinkWords.secrets(of: (try? presentURL()) ?? "") + (secret?.words ?? []) }
+
     private func presentURL() throws(SinkFailure) -> String {
         guard let urlFile else { return url }
         return try SinkURL.read(urlFile)
