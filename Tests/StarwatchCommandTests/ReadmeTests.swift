@@ -175,6 +175,11 @@ import Testing
         }
     }
 
+    @Test func theReadmesDiagramNamesEveryKindOfSink() throws {
+        let kinds = SinkDraft.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+        #expect(try Pages.text("README.md").contains("  \(kinds)\n"))
+    }
+
     @Test func theReadmeIsShort() throws {
         #expect(try Pages.text("README.md").split { $0.isWhitespace }.count <= 1200)
     }

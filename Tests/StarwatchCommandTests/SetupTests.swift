@@ -144,6 +144,18 @@ import Testing
         for (said, expected) in zip(script.told, told) { #expect(said.contains(expected), "\(said)") }
     }
 
+    @Test func whoCannotBeAskedIsToldTheFormOfTheSink() throws {
+        #expect(SetupSink.form(of: "matrix") == "matrix:URL/RECEIVER")
+        #expect(SetupSink.form(of: "telegram") == "telegram:RECEIVER")
+        for name in ["email"] + ChatService.allCases.map(\.rawValue) {
+            let form = try #require(SetupSink.form(of: name))
+            #expect(SetupSink.forms.contains(form) && SetupSink.shortForms.contains(name))
+            #expect(SetupSink(form.replacing("URL", with: "https://a.test/x")) != nil)
+            let end = #expect(throws: CommandError.self) { try Script([]).questions.askParts(ofSink: name) }
+            #expect(end?.lines.first?.hasSuffix("give it with --sink \(form).") == true)
+        }
+    }
+
     @Test func aTokenThatAChatNeedsIsNoChoice() throws {
         let sink = try #require(SetupSink("telegram:12"))
         #expect(try Script(["", "~/key"]).questions.askSinkSecret(of: sink) == "/home/me/key")

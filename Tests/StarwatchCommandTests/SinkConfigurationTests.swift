@@ -113,6 +113,29 @@ import Testing
         #expect(failure?.lines.count == 1 && failure?.lines.first?.contains(expected) == true)
     }
 
+    @Test func theAddressOfAWebhookWithoutAChatCanBeInAFileThatIsChecked() throws {
+        let folder = try TemporaryFolder()
+        func load(_ address: String, and more: String = "") throws -> LoadedConfiguration {
+            try folder.write(address, to: "url")
+            let yaml = "delivery: {sinks: [{name: hook, kind: webhook, url_file: url\(more)}]}"
+            return try ConfigurationLoader(environment: [:], workingDirectory: "/")
+                .load(text: yaml, file: "starwatch.yaml", directory: folder.path)
+        }
+        let loaded = try load("https://a.test/?key=secret\n")
+        var sink = SinkOptions(name: "hook", kind: .webhook(url: "", secretFile: nil, timeout: .seconds(10)))
+        sink.urlFile = folder.path + "/url"
+        #expect(loaded.options.delivery.sinks == [sink] && !sink.isOfAccounts)
+        #expect(loaded.options.secretFiles.contains(folder.path + "/url"))
+        #expect(ConfigurationPrinter.yaml(loaded).contains("/url"))
+        for (wrong, more, says) in [
+            ("nothing", "", "contains a bad address: it must be a URL"),
+            ("https://a.test/", ", url: \"https://a.test/\"", "and url_file are both set; remove one."),
+        ] {
+            let failure = #expect(throws: ConfigurationFailure.self) { try load(wrong, and: more) }
+            #expect(failure?.lines.first?.contains(says) == true, "\(failure?.lines ?? [])")
+        }
+    }
+
     @Test func theBodyOfAWebhookIsReadFromAFileThatOnlyItsPathNames() throws {
         let folder = try TemporaryFolder()
         try folder.write(#"{"key": "a-secret", "text": "{{title}}"}"#, to: "body.json")

@@ -28,16 +28,47 @@ package struct PollReport: Sendable, Codable, Hashable {
     package var watermarkMoved = false
 }
 
-/// The result of a test notification.
+/// The result of the notifications that test a sink: of the first that it did not accept, or else of the last one.
 package struct SinkTestReport: Sendable, Codable, Hashable {
+    /// The result of one notification.
+    package struct Message: Sendable, Codable, Hashable {
+        package var message: TestNotification
+        /// The notification's id, `ntf_…`.
+        package var notificationID: String
+        package var result: SinkAnswer
+        /// The reason as one sentence; `nil` if the sink accepted the notification.
+        package var error: String?
+        /// The beginning of what the service answered, redacted; `nil` if it said nothing.
+        package var answer: String?
+        /// The duration of the attempt, in milliseconds.
+        package var tookMilliseconds: Int
+    }
+
     package var sink: String
     /// The notification's id, `ntf_…`.
     package var notificationID: String
     package var result: SinkAnswer
-    /// The reason as one sentence; `nil` if the sink accepted the notification.
+    /// The reason as one sentence; `nil` if the sink accepted all notifications.
     package var error: String?
-    /// The duration of the attempt, in milliseconds.
+    /// The duration of all attempts, in milliseconds.
     package var tookMilliseconds: Int
+    /// The notifications that were sent, in their order.
+    package var messages: [Message] = []
+}
+
+extension SinkTestReport {
+    /// - Parameter messages: One at least.
+    init(sink: String, messages: [Message]) {
+        let decisive = messages.first { $0.result != .ok } ?? messages[messages.count - 1]
+        self.init(
+            sink: sink,
+            notificationID: decisive.notificationID,
+            result: decisive.result,
+            error: decisive.error,
+            tookMilliseconds: messages.reduce(0) { $0 + $1.tookMilliseconds },
+            messages: messages
+        )
+    }
 }
 
 /// The answer to the end of a server's wait.

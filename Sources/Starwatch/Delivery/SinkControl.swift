@@ -11,7 +11,9 @@ struct SinkControl: Sendable {
     let environment: Environment
     let pseudonym: IdentityHash
 
-    /// Sends a test notification, past the sink's queue, circuit and counters.
+    /// Sends one test notification of each form, past the sink's queue, circuit and counters.
+    ///
+    /// After an answer that is not about the notification, such as a timeout, no further one is sent.
     func test(_ name: String) async throws -> SinkTestReport {
         guard let slot = sinks.first(where: { $0.name == name }) else {
             let names = sinks.map(\.name).joined(separator: ", ")
@@ -22,33 +24,55 @@ struct SinkControl: Sendable {
         if slot.isOfAccounts, account == nil {
             throw ControlError(.conflict, "Each account brings the address of this sink; name one with --account.")
         }
-        let id = RandomID.notificationID()
-        let now = environment.clock.now
-        var message = NotificationMessage(test: id, runID: RandomID.runID(), sink: name, createdAt: now)
-        if identity.served != nil { message.account = account.map(pseudonym.hash) }
+        let receiver = try await receiver(of: slot, account)
+        let runID = RandomID.runID()
+        var messages: [SinkTestReport.Message] = []
+        for test in TestNotification.allCases {
+            var message = NotificationMessage(
+                test,
+                id: RandomID.notificationID(),
+                runID: runID,
+                sink: name,
+                createdAt: environment.clock.now
+            )
+            if identity.served != nil { message.account = account.map(pseudonym.hash) }
+            let report = await report(of: test, OutgoingNotification(message), at: receiver, or: slot.sink)
+            messages.append(report)
+            guard [.ok, .rejected].contains(report.result) else { break }
+        }
+        return SinkTestReport(sink: name, messages: messages)
+    }
+
+    private func report(
+        of test: TestNotification,
+        _ notification: OutgoingNotification,
+        at receiver: SinkReceiver?,
+        or sink: any NotificationSink
+    ) async -> SinkTestReport.Message {
         let start = environment.time.monotonic
-        let result = try await deliver(OutgoingNotification(message), to: slot, of: account)
-        return SinkTestReport(
-            sink: name,
-            notificationID: id,
+        let result =
+            if let receiver { await receiver.deliver(notification) } else { await sink.deliver(notification) }
+        let took = environment.time.monotonic - start
+        let addressed = (receiver?.sink ?? sink) as? any AddressedSink
+        return SinkTestReport.Message(
+            message: test,
+            notificationID: notification.id,
             result: result.answer,
             error: result.failure?.sentence,
-            tookMilliseconds: Int((environment.time.monotonic - start).inSeconds * 1000)
+            answer: SinkWords.line(of: result.said, hiding: addressed?.secrets ?? []),
+            tookMilliseconds: Int(took.inSeconds * 1000)
         )
     }
 
-    private func deliver(
-        _ notification: OutgoingNotification,
-        to slot: SinkSlot,
-        of account: DID?
-    ) async throws -> SinkResult {
-        guard let account else { return await slot.sink.deliver(notification) }
+    /// The receiver of an account's notifications; `nil` without an account.
+    private func receiver(of slot: SinkSlot, _ account: DID?) async throws -> SinkReceiver? {
+        guard let account else { return nil }
         guard let receiver = try await SinkReceiver.all([slot], of: account, in: store).first else {
             throw ControlError(
                 .conflict,
                 "The account has no address for this sink, or it is gone; add it with starwatch accounts add."
             )
         }
-        return await receiver.deliver(notification)
+        return receiver
     }
 }

@@ -37,6 +37,9 @@ struct SinkFactory {
             WebhookSink(
                 name: sink.name,
                 url: url,
+                urlFile: try sink.urlFile.map { path throws(AgentError) in
+                    try secrets.file(path, "delivery.sinks.\(sink.name).url_file")
+                },
                 timeout: timeout,
                 http: try client(of: sink),
                 time: time,

@@ -277,6 +277,15 @@ extension AgentEvent: CaseIterable {
     static let pollPageOutOfOrder = AgentEvent("poll.page_out_of_order", .warning, [.runID, .poll], optional: request) {
         "A page was out of order; the agent sorted it. Report it to the server's operator."
     }
+    static let pollPlansLeftOut = AgentEvent(
+        "poll.plans_left_out",
+        .warning,
+        [.runID, .poll, .projectCount],
+        optional: request
+    ) {
+        "The account issued or is the agent of more projects than a cycle asks for, 100 pages of each. The poll covers the "
+            + "newest ones alone, `project_count` of them. Star the others, and add a poll of the kind `gives_to_starred`."
+    }
     static let pollRunsMissed = AgentEvent("poll.runs_missed", .notice, [.poll, .count]) {
         "Runs of a poll fell due while the agent did not run or the machine slept. The next run fetches their changes."
     }
@@ -399,7 +408,8 @@ extension AgentEvent: CaseIterable {
         operatorAction, outboxEvicted, outboxUnreadable, pollBootstrapped, pollCancelled, pollChanged,
         pollContractViolation, pollCursorAhead, pollDeferred, pollEndpointMissing, pollFailed, pollItemQuarantined,
         pollOutOfRoom,
-        pollPageOutOfOrder, pollRunsMissed, pollSkipped, pollSkippedAgain, pollStoreFailed, pollUnchanged, problemBegan,
+        pollPageOutOfOrder, pollPlansLeftOut, pollRunsMissed, pollSkipped, pollSkippedAgain, pollStoreFailed,
+        pollUnchanged, problemBegan,
         problemEnded, retentionCleaned, retentionStoreFailed, serverDialect, serverWait, serverWaitCapped, sinkCircuit,
         sinkGivenUp, sinkGone, sinkRejected, sinkUnavailable, starsUnreadable, storageCheck, storageCheckFailed,
         storageClear, storageDamaged, storageOlderCopy, storageUpgraded, tokenUnavailable, webConfigRefused,

@@ -128,7 +128,7 @@ package enum LogField: String, Sendable, CaseIterable {
         case .polls: "Number of configured polls."
         case .port: "`http` for `http.listen`, or `control` for `control.listen`."
         case .problem: "Problem of the agent, or at `path`."
-        case .projectCount: "Starred projects that the poll asked for."
+        case .projectCount: "Projects that the poll asked for."
         case .reason:
             "Reason, as in the label of the matching metric; for a failure, `http_` and the status, or the cause."
         case .requestID: "`X-Request-ID` of the last request. Each attempt has its own."

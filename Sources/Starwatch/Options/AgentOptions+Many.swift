@@ -55,7 +55,7 @@ extension SinkOptions {
         switch kind {
         case .stdout, .log, .feed, .file, .command: break
         case .webhook(let url, let secretFile, _):
-            if url.isEmpty { needed.append(.url) }
+            if url.isEmpty, urlFile == nil { needed.append(.url) }
             if secretFile == nil { optional.append(.secret) }
         case .ntfy(let url, let topic, let tokenFile):
             if url.isEmpty { needed.append(.url) }

@@ -348,6 +348,8 @@ public struct SinkOptions: Sendable, Hashable {
     public var takesCanaries = false
     /// Whether a webhook gets the DID of the account as `account_did`. By default `false`.
     public var includesAccount = false
+    /// A file with the URL of a webhook, which is read before every request. `nil`, the default: the URL of its kind.
+    public var urlFile: String?
     /// The body of a webhook's requests. `nil`, the default: the JSON of the notification.
     public var body: BodyTemplate?
     /// The file of ``body`` in the configuration file, for display. `nil`, the default: none.

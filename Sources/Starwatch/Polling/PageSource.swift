@@ -237,7 +237,7 @@ struct PageSource {
 
 extension PageSource {
     /// The largest number of pages of own plans of each role: 5,000 plans of Endorser's own server. Anybody can name the account
-    /// as the agent of more, so the rest is left out.
+    /// as the agent of more, so the rest is left out, which the log says.
     private static let longestPlanWalk = 100
 
     /// Requests the plans that the account issued, or is the agent of, without those too long for a request.
@@ -246,6 +246,7 @@ extension PageSource {
     mutating func ownPlans() async throws(PollCycle.Stop) -> [String] {
         var plans: [String] = []
         var known: Set<String> = []
+        var isWhole = true
         for role in ["issuerDid", "agentDid"] {
             var before: String?
             var pages = 0
@@ -255,7 +256,9 @@ extension PageSource {
                 before = page.next
                 pages += 1
             } while before != nil && pages < Self.longestPlanWalk
+            if before != nil { isWhole = false }
         }
+        if !isWhole { cycle.log(.pollPlansLeftOut, [.projectCount: .number(plans.count)], of: lastRequest) }
         return plans
     }
 

@@ -25,7 +25,8 @@ package enum SinkReach: Sendable, Hashable {
         case .stdout, .log, .feed: .ready
         case .file(let path): folderProblem(of: path).map(SinkReach.failed) ?? .ready
         case .command(let argv, _): programProblem(argv.first ?? "").map(SinkReach.failed) ?? .ready
-        case .webhook(let url, _, _): await answer(of: url, sink)
+        case .webhook(let url, _, _):
+            if let path = sink.urlFile { await answer(ofFile: path, sink) } else { await answer(of: url, sink) }
         case .chat(let chat): await answer(of: chat, sink)
         case .email(let mail): await greeting(mail, sink)
         case .ntfy(let url, let topic, _): await answer(of: (url.hasSuffix("/") ? url : url + "/") + topic, sink)
@@ -65,14 +66,22 @@ package enum SinkReach: Sendable, Hashable {
         switch chat.address {
         case .url(let url): return await answer(of: url, sink)
         case .standard: return await answer(of: chat.service.standardURL ?? "", sink)
-        case .file(let path):
-            let url: String
-            do throws(SinkFailure) {
-                let file = SecretFile(path: path, setting: "delivery.sinks.\(sink.name).url_file")
-                url = try ChatAddress.read(file, for: chat.service)
-            } catch { return .failed(error) }
-            return await answer(of: url, sink)
+        case .file(let path): return await answer(ofFile: path, sink, for: chat.service)
         }
+    }
+
+    /// - Parameter service: The service of a chat; `nil` for a webhook without one.
+    private static func answer(
+        ofFile path: String,
+        _ sink: SinkOptions,
+        for service: ChatService? = nil
+    ) async -> SinkReach {
+        let file = SecretFile(path: path, setting: "delivery.sinks.\(sink.name).url_file")
+        let url: String
+        do throws(SinkFailure) {
+            if let service { url = try ChatAddress.read(file, for: service) } else { url = try SinkURL.read(file) }
+        } catch { return .failed(error) }
+        return await answer(of: url, sink)
     }
 
     /// Connects to a mail server and logs in, if this user can read the password.

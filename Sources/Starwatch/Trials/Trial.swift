@@ -39,7 +39,7 @@ package enum Trial {
         }
     }
 
-    /// Sends a test notification to one sink. A sink of kind `log` writes it to standard error, and nothing else is logged.
+    /// Sends test notifications to one sink. A sink of kind `log` writes them to standard error, and nothing else is logged.
     ///
     /// - Throws: ``AgentError``, of kind `configuration` if the sink's secret is unusable, and `failed` if there is no such
     ///   sink.

@@ -60,7 +60,7 @@ package struct ControlVerbs: Sendable {
     {
         try await $0.polls.trial($1)
     }
-    /// Sends a test notification to one sink, past its queue, circuit and counters.
+    /// Sends test notifications to one sink, past its queue, circuit and counters.
     package let testSink = Verb(
         .post,
         "/api/v1/sinks/{name}/test",

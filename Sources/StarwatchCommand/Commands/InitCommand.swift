@@ -64,7 +64,12 @@ struct InitCommand: AsyncParsableCommand {
     @Flag(help: "Announce also what changed in the last week.")
     var announceLastWeek = false
 
-    @Option(help: ArgumentHelp("The sink: \(SetupSink.forms).", valueName: "sink"))
+    @Option(
+        help: ArgumentHelp(
+            "The sink: \(SetupSink.forms). On a terminal, the name of email or a chat is enough.",
+            valueName: "sink"
+        )
+    )
     var sink: String?
 
     @Option(
@@ -210,7 +215,7 @@ struct InitCommand: AsyncParsableCommand {
         } else {
             answers.sink = try questions.askSink()
         }
-        let asksSecret = isTerminal && sink.flatMap { SetupSink($0) } == nil
+        let asksSecret = answers.sink.needsSecret || isTerminal && sink.flatMap { SetupSink($0) } == nil
         answers.sinkSecret = try sinkSecretFile ?? (asksSecret ? questions.askSinkSecret(of: answers.sink) : nil)
         answers.isEncrypted = !noEncryption
         return answers

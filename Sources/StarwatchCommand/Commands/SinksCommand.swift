@@ -13,10 +13,11 @@ struct SinksCommand: AsyncParsableCommand {
     struct Test: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             "test",
-            "Send a test notification to a sink.",
+            "Send test notifications to a sink.",
             """
-            The running agent sends it; if there is none, this command does. The notification is neither stored nor \
-            counted, and it is sent also while the agent pauses the sink. Exits 1 if the sink does not accept it.
+            Sends one change with a link, several changes and a notice, and shows what the service answered to each, without \
+            secrets. The running agent sends them; if there is none, this command does. They are neither stored nor \
+            counted, and are sent also while the agent pauses the sink. Exits 1 if the sink does not accept one.
             """,
             waiting: ControlAPI.testSink.patience,
             examples: "starwatch sinks test hook",
@@ -30,7 +31,7 @@ struct SinksCommand: AsyncParsableCommand {
 
         func run() async throws {
             let report = try await test()
-            try arguments.print(report, isGood: report.result == .ok, SinkTestText.line)
+            try arguments.print(report, isGood: report.result == .ok, SinkTestText.text)
         }
 
         private func test() async throws -> SinkTestReport {

@@ -86,7 +86,7 @@ extension AgentOptions {
     var secretFiles: [String] {
         let sinks = delivery.sinks.flatMap { sink -> [String?] in
             switch sink.kind {
-            case .webhook(_, let secret, _): [secret, sink.bodyFile]
+            case .webhook(_, let secret, _): [sink.urlFile, secret, sink.bodyFile]
             case .ntfy(_, _, let token): [token]
             case .email(let mail): [mail.passwordFile]
             case .chat(let chat):

@@ -35,7 +35,12 @@ extension ConfigurationTable {
 
     /// Times of the day, 1 to 24, each once.
     static var times: Rule<[DayTime]> {
-        Rule<[String]>.list.map(to: { "[\($0.map { "\"\($0)\"" }.joined(separator: ", "))]" }) { texts, field in
+        let print = { (times: [DayTime]) -> String in "[\(times.map { "\"\($0)\"" }.joined(separator: ", "))]" }
+        return Rule<[DayTime]>(print: print) { field in
+            // A text with times, such as "daily at 08:00", means a list of them.
+            let meant = (field.text ?? "").split { $0 == " " || $0 == "," }.compactMap { DayTime(String($0)) }
+            if !meant.isEmpty { return field.reject("must be a list; write \(print(meant)).") }
+            guard let texts = Rule<[String]>.list.read(field) else { return nil }
             let times = texts.compactMap(DayTime.init)
             guard times.count == texts.count else {
                 return field.reject("must be times of the day such as \"08:00\", in quotes.")

@@ -256,10 +256,13 @@ enum WebhookRules {
     static func check(_ draft: SinkDraft, _ section: SettingsField) {
         // A value that its own rule rejects is there.
         func has(_ key: String) -> Bool { !section.field(key).isNull }
+        checkURLs(draft, section)
         guard let service = draft.format else {
             guard !has("format") else { return }
-            if !has("url"), !section.journal.servesMany { section.report("a sink of kind webhook needs url; add it.") }
-            for key in ["url_file", "room", "token_file"] where has(key) {
+            if !has("url"), !has("url_file"), !section.journal.servesMany {
+                section.report("a sink of kind webhook needs url or url_file; add one of the two.")
+            }
+            for key in ["room", "token_file"] where has(key) {
                 section.report("needs format; add format or remove this setting.", at: key)
             }
             draft.body?.check(includesAccount: draft.includesAccount, at: section.field("body_file"))
@@ -267,21 +270,8 @@ enum WebhookRules {
         }
         let format = "the format \(service.rawValue)"
         if has("body_file") { section.report("and format are both set; remove one.", at: "body_file") }
-        if has("url"), has("url_file") {
-            section.report("and url_file are both set; remove one.", at: "url")
-        }
-        if let url = draft.url, let problem = ChatAddress.problem(of: url, for: service) {
-            section.report(problem, at: "url")
-        }
         if let room = draft.room, let problem = ChatAddress.problem(ofRoom: room, for: service) {
             section.report(problem, at: "room")
-        }
-        // Commands that need no secret read none.
-        if section.journal.files.checksSecrets, let file = draft.urlFile,
-            let url = (try? String(contentsOfFile: file, encoding: .utf8))?.trimmingSpaces,
-            let problem = ValueRules.url(url, allowsQuery: true) ?? ChatAddress.problem(of: url, for: service)
-        {
-            section.report("contains a bad address: it \(problem)", at: "url_file")
         }
         var missing: [String] = []
         if !has("url"), !has("url_file"), service.standardURL == nil { missing.append("url or url_file") }
@@ -294,6 +284,21 @@ enum WebhookRules {
         }
         for key in ["secret_file", "include_account", "canary"] where has(key) && section.field(key).text != "false" {
             section.report("is for programs that read a webhook, not for \(format); remove it.", at: key)
+        }
+    }
+
+    private static func checkURLs(_ draft: SinkDraft, _ section: SettingsField) {
+        if section.has("url"), section.has("url_file") {
+            section.report("and url_file are both set; remove one.", at: "url")
+        }
+        func fault(of url: String) -> String? { draft.format.flatMap { ChatAddress.problem(of: url, for: $0) } }
+        if let url = draft.url, let problem = fault(of: url) { section.report(problem, at: "url") }
+        // Commands that need no secret read none.
+        if section.journal.files.checksSecrets, let file = draft.urlFile,
+            let url = (try? String(contentsOfFile: file, encoding: .utf8))?.trimmingSpaces,
+            let problem = ValueRules.url(url, allowsQuery: true) ?? fault(of: url)
+        {
+            section.report("contains a bad address: it \(problem)", at: "url_file")
         }
     }
 }

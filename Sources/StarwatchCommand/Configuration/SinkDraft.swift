@@ -39,7 +39,7 @@ struct SinkDraft {
         (name, isRequired, giveUpAfter) = (sink.name, sink.isRequired, sink.giveUpAfter)
         (caFile, proxy, takesCanaries) = (sink.caFile, sink.proxy, sink.takesCanaries)
         body = sink.bodyFile.map { BodyFile(path: $0, template: sink.body) }
-        (includesAccount, timezone) = (sink.includesAccount, sink.timezone)
+        (includesAccount, timezone, urlFile) = (sink.includesAccount, sink.timezone, sink.urlFile)
         switch sink.hours {
         case .quiet(let hours): quietHours = hours
         case .deliverAt(let times): deliverAt = times
@@ -88,6 +88,8 @@ struct SinkDraft {
         (options.caFile, options.proxy, options.takesCanaries) = (caFile, proxy, takesCanaries)
         (options.body, options.bodyFile) = (body?.template, body?.path)
         (options.includesAccount, options.timezone) = (includesAccount, timezone)
+        // That of a chat is among its options.
+        if format == nil { options.urlFile = urlFile }
         options.hours = quietHours.map { .quiet($0) } ?? deliverAt.map { .deliverAt($0) }
         return options
     }

@@ -99,12 +99,41 @@ enum IdentityText {
     }
 }
 
-/// The result of a test notification for a person.
+/// The result of test notifications for a person.
 enum SinkTestText {
+    /// The whole result in a line, and a line for each notification.
+    static func text(_ report: SinkTestReport) -> String {
+        ([line(report)] + report.messages.map { line($0, in: report) }).joined(separator: "\n")
+    }
+
     static func line(_ report: SinkTestReport) -> String {
         TerminalText.printable(
             "\(report.sink): \(report.result.rawValue) in \(report.tookMilliseconds) ms"
                 + (report.error.map { ": \($0)" } ?? ".")
         )
+    }
+
+    /// What the service answered to the notification that decided the result, as a sentence; `nil` if it said nothing.
+    static func answer(_ report: SinkTestReport) -> String? {
+        report.messages.first { $0.notificationID == report.notificationID }?.answer.map { answer($0) }
+    }
+
+    /// The reason is left out if the first line has it.
+    private static func line(_ message: SinkTestReport.Message, in report: SinkTestReport) -> String {
+        let error = message.error.flatMap { $0 == report.error ? nil : ": \($0)" } ?? "."
+        let result = "  \(message.message.words): \(message.result.rawValue)\(error)"
+        return TerminalText.printable(result) + (message.answer.map { " " + answer($0) } ?? "")
+    }
+
+    private static func answer(_ text: String) -> String { TerminalText.printable("Answer: \(text)") }
+}
+
+extension TestNotification {
+    fileprivate var words: String {
+        switch self {
+        case .oneChange: "one change with a link"
+        case .severalChanges: "several changes"
+        case .notice: "a notice"
+        }
     }
 }

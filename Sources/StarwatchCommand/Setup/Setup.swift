@@ -108,7 +108,7 @@ struct Setup {
         }
     }
 
-    /// Sends a test notification.
+    /// Sends test notifications.
     private func sink(of options: AgentOptions) async throws(AgentError) -> Finding {
         let sink = options.delivery.sinks[0]
         switch answers.sink {
@@ -128,8 +128,9 @@ struct Setup {
         default: break
         }
         let report = try await Trial.sink(answers.sink.name, of: options)
-        let text = SinkTestText.line(report)
-        return Finding("sink", report.result == .ok ? .ok : .problem, "A test notification to \(text)")
+        let text = [SinkTestText.line(report), report.result == .ok ? nil : SinkTestText.answer(report)]
+        let sentences = "Test notifications to " + text.compactMap(\.self).joined(separator: " ")
+        return Finding("sink", report.result == .ok ? .ok : .problem, sentences)
     }
 }
 

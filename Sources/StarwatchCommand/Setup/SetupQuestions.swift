@@ -115,10 +115,10 @@ struct SetupQuestions {
     func askSink() throws(CommandError) -> SetupSink {
         func sink(_ text: String) -> SetupSink? { SetupSink(text, relativeTo: sinkFolder) }
         let text = try answer(
-            "Sink: \(SetupSink.forms)",
+            "Sink: \(SetupSink.shortForms)",
             standard: SetupSink.feed.name,
             option: "--sink",
-            wrong: { sink($0)?.problem ?? "A sink is \(SetupSink.forms)." },
+            wrong: { sink($0)?.problem ?? "A sink is \(SetupSink.shortForms)." },
             { text in SetupSink.questions(of: text) != nil || sink(text).map { $0.problem == nil } ?? false ? text : nil
             }
         )
@@ -132,7 +132,8 @@ struct SetupQuestions {
             var parts: [String] = []
             for question in SetupSink.questions(of: name) ?? [] {
                 let wrong = { (_: String) in "There is no default; type it." }
-                parts.append(try answer(question, option: "--sink", wrong: wrong) { $0.isEmpty ? nil : $0 })
+                let option = "--sink \(SetupSink.form(of: name) ?? name)"
+                parts.append(try answer(question, option: option, wrong: wrong) { $0.isEmpty ? nil : $0 })
             }
             let sink = SetupSink(name, parts: parts)
             if let sink, sink.problem == nil { return sink }

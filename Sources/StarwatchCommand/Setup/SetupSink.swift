@@ -17,9 +17,32 @@ enum SetupSink: Sendable, Hashable {
     case chat(ChatService, url: String?, room: String?)
     case command(program: String)
 
-    /// The forms that ``init(_:)`` reads.
-    static let forms =
-        "feed, log, email, a chat such as slack, webhook:URL, ntfy:URL/TOPIC, command:PROGRAM or file:PATH"
+    /// The forms of the sinks without questions.
+    private static let plainForms = ["feed", "log", "webhook:URL", "ntfy:URL/TOPIC", "command:PROGRAM", "file:PATH"]
+
+    /// The names of the sinks for whose parts ``questions(of:)`` asks, with the forms that need no question.
+    private static let askedForms: [(name: String, form: String)] = {
+        var forms = [(name: "email", form: "email:smtps://HOST/ADDRESS")]
+        for service in ChatService.allCases {
+            let parts = [service.standardURL == nil ? "URL" : nil, service.needsRoom ? "RECEIVER" : nil]
+            let target = parts.compactMap(\.self).joined(separator: "/")
+            forms.append((name: service.rawValue, form: "\(service.rawValue):\(target)"))
+        }
+        return forms
+    }()
+
+    /// The forms that ``init(_:relativeTo:)`` reads.
+    static let forms = list(plainForms + askedForms.map { $0.form })
+
+    /// The forms where questions are answered.
+    static let shortForms = list(plainForms + askedForms.map { $0.name })
+
+    private static func list(_ forms: [String]) -> String {
+        forms.dropLast().joined(separator: ", ") + " or " + (forms.last ?? "")
+    }
+
+    /// The form of a sink that is only named; `nil` for any other text.
+    static func form(of name: String) -> String? { askedForms.first { $0.name == name }?.form }
 
     /// The questions for the parts of a sink that is only named; `nil` for any other text.
     static func questions(of text: String) -> [String]? {

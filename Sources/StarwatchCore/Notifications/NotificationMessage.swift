@@ -168,20 +168,6 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         offer(.dismiss, label: messages.text(.staleDismiss))
     }
 
-    /// The notification that tests a sink. It announces nothing, and is for an operator, so it is in English.
-    public init(test id: String, runID: String, sink: String, createdAt: Timestamp) {
-        self.id = id
-        self.runID = runID
-        poll = "test"
-        collapseKey = "test"
-        title = "Starwatch test"
-        body = "The sink \(sink) works. This notification announces no change."
-        locale = LocaleTag.english.description
-        self.createdAt = createdAt.iso8601
-        deepLink = DeepLink.notifications.url
-        priority = "low"
-    }
-
     /// The notification of a synthetic change, for programs. It is in English.
     public init(canary id: String, runID: String, createdAt: Timestamp) {
         self.id = id

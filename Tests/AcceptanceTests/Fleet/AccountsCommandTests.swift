@@ -177,7 +177,7 @@ import Testing
         #expect(listed.output.contains("hook set") && !listed.output.contains(world.mock.url))
         let tested = try await world.command(["sinks", "test", "hook", "--account", did])
         #expect(tested.status == 0, "\(tested.errors)")
-        #expect(world.mock.receivedNotifications.count == 1)
+        #expect(world.mock.receivedNotifications.count == 3)
         let unnamed = try await world.command(["sinks", "test", "hook"])
         #expect(unnamed.status == 1 && unnamed.errors.contains("name one with --account"))
         let doctor = try await world.command(["doctor"])

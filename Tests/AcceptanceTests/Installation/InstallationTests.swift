@@ -63,7 +63,7 @@ import Testing
             let command = "starwatch run --config \(workspace.path("starwatch.yaml"))"
             #expect(result.output.contains("\nNext:\n  \(command)\n"))
             #expect(!result.output.contains(Self.key) && !result.errors.contains(Self.key))
-            #expect(mock.receivedNotifications.count == 1)
+            #expect(mock.receivedNotifications.count == 3)
             #expect(mock.acknowledgedIDs == [])
             let check = try await starwatch("check", "--config", workspace.path("starwatch.yaml"))
             #expect(check.status == 0, "\(check.errors)")
@@ -125,9 +125,10 @@ import Testing
             try workspace.write("log: {level: debug}\n", to: "starwatch.yaml")
             let result = try await initialize(mock, workspace, ["--did", Self.did, "--sink", "log"])
             #expect(result.status == 0, "\(result.errors)")
-            // The log has the test notification and nothing else.
+            // The log has the test notifications and nothing else.
             let logged = result.errors.split(separator: "\n").filter { $0.hasPrefix("{") }
-            #expect(logged.count == 1 && logged[0].contains(#""event":"notification","#), "\(logged)")
+            #expect(logged.count == 3, "\(logged)")
+            #expect(logged.allSatisfy { $0.contains(#""event":"notification","#) }, "\(logged)")
             let old = try String(contentsOfFile: workspace.path("starwatch.yaml.old"), encoding: .utf8)
             #expect(old == "log: {level: debug}\n")
             #expect(try mode(workspace.path("starwatch.yaml.old")) == 0o600)
@@ -139,6 +140,15 @@ import Testing
         let result = try await starwatch("init", "--sink", "log", "--folder", workspace.url.path)
         #expect(result.status == 2)
         #expect(result.errors.contains("give it with --did or --key-file"))
+    }
+
+    @Test(arguments: [("email", "--sink email:smtps://HOST/ADDRESS"), ("telegram:12", "--sink-secret-file")])
+    func initWithoutATerminalNamesWhatASinkLacks(sink: String, missing: String) async throws {
+        let workspace = try Workspace()
+        let arguments = ["init", "--did", Self.did, "--sink", sink, "--folder", workspace.url.path]
+        let result = try await starwatch(arguments)
+        #expect(result.status == 2)
+        #expect(result.errors.contains("give it with \(missing)."))
     }
 
     // MARK: - doctor
@@ -242,12 +252,14 @@ import Testing
             let agent = try await RunningAgent(config: config, in: workspace)
             let running = try await starwatch("sinks", "test", "hook", "--config", config)
             #expect(running.output.hasPrefix("hook: ok in "))
-            #expect(mock.receivedNotifications.count == 2)
+            #expect(running.output.contains("\n  several changes: ok."))
+            #expect(mock.receivedNotifications.count == 6)
             #expect(try await agent.pages.metric("starwatch_deliveries_total{sink=\"hook\",result=\"ok\"}") ?? 0 == 0)
-            mock.setStickyFault(.status(503), at: .hook)
+            mock.setStickyFault(.status(503, body: "busy until noon"), at: .hook)
             let refused = try await starwatch("sinks", "test", "hook", "--config", config)
             #expect(refused.status == 1)
             #expect(refused.output.contains("The sink answered that it is not available (HTTP 503)."))
+            #expect(refused.output.hasSuffix("  one change with a link: unavailable. Answer: busy until noon\n"))
             let unknown = try await starwatch("sinks", "test", "nobody", "--config", config)
             #expect(unknown.status == 1)
             #expect(unknown.errors == "starwatch: There is no sink of that name; the sinks are hook.\n")

@@ -366,7 +366,7 @@ extension Mistake {
         Mistake(
             "webhook no url",
             "delivery:\n  sinks:\n    - {name: a, kind: webhook}\n",
-            ["starwatch.yaml:3: delivery.sinks[0]: a sink of kind webhook needs url; add it."]
+            ["starwatch.yaml:3: delivery.sinks[0]: a sink of kind webhook needs url or url_file; add one of the two."]
         ),
         Mistake(
             "command string",

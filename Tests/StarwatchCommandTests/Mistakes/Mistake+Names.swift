@@ -123,7 +123,7 @@ extension Mistake {
         Mistake(
             "times as a word",
             "digests:\n  d:\n    times: 08:00\n    fetch: {url: \"https://a.test\"}\n",
-            ["starwatch.yaml:3: digests.d.times: must be a list, such as [a, b]."]
+            ["starwatch.yaml:3: digests.d.times: must be a list; write [\"08:00\"]."]
         ),
         Mistake(
             "time without quotes",

@@ -88,6 +88,16 @@ extension Mistake {
             ]
         ),
         Mistake(
+            "time of delivery without a list",
+            "delivery:\n  sinks:\n    - {name: a, kind: log, deliver_at: \"08:00\"}\n",
+            ["starwatch.yaml:3: delivery.sinks[0].deliver_at: must be a list; write [\"08:00\"]."]
+        ),
+        Mistake(
+            "times of delivery as a sentence",
+            "delivery:\n  sinks:\n    - {name: a, kind: log, deliver_at: \"daily at 08:00, 17:30\"}\n",
+            ["starwatch.yaml:3: delivery.sinks[0].deliver_at: must be a list; write [\"08:00\", \"17:30\"]."]
+        ),
+        Mistake(
             "zone without hours",
             "delivery:\n  sinks:\n    - {name: a, kind: log, timezone: Europe/Zurich}\n",
             [

@@ -235,7 +235,7 @@ import Testing
             var caller = Operator.program
             caller.account = Self.second
             #expect(try await bench.agent.topics.perform(ControlAPI.testSink, "my_hook", for: caller).result == .ok)
-            #expect(bench.receivers.map { $0.requestCount(of: .hook) } == [0, 1])
+            #expect(bench.receivers.map { $0.requestCount(of: .hook) } == [0, 3])
             #expect(bench.receivers[1].refusedNotifications == 0)
             let failure = await #expect(throws: ControlError.self) {
                 try await bench.agent.perform(ControlAPI.testSink, "my_hook")

@@ -15,6 +15,7 @@ import Testing
         .accountsChanged: "FleetTests", .agentFailed: "DiskStartTests", .canaryStoreFailed: "CanaryTests",
         .fleetStoreFailed: "FleetTests",
         .pollRunsMissed: "ScheduleTests", .pollEndpointMissing: "MissingEndpointTests",
+        .pollPlansLeftOut: "GiveTests",
         .storageOlderCopy: "JournalAgentTests", .storageUpgraded: "CompatibilityTests",
     ]
 

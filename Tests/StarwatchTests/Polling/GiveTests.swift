@@ -140,6 +140,27 @@ import Testing
         }
     }
 
+    @Test(arguments: [(4_999, false), (5_001, true)])
+    func projectsBeyondTheLastPageAreLeftOutAndTheLogSaysSo(count: Int, isCut: Bool) async throws {
+        try await World.with(.endorser, plans: 0, mock: { $0.requestsPerMinute = 1_000 }) { world in
+            let agent = try await start(world, [.givesToMyProjects]) { options in
+                options.server.dialect = .endorser
+                options.limits.requestsPerMinute = 1_000
+                options.log.level = .warning
+            }
+            let me = world.did.rawValue
+            // Anybody can name the account as the agent.
+            let plans = (0..<count).map { MockPlan(id: "p\($0)", name: "P", issuerDID: Self.taker, agentDID: me) }
+            world.mock.setPlanCatalogue(plans)
+            #expect(try await agent.runPoll("gives_to_my_projects").outcome == "bootstrapped")
+            let lines = world.log.lines.filter { $0.contains(#""event":"poll.plans_left_out""#) }
+            // One page of the plans that it issued, and 100 of those that it is the agent of.
+            #expect(world.mock.requestCount(of: .plans) == 101)
+            #expect(lines.count == (isCut ? 1 : 0))
+            #expect(lines.allSatisfy { $0.contains(#""project_count":5000"#) })
+        }
+    }
+
     @Test(arguments: MockDialect.allCases)
     func theFirstProjectsGiftsAreNewsAlsoIfNoAnswerHasShownTheDialect(dialect: MockDialect) async throws {
         try await World.with(dialect, plans: 0) { world in

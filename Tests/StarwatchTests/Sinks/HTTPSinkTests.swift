@@ -58,6 +58,29 @@ private struct Receiver {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct WebhookSinkTests {
+    @Test func aURLInAFileIsReadForEachRequest() async throws {
+        let folder = try TestFolder()
+        let http = RecordedService()
+        let path = try folder.write("https://hook.test/one\n", to: "url")
+        let sink = WebhookSink(
+            name: "hook",
+            url: "",
+            urlFile: SecretFile(path: path, setting: "url_file"),
+            timeout: .seconds(3),
+            http: http,
+            time: ManualClock()
+        )
+        #expect(await sink.deliver(.sample()) == .ok)
+        _ = try folder.write("https://hook.test/another", to: "url")
+        #expect(await sink.deliver(.sample()) == .ok)
+        #expect(http.requests.map(\.url) == ["https://hook.test/one", "https://hook.test/another"])
+        // What check would refuse gets nothing.
+        _ = try folder.write("http://10.0.0.1/x", to: "url")
+        let failure = await sink.deliver(.sample()).failure
+        #expect(failure?.sentence == "The sink's url_file has no good address; run starwatch check.")
+        #expect(http.requests.count == 2)
+    }
+
     @Test func theHeadersAreThoseOfStandardWebhooks() async throws {
         try await Receiver.run { receiver async throws in
             #expect(await receiver.webhook().deliver(.sample("ntf_9")) == .ok)

@@ -20,13 +20,16 @@ import Testing
             }
             let report = try await agent.perform(ControlAPI.testSink, "hook")
             #expect(report.result == .ok && report.error == nil && report.notificationID.hasPrefix("ntf_"))
+            #expect(report.messages.map(\.message) == TestNotification.allCases)
             let received = world.mock.receivedNotifications
-            #expect(received.map(\.jwtIDs) == [[]])
+            #expect(received.map(\.jwtIDs.count) == [1, 3, 0])
             #expect(sink.circuitState == .open)
             #expect(try await agent.outboxList(OutboxQuery()).isEmpty)
             world.mock.setStickyFault(.status(400), at: .hook)
             let refused = try await agent.perform(ControlAPI.testSink, "hook")
             #expect(refused.result == .rejected && refused.error?.contains("HTTP 400") == true)
+            // Another form can be accepted.
+            #expect(refused.messages.map(\.result) == [.rejected, .rejected, .rejected])
             let unknown = await #expect(throws: ControlError.self) {
                 try await agent.perform(ControlAPI.testSink, "nobody")
             }
@@ -34,6 +37,45 @@ import Testing
             let page = await agent.page()
             #expect(page["starwatch_control_requests_total", ["operation": "sink_test", "result": "ok"]] == 2)
         }
+    }
+
+    @Test func theAnswerOfTheServiceIsToldAndNeverLogged() async throws {
+        try await World.with(.endorser) { world in
+            let url = world.mock.url + "/hook?key=of-the-url"
+            let agent = try await world.agent { options in
+                options.log.level = .debug
+                options.delivery.sinks = [
+                    SinkOptions(name: "hook", kind: .webhook(url: url, secretFile: nil, timeout: .seconds(5)))
+                ]
+            }
+            let body = "no chat\r\n for of-the-url of me@example.org"
+            world.mock.setStickyFault(.status(400, body: body), at: .hook)
+            let report = try await agent.perform(ControlAPI.testSink, "hook")
+            #expect(report.messages.map(\.answer).contains("no chat for [REDACTED:token] of [REDACTED:id]"))
+            #expect(!world.log.lines.contains { $0.contains("no chat") })
+            // A sink that is down is not tried again.
+            world.mock.setStickyFault(.status(503, body: "busy"), at: .hook)
+            let down = try await agent.perform(ControlAPI.testSink, "hook")
+            #expect(down.messages.map(\.answer) == ["busy"] && down.result == .unavailable)
+        }
+    }
+
+    @Test func theFirstRefusalDecidesTheResult() {
+        func message(_ test: TestNotification, _ result: SinkAnswer) -> SinkTestReport.Message {
+            SinkTestReport.Message(
+                message: test,
+                notificationID: "ntf_\(test.rawValue)",
+                result: result,
+                error: result == .ok ? nil : "Refused.",
+                tookMilliseconds: 2
+            )
+        }
+        let mixed = [message(.oneChange, .ok), message(.severalChanges, .rejected), message(.notice, .ok)]
+        let report = SinkTestReport(sink: "hook", messages: mixed)
+        #expect(report.result == .rejected && report.error == "Refused." && report.tookMilliseconds == 6)
+        #expect(report.notificationID == "ntf_several_changes")
+        let good = SinkTestReport(sink: "hook", messages: [message(.oneChange, .ok), message(.notice, .ok)])
+        #expect(good.result == .ok && good.error == nil && good.notificationID == "ntf_notice")
     }
 
     @Test func theLastScrapeIsKnownAndSurvivesAReload() async throws {

@@ -30,15 +30,7 @@ package enum ChatAddress {
     ///
     /// - Throws: ``SinkFailure`` if the file cannot be read, or has no good address.
     static func read(_ file: SecretFile, for service: ChatService) throws(SinkFailure) -> String {
-        var file = file
-        guard let bytes = try? file.read() else {
-            throw SinkFailure("The sink's url_file cannot be read.", .tokenFile)
-        }
-        let url = String(decoding: bytes, as: UTF8.self).trimmingSpaces
-        guard isGood(url, for: service) else {
-            throw SinkFailure("The sink's url_file has no good address; run starwatch check.", .tokenFile)
-        }
-        return url
+        try SinkURL.read(file) { isGood($0, for: service) }
     }
 
     /// The URL of a request: its path below that of the address, and its parameter in place of one of that name.

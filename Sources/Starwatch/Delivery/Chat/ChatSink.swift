@@ -62,6 +62,12 @@ package struct ChatSink: AddressedSink {
         return sink
     }
 
+    var secrets: [String] {
+        // The words of the service's own path are in its answers.
+        SinkWords.secrets(of: (try? presentURL()) ?? "").filter { service.path?.contains($0) != true }
+            + [receiver.room] + (receiver.token?.words ?? [])
+    }
+
     private func presentURL() throws(SinkFailure) -> String {
         switch address {
         case .url(let url): url

@@ -82,6 +82,11 @@ package struct MailSink: AddressedSink {
         return SinkResult(mailing: await http.exchange(request))
     }
 
+    var secrets: [String] {
+        let own = login.map { [$0.name] + $0.password.words } ?? []
+        return own + ([sender] + receivers).map(\.mailbox)
+    }
+
     func sink(of account: DID, at address: SinkAddress) -> MailSink {
         var sink = self
         if let to = address.to, let receiver = try? MailAddress(parsing: to) { sink.receivers = [receiver] }

@@ -46,6 +46,7 @@ extension SinkResult {
             case 500..<600: .rejected(SinkFailure("The mail server refused the mail (\(code)).", reason))
             default: .later(code, reason)
             }
+        said = response.body
         // Codes of a mailbox (RFC 3463, sections 3.2 and 3.3); 450 says the same unless it has a further code.
         isOfReceiver = code == "SMTP 450" || code.contains(/\ 4\.(2\.\d+|1\.[1-6])$/)
     }

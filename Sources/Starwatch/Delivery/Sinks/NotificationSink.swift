@@ -19,6 +19,8 @@ extension NotificationSink {
 /// A sink that sends requests, whose address each account can bring.
 protocol AddressedSink: NotificationSink {
     var url: String { get }
+    /// Texts of its requests that nobody may read in an answer: the token, and the URL after its host.
+    var secrets: [String] { get }
 
     /// The sink of one account.
     ///
@@ -43,7 +45,7 @@ package struct SinkFailure: Error, Sendable, Hashable {
 }
 
 /// Result of one attempt.
-package struct SinkResult: Sendable, Hashable {
+package struct SinkResult: Sendable, Equatable {
     package let answer: SinkAnswer
     /// Cause of the failure; `nil` if the sink accepted the notification.
     package let failure: SinkFailure?
@@ -51,6 +53,9 @@ package struct SinkResult: Sendable, Hashable {
     package var retryAfter: Duration?
     /// Whether only the receiver is unavailable, such as a full mailbox. The sink still serves other accounts.
     var isOfReceiver = false
+    /// The body of the service's answer, for ``SinkWords`` alone; empty if there is none. It changes no meaning, so results
+    /// are equal without it.
+    var said: [UInt8] = []
 
     package static let ok = SinkResult(answer: .ok, failure: nil)
     package static let timeout = SinkResult(
@@ -80,6 +85,11 @@ package struct SinkResult: Sendable, Hashable {
 
     package static func unavailable(_ failure: SinkFailure, retryAfter: Duration? = nil) -> SinkResult {
         SinkResult(answer: .unavailable, failure: failure, retryAfter: retryAfter)
+    }
+
+    package static func == (left: SinkResult, right: SinkResult) -> Bool {
+        (left.answer, left.failure, left.retryAfter, left.isOfReceiver)
+            == (right.answer, right.failure, right.retryAfter, right.isOfReceiver)
     }
 
     /// `true` if the sink neither accepted nor rejected this notification.

@@ -35,6 +35,8 @@ package struct NtfySink: AddressedSink {
         return SinkResult(exchange, at: time.now)
     }
 
+    var secrets: [String] { SinkWords.secrets(of: url) + [topic] + (token?.words ?? []) }
+
     func sink(of account: DID, at address: SinkAddress) -> NtfySink {
         var sink = self
         if let url = address.url { sink.url = url }

@@ -21,7 +21,10 @@ struct SinkReceiver: Sendable {
 
     func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         let result = await sink.deliver(notification)
-        return result.answer == .gone && slot.isOfAccounts ? .addressGone : result
+        guard result.answer == .gone, slot.isOfAccounts else { return result }
+        var gone = SinkResult.addressGone
+        gone.said = result.said
+        return gone
     }
 
     private init(_ slot: SinkSlot, of account: DID) {
@@ -85,6 +88,24 @@ enum SinkURL {
         else { return false }
         let scheme = parts.scheme?.lowercased()
         return scheme == "https" || scheme == "http" && ListenAddress.isLoopback(host)
+    }
+
+    /// Reads the address in a file, which can change after the start.
+    ///
+    /// - Throws: ``SinkFailure`` if the file cannot be read, or has no address that `accepts` takes.
+    static func read(
+        _ file: SecretFile,
+        accepts: (String) -> Bool = { SinkURL.isGood($0) }
+    ) throws(SinkFailure) -> String {
+        var file = file
+        guard let bytes = try? file.read() else {
+            throw SinkFailure("The sink's url_file cannot be read.", .tokenFile)
+        }
+        let url = String(decoding: bytes, as: UTF8.self).trimmingSpaces
+        guard accepts(url) else {
+            throw SinkFailure("The sink's url_file has no good address; run starwatch check.", .tokenFile)
+        }
+        return url
     }
 
     /// The scheme, host and port of a URL.

@@ -2,7 +2,7 @@ import StarwatchCore
 import StarwatchTransport
 
 extension SinkResult {
-    /// Maximum response size. No receiver needs more; the body is not read.
+    /// Maximum response size. No receiver needs more.
     static let largestResponseBytes = 65_536
     /// Maximum accepted `Retry-After`. A longer value is a mistake and is ignored.
     private static let longestRetryAfter = Duration.seconds(7 * 86_400)
@@ -23,7 +23,9 @@ extension SinkResult {
             self.init(response, at: now, wait: wait)
         case .failure(let error):
             self = .unavailable(SinkFailure("The sink cannot be reached (\(error.cause.phrase)).", error.cause))
-        case .success(let response): self.init(response, at: now, wait: wait)
+        case .success(let response):
+            self.init(response, at: now, wait: wait)
+            said = response.body
         }
     }
 

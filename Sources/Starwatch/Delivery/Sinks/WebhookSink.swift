@@ -10,6 +10,8 @@ package struct WebhookSink: AddressedSink {
     package let takesBack = true
     /// Empty if each account brings it.
     var url: String
+    /// The file that has the URL in place of ``url``.
+    var urlFile: SecretFile?
     let timeout: Duration
     let http: any HTTPTransport
     let time: any TimeSource
@@ -24,6 +26,8 @@ package struct WebhookSink: AddressedSink {
     private(set) var account: DID?
 
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
+        let url: String
+        do throws(SinkFailure) { url = try presentURL() } catch { return .unavailable(error) }
         var headers: [(name: String, value: String)] = [
             ("Content-Type", "application/json"), ("User-Agent", AgentVersion.userAgent),
             ("X-Run-ID", notification.runID),
@@ -50,6 +54,13 @@ package struct WebhookSink: AddressedSink {
             )
         )
         return SinkResult(exchange, at: time.now)
+    }
+
+    var secrets: [String] { SinkWords.secrets(of: (try? presentURL()) ?? "") + (secret?.words ?? []) }
+
+    private func presentURL() throws(SinkFailure) -> String {
+        guard let urlFile else { return url }
+        return try SinkURL.read(urlFile)
     }
 
     func sink(of account: DID, at address: SinkAddress) -> WebhookSink {
