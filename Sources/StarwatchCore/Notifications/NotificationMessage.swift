@@ -280,10 +280,19 @@ extension NotificationMessage {
 
 /// Notifications that the hours of a sink hold.
 package enum HeldMessage {
-    /// Whether hours hold a notification: it announces changes, and nobody asked for it at a time, as with a snooze.
+    /// Whether hours hold a notification: it announces changes or is a notice, and nobody asked for it at a time, as with a
+    /// snooze. What takes a notice back is no news, so it goes at once.
     package static func canBe(_ message: NotificationMessage) -> Bool {
-        !message.changes.isEmpty && message.repeats == nil
+        message.repeats == nil && (!message.changes.isEmpty || isNotice(message) && message.cleared != true)
     }
+
+    /// Whether one can be joined with others. A part of a group names the others, so it stays itself.
+    package static func canBeJoined(_ message: NotificationMessage) -> Bool {
+        canBe(message) && !message.changes.isEmpty && message.place == nil
+    }
+
+    /// Whether it tells something else than changes. Digests and canaries, which have a time of their own, count as one.
+    private static func isNotice(_ message: NotificationMessage) -> Bool { message.count == 0 }
 
     /// Returns the changes of several notifications of one poll under a new id, with the run of the last one; `nil` for none.
     /// ``NotificationMessage/without(_:offers:poll:kind:context:)`` makes its texts.

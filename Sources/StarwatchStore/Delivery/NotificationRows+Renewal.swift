@@ -150,7 +150,8 @@ extension NotificationRows {
         return NotificationRemainder(poll: poll, message: message, discarded: discarded, offers: offers)
     }
 
-    private func replace(_ id: Int64, by notification: OutgoingNotification, _ stream: Int64) throws {
+    /// Stores another text of a notification, under its id.
+    func replace(_ id: Int64, by notification: OutgoingNotification, _ stream: Int64) throws {
         try db.run(
             "UPDATE notifications SET kind = ?, row_count = ?, title = ?, body = ?, payload = ? WHERE id = ?",
             [notification.group.rawValue, notification.count] + sealedContent(of: notification, stream) + [id]

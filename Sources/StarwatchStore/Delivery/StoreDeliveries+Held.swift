@@ -3,26 +3,29 @@ package import StarwatchCore
 /// Notifications that the hours of sinks hold.
 ///
 /// A held delivery is due at the moment when its sink opens. At that moment those of one poll become one notification: the
-/// carrier, which has no rows of its own. It brings the others to the sink, and its result there is theirs.
+/// carrier, which has no rows of its own. It brings the others to the sink, and its result there is theirs. Notices stay
+/// themselves: a pass leases one like a retry, and puts it off when it is about to send it.
 extension StoreDeliveries {
     /// Plans the account's held deliveries again, for hours that have changed and for a clock that was set.
     ///
-    /// - Parameter openings: The moment when each sink opens, `now` for an open one.
+    /// - Parameter openings: The moments when each sink opens.
     /// - Returns: Whether there are any, also such as could go now.
     package func planHeld(
         of account: DID,
-        openings: [String: Timestamp],
+        openings: [String: SinkOpening],
         now: Timestamp
     ) async throws(StoreError) -> Bool {
         try await store.perform { store throws(StoreError) in
             let held = try store.direct(.read) { db in try db.deliveries.held(of: account) }
-            let outdated = Set(
-                held.filter { $0.until > now && openings[$0.sink, default: $0.until] != $0.until }.map(\.sink)
-            )
+            let outdated = held.filter { held in
+                held.until > now
+                    && openings[held.sink].map { $0.moment(hasBegun: held.hasBegun) != held.until } ?? false
+            }
             guard !outdated.isEmpty else { return !held.isEmpty }
             try store.write(.edit, of: account) { db in
-                for (sink, opening) in openings where outdated.contains(sink) {
-                    try db.deliveries.plan(heldBy: sink, of: account, at: opening, now)
+                for held in outdated {
+                    guard let opening = openings[held.sink]?.moment(hasBegun: held.hasBegun) else { continue }
+                    try db.deliveries.plan(held, of: account, at: opening, now)
                 }
             }
             return true
@@ -55,6 +58,28 @@ extension StoreDeliveries {
     }
 }
 
+/// The moments when a sink opens; the present one if it is open.
+package struct SinkOpening: Sendable, Hashable {
+    let first: Timestamp
+    let again: Timestamp
+
+    /// - Parameters:
+    ///   - first: For a notification that no pass has taken up.
+    ///   - again: For a retry or a notice.
+    package init(first: Timestamp, again: Timestamp) { (self.first, self.again) = (first, again) }
+
+    func moment(hasBegun: Bool) -> Timestamp { hasBegun ? again : first }
+}
+
+/// What a sink holds until one moment.
+private struct Hold {
+    let sink: String
+    /// The end of the hold, which can be over.
+    let until: Timestamp
+    /// Whether a pass has taken it up, as with a retry or a notice.
+    let hasBegun: Bool
+}
+
 /// A notification that a sink held until now.
 private struct HeldDelivery {
     let notification: Int64
@@ -74,27 +99,27 @@ extension DeliveryRows {
     static let isHeld = "(d.is_held = 1 AND d.carried_by IS NULL)"
 
     /// The sinks that hold notifications of an account, with the moments until which they do or did.
-    fileprivate func held(of account: DID) throws -> [(sink: String, until: Timestamp)] {
+    fileprivate func held(of account: DID) throws -> [Hold] {
         try db.all(
             """
-            SELECT DISTINCT d.sink, d.next_attempt_at FROM streams s
+            SELECT DISTINCT d.sink, d.next_attempt_at, d.lease > 0 AS has_begun FROM streams s
             CROSS JOIN notifications n ON n.stream_id = s.id CROSS JOIN deliveries d ON d.notification_id = n.id
             WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' AND \(Self.isHeld)
             """,
             [db.key(account)]
-        ) { (sink: try $0["sink"], until: try $0["next_attempt_at"]) }
+        ) { Hold(sink: try $0["sink"], until: try $0["next_attempt_at"], hasBegun: try $0["has_begun"]) }
     }
 
     /// Moves what a sink holds to another moment.
-    fileprivate func plan(heldBy sink: String, of account: DID, at opening: Timestamp, _ now: Timestamp) throws {
+    fileprivate func plan(_ held: Hold, of account: DID, at opening: Timestamp, _ now: Timestamp) throws {
         try db.run(
             """
             UPDATE deliveries AS d SET due_since = due_since + ?1 - next_attempt_at, next_attempt_at = ?1
-            WHERE state = 'pending' AND sink = ?2 AND next_attempt_at > ?3 AND \(Self.isHeld) AND notification_id IN
-                (SELECT n.id FROM notifications n JOIN streams s ON s.id = n.stream_id
+            WHERE state = 'pending' AND sink = ?2 AND next_attempt_at > ?3 AND (lease > 0) = ?5 AND \(Self.isHeld)
+                AND notification_id IN (SELECT n.id FROM notifications n JOIN streams s ON s.id = n.stream_id
                 WHERE s.account = ?4 AND n.state = 'open')
             """,
-            [opening.milliseconds, sink, now.milliseconds, db.key(account)]
+            [opening.milliseconds, held.sink, now.milliseconds, db.key(account), held.hasBegun]
         )
     }
 
@@ -217,8 +242,7 @@ extension DeliveryRows {
         var messages: [Int64: NotificationMessage] = [:]
         for id in Set(held.map(\.notification)) {
             let message = try db.notifications.message(of: id)
-            // A part of a group names the others, so it stays itself.
-            if let message, HeldMessage.canBe(message), message.place == nil { messages[id] = message }
+            if let message, HeldMessage.canBeJoined(message) { messages[id] = message }
         }
         var sinks: [HeldGroup: [String]] = [:]
         for (sink, deliveries) in Dictionary(grouping: held, by: \.sink) {
