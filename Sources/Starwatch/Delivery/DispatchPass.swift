@@ -74,7 +74,7 @@ struct DispatchPass {
         return try await store.deliveries.planHeld(of: account, openings: Dictionary(openings) { $1 }, now: now)
     }
 
-    /// Makes one notification of those that a sink held until now.
+    /// Makes one notification of those that a sink held until now. One of several polls counts for the last of them.
     private mutating func joinHeld(_ now: Timestamp) async throws(StoreError) {
         let renderer = service.renderer
         let joined = try await store.deliveries.joinHeld(

@@ -53,6 +53,7 @@ public enum MessageKey: String, Sendable, CaseIterable {
     case starredGiveEditedTitle = "notifications.gives_to_starred.edited_title"
     case starredGiveEdited = "notifications.gives_to_starred.edited"
     case starredGiveEditedUnnamed = "notifications.gives_to_starred.edited_unnamed"
+    case severalPollsTitle = "notifications.several_polls.title"
     case unnamedProject = "notifications.unnamed_project"
     case followingPart = "notifications.following_part"
     case actionViewUpdates = "notifications.starred_projects.action_view"

@@ -11,21 +11,25 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         let changed: FieldChanges?
         /// `true` for an edition of an earlier offer or gift; `nil` otherwise.
         public let edited: Bool?
+        /// The name of its poll, in a notification of several polls; `nil` otherwise.
+        public internal(set) var poll: String?
 
         enum CodingKeys: String, CodingKey, CaseIterable {
             case jwtID = "jwt_id"
             case plan, name
             case changedAt = "changed_at"
             case changed = "fields"
-            case edited
+            case edited, poll
         }
     }
 
     public internal(set) var id: String
     public let runID: String
     public let poll: String
+    /// The names of its polls, in a notification that joins what a sink held of several; `nil` otherwise.
+    public internal(set) var polls: [String]?
     public internal(set) var group = NotificationGroup.single
-    public let collapseKey: String
+    public internal(set) var collapseKey: String
     /// The number of ``changes``.
     public internal(set) var count = 0
     /// The number of this notification among ``parts``; `nil` if one notification holds the whole group.
@@ -34,8 +38,8 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     public internal(set) var parts: Int?
     /// The number of changes in all parts when they were made; `nil` if there is one. A later discard does not change it.
     public internal(set) var total: Int?
-    public let title: String
-    public let body: String
+    public internal(set) var title: String
+    public internal(set) var body: String
     public let locale: String
     public internal(set) var createdAt: String
     public let deepLink: String
@@ -59,7 +63,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     enum CodingKeys: String, CodingKey, CaseIterable {
         case id
         case runID = "run_id"
-        case poll, group
+        case poll, polls, group
         case collapseKey = "collapse_key"
         case count, part, parts, total, title, body, locale
         case createdAt = "created_at"
@@ -109,7 +113,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         )
         locale = messages.locale.description
         self.createdAt = createdAt.iso8601
-        deepLink = Self.link(to: changes, of: group, shortlink: context.shortlink).url
+        deepLink = DeepLink(to: changes, of: group, shortlink: context.shortlink).url
         self.changes = changes.map { change in
             Item(
                 jwtID: change.id.rawValue,
@@ -214,14 +218,18 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     public static func needsShortlink(_ count: Int, part: NotificationPart? = nil, largestGroup: Int) -> Bool {
         NotificationGroup(count: part?.total ?? count, largest: largestGroup) == .many || count > LinkedJWTs.limit
     }
+}
 
+extension DeepLink {
     /// The destination of a tap (R-NOT-07). Without a needed shortlink it is the list of notifications.
-    private static func link(to changes: [Change], of group: NotificationGroup, shortlink: Shortlink?) -> DeepLink {
+    fileprivate init(to changes: [Change], of group: NotificationGroup, shortlink: Shortlink?) {
         if group == .single, let change = changes.first {
-            return change.isOffer ? .notifications : DeepLink(plan: change.plan, jwt: change.id)
+            self = change.isOffer ? .notifications : DeepLink(plan: change.plan, jwt: change.id)
+        } else if group == .several, let jwts = LinkedJWTs(changes.map(\.id)) {
+            self = .updates(jwts)
+        } else {
+            self = shortlink.map { .shortlink($0) } ?? .notifications
         }
-        if group == .several, let jwts = LinkedJWTs(changes.map(\.id)) { return .updates(jwts) }
-        return shortlink.map { .shortlink($0) } ?? .notifications
     }
 }
 
@@ -243,8 +251,10 @@ extension NotificationMessage {
     ) -> NotificationMessage? {
         var context = context
         context.fields = [:]
-        let rest = changes.compactMap { item -> Change? in
-            guard let id = JWTID(item.jwtID), !discarded.contains(id) else { return nil }
+        let kept = changes.filter { item in JWTID(item.jwtID).map { !discarded.contains($0) } ?? false }
+        let items = NotificationPolls.sorted(kept, context)
+        let rest = items.compactMap { item -> Change? in
+            guard let id = JWTID(item.jwtID) else { return nil }
             context.fields[id] = item.changed
             return Change(
                 id: id,
@@ -268,6 +278,7 @@ extension NotificationMessage {
         message.createdAt = createdAt
         message.repeats = repeats
         message.account = account
+        NotificationPolls.tell(of: items, rest, in: &message, context)
         return message
     }
 
@@ -294,7 +305,7 @@ package enum HeldMessage {
     /// Whether it tells something else than changes. Digests and canaries, which have a time of their own, count as one.
     private static func isNotice(_ message: NotificationMessage) -> Bool { message.count == 0 }
 
-    /// Returns the changes of several notifications of one poll under a new id, with the run of the last one; `nil` for none.
+    /// Returns the changes of several notifications under a new id, with the poll and the run of the last one; `nil` for none.
     /// ``NotificationMessage/without(_:offers:poll:kind:context:)`` makes its texts.
     ///
     /// - Parameter messages: The oldest first.
@@ -308,6 +319,9 @@ package enum HeldMessage {
         joined.createdAt = createdAt.iso8601
         (joined.part, joined.parts, joined.total) = (nil, nil, nil)
         joined.changes = messages.flatMap(\.changes)
+        if messages.contains(where: { $0.poll != messages[0].poll }) {
+            NotificationPolls.name(in: &joined, joining: messages)
+        }
         return joined
     }
 }

@@ -76,12 +76,13 @@ struct FeedDocument: Sendable {
     /// apart by the text.
     static func title(of entry: FeedEntry) -> String {
         let message = entry.notification
-        return message.changes.isEmpty ? message.title : message.body
+        return message.changes.isEmpty ? message.title : message.body.replacing("\n", with: "; ")
     }
 
     /// Content of an entry, as on the page.
     static func content(of entry: FeedEntry) -> HTML {
-        "<p>\(entry.notification.body)</p>\(NotificationNames(entry.notification).html)"
+        let lines: [HTML] = entry.notification.body.split(separator: "\n").map { "<p>\(String($0))</p>" }
+        return "\(lines)\(NotificationNames(entry.notification).html)"
     }
 
     /// The place of an entry on the page for people.
@@ -120,7 +121,7 @@ struct AtomText {
             <title>\(Self.escaped(FeedDocument.title(of: entry)))</title>
             <published>\(message.createdAt)</published>
             <updated>\(message.createdAt)</updated>
-            <category term="\(Self.escaped(message.poll))"/>
+            \(NotificationPolls(message).names.map { "<category term=\"\(Self.escaped($0))\"/>" }.joined())
             <link rel="alternate" type="text/html" href="\(Self.escaped(document.link(to: entry)))"/>
             <summary>\(Self.escaped(message.body))</summary>
             <content type="html">\(Self.escaped(FeedDocument.content(of: entry).text))</content>

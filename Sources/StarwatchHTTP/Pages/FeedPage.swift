@@ -44,9 +44,10 @@ struct FeedPage: Sendable {
 
     private func article(_ entry: FeedEntry) -> HTML {
         let message = entry.notification
+        let polls: [HTML] = NotificationPolls(message).names.map { "<span class=\"pill\">\($0)</span> " }
         return """
             <li class="card" id="n\(String(entry.sequence))"><article>
-            <p class="caption"><span class="pill">\(message.poll)</span>\(times.ageAndTime(message.createdAt))</p>
+            <p class="caption"><span>\(polls)</span>\(times.ageAndTime(message.createdAt))</p>
             <h2>\(message.title)</h2>
             <p>\(message.body)</p>
             \(NotificationNames(message).html)

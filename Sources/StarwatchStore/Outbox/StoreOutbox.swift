@@ -274,7 +274,7 @@ extension OutboxRows {
         }
         // A sink can know the id of the carrier, so that brings the notification there again.
         for id in carriers + [notification] { try db.deliveries.reopen(id, sinks: sinks, now) }
-        // None of its sinks may be left.
+        // None of its sinks may be left. It has no rows, so its stream does not matter.
         for id in carriers { _ = try db.deliveries.settle(id, stream, now) }
         // Rows that a notification of an earlier version does not list become pending instead.
         let rows = try db.changed(
