@@ -91,6 +91,44 @@ import Testing
         #expect(try await world.reclaim(store, until: opening + .seconds(60)).isEmpty)
         try await world.expectBalanced(store)
     }
+
+    /// Rows, results, ledgers and shortlinks are by stream, and a joined notification is of several.
+    @Test func theResultOfANotificationOfSeveralPollsIsBookedInTheirStreams() async throws {
+        let other = StreamKey(account: world.account, server: World.server, poll: PollName("offers_to_me")!)
+        let store = try await world.open { $0.polls.formUnion([other.poll]) }
+        let opening = world.now + .seconds(100)
+        try await world.announce(store, 1, of: other, heldUntil: opening)
+        try await world.announce(store, 2, heldUntil: opening)
+        world.now = opening
+        let joined = try await world.joinHeld(store) { "ntf_joined" }
+        #expect(joined.map(\.count) == [2] && joined.map(\.poll) == [world.stream.poll.rawValue])
+
+        let open = try await world.reclaim(store, until: opening + .seconds(60))
+        #expect(open.map(\.outgoing) == joined && open.map(\.stream) == [world.stream])
+        let result = try await record(store, open.first?.tickets.first, .rejected(nextAttemptAt: opening))
+        #expect(result == .several([.dead([]), .dead([world.id(1)]), .dead([world.id(2)])]))
+        for stream in [world.stream, other] { #expect(try await store.status.ledger(stream).dead == 1) }
+        let dead = try await store.outbox.dead(poll: nil, of: world.account)
+        let retried = try await store.outbox.retry(
+            [try #require(dead.first)],
+            of: world.account,
+            sinks: ["phone"],
+            now: opening,
+            make: renewed
+        )
+        #expect(retried == 2)
+
+        let again = try await world.reclaim(store, until: opening + .seconds(60))
+        #expect(again.map(\.outgoing) == joined)
+        let end = try await record(store, again.first?.tickets.first, .ok)
+        #expect(end.deliveredRows == [world.id(1), world.id(2)])
+        for stream in [world.stream, other] {
+            let ledger = try await store.status.ledger(stream)
+            #expect(ledger.dead == 0 && ledger.delivered == 1)
+        }
+        #expect(try await world.reclaim(store, until: opening + .seconds(60)).isEmpty)
+        try await world.expectBalanced(store)
+    }
 }
 
 extension World {
@@ -101,11 +139,12 @@ extension World {
     func announce(
         _ store: Store,
         _ n: Int,
+        of stream: StreamKey? = nil,
         heldUntil opening: Timestamp? = nil,
         sinks: [String] = ["phone"]
     ) async throws -> OpenNotification {
-        try await commit(store, [change(n)])
-        let (stream, now) = (stream, now)
+        let (stream, now) = (stream ?? self.stream, now)
+        try await commit(store, [change(n)], stream: stream)
         let open = try await store.deliveries.claim(
             stream,
             now: now,

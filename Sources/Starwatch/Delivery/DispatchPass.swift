@@ -66,11 +66,15 @@ struct DispatchPass {
     /// - Returns: Whether there are any.
     func planHeld() async throws(StoreError) -> Bool {
         let now = service.now
-        let openings = receivers.map { ($0.name, $0.slot.isDisabled ? now : $0.slot.times?.opens(after: now) ?? now) }
+        let openings = receivers.map { receiver in
+            let times = receiver.isDisabled ? nil : receiver.slot.times
+            let first = times?.opens(after: now) ?? now
+            return (receiver.name, SinkOpening(first: first, again: times?.resumes(after: now) ?? now))
+        }
         return try await store.deliveries.planHeld(of: account, openings: Dictionary(openings) { $1 }, now: now)
     }
 
-    /// Makes one notification of those that a sink held until now.
+    /// Makes one notification of those that a sink held until now. One of several polls counts for the last of them.
     private mutating func joinHeld(_ now: Timestamp) async throws(StoreError) {
         let renderer = service.renderer
         let joined = try await store.deliveries.joinHeld(
@@ -250,37 +254,58 @@ extension DispatchPass {
         for (poll, stream) in zip(service.polls, streams) {
             let success = (snapshot.streams[stream]?.lastSuccess).map { min($0, local) }
             let notice = try await store.notifications.stalenessNotice(stream)
-            let isStale: Bool
-            if !current.expects(poll.options) || service.account.lacksEndpoint(of: poll.kind) {
-                isStale = false
-            } else if success == nil, notice != nil {
-                // A restart does not count as a success.
-                isStale = true
-            } else {
-                let begin = current.ageBegins(poll.kind, lastSuccess: success, startedAt: service.startedAt)
-                isStale = local - begin > poll.staleAfter
-            }
-            guard isStale != (notice != nil) else { continue }
-            var message = NotificationMessage(
-                staleness: RandomID.notificationID(),
-                runID: RandomID.runID(),
-                poll: poll.name,
-                lastSuccess: success,
-                isOver: !isStale,
-                messages: service.renderer.messages,
-                createdAt: now
-            )
-            if isStale {
-                let problems = service.metrics.problems.all
-                message.problem = Problem.cause(ofStale: poll.name, among: problems)?.kind.rawValue
-            }
-            let outgoing = service.renderer.outgoing(message)
-            if let notice {
+            let isStale = isStale(poll, lastSuccess: success, hasNotice: notice != nil, at: local)
+            let outgoing = { staleness(of: poll, lastSuccess: success, isOver: !isStale, in: notice, at: now) }
+            switch (notice, isStale) {
+            case (nil, false): break
+            case (nil, true):
+                guard !sinks.isEmpty else { break }
+                try await store.notifications.raiseStalenessNotice(stream, outgoing(), sinks: sinkNames, now: now)
+            case (let notice?, true):
+                // The data has aged while a sink held the notice.
+                guard let opening = notice.opensAt, opening <= now else { break }
+                try await store.notifications.renewStalenessNotice(stream, outgoing())
+            case (let notice?, false):
                 let takers = sinks.filter { notice.takenBy.contains($0.name) && $0.slot.sink.takesBack }.map(\.name)
-                try await store.notifications.clearStalenessNotice(stream, outgoing, sinks: takers, now: now)
-            } else if !sinks.isEmpty {
-                try await store.notifications.raiseStalenessNotice(stream, outgoing, sinks: sinkNames, now: now)
+                try await store.notifications.clearStalenessNotice(stream, outgoing(), sinks: takers, now: now)
             }
         }
+    }
+
+    private func isStale(_ poll: Poll, lastSuccess: Timestamp?, hasNotice: Bool, at local: Timestamp) -> Bool {
+        guard current.expects(poll.options), !service.account.lacksEndpoint(of: poll.kind) else { return false }
+        // A restart does not count as a success.
+        if lastSuccess == nil, hasNotice { return true }
+        let begin = current.ageBegins(poll.kind, lastSuccess: lastSuccess, startedAt: service.startedAt)
+        return local - begin > poll.staleAfter
+    }
+
+    /// Renders the notice of a stale poll.
+    ///
+    /// - Parameters:
+    ///   - isOver: Whether it takes the notice back, under an id of its own.
+    ///   - notice: The current notice, which keeps its id and its run.
+    private func staleness(
+        of poll: Poll,
+        lastSuccess: Timestamp?,
+        isOver: Bool,
+        in notice: StalenessNotice?,
+        at now: Timestamp
+    ) -> OutgoingNotification {
+        let known = isOver ? nil : notice
+        var message = NotificationMessage(
+            staleness: known?.id ?? RandomID.notificationID(),
+            runID: known?.runID ?? RandomID.runID(),
+            poll: poll.name,
+            lastSuccess: lastSuccess,
+            isOver: isOver,
+            messages: service.renderer.messages,
+            createdAt: now
+        )
+        if !isOver {
+            let problems = service.metrics.problems.all
+            message.problem = Problem.cause(ofStale: poll.name, among: problems)?.kind.rawValue
+        }
+        return service.renderer.outgoing(message)
     }
 }

@@ -61,7 +61,10 @@ struct NotificationRenderer: Sendable {
     func renewed(_ remainder: NotificationRemainder) -> (notification: OutgoingNotification, shortlink: Shortlink?)? {
         let message = remainder.message
         let count = message.changes.count - remainder.discarded.count
-        let context = context(count: count, part: message.place, remainder.poll)
+        // No poll's limit holds for the changes of several.
+        let poll = message.polls == nil ? remainder.poll : nil
+        var context = context(count: count, part: message.place, poll)
+        context.kinds = polls.mapValues(\.kind)
         let rest = message.without(
             remainder.discarded,
             offers: remainder.offers,
@@ -77,8 +80,8 @@ struct NotificationRenderer: Sendable {
 
     private func kind(of poll: PollName) -> PollKind { polls[poll]?.kind ?? .starredProjects }
 
-    private func context(count: Int, part: NotificationPart?, _ poll: PollName) -> NotificationContext {
-        let largest = polls[poll]?.maxGroupSize ?? options.maxGroupSize
+    private func context(count: Int, part: NotificationPart?, _ poll: PollName?) -> NotificationContext {
+        let largest = poll.flatMap { polls[$0]?.maxGroupSize } ?? options.maxGroupSize
         let needsShortlink = NotificationMessage.needsShortlink(count, part: part, largestGroup: largest)
         return NotificationContext(
             largestGroup: largest,

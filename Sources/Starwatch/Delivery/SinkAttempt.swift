@@ -137,12 +137,21 @@ struct SinkAttempt {
             now: now,
             maxRetries: service.maxRetries
         )
-        if !result.deliveredRows.isEmpty { observeFreshness(result.deliveredRows, now: now) }
+        for (poll, ids) in deliveredByPoll(result) { observeFreshness(of: poll, ids, now: now) }
         return result
     }
 
-    private func observeFreshness(_ ids: [JWTID], now: Timestamp) {
-        let poll = notification.stream.poll.rawValue
+    /// The delivered rows of each poll. Only a notification that brings others can be of several polls.
+    private func deliveredByPoll(_ result: DeliveryResult) -> [(poll: String, ids: [JWTID])] {
+        let ids = result.deliveredRows
+        guard !ids.isEmpty else { return [] }
+        if case .several = result, let message = NotificationMessage(json: notification.outgoing.payload) {
+            return NotificationPolls(message).grouped(ids)
+        }
+        return [(poll: notification.stream.poll.rawValue, ids: ids)]
+    }
+
+    private func observeFreshness(of poll: String, _ ids: [JWTID], now: Timestamp) {
         guard let label = service.metrics.pollNames[poll] else { return }
         let exemplar = Exemplar(runID: notification.runID, atMilliseconds: now.milliseconds)
         for id in ids {

@@ -45,6 +45,13 @@ package enum JSONQuotes {
         bytes.append(contentsOf: value.description.utf8)
     }
 
+    /// Appends a member that is a list of texts, unless it is `nil`.
+    static func append(_ name: String, list texts: [String]?, to bytes: inout [UInt8]) {
+        guard let texts else { return }
+        appendName(name, to: &bytes)
+        append(array: texts, to: &bytes) { append($0, to: &$1) }
+    }
+
     /// Appends the name of a member.
     static func appendName(_ name: String, to bytes: inout [UInt8]) {
         appendComma(to: &bytes)

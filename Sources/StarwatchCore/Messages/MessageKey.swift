@@ -59,6 +59,7 @@ public enum MessageKey: String, Sendable, CaseIterable {
     case starredGiveEditedUnnamed = "notifications.gives_to_starred.edited_unnamed"
     case starredGiveFulfilling = "notifications.gives_to_starred.fulfills_offer"
     case starredGiveFulfillingUnnamed = "notifications.gives_to_starred.fulfills_offer_unnamed"
+    case severalPollsTitle = "notifications.several_polls.title"
     case unnamedProject = "notifications.unnamed_project"
     case moreNames = "notifications.more_names"
     case followingPart = "notifications.following_part"

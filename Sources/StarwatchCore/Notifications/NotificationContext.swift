@@ -13,6 +13,8 @@ public struct NotificationContext: Sendable {
     public var shortlink: Shortlink?
     /// The notification's place in its group; `nil` if it holds the whole group.
     public var part: NotificationPart?
+    /// The kinds of the polls, for a notification of several.
+    package var kinds: [PollName: PollKind] = [:]
 
     public init(
         largestGroup: Int = 5,

@@ -23,6 +23,7 @@ extension NotificationMessage {
         case .id: JSONQuotes.append(name, id, to: &bytes)
         case .runID: JSONQuotes.append(name, runID, to: &bytes)
         case .poll: JSONQuotes.append(name, poll, to: &bytes)
+        case .polls: JSONQuotes.append(name, list: polls, to: &bytes)
         case .group: JSONQuotes.append(name, group.rawValue, to: &bytes)
         case .collapseKey: JSONQuotes.append(name, collapseKey, to: &bytes)
         case .count: JSONQuotes.append(name, plain: count, to: &bytes)
@@ -34,9 +35,7 @@ extension NotificationMessage {
         case .locale: JSONQuotes.append(name, locale, to: &bytes)
         case .createdAt: JSONQuotes.append(name, createdAt, to: &bytes)
         case .deepLink: JSONQuotes.append(name, deepLink, to: &bytes)
-        case .actions:
-            JSONQuotes.appendName(name, to: &bytes)
-            JSONQuotes.append(array: actions, to: &bytes) { JSONQuotes.append($0, to: &$1) }
+        case .actions: JSONQuotes.append(name, list: actions, to: &bytes)
         case .actionLabels:
             guard let labels = actionLabels?.sorted(by: { $0.key < $1.key }) else { return }
             JSONQuotes.appendName(name, to: &bytes)
@@ -70,6 +69,7 @@ extension NotificationMessage.Item {
             bytes.append(contentsOf: changed.stored.utf8)
         case .edited: JSONQuotes.append(name, plain: edited, to: &bytes)
         case .fulfillsOffer: JSONQuotes.append(name, plain: fulfillsOffer, to: &bytes)
+        case .poll: JSONQuotes.append(name, poll, to: &bytes)
         }
     }
 }

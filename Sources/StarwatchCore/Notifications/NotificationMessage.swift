@@ -13,13 +13,15 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         public let edited: Bool?
         /// `true` for a gift that honours an offer; `nil` otherwise.
         public let fulfillsOffer: Bool?
+        /// The name of its poll, in a notification of several polls; `nil` otherwise.
+        public internal(set) var poll: String?
 
         enum CodingKeys: String, CodingKey, CaseIterable {
             case jwtID = "jwt_id"
             case plan, name
             case changedAt = "changed_at"
             case changed = "fields"
-            case edited
+            case edited, poll
             case fulfillsOffer = "fulfills_offer"
         }
     }
@@ -27,8 +29,10 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     public internal(set) var id: String
     public let runID: String
     public let poll: String
+    /// The names of its polls, in a notification that joins what a sink held of several; `nil` otherwise.
+    public internal(set) var polls: [String]?
     public internal(set) var group = NotificationGroup.single
-    public let collapseKey: String
+    public internal(set) var collapseKey: String
     /// The number of ``changes``.
     public internal(set) var count = 0
     /// The number of this notification among ``parts``; `nil` if one notification holds the whole group.
@@ -37,8 +41,8 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     public internal(set) var parts: Int?
     /// The number of changes in all parts when they were made; `nil` if there is one. A later discard does not change it.
     public internal(set) var total: Int?
-    public let title: String
-    public let body: String
+    public internal(set) var title: String
+    public internal(set) var body: String
     public let locale: String
     public internal(set) var createdAt: String
     public let deepLink: String
@@ -62,7 +66,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     enum CodingKeys: String, CodingKey, CaseIterable {
         case id
         case runID = "run_id"
-        case poll, group
+        case poll, polls, group
         case collapseKey = "collapse_key"
         case count, part, parts, total, title, body, locale
         case createdAt = "created_at"
@@ -113,7 +117,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         )
         locale = messages.locale.description
         self.createdAt = createdAt.iso8601
-        deepLink = Self.link(to: changes, of: group, shortlink: context.shortlink).url
+        deepLink = DeepLink(to: changes, of: group, shortlink: context.shortlink).url
         self.changes = changes.map { change in
             Item(
                 jwtID: change.id.rawValue,
@@ -205,14 +209,18 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     public static func needsShortlink(_ count: Int, part: NotificationPart? = nil, largestGroup: Int) -> Bool {
         NotificationGroup(count: part?.total ?? count, largest: largestGroup) == .many || count > LinkedJWTs.limit
     }
+}
 
+extension DeepLink {
     /// The destination of a tap (R-NOT-07). Without a needed shortlink it is the list of notifications.
-    private static func link(to changes: [Change], of group: NotificationGroup, shortlink: Shortlink?) -> DeepLink {
+    fileprivate init(to changes: [Change], of group: NotificationGroup, shortlink: Shortlink?) {
         if group == .single, let change = changes.first {
-            return change.isOffer ? .notifications : DeepLink(plan: change.plan, jwt: change.id)
+            self = change.isOffer ? .notifications : DeepLink(plan: change.plan, jwt: change.id)
+        } else if group == .several, let jwts = LinkedJWTs(changes.map(\.id)) {
+            self = .updates(jwts)
+        } else {
+            self = shortlink.map { .shortlink($0) } ?? .notifications
         }
-        if group == .several, let jwts = LinkedJWTs(changes.map(\.id)) { return .updates(jwts) }
-        return shortlink.map { .shortlink($0) } ?? .notifications
     }
 }
 
@@ -234,8 +242,10 @@ extension NotificationMessage {
     ) -> NotificationMessage? {
         var context = context
         context.fields = [:]
-        let rest = changes.compactMap { item -> Change? in
-            guard let id = JWTID(item.jwtID), !discarded.contains(id) else { return nil }
+        let kept = changes.filter { item in JWTID(item.jwtID).map { !discarded.contains($0) } ?? false }
+        let items = NotificationPolls.sorted(kept, context)
+        let rest = items.compactMap { item -> Change? in
+            guard let id = JWTID(item.jwtID) else { return nil }
             context.fields[id] = item.changed
             return Change(
                 id: id,
@@ -260,11 +270,12 @@ extension NotificationMessage {
         message.createdAt = createdAt
         message.repeats = repeats
         message.account = account
+        NotificationPolls.tell(of: items, rest, in: &message, context)
         return message
     }
 
     /// The line that tells the notification apart in a list: those of a poll all have the same title.
-    package var headline: String { changes.isEmpty ? title : body }
+    package var headline: String { changes.isEmpty ? title : body.replacing("\n", with: "; ") }
 
     /// The place in a group of several notifications; `nil` if this is the only one.
     public var place: NotificationPart? {
@@ -275,12 +286,21 @@ extension NotificationMessage {
 
 /// Notifications that the hours of a sink hold.
 package enum HeldMessage {
-    /// Whether hours hold a notification: it announces changes, and nobody asked for it at a time, as with a snooze.
+    /// Whether hours hold a notification: it announces changes or is a notice, and nobody asked for it at a time, as with a
+    /// snooze. What takes a notice back is no news, so it goes at once.
     package static func canBe(_ message: NotificationMessage) -> Bool {
-        !message.changes.isEmpty && message.repeats == nil
+        message.repeats == nil && (!message.changes.isEmpty || isNotice(message) && message.cleared != true)
     }
 
-    /// Returns the changes of several notifications of one poll under a new id, with the run of the last one; `nil` for none.
+    /// Whether one can be joined with others. A part of a group names the others, so it stays itself.
+    package static func canBeJoined(_ message: NotificationMessage) -> Bool {
+        canBe(message) && !message.changes.isEmpty && message.place == nil
+    }
+
+    /// Whether it tells something else than changes. Digests and canaries, which have a time of their own, count as one.
+    private static func isNotice(_ message: NotificationMessage) -> Bool { message.count == 0 }
+
+    /// Returns the changes of several notifications under a new id, with the poll and the run of the last one; `nil` for none.
     /// ``NotificationMessage/without(_:offers:poll:kind:context:)`` makes its texts.
     ///
     /// - Parameter messages: The oldest first.
@@ -294,6 +314,9 @@ package enum HeldMessage {
         joined.createdAt = createdAt.iso8601
         (joined.part, joined.parts, joined.total) = (nil, nil, nil)
         joined.changes = messages.flatMap(\.changes)
+        if messages.contains(where: { $0.poll != messages[0].poll }) {
+            NotificationPolls.name(in: &joined, joining: messages)
+        }
         return joined
     }
 }

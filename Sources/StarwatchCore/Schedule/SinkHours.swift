@@ -1,4 +1,4 @@
-/// The times at which a sink gets notifications of changes. In between they are held.
+/// The times at which a sink gets notifications of changes. In between they are held. Quiet hours hold notices too.
 public enum SinkHours: Sendable, Hashable {
     /// At any time outside these hours.
     case quiet(QuietHours)
@@ -15,8 +15,8 @@ public enum SinkHours: Sendable, Hashable {
         }
     }
 
-    /// The moment at which a notification whose delivery has begun can be tried again; `nil` if that is at once. Times of
-    /// the day hold back no retry, because the next one can be a day away.
+    /// The moment at which a retry or a notice can be tried; `nil` if that is at once. Times of the day hold back neither,
+    /// because the next one can be a day away.
     public func resumes(after time: Timestamp, in zone: any TimeZoneRules) -> Timestamp? {
         switch self {
         case .quiet: opens(after: time, in: zone)

@@ -86,7 +86,8 @@ struct FeedDocument: Sendable {
         let message = entry.notification
         let words = message.actionLabels?[NotificationAction.viewProject.rawValue]
         let link: HTML = ProjectLink.address(of: message).map { "<p><a href=\"\($0)\">\(words ?? $0)</a></p>" } ?? ""
-        return "<p>\(message.body)</p>\(NotificationNames(message, catalogues: catalogues).html)\(link)"
+        let lines: [HTML] = message.body.split(separator: "\n").map { "<p>\(String($0))</p>" }
+        return "\(lines)\(NotificationNames(message, catalogues: catalogues).html)\(link)"
     }
 }
 
@@ -123,7 +124,7 @@ struct AtomText {
             <title>\(Self.escaped(message.headline))</title>
             <published>\(message.createdAt)</published>
             <updated>\(message.createdAt)</updated>
-            <category term="\(Self.escaped(message.poll))"/>
+            \(NotificationPolls(message).names.map { "<category term=\"\(Self.escaped($0))\"/>" }.joined())
             """
         let text = """
             <summary>\(Self.escaped(message.body))</summary>

@@ -23,7 +23,7 @@ struct JSONFeedText {
                         summary: message.body,
                         date_published: message.createdAt,
                         language: message.locale,
-                        tags: [message.poll]
+                        tags: NotificationPolls(message).names
                     )
                 }
             )

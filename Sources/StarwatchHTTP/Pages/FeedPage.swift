@@ -46,9 +46,10 @@ struct FeedPage: Sendable {
 
     private func article(_ entry: FeedEntry) -> HTML {
         let message = entry.notification
+        let polls: [HTML] = NotificationPolls(message).names.map { "<span class=\"pill\">\($0)</span> " }
         return """
             <li class="card"><article lang="\(message.locale)">
-            <p class="caption" lang="en"><span class="pill">\(message.poll)</span>\(times.ageAndTime(message.createdAt))</p>
+            <p class="caption" lang="en"><span>\(polls)</span>\(times.ageAndTime(message.createdAt))</p>
             <h2>\(message.title)</h2>
             <p>\(message.body)</p>
             \(NotificationNames(message, catalogues: catalogues).html)

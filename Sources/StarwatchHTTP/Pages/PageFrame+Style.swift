@@ -152,6 +152,7 @@ extension PageFrame {
         .feed .caption { align-items: baseline; margin: 0 0 .35rem; }
         .feed h2 { padding: 0; font-size: 1.1rem; }
         .feed h2, .feed article p, .feed li { overflow-wrap: anywhere; }
+        .feed article p { white-space: pre-line; }
         .feed ul li { padding-left: .75rem; border-left: 2px solid var(--line); }
         .feed pre { margin: .75rem 0 0; overflow-x: auto; }
 

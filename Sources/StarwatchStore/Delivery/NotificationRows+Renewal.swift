@@ -124,8 +124,10 @@ extension NotificationRows {
         }
     }
 
-    /// - Parameter notification: The notification that the rows belong to. A repetition has none of its own, and one that
-    ///   brings others to a sink has theirs.
+    /// - Parameters:
+    ///   - notification: The notification that the rows belong to. A repetition has none of its own, and one that brings
+    ///     others to a sink has theirs, of all streams of the account.
+    ///   - stream: A stream of the account.
     private func remainder(
         of message: NotificationMessage,
         _ notification: Int64,
@@ -137,7 +139,8 @@ extension NotificationRows {
             """
             SELECT jwt_id, is_offer, state = 'cancelled' OR coalesce(reason, '') = '\(RowReason.discarded.rawValue)' AS is_discarded
             FROM notification_outbox
-            WHERE stream_id = ?1 AND jwt_id IN (SELECT value FROM json_each(?2)) AND (notification_id = ?3
+            WHERE stream_id IN (SELECT id FROM streams WHERE account = (SELECT account FROM streams WHERE id = ?1))
+                AND jwt_id IN (SELECT value FROM json_each(?2)) AND (notification_id = ?3
                 OR notification_id IN (SELECT notification_id FROM deliveries WHERE carried_by = ?4))
             """,
             [stream, jsonArray(message.changes.map(\.jwtID)), notification, message.repeats ?? message.id]
@@ -150,7 +153,8 @@ extension NotificationRows {
         return NotificationRemainder(poll: poll, message: message, discarded: discarded, offers: offers)
     }
 
-    private func replace(_ id: Int64, by notification: OutgoingNotification, _ stream: Int64) throws {
+    /// Stores another text of a notification, under its id.
+    func replace(_ id: Int64, by notification: OutgoingNotification, _ stream: Int64) throws {
         try db.run(
             "UPDATE notifications SET kind = ?, row_count = ?, title = ?, body = ?, payload = ? WHERE id = ?",
             [notification.group.rawValue, notification.count] + sealedContent(of: notification, stream) + [id]

@@ -292,12 +292,14 @@ extension DeliveryRows {
     /// The time when delivery `d` can be tried next: after its wait and its lease.
     static let nextAt = "CASE WHEN d.leased_until > d.next_attempt_at THEN d.leased_until ELSE d.next_attempt_at END"
 
-    /// The open notifications of each sink that has any. `CROSS JOIN` keeps SQLite from reading all deliveries.
+    /// The open notifications of each sink that has any. Notices have no changes. `CROSS JOIN` keeps SQLite from reading all
+    /// deliveries.
     func backlogs() throws -> [String: SinkBacklog] {
         let found: [(sink: String, part: SinkBacklog.Part)] = try db.all(
             """
             SELECT d.sink, CASE d.is_held WHEN 1 THEN d.next_attempt_at END AS held_until, count(*) AS count,
-                sum(n.row_count) AS rows, min(d.due_since) AS oldest, min(\(Self.nextAt)) AS next
+                sum(CASE WHEN \(NotificationRows.isNotice) THEN 0 ELSE n.row_count END) AS rows,
+                min(d.due_since) AS oldest, min(\(Self.nextAt)) AS next
             FROM notifications n CROSS JOIN deliveries d ON d.notification_id = n.id
             WHERE n.state = 'open' AND d.state = 'pending' AND d.carried_by IS NULL GROUP BY 1, 2
             """

@@ -2,35 +2,40 @@ package import StarwatchCore
 
 /// Notifications that the hours of sinks hold.
 ///
-/// A held delivery is due at the moment when its sink opens. At that moment those of one poll become one notification: the
-/// carrier, which has no rows of its own. It brings the others to the sink, and its result there is theirs.
+/// A held delivery is due at the moment when its sink opens. At that moment those of one account become one notification, of
+/// whichever polls: the carrier, which has no rows of its own. It brings the others to the sink, and its result there is
+/// theirs. It belongs to the stream of the last one.
+///
+/// Notices stay themselves: a pass leases one like a retry, and puts it off when it is about to send it.
 extension StoreDeliveries {
     /// Plans the account's held deliveries again, for hours that have changed and for a clock that was set.
     ///
-    /// - Parameter openings: The moment when each sink opens, `now` for an open one.
+    /// - Parameter openings: The moments when each sink opens.
     /// - Returns: Whether there are any, also such as could go now.
     package func planHeld(
         of account: DID,
-        openings: [String: Timestamp],
+        openings: [String: SinkOpening],
         now: Timestamp
     ) async throws(StoreError) -> Bool {
         try await store.perform { store throws(StoreError) in
             let held = try store.direct(.read) { db in try db.deliveries.held(of: account) }
-            let outdated = Set(
-                held.filter { $0.until > now && openings[$0.sink, default: $0.until] != $0.until }.map(\.sink)
-            )
+            let outdated = held.filter { held in
+                held.until > now
+                    && openings[held.sink].map { $0.moment(hasBegun: held.hasBegun) != held.until } ?? false
+            }
             guard !outdated.isEmpty else { return !held.isEmpty }
             try store.write(.edit, of: account) { db in
-                for (sink, opening) in openings where outdated.contains(sink) {
-                    try db.deliveries.plan(heldBy: sink, of: account, at: opening, now)
+                for held in outdated {
+                    guard let opening = openings[held.sink]?.moment(hasBegun: held.hasBegun) else { continue }
+                    try db.deliveries.plan(held, of: account, at: opening, now)
                 }
             }
             return true
         }
     }
 
-    /// Joins the account's notifications of each poll that a sink held until now. Several that are too many for one become
-    /// as few as possible, and a single one stays as it is.
+    /// Joins the account's notifications that a sink held until now. Several that are too many for one become as few as
+    /// possible, and a single one stays as it is.
     ///
     /// Only those that were never handed to the sink are joined: the sink can know the others by their ids.
     ///
@@ -55,6 +60,28 @@ extension StoreDeliveries {
     }
 }
 
+/// The moments when a sink opens; the present one if it is open.
+package struct SinkOpening: Sendable, Hashable {
+    let first: Timestamp
+    let again: Timestamp
+
+    /// - Parameters:
+    ///   - first: For a notification that no pass has taken up.
+    ///   - again: For a retry or a notice.
+    package init(first: Timestamp, again: Timestamp) { (self.first, self.again) = (first, again) }
+
+    func moment(hasBegun: Bool) -> Timestamp { hasBegun ? again : first }
+}
+
+/// What a sink holds until one moment.
+private struct Hold {
+    let sink: String
+    /// The end of the hold, which can be over.
+    let until: Timestamp
+    /// Whether a pass has taken it up, as with a retry or a notice.
+    let hasBegun: Bool
+}
+
 /// A notification that a sink held until now.
 private struct HeldDelivery {
     let notification: Int64
@@ -62,10 +89,11 @@ private struct HeldDelivery {
     let sink: String
 }
 
-/// Notifications of a stream that become one.
+/// Notifications that become one.
 private struct HeldGroup: Hashable {
-    let stream: Int64
     let notifications: [Int64]
+    /// Their streams, in the same order.
+    let streams: [Int64]
 }
 
 extension DeliveryRows {
@@ -74,27 +102,27 @@ extension DeliveryRows {
     static let isHeld = "(d.is_held = 1 AND d.carried_by IS NULL)"
 
     /// The sinks that hold notifications of an account, with the moments until which they do or did.
-    fileprivate func held(of account: DID) throws -> [(sink: String, until: Timestamp)] {
+    fileprivate func held(of account: DID) throws -> [Hold] {
         try db.all(
             """
-            SELECT DISTINCT d.sink, d.next_attempt_at FROM streams s
+            SELECT DISTINCT d.sink, d.next_attempt_at, d.lease > 0 AS has_begun FROM streams s
             CROSS JOIN notifications n ON n.stream_id = s.id CROSS JOIN deliveries d ON d.notification_id = n.id
             WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' AND \(Self.isHeld)
             """,
             [db.key(account)]
-        ) { (sink: try $0["sink"], until: try $0["next_attempt_at"]) }
+        ) { Hold(sink: try $0["sink"], until: try $0["next_attempt_at"], hasBegun: try $0["has_begun"]) }
     }
 
     /// Moves what a sink holds to another moment.
-    fileprivate func plan(heldBy sink: String, of account: DID, at opening: Timestamp, _ now: Timestamp) throws {
+    fileprivate func plan(_ held: Hold, of account: DID, at opening: Timestamp, _ now: Timestamp) throws {
         try db.run(
             """
             UPDATE deliveries AS d SET due_since = due_since + ?1 - next_attempt_at, next_attempt_at = ?1
-            WHERE state = 'pending' AND sink = ?2 AND next_attempt_at > ?3 AND \(Self.isHeld) AND notification_id IN
-                (SELECT n.id FROM notifications n JOIN streams s ON s.id = n.stream_id
+            WHERE state = 'pending' AND sink = ?2 AND next_attempt_at > ?3 AND (lease > 0) = ?5 AND \(Self.isHeld)
+                AND notification_id IN (SELECT n.id FROM notifications n JOIN streams s ON s.id = n.stream_id
                 WHERE s.account = ?4 AND n.state = 'open')
             """,
-            [opening.milliseconds, sink, now.milliseconds, db.key(account)]
+            [opening.milliseconds, held.sink, now.milliseconds, db.key(account), held.hasBegun]
         )
     }
 
@@ -105,7 +133,6 @@ extension DeliveryRows {
         by ticket: DeliveryTicket,
         as state: DeliveryState,
         reason: FailureReason?,
-        _ stream: Int64,
         _ now: Timestamp
     ) throws -> [DeliveryResult] {
         let carried: [Int64] = try db.values(
@@ -115,7 +142,11 @@ extension DeliveryRows {
             """,
             [state.rawValue, now.milliseconds, reason?.description, ticket.notification, ticket.sink]
         )
-        return try carried.sorted().map { try settle($0, stream, now) }
+        return try carried.sorted().map { notification in
+            let sql = "SELECT stream_id FROM notifications WHERE id = ?"
+            guard let stream: Int64 = try db.value(sql, [notification]) else { throw StoreError.damaged }
+            return try settle(notification, stream, now)
+        }
     }
 
     /// The row ids of the notifications that failed to bring some of `notifications` to sinks.
@@ -206,7 +237,8 @@ extension DeliveryRows {
         return try db.all(
             """
             SELECT o.id, o.notification_id FROM notifications n
-            CROSS JOIN notification_outbox o ON o.stream_id = n.stream_id
+            CROSS JOIN streams c ON c.id = n.stream_id CROSS JOIN streams s ON s.account = c.account
+            CROSS JOIN notification_outbox o ON o.stream_id = s.id
             WHERE n.id = ? AND o.jwt_id IN (SELECT value FROM json_each(?)) AND EXISTS (SELECT 1 FROM deliveries d
                 WHERE d.notification_id = o.notification_id AND d.carried_by = n.token AND d.\(Schema.isLost))
             """,
@@ -237,16 +269,15 @@ extension DeliveryRows {
         var messages: [Int64: NotificationMessage] = [:]
         for id in Set(held.map(\.notification)) {
             let message = try db.notifications.message(of: id)
-            // A part of a group names the others, so it stays itself.
-            if let message, HeldMessage.canBe(message), message.place == nil { messages[id] = message }
+            if let message, HeldMessage.canBeJoined(message) { messages[id] = message }
         }
         var sinks: [HeldGroup: [String]] = [:]
         for (sink, deliveries) in Dictionary(grouping: held, by: \.sink) {
-            for (stream, deliveries) in Dictionary(grouping: deliveries, by: \.stream) {
-                let known = deliveries.map(\.notification).filter { messages[$0] != nil }
-                for group in Self.groups(of: known, size: { messages[$0]?.changes.count ?? 0 }) where group.count > 1 {
-                    sinks[HeldGroup(stream: stream, notifications: group), default: []].append(sink)
-                }
+            let known = deliveries.filter { messages[$0.notification] != nil }
+            let split = Self.groups(of: known) { messages[$0.notification]?.changes.count ?? 0 }
+            for held in split where held.count > 1 {
+                let group = HeldGroup(notifications: held.map(\.notification), streams: held.map(\.stream))
+                sinks[group, default: []].append(sink)
             }
         }
         let groups = sinks.sorted { $0.key.notifications.lexicographicallyPrecedes($1.key.notifications) }
@@ -258,16 +289,16 @@ extension DeliveryRows {
     }
 
     /// Splits notifications, in their order, so that no group has more changes than one notification lists.
-    private static func groups(of notifications: [Int64], size: (Int64) -> Int) -> [[Int64]] {
-        var groups: [[Int64]] = []
+    private static func groups(of notifications: [HeldDelivery], size: (HeldDelivery) -> Int) -> [[HeldDelivery]] {
+        var groups: [[HeldDelivery]] = []
         var room = 0
-        for id in notifications {
-            let count = size(id)
+        for notification in notifications {
+            let count = size(notification)
             if count > room || groups.isEmpty {
                 groups.append([])
                 room = NotificationMessage.listedChanges
             }
-            groups[groups.count - 1].append(id)
+            groups[groups.count - 1].append(notification)
             room -= count
         }
         return groups
@@ -281,20 +312,25 @@ extension DeliveryRows {
         at now: Timestamp,
         _ make: NotificationRenewal
     ) throws -> OutgoingNotification? {
-        let found = try db.row("SELECT account, server, poll FROM streams WHERE id = ?", [group.stream])
-        guard let stream = try found.map({ try db.streams.stream($0) }) else { throw StoreError.damaged }
+        guard let last = group.streams.last,
+            let found = try db.row("SELECT account, server, poll FROM streams WHERE id = ?", [last])
+        else { throw StoreError.damaged }
+        let stream = try db.streams.stream(found)
         let offers: [JWTID] = try db.values(
             """
             SELECT jwt_id FROM notification_outbox
-            WHERE stream_id = ? AND is_offer = 1 AND jwt_id IN (SELECT value FROM json_each(?))
+            WHERE stream_id IN (SELECT value FROM json_each(?)) AND is_offer = 1
+                AND jwt_id IN (SELECT value FROM json_each(?))
             """,
-            [group.stream, jsonArray(message.changes.map(\.jwtID))]
+            [jsonArray(Set(group.streams).sorted()), jsonArray(message.changes.map(\.jwtID))]
         )
         let whole = NotificationRemainder(poll: stream.poll, message: message, discarded: [], offers: Set(offers))
         guard let (outgoing, shortlink) = make(whole) else { return nil }
-        let carrier = try db.notifications.insert(outgoing, group.stream, now)
+        let carrier = try db.notifications.insert(outgoing, last, now)
         if let shortlink {
-            let changes = message.changes.compactMap { item in
+            // In the order of the new notification.
+            let items = NotificationMessage(json: outgoing.payload)?.changes ?? message.changes
+            let changes = items.compactMap { item in
                 JWTID(item.jwtID).map { Change(id: $0, plan: item.plan, name: nil) }
             }
             try db.notifications.store(shortlink, to: changes, of: carrier, stream.account, now)

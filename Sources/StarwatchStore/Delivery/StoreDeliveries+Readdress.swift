@@ -33,8 +33,11 @@ extension StoreDeliveries {
 extension NotificationRows {
     /// Matches notifications that no row announces again: repetitions, current staleness notices and feature notices.
     /// Digests have their own end, and a withdrawal is only for the sinks that have the notice.
-    private static let isItsOwn = """
-        (n.repeats IS NOT NULL OR EXISTS (SELECT 1 FROM staleness_notices t WHERE t.notification_id = n.id)
+    private static let isItsOwn = "(n.repeats IS NOT NULL OR \(isNotice))"
+
+    /// Matches current staleness notices and feature notices.
+    static let isNotice = """
+        (EXISTS (SELECT 1 FROM staleness_notices t WHERE t.notification_id = n.id)
             OR EXISTS (SELECT 1 FROM feature_notices f WHERE f.token = n.token))
         """
 

@@ -78,15 +78,15 @@ package struct StoreDeliveries: Sendable {
                 try db.run(
                     """
                     UPDATE notification_outbox SET retry_count = ?1
-                    WHERE state = 'claimed' AND +stream_id = ?2 AND retry_count < ?1 AND notification_id IN
-                        (SELECT ?3 UNION ALL SELECT notification_id FROM deliveries WHERE carried_by = ?4 AND sink = ?5)
+                    WHERE state = 'claimed' AND retry_count < ?1 AND notification_id IN
+                        (SELECT ?2 UNION ALL SELECT notification_id FROM deliveries WHERE carried_by = ?3 AND sink = ?4)
                     """,
-                    [rejections, stream, id, ticket.notification, ticket.sink]
+                    [rejections, id, ticket.notification, ticket.sink]
                 )
             }
             let result = try db.deliveries.settle(id, stream, now)
             guard state != .pending, try open["is_carrier"] else { return result }
-            let carried = try db.deliveries.finishCarried(by: ticket, as: state, reason: reason, stream, now)
+            let carried = try db.deliveries.finishCarried(by: ticket, as: state, reason: reason, now)
             return carried.isEmpty ? result : .several([result] + carried)
         }
     }

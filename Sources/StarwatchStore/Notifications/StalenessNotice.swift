@@ -3,8 +3,11 @@ package import StarwatchCore
 /// The current notice that a stream is stale.
 package struct StalenessNotice: Sendable, Hashable {
     package let id: String
+    package let runID: String
     /// The sinks that accepted it.
     package let takenBy: Set<String>
+    /// The first moment at which the hours of a sink let it through, or did; `nil` if none holds it.
+    package let opensAt: Timestamp?
 }
 
 extension StoreNotifications {
@@ -13,15 +16,20 @@ extension StoreNotifications {
         try await store.direct(.read, of: stream) { db, id in
             let row = try db.row(
                 """
-                SELECT n.id, n.token FROM staleness_notices t JOIN notifications n ON n.id = t.notification_id
+                SELECT n.id, n.token, n.run_id FROM staleness_notices t JOIN notifications n ON n.id = t.notification_id
                 WHERE t.stream_id = ?
                 """,
                 [id]
             )
             guard let row else { return nil }
             let deliveries = try db.deliveries.list(of: row["id"])
-            let takenBy = Set(deliveries.filter { $0.state == .ok }.map(\.sink))
-            return StalenessNotice(id: try row["token"], takenBy: takenBy)
+            return StalenessNotice(
+                id: try row["token"],
+                runID: try row["run_id"],
+                takenBy: Set(deliveries.filter { $0.state == .ok }.map(\.sink)),
+                opensAt: deliveries.filter { $0.state == .pending && $0.isHeld && $0.attempts == 0 }
+                    .map(\.nextAttemptAt).min()
+            )
         }
     }
 
@@ -38,6 +46,23 @@ extension StoreNotifications {
             else { return }
             let row = try db.notifications.insertNotice(notification, of: id, to: sinks, now: now)
             try db.run("INSERT INTO staleness_notices (stream_id, notification_id) VALUES (?, ?)", [id, row])
+        }
+    }
+
+    /// Gives the current notice another text, under its id.
+    package func renewStalenessNotice(
+        _ stream: StreamKey,
+        _ notification: OutgoingNotification
+    ) async throws(StoreError) {
+        try await store.write(.edit, of: stream) { db, id in
+            let found: Int64? = try db.value(
+                """
+                SELECT n.id FROM staleness_notices t JOIN notifications n ON n.id = t.notification_id
+                WHERE t.stream_id = ? AND n.token = ? AND n.state = 'open'
+                """,
+                [id, notification.id]
+            )
+            if let found { try db.notifications.replace(found, by: notification, id) }
         }
     }
 

@@ -276,7 +276,7 @@ extension OutboxRows {
         for id in carriers + [notification] { try db.deliveries.reopen(id, sinks: sinks, now) }
         for id in carriers {
             try db.deliveries.rejoin(id, now)
-            // None of its sinks may be left.
+            // None of its sinks may be left. It has no rows, so its stream does not matter.
             _ = try db.deliveries.settle(id, stream, now)
         }
         // Rows that a notification of an earlier version does not list become pending instead.

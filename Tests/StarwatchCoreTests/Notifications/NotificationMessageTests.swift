@@ -187,7 +187,9 @@ import Testing
             "description": ["before": text, "after": text],
         ]
         let change: [String: Any] = ["jwt_id": text, "plan": text, "changed_at": text]
-        let named: [String: Any] = ["name": text, "fields": fields, "edited": true, "fulfills_offer": true]
+        let named: [String: Any] = [
+            "name": text, "fields": fields, "edited": true, "fulfills_offer": true, "poll": text,
+        ]
         let texts = ["id", "run_id", "poll", "collapse_key", "title", "body", "locale", "created_at", "deep_link"]
         let least: [String: Any] = [
             "group": "several", "count": 0, "actions": [String](), "changes": [[String: Any]](),
@@ -195,6 +197,7 @@ import Testing
         let most: [String: Any] = [
             "count": 12, "part": 2, "parts": 3, "total": 201, "actions": [text, "b"], "repeats": text, "priority": text,
             "action_labels": ["view_updates": text, "dismiss": text], "cleared": true, "canary": false, "problem": text,
+            "polls": [text, "b"],
             "changes": [change, change.merging(named) { $1 }],
         ]
         for members in [least, least.merging(most) { $1 }] {

@@ -12,21 +12,23 @@ import Testing
         _ sequence: Int64,
         body: String = "You have 2 new updates",
         name: String = "Creek",
-        hasChanges: Bool = true
+        hasChanges: Bool = true,
+        polls: [String]? = nil
     ) throws -> FeedEntry {
         let changes = [
             ["jwt_id": "j1", "plan": "p1", "name": name, "changed_at": "2026-01-01T11:59:00.000Z"],
             ["jwt_id": "j2", "plan": "p2", "name": "Farm", "changed_at": "2026-01-01T11:59:00.000Z"],
         ]
+        var notification: [String: Any] = [
+            "id": "ntf_" + String(repeating: "0", count: 30) + String(format: "%02x", sequence), "run_id": "run_1",
+            "poll": "starred_projects", "group": "several", "collapse_key": "starred-projects", "count": 2,
+            "title": "Project Update", "body": body, "locale": "en",
+            "created_at": "2026-01-01T12:00:00.000Z", "deep_link": "timesafari://x", "actions": [String](),
+            "changes": hasChanges ? changes : [],
+        ]
+        notification["polls"] = polls
         let object: [String: Any] = [
-            "sequence": sequence, "stored_at": "2026-01-01T12:00:01.000Z",
-            "notification": [
-                "id": "ntf_" + String(repeating: "0", count: 30) + String(format: "%02x", sequence), "run_id": "run_1",
-                "poll": "starred_projects", "group": "several", "collapse_key": "starred-projects", "count": 2,
-                "title": "Project Update", "body": body, "locale": "en",
-                "created_at": "2026-01-01T12:00:00.000Z", "deep_link": "timesafari://x", "actions": [String](),
-                "changes": hasChanges ? changes : [],
-            ],
+            "sequence": sequence, "stored_at": "2026-01-01T12:00:01.000Z", "notification": notification,
         ]
         return try JSONDecoder().decode(FeedEntry.self, from: JSONSerialization.data(withJSONObject: object))
     }
@@ -147,6 +149,16 @@ import Testing
         #expect(text(try answer(.atom, [entry])).contains("<title>\(title)</title>"))
         let items = try #require(json(try answer(.json, [entry]))["items"] as? [[String: Any]])
         #expect(items[0]["title"] as? String == title && items[0]["summary"] as? String == "Creek has been updated")
+    }
+
+    @Test func anEntryOfSeveralPollsHasTheirCategoriesAndALineForEach() throws {
+        let entry = try entry(1, body: "1 update\n1 offer", polls: ["starred_projects", "my_offers"])
+        let atom = text(try answer(.atom, [entry]))
+        #expect(atom.contains("<category term=\"starred_projects\"/><category term=\"my_offers\"/>"))
+        #expect(atom.contains("<title>1 update; 1 offer</title>"))
+        #expect(atom.contains("&lt;p&gt;1 update&lt;/p&gt;&lt;p&gt;1 offer&lt;/p&gt;"))
+        let items = try #require(json(try answer(.json, [entry]))["items"] as? [[String: Any]])
+        #expect(items[0]["tags"] as? [String] == ["starred_projects", "my_offers"])
     }
 
     @Test func namesOfOthersAreTextInEveryFormat() throws {

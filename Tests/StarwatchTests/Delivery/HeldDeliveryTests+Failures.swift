@@ -254,13 +254,14 @@ extension HeldDeliveryTests {
     }
 
     /// Before and after each access of the pass that joins and delivers.
-    @Test func aCrashAtAnyAccessOfTheMorningLosesAndDoublesNothing() async throws {
+    @Test(arguments: [false, true])
+    func aCrashAtAnyAccessOfTheMorningLosesAndDoublesNothing(isOfTwoPolls: Bool) async throws {
         var accesses = 0
         var isSurvived = false
         while !isSurvived, accesses < 100 {
             let death = Death()
-            try await run(dependencies: death.dependencies) { bench async throws in
-                let ids = try await spendTheNight(bench)
+            try await runTwoPolls(dependencies: death.dependencies) { bench async throws in
+                let ids = try await isOfTwoPolls ? spendTheNightOfTwoPolls(bench) : spendTheNight(bench)
                 try go(bench, to: "2026-01-02T06:00:00Z")
                 death.come(after: accesses)
                 await bench.dispatch()

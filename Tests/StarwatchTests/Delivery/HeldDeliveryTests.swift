@@ -356,16 +356,6 @@ import Testing
         }
     }
 
-    @Test func aStalenessNoticeIsNotHeld() async throws {
-        try await run(change: { $0.delivery.stalenessNotice = true }) { bench async throws in
-            await bench.poll()
-            try go(bench, to: "2026-01-03T21:30:00Z")
-            await bench.dispatch()
-            #expect(bench["phone"].seen.count == 1)
-            #expect(bench["phone"].seen == bench["log"].seen)
-        }
-    }
-
     @Test func whatIsHeldIsShownAndNoFault() async throws {
         try await run { bench async throws in
             let id = try await spendTheNight(bench)[0]

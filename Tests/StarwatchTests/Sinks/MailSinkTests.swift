@@ -162,6 +162,17 @@ import Testing
         #expect(mail.contains("References: <starwatch.starred_projects@example.org> <ntf_1@example.org>\r\n"))
     }
 
+    @Test func mailsOfSeveralPollsAreAThreadOfTheirOwnAndNameThem() async throws {
+        let payload = Data(try notification(["Creek", "Farm"]).payload)
+        var json = try #require(try JSONSerialization.jsonObject(with: payload) as? [String: Any])
+        json["polls"] = ["starred_projects", "my_offers"]
+        let bytes = try [UInt8](JSONSerialization.data(withJSONObject: json))
+        let message = try #require(NotificationMessage(json: bytes))
+        let mail = try await sent(OutgoingNotification(message))
+        #expect(mail.contains("References: <starwatch.several_polls@example.org>\r\n"))
+        #expect(mail.replacing("=\r\n", with: "").contains("starred_projects, my_offers</span>"))
+    }
+
     @Test func aMailOfOneProjectLinksToItInItsOwnLanguage() async throws {
         let mail = try await sent(try notification(["Creek"], locale: "pl"))
         #expect(mail.contains("Zobacz projekt: \(Self.plan)\r\n"))

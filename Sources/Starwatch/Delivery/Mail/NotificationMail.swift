@@ -24,7 +24,9 @@ struct NotificationMail {
         mail.language = message?.locale ?? "en"
         mail.id = notification.id
         // The poll's thread, whose first mail is nowhere, and the notification that this one repeats.
-        mail.references = ["starwatch." + notification.poll] + [message?.repeats].compactMap(\.self)
+        mail.references =
+            ["starwatch." + (message.map { NotificationPolls($0).thread } ?? notification.poll)]
+            + [message?.repeats].compactMap(\.self)
         return mail
     }
 
@@ -61,6 +63,7 @@ struct NotificationMail {
         let change: HTML =
             names?.change.map { "<p style=\"margin:6px 0 0;font-size:13px;color:#5b626a\">\($0)</p>" } ?? ""
         let items: [HTML] = (names?.links ?? []).map { $0.html(style: Self.linkStyle) }
+        let polls = message.map { NotificationPolls($0).names.joined(separator: ", ") } ?? notification.poll
         let list: HTML =
             items.isEmpty ? "" : "<ul style=\"margin:12px 0 0;padding:0 0 0 20px\">\(items)</ul>"
         return """
@@ -72,7 +75,7 @@ struct NotificationMail {
             <div style="max-width:40em;margin:0 auto;padding:16px 18px;border:1px solid #e4e2da;border-radius:12px;\
             background:#fff;overflow-wrap:anywhere">
             <p style="margin:0 0 8px"><span style="padding:2px 8px;border:1px solid #e4e2da;border-radius:99px;font-size:13px;\
-            color:#5b626a">\(notification.poll)</span></p>
+            color:#5b626a">\(polls)</span></p>
             <h2 style="margin:0 0 6px;font-size:18px">\(notification.title)</h2>
             <p style="margin:0;white-space:pre-line">\(notification.body)</p>
             \(change)

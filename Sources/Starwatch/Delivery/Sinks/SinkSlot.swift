@@ -16,7 +16,7 @@ package final class SinkSlot: Sendable {
     package let target: ConfiguredName
     /// Whether rows wait for the sink, and when a notification is given up.
     package let policy: SinkPolicy
-    /// When the sink gets notifications of changes; `nil` for at once.
+    /// When the sink gets notifications of changes, and notices; `nil` for at once.
     let times: SinkTimes?
     /// Whether each account brings the address.
     let isOfAccounts: Bool

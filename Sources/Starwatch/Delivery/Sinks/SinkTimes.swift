@@ -19,6 +19,6 @@ package struct SinkTimes: Sendable {
     /// The moment at which what comes at `time` is delivered; `nil` if that is at once.
     func opens(after time: Timestamp) -> Timestamp? { hours.opens(after: time, in: zone()) }
 
-    /// The moment at which a notification whose delivery has begun can be tried again; `nil` if that is at once.
+    /// The moment at which a retry or a notice can be tried; `nil` if that is at once.
     func resumes(after time: Timestamp) -> Timestamp? { hours.resumes(after: time, in: zone()) }
 }

@@ -1,0 +1,87 @@
+/// The polls of a notification: one, or those that it joins after a sink held them.
+package struct NotificationPolls {
+    /// The key of a notification of several polls. It has an underscore, so it is no poll's, and no number, so it is no part's.
+    private static let keyOfSeveral = "several_polls"
+
+    private let message: NotificationMessage
+
+    package init(_ message: NotificationMessage) { self.message = message }
+
+    package var names: [String] { message.polls ?? [message.poll] }
+
+    /// The thread of its mails: the poll's, or one for all notifications of several.
+    package var thread: String { message.polls == nil ? message.poll : Self.keyOfSeveral }
+
+    /// Groups its changes by their polls, in the order of the names.
+    ///
+    /// - Parameter ids: The changes. Those that it does not list belong to the poll of the notification.
+    package func grouped(_ ids: [JWTID]) -> [(poll: String, ids: [JWTID])] {
+        let polls = Dictionary(message.changes.map { ($0.jwtID, $0.poll ?? message.poll) }) { $1 }
+        let groups = Dictionary(grouping: ids) { polls[$0.rawValue] ?? message.poll }
+        return groups.sorted { $0.key < $1.key }.map { (poll: $0.key, ids: $0.value) }
+    }
+}
+
+/// Composition of notifications of several polls.
+extension NotificationPolls {
+    /// Names the poll of each change of a joined notification.
+    ///
+    /// - Parameter parts: The notifications that it joins: of one poll each, with the same changes in the same order.
+    static func name(in message: inout NotificationMessage, joining parts: [NotificationMessage]) {
+        let polls = parts.flatMap { part in part.changes.map { _ in part.poll } }
+        for (index, poll) in zip(message.changes.indices, polls) { message.changes[index].poll = poll }
+        message.polls = named(by: message.changes)
+    }
+
+    /// Sorts changes of several polls by the kinds of these, each kind in its order.
+    static func sorted(
+        _ items: [NotificationMessage.Item],
+        _ context: NotificationContext
+    ) -> [NotificationMessage.Item] {
+        guard named(by: items) != nil else { return items }
+        return PollKind.allCases.flatMap { kind in items.filter { context.kind(of: $0) == kind } }
+    }
+
+    /// Tells of each kind of poll in a line of its own, if the changes are of several polls.
+    ///
+    /// - Parameters:
+    ///   - items: The changes, which name their polls.
+    ///   - changes: The same.
+    static func tell(
+        of items: [NotificationMessage.Item],
+        _ changes: [Change],
+        in message: inout NotificationMessage,
+        _ context: NotificationContext
+    ) {
+        guard let polls = named(by: items) else { return }
+        message.polls = polls
+        for (index, item) in zip(message.changes.indices, items) { message.changes[index].poll = item.poll }
+        let texts = PollKind.allCases.compactMap { kind -> (title: String, body: String)? in
+            let own = zip(items, changes).filter { context.kind(of: $0.0) == kind }.map { $0.1 }
+            guard let first = own.first else { return nil }
+            return NotificationWording(kind: kind, messages: context.messages).text(
+                count: own.count,
+                name: context.names[first.plan] ?? first.name,
+                isEdited: first.isEdition,
+                part: nil
+            )
+        }
+        message.title = texts.count == 1 ? texts[0].title : context.messages.text(.severalPollsTitle)
+        message.body = texts.map { $0.body }.joined(separator: "\n")
+        message.collapseKey = keyOfSeveral
+    }
+
+    /// The polls that changes name, in their order; `nil` if they name none.
+    private static func named(by items: [NotificationMessage.Item]) -> [String]? {
+        var known: Set<String> = []
+        let polls = items.compactMap(\.poll).filter { known.insert($0).inserted }
+        return polls.isEmpty ? nil : polls
+    }
+}
+
+extension NotificationContext {
+    /// The kind of the poll that a change names.
+    fileprivate func kind(of item: NotificationMessage.Item) -> PollKind {
+        item.poll.flatMap { PollName($0) }.flatMap { kinds[$0] } ?? .starredProjects
+    }
+}

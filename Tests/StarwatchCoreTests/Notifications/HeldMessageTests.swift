@@ -1,0 +1,146 @@
+import StarwatchCore
+import Testing
+
+/// Notifications that the hours of sinks hold.
+@Suite struct HeldMessageTests {
+    private let time = Timestamp(seconds: 1_767_225_600)
+    private let poll = PollName("starred_projects")!
+
+    private func changes(part: NotificationPart? = nil) -> NotificationMessage {
+        NotificationMessage(
+            id: "ntf_1",
+            runID: "run_1",
+            poll: poll,
+            kind: .starredProjects,
+            changes: [Change(id: JWTID.floor(.ulid, at: time), plan: "plan", name: "Garden")],
+            context: NotificationContext(part: part),
+            createdAt: time
+        )
+    }
+
+    private func staleness(isOver: Bool) -> NotificationMessage {
+        NotificationMessage(
+            staleness: "ntf_1",
+            runID: "run_1",
+            poll: poll,
+            lastSuccess: nil,
+            isOver: isOver,
+            messages: .english,
+            createdAt: time
+        )
+    }
+
+    @Test func changesAndNoticesAreHeldAndOnlyWholeGroupsOfChangesJoined() {
+        let part = changes(part: NotificationPart(number: 2, of: 3, total: 201))
+        #expect(HeldMessage.canBe(changes()) && HeldMessage.canBeJoined(changes()))
+        #expect(HeldMessage.canBe(part) && !HeldMessage.canBeJoined(part))
+        let feature = NotificationMessage(
+            feature: .starredProjects,
+            id: "ntf_1",
+            runID: "run_1",
+            messages: .english,
+            createdAt: time
+        )
+        for notice in [staleness(isOver: false), feature] {
+            #expect(HeldMessage.canBe(notice) && !HeldMessage.canBeJoined(notice))
+        }
+    }
+
+    @Test func whatHasATimeOfItsOwnIsNotHeldAndNorIsWhatTakesANoticeBack() throws {
+        let digest = DigestMessage(
+            id: "ntf_1",
+            runID: "run_1",
+            occurrence: DigestOccurrence(digest: DigestName("daily_news")!, slot: "s", fireAt: time),
+            text: .fallback,
+            title: "News",
+            body: "None",
+            locale: "en"
+        )
+        let read = try #require(NotificationMessage(json: digest.json()))
+        let canary = NotificationMessage(canary: "ntf_1", runID: "run_1", createdAt: time)
+        for message in [read, canary, changes().repeated(id: "ntf_2", of: "ntf_1"), staleness(isOver: true)] {
+            #expect(!HeldMessage.canBe(message) && !HeldMessage.canBeJoined(message), "\(message.poll)")
+        }
+    }
+
+    private static let offers = PollName("my_offers")!
+
+    /// Renders what a sink held: an offer, then two changes of projects and later a third.
+    private func joined(
+        in locale: String = "en",
+        without discarded: [Int] = []
+    ) throws -> NotificationMessage {
+        func change(_ n: Int) -> Change {
+            Change(id: JWTID.floor(.ulid, at: time + .seconds(n)), plan: "plan \(n)", name: "Name \(n)")
+        }
+        func message(_ poll: PollName, _ kind: PollKind, _ numbers: ClosedRange<Int>) -> NotificationMessage {
+            NotificationMessage(
+                id: "ntf_\(numbers.lowerBound)",
+                runID: "run_\(numbers.lowerBound)",
+                poll: poll,
+                kind: kind,
+                changes: numbers.map(change),
+                context: NotificationContext(),
+                createdAt: time
+            )
+        }
+        let held = [
+            message(Self.offers, .offersToMe, 1...1), message(poll, .starredProjects, 2...3),
+            message(poll, .starredProjects, 4...4),
+        ]
+        let whole = try #require(HeldMessage.joining(held, id: "ntf_9", createdAt: time + .seconds(9)))
+        var context = NotificationContext(
+            messages: MessageCatalogues.builtIn.messages(for: try #require(LocaleTag(locale)))
+        )
+        context.kinds = [poll: .starredProjects, Self.offers: .offersToMe]
+        let ids = discarded.compactMap { JWTID(whole.changes[$0].jwtID) }
+        return try #require(
+            whole.without(Set(ids), offers: [], poll: poll, kind: .starredProjects, context: context)
+        )
+    }
+
+    @Test(arguments: [
+        ("en", "New Activity", "You have 3 new updates in your starred projects\nYou have a new offer: Name 1"),
+        ("pl", "Nowości", "Masz 3 nowe aktualizacje w projektach oznaczonych gwiazdką\nMasz nową ofertę: Name 1"),
+        ("ja", "新しいお知らせ", "スター付きプロジェクトに3件の新しい更新があります\n新しいオファーがあります：Name 1"),
+    ])
+    func whatSeveralPollsBroughtIsALineForEachKindInTheOrderOfKinds(
+        locale: String,
+        title: String,
+        body: String
+    ) throws {
+        let message = try joined(in: locale)
+        #expect(message.title == title && message.body == body)
+        #expect(message.changes.compactMap(\.name) == ["Name 2", "Name 3", "Name 4", "Name 1"])
+        #expect(message.id == "ntf_9" && message.runID == "run_4" && message.count == 4 && message.group == .several)
+        #expect(message.poll == "starred_projects" && message.polls == ["starred_projects", "my_offers"])
+        let polls: [String?] = ["starred_projects", "starred_projects", "starred_projects", "my_offers"]
+        #expect(message.changes.map(\.poll) == polls)
+        // No notification of a poll and no part of a group replaces it.
+        #expect(message.collapseKey == "several_polls")
+        #expect(NotificationMessage(json: message.json()) == message)
+    }
+
+    @Test func theRestOfSeveralPollsKeepsItsKeyAndNamesTheirPolls() throws {
+        // Joined in the order of the notifications, so the offer is the first.
+        let rest = try joined(without: [1, 2, 3])
+        #expect(rest.title == "New Offer" && rest.body == "You have a new offer: Name 1" && rest.group == .single)
+        #expect(rest.polls == ["my_offers"] && rest.poll == "starred_projects")
+        #expect(rest.collapseKey == "several_polls" && NotificationPolls(rest).names == ["my_offers"])
+        #expect(try joined(without: [0]).body == "You have 3 new updates in your starred projects")
+    }
+
+    @Test func changesOfSeveralPollsAreGroupedByTheirPolls() throws {
+        let message = try joined()
+        let ids = message.changes.compactMap { JWTID($0.jwtID) }
+        let unknown = JWTID.floor(.ulid, at: time + .seconds(99))
+        let groups = NotificationPolls(message).grouped([ids[3], ids[0], unknown])
+        #expect(groups.map(\.poll) == ["my_offers", "starred_projects"])
+        #expect(groups.map(\.ids) == [[ids[3]], [ids[0], unknown]])
+        #expect(NotificationPolls(changes()).grouped([unknown]).map(\.poll) == ["starred_projects"])
+        #expect(
+            NotificationPolls(changes()).thread == "starred_projects"
+                && NotificationPolls(message).thread == "several_polls"
+        )
+    }
+}

@@ -1,0 +1,180 @@
+import MockEndorser
+import StarwatchCore
+import StarwatchStore
+import Testing
+
+@testable import Starwatch
+
+/// Sinks that hold the changes of several polls.
+extension HeldDeliveryTests {
+    private static let offers = PollName("offers_to_starred")!
+    private static let (giver, taker) = (
+        "did:ethr:0x00000000000000000000000000000000000000c1", "did:ethr:0x00000000000000000000000000000000000000c2"
+    )
+
+    /// Runs `body` with a second poll, of offers to the starred projects.
+    func runTwoPolls(
+        _ sinks: [String] = ["log", "phone"],
+        dependencies: AgentDependencies = AgentDependencies(),
+        change: @escaping (inout AgentOptions) -> Void = { _ in },
+        _ body: (Bench) async throws -> Void
+    ) async throws {
+        try await run(
+            sinks,
+            dependencies: dependencies,
+            change: { options in
+                var poll = PollOptions(name: Self.offers, kind: .offersToStarred)
+                poll.bootstrap = .beginning
+                options.polls.append(poll)
+                change(&options)
+            },
+            body
+        )
+    }
+
+    private func fetchOffers(_ bench: Bench, _ count: Int) async -> [String] {
+        let ids = bench.mock.publishOffers(count: count, to: Self.taker, by: Self.giver)
+        _ = await bench.agent.runtime.pollService.pass(bench.agent.runtime.polls[1], runID: "run_of_the_offers")
+        return ids
+    }
+
+    /// Changes of the night: two offers at 21:30, three changes of projects at 23:00. Each poll's are a notification.
+    ///
+    /// - Returns: Their ids, those of the projects first.
+    func spendTheNightOfTwoPolls(_ bench: Bench) async throws -> [String] {
+        try go(bench, to: "2026-01-01T21:30:00Z")
+        let offers = await fetchOffers(bench, 2)
+        await bench.dispatch()
+        try go(bench, to: "2026-01-01T23:00:00Z")
+        let changes = await bench.fetch(3)
+        await bench.dispatch()
+        return changes + offers
+    }
+
+    private func last(_ bench: Bench) throws -> NotificationMessage {
+        try #require(NotificationMessage(json: try #require(bench["phone"].seen.last).payload))
+    }
+
+    @Test func changesOfSeveralPollsAreOneNotificationWithALineForEach() async throws {
+        try await runTwoPolls { bench async throws in
+            let ids = try await spendTheNightOfTwoPolls(bench)
+            #expect(bench["log"].seen.map(\.count) == [2, 3])
+            #expect(bench["phone"].seen.isEmpty)
+            let story = try await bench.agent.perform(ControlAPI.explain, ids[4])
+            #expect(story.waits.map(\.reason) == [.sinkHours] && story.waits.map(\.sink) == ["phone"])
+            let freshness = ["starred_projects", "offers_to_starred"].map {
+                #"starwatch_freshness_seconds_count{poll="\#($0)"}"#
+            }
+
+            try go(bench, to: "2026-01-02T06:00:00Z")
+            let pass = await bench.dispatch()
+            #expect(pass.delivered == 5 && pass.next == nil)
+            #expect(bench["phone"].seen.map(\.count) == [5])
+            #expect(bench["phone"].named == ids)
+            let message = try last(bench)
+            #expect(message.title == "New Activity")
+            #expect(
+                message.body == """
+                    You have 3 new updates in your starred projects
+                    There are 2 new offers to your starred projects
+                    """
+            )
+            #expect(message.poll == "starred_projects" && message.runID == "run_of_the_test")
+            #expect(message.polls == ["starred_projects", "offers_to_starred"])
+            #expect(message.changes.map(\.poll) == [0, 0, 0, 1, 1].map { message.polls?[$0] })
+            #expect(message.collapseKey == "several_polls" && message.group == .several)
+            // Each change counts for its own poll.
+            #expect(await bench.sample(freshness[0]) == "3")
+            #expect(await bench.sample(freshness[1]) == "2")
+            #expect(try await bench.agent.perform(ControlAPI.explain, message.id).rows?.count == 5)
+
+            await bench.acknowledge()
+            #expect(try await bench.counts() == [.acknowledged: 5])
+            for (poll, id) in [(bench.stream.poll, ids[2]), (Self.offers, ids[4])] {
+                let stream = StreamKey(account: Bench.did, server: bench.mock.url, poll: poll)
+                #expect(try await bench.agent.store.acknowledgements.watermark(stream)?.rawValue == id)
+            }
+            await bench.dispatch()
+            #expect(bench["log"].seen.count == 2 && bench["phone"].seen.count == 1)
+            #expect(try await bench.imbalance() == 0)
+        }
+    }
+
+    @Test func onePollOfTheNightSoundsAsEver() async throws {
+        try await runTwoPolls { bench async throws in
+            _ = try await spendTheNight(bench)
+            try go(bench, to: "2026-01-02T06:00:00Z")
+            await bench.dispatch()
+            let message = try last(bench)
+            #expect(message.body == "You have 5 new updates in your starred projects")
+            #expect(message.polls == nil && message.changes.allSatisfy { $0.poll == nil })
+            #expect(message.collapseKey == "starred-projects")
+        }
+    }
+
+    @Test func aRetryOfOneChangeSendsTheNotificationOfSeveralPollsUnderItsId() async throws {
+        try await runTwoPolls(change: { $0.outbox.maxRetries = 1 }) { bench async throws in
+            let ids = try await spendTheNightOfTwoPolls(bench)
+            bench["phone"].script(.refused)
+            try go(bench, to: "2026-01-02T06:00:00Z")
+            #expect(await bench.dispatch().dead == 5)
+            let joined = try last(bench).id
+            #expect(try await bench.rows(.dead).map(\.attempts) == [1, 1, 1, 1, 1])
+            // Of the poll that the notification does not belong to, and of the other one.
+            for id in [ids[4], ids[0]] {
+                bench["phone"].forget()
+                let row = try #require(try await bench.rows(.dead).first { $0.jwtID == id }).id
+                #expect(try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(ids: [row])).changed == 5)
+                if id == ids[4] { bench["phone"].script(.refused) }
+                await bench.dispatch()
+                #expect(bench["phone"].seen.map(\.id) == [joined])
+                #expect(bench["phone"].named == ids)
+            }
+            #expect(try await bench.counts() == [.delivered: 5])
+            #expect(bench["log"].seen.count == 2)
+            #expect(try await bench.imbalance() == 0)
+        }
+    }
+
+    @Test func aRejectedNotificationOfSeveralPollsCountsTheAttemptForAll() async throws {
+        try await runTwoPolls { bench async throws in
+            _ = try await spendTheNightOfTwoPolls(bench)
+            bench["phone"].answer(.refused)
+            try go(bench, to: "2026-01-02T06:00:00Z")
+            await bench.dispatch()
+            #expect(try await bench.rows(.claimed).map(\.attempts) == [1, 1, 1, 1, 1])
+        }
+    }
+
+    @Test func discardedChangesOfAPollLeaveTheNotificationToTheOther() async throws {
+        try await runTwoPolls { bench async throws in
+            let ids = try await spendTheNightOfTwoPolls(bench)
+            bench["phone"].answer(.down)
+            try go(bench, to: "2026-01-02T06:00:00Z")
+            await bench.dispatch()
+            let joined = try last(bench)
+            func discard(_ discarded: some Sequence<String>) async throws -> NotificationMessage {
+                let numbers = try await bench.rows().filter { Set(discarded).contains($0.jwtID) }.map(\.id)
+                let rows = DiscardSelection(RowSelection(ids: numbers))
+                _ = try await bench.agent.perform(ControlAPI.outboxDiscard, rows)
+                bench.clock.advance(by: .seconds(60))
+                await bench.dispatch()
+                return try last(bench)
+            }
+            let mixed = try await discard([ids[0], ids[4]])
+            #expect(mixed.id == joined.id && mixed.changes.map(\.jwtID) == [ids[1], ids[2], ids[3]])
+            #expect(mixed.polls == joined.polls && mixed.title == joined.title)
+            #expect(mixed.body.hasPrefix("You have 2 new updates in your starred projects\n"))
+            // The last ones of the poll that the notification belongs to.
+            let rest = try await discard(ids[1...2])
+            #expect(rest.id == joined.id && rest.changes.map(\.jwtID) == [ids[3]])
+            #expect(rest.polls == ["offers_to_starred"] && rest.poll == joined.poll)
+            #expect(rest.title == "New Offer" && rest.collapseKey == joined.collapseKey)
+            bench["phone"].answer(.ok)
+            bench.clock.advance(by: .seconds(600))
+            await bench.dispatch()
+            #expect(try await bench.counts() == [.cancelled: 4, .delivered: 1])
+            #expect(try await bench.imbalance() == 0)
+        }
+    }
+}
