@@ -63,6 +63,7 @@ extension NotificationPolls {
                 count: own.count,
                 name: context.names[first.plan] ?? first.name,
                 isEdited: first.isEdition,
+                fulfillsOffer: first.fulfillsOffer,
                 part: nil
             )
         }

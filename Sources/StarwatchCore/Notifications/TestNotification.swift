@@ -53,7 +53,7 @@ extension NotificationMessage {
         } else {
             let messages = MessageCatalogues.builtIn.messages(for: .english)
             let text = NotificationWording(kind: .starredProjects, messages: messages)
-                .text(count: changes.count, name: changes[0].name, isEdited: false, part: nil)
+                .text(count: changes.count, name: changes[0].name, isEdited: false, fulfillsOffer: false, part: nil)
             title = "Starwatch test: \(text.title)"
             body = "This tests the sink \(sink). \(text.body)"
         }
@@ -67,7 +67,8 @@ extension NotificationMessage {
                 name: change.name,
                 changedAt: change.changedAt.iso8601,
                 changed: nil,
-                edited: nil
+                edited: nil,
+                fulfillsOffer: nil
             )
         }
     }
