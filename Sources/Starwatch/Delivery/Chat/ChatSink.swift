@@ -110,7 +110,7 @@ extension ChatService {
     /// Whether the body of an answer with 400 tells of a wrong address, room or token, in the words of the service.
     fileprivate func refusesSink(in body: [UInt8]) -> Bool {
         guard let answer = JSONTree(json: body) else { return false }
-        func says(_ words: String, in field: String) -> Bool { answer[path: field]?.scalar?.contains(words) == true }
+        func says(_ words: String, in field: String) -> Bool { answer[field]?.scalar?.contains(words) == true }
         return switch self {
         case .telegram: says("chat not found", in: "description")
         case .pushover: says("invalid", in: "token") || says("invalid", in: "user")
