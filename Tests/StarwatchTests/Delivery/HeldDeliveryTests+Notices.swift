@@ -1,4 +1,5 @@
 import StarwatchCore
+import StarwatchStore
 import Testing
 
 @testable import Starwatch

@@ -52,7 +52,8 @@ extension HeldDeliveryTests {
     }
 
     private func last(_ bench: Bench) throws -> NotificationMessage {
-        try #require(NotificationMessage(json: try #require(bench["phone"].seen.last).payload))
+        let last = try #require(bench["phone"].seen.last)
+        return try #require(NotificationMessage(json: last.payload))
     }
 
     @Test func changesOfSeveralPollsAreOneNotificationWithALineForEach() async throws {
