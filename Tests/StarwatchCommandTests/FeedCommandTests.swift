@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func withoutASinkThatFillsTheFeedThereIsNoAddress() async throws {
-        let file = try configuration(sinks: "[]")
+        let file = try configuration(sinks: "[{name: log, kind: log}]")
         let error = await #expect(throws: CommandError.self) {
             try await FeedCommand.Address.parse(["--config", file]).run()
         }
