@@ -64,7 +64,7 @@ import Testing
         let result = await sink.deliver(.sample())
         #expect(SinkWords.line(of: result.said, hiding: sink.secrets) == body)
         let failure = try #require(result.failure)
-        #expect(result == .rejected(failure) && !failure.sentence.contains("chat not found"))
+        #expect(result == .unavailable(failure) && !failure.sentence.contains("chat not found"))
         #expect(sink.secrets.contains("-100123456789") && sink.secrets.contains(Self.token))
     }
 
