@@ -146,6 +146,9 @@ import Testing
             #expect(html.contains("&lt;b&gt;&amp;amp;") && !html.contains("<!channel>"), "\(html)")
             #expect(!html.contains("@all"), "\(html)")
         }
+        // The plain body stays as it is. An empty object says that it mentions nobody.
+        let (_, matrix) = try await sent(.matrix, notification(body: "@room"))
+        #expect((matrix["m.mentions"].value as? [String: Any])?.isEmpty == true)
     }
 
     @Test func longTextsEndWithAnEllipsisAndNeverWithinACharacterOrItsEscape() async throws {
