@@ -375,6 +375,22 @@ import Testing
         #expect(page.contains("\nPoll starred_projects  failing for 5 min: The server denied access (403).\n"))
     }
 
+    @Test(arguments: [
+        (1, 0, "hold a notice)"), (2, 0, "hold notices)"), (2, 1, "hold 1 change)"), (2, 3, "hold 3 changes)"),
+    ])
+    func theStatusSaysWhatTheHoursOfASinkHold(notifications: Int, changes: Int, says: String) {
+        let now = Timestamp(seconds: 1_767_225_600)
+        var status = AgentStatus(version: "1", startedAt: now, now: now)
+        var wait = AgentStatus.Waiting(
+            notifications: notifications,
+            since: now.iso8601,
+            nextAttempt: now.iso8601
+        )
+        wait.held = changes
+        status.outbox.waiting = ["phone": wait]
+        #expect(StatusText.page(status).contains("its hours \(says)"))
+    }
+
     @Test func theStatusOfAnOlderAgentIsReadable() throws {
         let now = Timestamp(seconds: 1_767_225_600)
         let encoder = JSONEncoder()

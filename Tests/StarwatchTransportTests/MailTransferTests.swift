@@ -122,6 +122,7 @@ private final class ScriptedMailServer: Sendable {
         arguments: [
             ("GREETING", "554 no service", HTTPError.connect, 554), ("GREETING", "421 busy", .connect, 421),
             ("CREDENTIALS", "535 5.7.8 bad", .login, 535),
+            ("CREDENTIALS", "534-5.7.9 Password\r\n534 5.7.9 of the application required", .login, 534),
             ("CREDENTIALS", "454 4.7.0 later", .login, 454), ("GREETING", nil, .reset, nil), ("MAIL", nil, .reset, nil),
             ("MESSAGE", nil, .reset, nil),
         ] as [(String, String?, HTTPError, Int?)]
@@ -138,6 +139,7 @@ private final class ScriptedMailServer: Sendable {
         let exchange = try await send("Subject: x\r\n\r\nx\r\n", envelope, to: server.url)
         #expect(failure(of: exchange.result) == error)
         if let code { #expect(exchange.status == code) }
+        if let reply { #expect(String(decoding: exchange.lastReply, as: UTF8.self).hasPrefix(reply)) }
     }
 
     @Test func aServerWithoutLoginsGetsTheMailAsItIs() async throws {

@@ -38,7 +38,7 @@ package struct SinkTestReport: Sendable, Codable, Hashable {
         package var result: SinkAnswer
         /// The reason as one sentence; `nil` if the sink accepted the notification.
         package var error: String?
-        /// The beginning of what the service answered, redacted; `nil` if it said nothing.
+        /// The beginning of what a service that did not accept it answered, redacted; `nil` if it said nothing.
         package var answer: String?
         /// The duration of the attempt, in milliseconds.
         package var tookMilliseconds: Int

@@ -54,12 +54,14 @@ struct SinkControl: Sendable {
             if let receiver { await receiver.deliver(notification) } else { await sink.deliver(notification) }
         let took = environment.time.monotonic - start
         let addressed = (receiver?.sink ?? sink) as? any AddressedSink
+        // That of an accepted notification explains nothing, and can name the people of a chat.
+        let said = result.answer == .ok ? [] : result.said
         return SinkTestReport.Message(
             message: test,
             notificationID: notification.id,
             result: result.answer,
             error: result.failure?.sentence,
-            answer: SinkWords.line(of: result.said, hiding: addressed?.secrets ?? []),
+            answer: SinkWords.line(of: said, hiding: addressed?.secrets ?? []),
             tookMilliseconds: Int(took.inSeconds * 1000)
         )
     }

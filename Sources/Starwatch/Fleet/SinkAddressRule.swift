@@ -20,7 +20,7 @@ enum SinkAddressRule {
                 "The sink \(name) takes no address of an account; leave it out, or remove its own in the configuration."
         }
         guard let address else { return nil }
-        let given = SinkAddressPart.allCases.filter { address[$0] != nil }
+        let given = address.parts
         if let extra = given.first(where: { !parts.needed.contains($0) && !parts.optional.contains($0) }) {
             return "The sink \(name) takes no \(extra.rawValue) of an account; leave it out."
         }
@@ -70,6 +70,9 @@ enum SinkAddressRule {
 }
 
 extension SinkAddress {
+    /// The parts that the account brought.
+    var parts: [SinkAddressPart] { SinkAddressPart.allCases.filter { self[$0] != nil } }
+
     fileprivate subscript(part: SinkAddressPart) -> String? {
         switch part {
         case .url: url

@@ -325,6 +325,9 @@ public struct SinkOptions: Sendable, Hashable {
         }
     }
 
+    /// The largest time limit of one attempt in a configuration.
+    package static let longestTimeout = Duration.seconds(600)
+
     /// A unique name, `[a-z][a-z0-9_]{0,62}`, but not `server`. It becomes a label value.
     public var name: String
     /// The sink's kind.

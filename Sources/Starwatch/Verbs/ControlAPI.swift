@@ -9,6 +9,8 @@ import StarwatchTransport
         static let usual = Duration.seconds(10)
         /// The server or a sink must answer too.
         static let ofServer = Duration.seconds(120)
+        /// A sink must answer to one notification after the other, each within its time limit.
+        static let ofSinkTest = SinkOptions.longestTimeout * TestNotification.allCases.count + .seconds(60)
         /// Work in progress must end first, or many rows change.
         static let ofWrites = Duration.seconds(60)
         /// Every row is read or rewritten.
@@ -66,7 +68,7 @@ package struct ControlVerbs: Sendable {
         "/api/v1/sinks/{name}/test",
         counts: .sinkTest,
         taking: .text,
-        patience: ControlAPI.Patience.ofServer
+        patience: ControlAPI.Patience.ofSinkTest
     ) {
         try await $0.sinks.test($1)
     }

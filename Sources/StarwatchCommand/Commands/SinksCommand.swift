@@ -15,9 +15,10 @@ struct SinksCommand: AsyncParsableCommand {
             "test",
             "Send test notifications to a sink.",
             """
-            Sends one change with a link, several changes and a notice, and shows what the service answered to each, without \
-            secrets. The running agent sends them; if there is none, this command does. They are neither stored nor \
-            counted, and are sent also while the agent pauses the sink. Exits 1 if the sink does not accept one.
+            Sends one change with a link, several changes and a notice, and shows what the service answered to one that it \
+            did not accept, without secrets. The running agent sends them; if there is none, this command does. They are \
+            neither stored nor counted, and are sent also while the agent pauses the sink. Exits 1 if the sink does not \
+            accept one.
             """,
             waiting: ControlAPI.testSink.patience,
             examples: "starwatch sinks test hook",

@@ -90,7 +90,7 @@ extension ConfigurationTable {
             )
             Entry("include_account", \.includesAccount, as: .flag, "true: adds account_did, the account's DID")
             connection
-            Entry("timeout", \.timeout, as: .duration(.milliseconds(100), .seconds(600)))
+            Entry("timeout", \.timeout, as: .duration(.milliseconds(100), SinkOptions.longestTimeout))
             canary
         case .ntfy:
             Entry("url", \.url, as: .url.needed(needs("url")).leftToAccounts)
@@ -111,7 +111,7 @@ extension ConfigurationTable {
             connection
         case .command:
             Entry("argv", \.argv, as: .command.needed(needs("argv")))
-            Entry("timeout", \.timeout, as: .duration(.milliseconds(100), .seconds(600)))
+            Entry("timeout", \.timeout, as: .duration(.milliseconds(100), SinkOptions.longestTimeout))
             canary
         }
     }

@@ -134,8 +134,9 @@ enum StatusText {
             let isDue = Timestamp(iso8601: wait.since).map { $0 <= now } ?? true
             let lasting = isDue ? " for \(duration(since: wait.since, now))" : ""
             let next = RelativeTime.text(wait.nextAttempt, now: now)
+            let notices = wait.notifications == 1 ? "a notice" : "notices"
             let held =
-                wait.held.map { "; its hours hold \($0 == 0 ? "a notice" : $0 == 1 ? "1 change" : "\($0) changes")" }
+                wait.held.map { "; its hours hold \($0 == 0 ? notices : $0 == 1 ? "1 change" : "\($0) changes")" }
                 ?? ""
             return ("Waiting", "\(count) for sink \(sink)\(lasting) (next attempt \(next)\(held))")
         }

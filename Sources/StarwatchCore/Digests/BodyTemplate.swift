@@ -26,6 +26,8 @@ public struct BodyTemplate: Sendable, Hashable {
     public static let mostFields = 100
 
     private let pieces: [Piece]
+    /// The texts of its values without their fields, which can be secrets.
+    package let literals: [String]
     /// The first line of each field.
     package let lines: [String: Int]
 
@@ -35,8 +37,10 @@ public struct BodyTemplate: Sendable, Hashable {
             throw Mistake(message: "is larger than 64KiB; shorten it.")
         }
         var (pieces, lines, count, end): ([Piece], [String: Int], Int, Int) = ([], [:], 0, 0)
+        var literals: [String] = []
         for found in try Self.texts(of: json) {
             let template = TextTemplate(found.text)
+            if !found.isName { literals += template.literals }
             guard !template.variables.isEmpty || template.hasOpenVariable else { continue }
             let line = Self.line(of: found.range.lowerBound, in: json)
             if let mistake = Self.mistake(in: template, isName: found.isName, line) { throw mistake }
@@ -48,7 +52,7 @@ public struct BodyTemplate: Sendable, Hashable {
         guard count <= Self.mostFields else {
             throw Mistake(message: "has \(count) fields; use at most \(Self.mostFields).")
         }
-        (self.pieces, self.lines) = (pieces + [.json(Array(json[end...]))], lines)
+        (self.pieces, self.lines, self.literals) = (pieces + [.json(Array(json[end...]))], lines, literals)
     }
 
     /// Fills the template.

@@ -33,6 +33,11 @@ public struct TextTemplate: Sendable, Hashable {
         pieces.compactMap { if case .variable(let name, _) = $0 { name } else { nil } }
     }
 
+    /// The texts between the variables, in the order of the text.
+    var literals: [String] {
+        pieces.compactMap { if case .text(let text) = $0 { text } else { nil } }
+    }
+
     /// The name of the variable that is the whole text; `nil` for any other text.
     var onlyVariable: String? { pieces.count == 1 ? variables.first : nil }
 

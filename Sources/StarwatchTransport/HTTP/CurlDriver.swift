@@ -282,6 +282,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
         }
         var exchange = HTTPExchange(result: result, measurements: measurements, status: status)
         exchange.connectErrno = connectErrno
+        exchange.lastReply = transfer.lastReply
         transfer.continuation.resume(returning: exchange)
     }
 }

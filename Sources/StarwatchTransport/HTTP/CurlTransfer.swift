@@ -26,6 +26,8 @@ final class CurlTransfer {
     private let acceptsPeer: (@Sendable (UInt32?) -> Bool)?
     private var head = ResponseHead()
     private var body: [UInt8] = []
+    /// Whether the reply of a mail server goes on in its next line.
+    private var isReplyOpen = false
     /// The number of bytes of a mail that libcurl has taken.
     private var sentBytes = 0
     private lazy var isStream: Bool =
@@ -55,8 +57,7 @@ final class CurlTransfer {
     /// - Returns: `false` beyond the size limit, which ends the transfer.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         if request.envelope != nil {
-            // The last reply counts, except the farewell after a refusal.
-            if !line.starts(with: "221".utf8) { body = Array(line.prefix(Self.longestReply)) }
+            receiveReply(line)
             return true
         }
         guard head.receive(line) else {
@@ -66,8 +67,19 @@ final class CurlTransfer {
         return true
     }
 
-    /// The longest line of a reply (RFC 5321, section 4.5.3.1.5).
-    private static let longestReply = 512
+    /// Keeps a line of a mail server. The last reply counts, except the farewell after a refusal.
+    private func receiveReply(_ line: UnsafeRawBufferPointer) {
+        guard !line.starts(with: "221".utf8) else { return }
+        if !isReplyOpen { body = [] }
+        body += line.prefix(Self.longestReply - body.count)
+        isReplyOpen = line.count > 3 && line[3] == UInt8(ascii: "-")
+    }
+
+    /// The greatest length of a reply that is kept. A line has 512 bytes at most (RFC 5321, section 4.5.3.1.5).
+    private static let longestReply = 2048
+
+    /// The reply of a mail server after which the transfer ended; empty for HTTP.
+    var lastReply: [UInt8] { request.envelope == nil ? [] : body }
 
     /// Copies the next bytes of a mail, as many as fit.
     fileprivate func sendBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {

@@ -20,6 +20,8 @@ package struct HTTPExchange: Sendable {
     package var status: Int?
     /// The system's error of a connection that could not be made; `nil` for any other end or if it is not known.
     package var connectErrno: Int32?
+    /// The last reply of a mail server, also to what comes before a mail, such as the login; empty for HTTP.
+    package var lastReply: [UInt8] = []
 
     package init(result: Result<HTTPResponse, HTTPError>, measurements: HTTPMeasurements, status: Int? = nil) {
         (self.result, self.measurements, self.status) = (result, measurements, status)

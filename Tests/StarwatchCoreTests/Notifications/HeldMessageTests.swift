@@ -130,6 +130,35 @@ import Testing
         #expect(try joined(without: [0]).body == "You have 3 new updates in your starred projects")
     }
 
+    @Test func aGiftThatHonoursAnOfferIsNamedAsOneBesideAnotherPoll() throws {
+        let gives = PollName("my_gives")!
+        func message(_ poll: PollName, _ kind: PollKind, _ number: Int, fulfillsOffer: Bool) -> NotificationMessage {
+            let id = JWTID.floor(.ulid, at: time + .seconds(number))
+            let change = Change(id: id, plan: "plan \(number)", name: "Name \(number)", fulfillsOffer: fulfillsOffer)
+            return NotificationMessage(
+                id: "ntf_\(number)",
+                runID: "run_\(number)",
+                poll: poll,
+                kind: kind,
+                changes: [change],
+                context: NotificationContext(),
+                createdAt: time
+            )
+        }
+        let held = [
+            message(poll, .starredProjects, 1, fulfillsOffer: false),
+            message(gives, .givesToMe, 2, fulfillsOffer: true),
+        ]
+        let whole = try #require(HeldMessage.joining(held, id: "ntf_9", createdAt: time))
+        var context = NotificationContext()
+        context.kinds = [poll: .starredProjects, gives: .givesToMe]
+        let joined = try #require(
+            whole.without([], offers: [], poll: poll, kind: .starredProjects, context: context)
+        )
+        #expect(joined.changes.map(\.fulfillsOffer) == [nil, true])
+        #expect(joined.body == "Name 1 has been updated\nYou received a gift that honours an offer: Name 2")
+    }
+
     @Test func changesOfSeveralPollsAreGroupedByTheirPolls() throws {
         let message = try joined()
         let ids = message.changes.compactMap { JWTID($0.jwtID) }

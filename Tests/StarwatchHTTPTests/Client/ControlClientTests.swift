@@ -204,12 +204,14 @@ struct ControlClientTests {
         #expect(ControlAPI.status.patience == .seconds(10))
         #expect(ControlAPI.logs.patience == .seconds(10))
         #expect(ControlAPI.runPoll.patience == .seconds(900))
-        #expect(ControlAPI.testSink.patience == .seconds(120))
+        #expect(ControlAPI.tryPoll.patience == .seconds(120))
+        // Three notifications, each with the longest time limit of a sink.
+        #expect(ControlAPI.testSink.patience == .seconds(1860))
         for verb in ControlAPI.controls { checkPatience(of: verb) }
     }
 
     private func checkPatience(of verb: some AnyVerb) {
-        let limits = Duration.seconds(10)...Duration.seconds(900)
+        let limits = Duration.seconds(10)...Duration.seconds(1860)
         #expect(limits.contains(verb.verb.patience), "\(verb.verb.path)")
     }
 

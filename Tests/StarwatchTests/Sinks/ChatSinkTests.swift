@@ -63,6 +63,16 @@ import Testing
         )
     }
 
+    /// The sink of one of many accounts, which brings `address`.
+    private func sink(
+        _ service: ChatService,
+        _ http: RecordedService,
+        bringing address: SinkAddress
+    ) throws -> ChatSink {
+        let account = try #require(DID("did:ethr:0x00000000000000000000000000000000000000aa"))
+        return try sink(service, http).sink(of: account, at: address)
+    }
+
     /// The only request of a delivery, and its JSON.
     private func sent(
         _ service: ChatService,
@@ -136,6 +146,9 @@ import Testing
             #expect(html.contains("&lt;b&gt;&amp;amp;") && !html.contains("<!channel>"), "\(html)")
             #expect(!html.contains("@all"), "\(html)")
         }
+        // The plain body stays as it is. An empty object says that it mentions nobody.
+        let (_, matrix) = try await sent(.matrix, notification(body: "@room"))
+        #expect((matrix["m.mentions"].value as? [String: Any])?.isEmpty == true)
     }
 
     @Test func longTextsEndWithAnEllipsisAndNeverWithinACharacterOrItsEscape() async throws {
@@ -244,8 +257,40 @@ import Testing
         let result = await (try sink(service, RecordedService(status, body: "no"))).deliver(try notification())
         #expect(result.answer == .unavailable && result.failure?.reason.status == status)
         #expect(result.failure?.sentence.contains("correct its url, room or token_file") == true)
-        // At the same host, other accounts have other rooms.
-        #expect(result.isOfReceiver)
+        #expect(result.said == Array("no".utf8))
+    }
+
+    /// At the same host, other accounts have other rooms. A token of the configuration is that of all accounts.
+    @Test(
+        arguments: [
+            (.telegram, 401, "", .secret), (.telegram, 403, "", .room), (.telegram, 404, "", .secret),
+            (.telegram, 400, #"{"description":"Bad Request: chat not found"}"#, .room),
+            (.matrix, 401, "", .secret), (.matrix, 403, "", .room), (.matrix, 404, "", .url),
+            (.matrix, 404, #"{"errcode":"M_NOT_FOUND"}"#, .room),
+            (.pushover, 400, #"{"token":"invalid"}"#, .secret), (.pushover, 400, #"{"user":"invalid"}"#, .room),
+            (.gotify, 401, "", .secret), (.gotify, 403, "", .secret), (.gotify, 404, "", .url),
+            (.slack, 401, "", .url), (.slack, 403, "", .url), (.slack, 404, "", .url), (.apprise, 204, "", .url),
+            (.mattermost, 400, #"{"id":"web.incoming_webhook.invalid.app_error"}"#, .url),
+        ] as [(ChatService, Int, String, SinkAddressPart)]
+    )
+    func onlyARefusalOfWhatTheAccountBroughtIsItsOwn(
+        service: ChatService,
+        status: Int,
+        body: String,
+        refused: SinkAddressPart
+    ) async throws {
+        let brought: [(SinkAddressPart?, SinkAddress)] = [
+            (.url, SinkAddress(url: "https://chat.test/own")), (.room, SinkAddress(room: "!own:chat.test")),
+            (.secret, SinkAddress(secret: "own-token")), (nil, SinkAddress()),
+        ]
+        for (part, address) in brought {
+            let sink = try sink(service, RecordedService(status, body: body), bringing: address)
+            let result = await sink.deliver(try notification())
+            #expect(result.answer == .unavailable && result.isOfReceiver == (part == refused), "\(address.parts)")
+            var hosts = SinkHosts(areOfAccounts: true)
+            for _ in 0..<5 { _ = hosts["https://chat.test"].record(result, at: clock.now) }
+            #expect(hosts.whole.condition == (part == refused ? .working : .down), "\(address.parts)")
+        }
     }
 
     /// Some services tell of a wrong room or token in the body alone, by the status of a malformed message.
@@ -253,6 +298,13 @@ import Testing
         arguments: [
             (.telegram, #"{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}"#, true),
             (.telegram, #"{"ok":false,"error_code":400,"description":"Bad Request: message is too long"}"#, false),
+            (
+                .telegram,
+                #"{"description":"Bad Request: group chat was upgraded to a supergroup chat","parameters":{"migrate_to_chat_id":-1001}}"#,
+                true
+            ),
+            (.telegram, #"{"description":"Bad Request: not enough rights to send text messages to the chat"}"#, true),
+            (.telegram, #"{"description":"Bad Request: CHAT_WRITE_FORBIDDEN"}"#, true),
             (.pushover, #"{"token":"invalid","errors":["application token is invalid"],"status":0}"#, true),
             (.pushover, #"{"user":"invalid","errors":["user identifier is invalid"],"status":0}"#, true),
             (.mattermost, #"{"id":"web.incoming_webhook.invalid.app_error","status_code":400}"#, true),
@@ -263,13 +315,14 @@ import Testing
     )
     func aMalformedMessageIsToldFromAWrongRoom(service: ChatService, body: String, isHeld: Bool) async throws {
         let result = await (try sink(service, RecordedService(400, body: body))).deliver(try notification())
-        #expect(result.answer == (isHeld ? .unavailable : .rejected) && result.isOfReceiver == isHeld)
+        #expect(result.answer == (isHeld ? .unavailable : .rejected))
+        #expect(result.said == Array(body.utf8))
     }
 
     /// The Apprise server says so of a key without services, and sends nothing.
     @Test func aSuccessWithoutContentIsNoneOfApprise() async throws {
         let apprise = await (try sink(.apprise, RecordedService(204))).deliver(try notification())
-        #expect(apprise.answer == .unavailable && apprise.isOfReceiver)
+        #expect(apprise.answer == .unavailable)
         #expect(apprise.failure?.sentence.contains("no service under the key") == true)
         for service in ChatService.allCases where service != .apprise {
             #expect(await (try sink(service, RecordedService(204))).deliver(try notification()) == .ok, "\(service)")

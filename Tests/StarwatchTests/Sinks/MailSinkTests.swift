@@ -124,6 +124,20 @@ import Testing
         #expect(FailureReason(reason.description) == reason)
     }
 
+    /// A refused login says more than its code, such as that it wants a password of the application.
+    @Test(
+        arguments: [
+            (.login, 535, "535 5.7.8 no", "535 5.7.8 no"), (.connect, 554, "554 no service", "554 no service"),
+            (.unencrypted, 454, "454 later", "454 later"), (.unencrypted, 250, "250 SIZE 10000", ""),
+            (.reset, 250, "250 ok", ""),
+        ] as [(HTTPError, Int, String, String)]
+    )
+    func aRefusalBeforeTheMailIsTold(error: HTTPError, status: Int, reply: String, said: String) async throws {
+        let server = RecordedService(.failure(error), status: status, lastReply: reply)
+        let result = await (try sink(server)).deliver(try notification(["Creek"]))
+        #expect(result.isNoAnswer && result.said == Array(said.utf8))
+    }
+
     @Test(arguments: [
         ("450 later", true), ("452 4.2.2 <me@example.org> full", true), ("450 4.1.1 unverified", true),
         ("450 4.1.8 bad sender", false), ("450 4.7.1 unknown client", false), ("450 4.3.2 no service", false),

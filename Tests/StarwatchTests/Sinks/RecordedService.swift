@@ -7,10 +7,17 @@ final class RecordedService: HTTPTransport {
     private let seen = Mutex<[HTTPRequest]>([])
     private let answer: HTTPExchange
 
-    init(_ result: Result<HTTPResponse, HTTPError>, status: Int? = nil) {
+    /// - Parameter lastReply: What a mail server said before the end.
+    init(_ result: Result<HTTPResponse, HTTPError>, status: Int? = nil, lastReply: String = "") {
         let now = ClockReading(wall: Timestamp(milliseconds: 0), monotonic: .zero)
         let measurements = HTTPMeasurements(sentAt: now, receivedAt: now)
-        answer = HTTPExchange(result: result, measurements: measurements, status: status ?? (try? result.get().status))
+        var answer = HTTPExchange(
+            result: result,
+            measurements: measurements,
+            status: status ?? (try? result.get().status)
+        )
+        answer.lastReply = Array(lastReply.utf8)
+        self.answer = answer
     }
 
     /// A web service.

@@ -45,7 +45,7 @@ import Testing
             let agent = try await world.agent { options in
                 options.log.level = .debug
                 options.delivery.sinks = [
-                    SinkOptions(name: "hook", kind: .webhook(url: url, secretFile: nil, timeout: .seconds(5)))
+                    SinkOptions(name: "hook", kind: .webhook(url: url, secretFile: nil, timeout: .seconds(60)))
                 ]
             }
             let body = "no chat\r\n for of-the-url of me@example.org"
@@ -57,6 +57,11 @@ import Testing
             world.mock.setStickyFault(.status(503, body: "busy"), at: .hook)
             let down = try await agent.perform(ControlAPI.testSink, "hook")
             #expect(down.messages.map(\.answer) == ["busy"] && down.result == .unavailable)
+            // Telegram answers to a message with the names of the chat.
+            world.mock.setStickyFault(.status(200, body: "Ann in room 7"), at: .hook)
+            let accepted = try await agent.perform(ControlAPI.testSink, "hook")
+            #expect(accepted.messages.map(\.result) == [.ok, .ok, .ok])
+            #expect(accepted.messages.allSatisfy { $0.answer == nil })
         }
     }
 

@@ -50,6 +50,22 @@ import Testing
         #expect(!words.contains("secret") && !words.contains("of-the-url"), "\(words)")
     }
 
+    @Test func theTextsOfABodyFileAreHidden() throws {
+        let template = #"{"key": "of-the-body", "to": ["Key in-a-list {{title}} and-after"], "text": "{{body}}"}"#
+        let sink = WebhookSink(
+            name: "hook",
+            url: "https://chat.test/hook",
+            timeout: .seconds(3),
+            http: RecordedService(),
+            time: ManualClock(),
+            template: try BodyTemplate(json: Array(template.utf8))
+        )
+        let said = #"no "of-the-body", no "Key in-a-list Creek and-after" of text"#
+        let words = try #require(line(said, sink.secrets))
+        for secret in ["of-the-body", "in-a-list", "and-after"] { #expect(!words.contains(secret), "\(words)") }
+        #expect(words.hasSuffix("of text"))
+    }
+
     @Test func anAnswerChangesNoResult() async throws {
         let body = #"{"ok":false,"description":"Bad Request: chat not found"}"#
         let sink = ChatSink(
@@ -64,7 +80,7 @@ import Testing
         let result = await sink.deliver(.sample())
         #expect(SinkWords.line(of: result.said, hiding: sink.secrets) == body)
         let failure = try #require(result.failure)
-        #expect(result == .rejected(failure) && !failure.sentence.contains("chat not found"))
+        #expect(result == .unavailable(failure) && !failure.sentence.contains("chat not found"))
         #expect(sink.secrets.contains("-100123456789") && sink.secrets.contains(Self.token))
     }
 

@@ -110,13 +110,14 @@ struct ChatRequest {
         return ["text": .text(lines.joined(separator: "\n\n"))]
     }
 
-    /// A push rule of every account silences `m.notice` (`.m.rule.suppress_notices`), so that is for what can wait.
+    /// A push rule of every account silences `m.notice` (`.m.rule.suppress_notices`), so that is for what can wait. Without
+    /// `m.mentions` an `@room` or a user's name in the text would be a mention.
     private static func matrix(_ message: ChatMessage) -> JSONTree {
         let title = ChatText.plain(message.title, limit: 500)
         let text = message.text(.plain, limit: 6000) { name, _ in "• " + name }
         return [
             "msgtype": message.isLow ? "m.notice" : "m.text", "body": .text("\(title)\n\(text)"),
-            "format": "org.matrix.custom.html", "formatted_body": .text(matrixHTML(message)),
+            "format": "org.matrix.custom.html", "formatted_body": .text(matrixHTML(message)), "m.mentions": [:],
         ]
     }
 

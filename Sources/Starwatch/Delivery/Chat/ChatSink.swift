@@ -14,6 +14,8 @@ package struct ChatSink: AddressedSink {
     let time: any TimeSource
     /// The texts beside a notification's own.
     var catalogues = MessageCatalogues.builtIn
+    /// What the account brought of the address; all others share the rest.
+    private(set) var brought: [SinkAddressPart] = []
 
     enum Address: Sendable {
         case url(String)
@@ -48,7 +50,7 @@ package struct ChatSink: AddressedSink {
                 maxResponseBytes: SinkResult.largestResponseBytes
             )
         )
-        return SinkResult(exchange, of: service, at: time.now)
+        return SinkResult(exchange, of: service, brought: brought, at: time.now)
     }
 
     /// The address without reading a file.
@@ -59,6 +61,7 @@ package struct ChatSink: AddressedSink {
         if let url = address.url { sink.address = .url(url) }
         if let room = address.room { sink.receiver.room = room }
         if let secret = address.secret { sink.receiver.token = .value(secret) }
+        sink.brought = address.parts
         return sink
     }
 
@@ -80,44 +83,48 @@ extension SinkResult {
     /// The meaning of a chat's answer.
     ///
     /// A wrong address, room or token is no fault of the notification, which waits as one does whose mail server refuses the
-    /// login. Of many accounts it concerns only one.
-    init(_ exchange: HTTPExchange, of service: ChatService, at now: Timestamp) {
+    /// login. It concerns one of many accounts alone if that account brought what is refused.
+    init(_ exchange: HTTPExchange, of service: ChatService, brought: [SinkAddressPart], at now: Timestamp) {
         let response = try? exchange.result.get()
         let status = response?.status ?? exchange.status ?? 0
-        if service == .apprise, status == 204 {
-            self = .unavailable(
-                SinkFailure(
-                    "The Apprise server has no service under the key (HTTP 204); correct url, or save one there.",
-                    FailureReason(status: status)
-                )
-            )
-        } else if [401, 403, 404].contains(status) || status == 400 && service.refusesSink(in: response?.body ?? []) {
-            self = .unavailable(
-                SinkFailure(
-                    "The service refuses the sink (HTTP \(status)); correct its url, room or token_file.",
-                    FailureReason(status: status)
-                )
-            )
-        } else {
+        guard let refused = service.refusedPart(status, body: response?.body ?? []) else {
             self.init(exchange, at: now) { ChatWait.read($0, now: now) }
             return
         }
-        isOfReceiver = true
+        let sentence =
+            status == 204
+            ? "The Apprise server has no service under the key (HTTP 204); correct url, or save one there."
+            : "The service refuses the sink (HTTP \(status)); correct its url, room or token_file."
+        self = .unavailable(SinkFailure(sentence, FailureReason(status: status)))
+        said = response?.body ?? []
+        isOfReceiver = brought.contains(refused)
     }
 }
 
 extension ChatService {
-    /// Whether the body of an answer with 400 tells of a wrong address, room or token, in the words of the service.
-    fileprivate func refusesSink(in body: [UInt8]) -> Bool {
-        guard let answer = JSONTree(json: body) else { return false }
-        func says(_ words: String, in field: String) -> Bool { answer[field]?.scalar?.contains(words) == true }
-        return switch self {
-        case .telegram: says("chat not found", in: "description")
-        case .pushover: says("invalid", in: "token") || says("invalid", in: "user")
-        case .mattermost: says("web.incoming_webhook.invalid", in: "id")
-        case .slack, .discord, .matrix, .teams, .gotify, .apprise: false
+    /// The part of the address that an answer refuses, by its status and the words of the service; `nil` if it refuses none.
+    fileprivate func refusedPart(_ status: Int, body: [UInt8]) -> SinkAddressPart? {
+        let answer = JSONTree(json: body)
+        func says(_ words: String, in field: String) -> Bool { answer?[field]?.scalar?.contains(words) == true }
+        return switch (self, status) {
+        case (.apprise, 204): .url
+        case (.telegram, 400): Self.lostRooms.contains { says($0, in: "description") } ? .room : nil
+        case (.pushover, 400): says("invalid", in: "token") ? .secret : says("invalid", in: "user") ? .room : nil
+        case (.mattermost, 400): says("web.incoming_webhook.invalid", in: "id") ? .url : nil
+        case (_, 401): needsToken ? .secret : .url
+        case (_, 403): needsRoom ? .room : needsToken ? .secret : .url
+        // The token is in the path.
+        case (.telegram, 404): .secret
+        case (.matrix, 404): says("M_NOT_FOUND", in: "errcode") ? .room : .url
+        case (_, 404): .url
+        default: nil
         }
     }
+
+    /// Descriptions of Telegram: the chat is unknown, has another id as a supergroup, or takes no messages of the bot.
+    private static let lostRooms = [
+        "chat not found", "upgraded to a supergroup chat", "not enough rights to send", "CHAT_WRITE_FORBIDDEN",
+    ]
 }
 
 /// The wait that a service asks for in its answer, beside or in place of `Retry-After`.

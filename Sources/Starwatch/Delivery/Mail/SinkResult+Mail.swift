@@ -34,6 +34,8 @@ extension SinkResult {
                 SinkFailure("The mail server cannot be reached (\(error.cause.phrase)).", error.cause)
             )
         }
+        // Without a refusal the last reply says nothing of the failure.
+        if case .failure = exchange.result, refusal != nil { said = exchange.lastReply }
     }
 
     private init(reply response: HTTPResponse) {

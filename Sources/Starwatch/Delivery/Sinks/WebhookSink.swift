@@ -56,7 +56,10 @@ package struct WebhookSink: AddressedSink {
         return SinkResult(exchange, at: time.now)
     }
 
-    var secrets: [String] { SinkWords.secrets(of: (try? presentURL()) ?? "") + (secret?.words ?? []) }
+    var secrets: [String] {
+        let texts = template?.literals.map(\.trimmingSpaces) ?? []
+        return SinkWords.secrets(of: (try? presentURL()) ?? "") + (secret?.words ?? []) + texts
+    }
 
     private func presentURL() throws(SinkFailure) -> String {
         guard let urlFile else { return url }
