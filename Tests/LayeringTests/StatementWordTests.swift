@@ -33,7 +33,7 @@ import Testing
         "PageRows.swift sqlite_sequence": "Numbers the requests of a page before they are stored.",
         "StoreStatus.swift NOT INDEXED": "A hint for the planner.",
         "StoredRecord.swift PRAGMA": "The file of SQLite, read without a store.",
-        "StoreKeys.swift PRAGMA": "The file of SQLite.", "StoreKeys+Encryption.swift PRAGMA": "The file of SQLite.",
+        "StoreKeys+Encryption.swift PRAGMA": "The file of SQLite.",
         "StoreKeys+Encryption.swift zeroblob": "The file of SQLite is encrypted where it is.",
     ]
 

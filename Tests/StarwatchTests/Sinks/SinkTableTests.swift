@@ -281,8 +281,8 @@ import Testing
         #expect(hostile.request.envelope?.recipients == plain.request.envelope?.recipients)
         func shape(_ body: String) throws -> [String] {
             if let json = try? SinkJSON(text: body) { return json.shape }
-            // The fields and the parts of a mail.
-            let lines = body.components(separatedBy: "\r\n")
+            // The fields and the parts of a mail. A line that begins with a space goes on with the field before.
+            let lines = body.components(separatedBy: "\r\n").filter { !$0.hasPrefix(" ") }
             let fields = lines.prefix { !$0.isEmpty }.map { String($0.prefix { $0 != ":" }) }
             return fields + lines.filter { $0.hasPrefix("--=_starwatch") }
         }
