@@ -2,6 +2,7 @@
 package struct NotificationPolls {
     /// The key of a notification of several polls. It has an underscore, so it is no poll's, and no number, so it is no part's.
     private static let keyOfSeveral = "several_polls"
+    private static let lineBreak = "\n"
 
     private let message: NotificationMessage
 
@@ -11,6 +12,9 @@ package struct NotificationPolls {
 
     /// The thread of its mails: the poll's, or one for all notifications of several.
     package var thread: String { message.polls == nil ? message.poll : Self.keyOfSeveral }
+
+    /// A body in one line, where its kinds of polls cannot have lines of their own.
+    package static func inOneLine(_ body: String) -> String { body.replacing(lineBreak, with: "; ") }
 
     /// Groups its changes by their polls, in the order of the names.
     ///
@@ -68,7 +72,7 @@ extension NotificationPolls {
             )
         }
         message.title = texts.count == 1 ? texts[0].title : context.messages.text(.severalPollsTitle)
-        message.body = texts.map { $0.body }.joined(separator: "\n")
+        message.body = texts.map { $0.body }.joined(separator: lineBreak)
         message.collapseKey = keyOfSeveral
     }
 
