@@ -28,13 +28,14 @@ package struct NotificationPolls {
 
 /// Composition of notifications of several polls.
 extension NotificationPolls {
-    /// Names the poll of each change of a joined notification.
+    /// Names the poll of each change of a joined notification, and gives it a key of its own.
     ///
     /// - Parameter parts: The notifications that it joins: of one poll each, with the same changes in the same order.
     static func name(in message: inout NotificationMessage, joining parts: [NotificationMessage]) {
         let polls = parts.flatMap { part in part.changes.map { _ in part.poll } }
         for (index, poll) in zip(message.changes.indices, polls) { message.changes[index].poll = poll }
         message.polls = named(by: message.changes)
+        message.collapseKey = keyOfSeveral
     }
 
     /// Sorts changes of several polls by the kinds of these, each kind in its order.
@@ -73,7 +74,6 @@ extension NotificationPolls {
         }
         message.title = texts.count == 1 ? texts[0].title : context.messages.text(.severalPollsTitle)
         message.body = texts.map { $0.body }.joined(separator: lineBreak)
-        message.collapseKey = keyOfSeveral
     }
 
     /// The polls that changes name, in their order; `nil` if they name none.
