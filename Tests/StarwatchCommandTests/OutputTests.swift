@@ -70,6 +70,18 @@ import Testing
         for text in texts { #expect(!text.contains("\u{1B}") && text.contains("a?]0;x?"), "\(text.debugDescription)") }
     }
 
+    @Test func theLossOfAnExportNamesTheAgentThatHasTheDeadLetters() {
+        let lost = ["notification_outbox.name": 1]
+        #expect(
+            AccountExportReport(bundle: "", lost: lost).loss == """
+                1 encrypted value did not open and is lost: 1 of notification_outbox.name. \
+                Changes that were not delivered yet become dead letters of the agent that imports the account; \
+                see starwatch outbox list --state dead there.
+                """
+        )
+        #expect(LostValues.sentence(lost)?.hasSuffix("dead letters; see starwatch outbox list --state dead.") == true)
+    }
+
     @Test func theLinesOfSeveralPollsAreOneLine() throws {
         var entry = NotificationEntry.sample("ntf_1")
         entry.body = "Two updates\nAn offer"
