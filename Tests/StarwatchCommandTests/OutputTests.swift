@@ -70,6 +70,32 @@ import Testing
         for text in texts { #expect(!text.contains("\u{1B}") && text.contains("a?]0;x?"), "\(text.debugDescription)") }
     }
 
+    @Test func theLossOfAnExportNamesTheAgentThatHasTheDeadLetters() {
+        let lost = ["notification_outbox.name": 1]
+        #expect(
+            AccountExportReport(bundle: "", lost: lost).loss == """
+                1 encrypted value did not open and is lost: 1 of notification_outbox.name. \
+                Changes that were not delivered yet become dead letters of the agent that imports the account; \
+                see starwatch outbox list --state dead there.
+                """
+        )
+        #expect(LostValues.sentence(lost)?.hasSuffix("dead letters; see starwatch outbox list --state dead.") == true)
+    }
+
+    @Test func theLinesOfSeveralPollsAreOneLine() throws {
+        var entry = NotificationEntry.sample("ntf_1")
+        entry.body = "Two updates\nAn offer"
+        for text in [NotificationText.list([entry]), NotificationText.details(entry)] {
+            #expect(text.contains("Two updates; An offer"), "\(text)")
+        }
+        let time = try #require(Timestamp(iso8601: "2026-01-01T12:00:00Z"))
+        let message = NotificationMessage(canary: "ntf_1", runID: "run_1", createdAt: time)
+        let json = String(decoding: message.json(), as: UTF8.self).replacing("arrive. It", with: #"arrive\nIt"#)
+        let event = FeedEvent(sequence: 1, name: "notification", data: json)
+        let line = try #require(NotificationsFollowCommand.line(event, json: false))
+        #expect(line.hasSuffix("that notifications arrive; It announces nothing."), "\(line)")
+    }
+
     @Test(arguments: [
         ("2026-01-01T12:00:00.400Z", "now"), ("2026-01-01T11:59:48Z", "12 s ago"),
         ("2026-01-01T12:14:00Z", "in 14 min"),

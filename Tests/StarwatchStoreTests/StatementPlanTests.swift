@@ -57,9 +57,11 @@ import Testing
             now: world.now,
             maxRetries: 3
         )
-        let again = try await world.reclaim(store, until: world.now)
-        let ticket = try #require(again.first?.tickets.first)
-        _ = try await store.deliveries.record(ticket, .ok, now: world.now, maxRetries: 3)
+        for outcome in [DeliveryOutcome.rejected(nextAttemptAt: world.now), .ok] {
+            let again = try await world.reclaim(store, until: world.now)
+            let ticket = try #require(again.first?.tickets.first)
+            _ = try await store.deliveries.record(ticket, outcome, now: world.now, maxRetries: 3)
+        }
         let batch = try #require(
             try await store.acknowledgements.nextBatch(world.stream, limit: 9, now: world.now) { "key" }
         )
@@ -85,6 +87,7 @@ import Testing
         ("SELECT reason, jwt_id, plan_id", "idx_outbox_priority"),
         ("SELECT count(*) AS count, min(created_at)", "USING COVERING INDEX idx_outbox_priority"),
         ("UPDATE notification_outbox SET state = 'delivered'", "idx_outbox_claimed"),
+        ("UPDATE notification_outbox SET retry_count", "idx_outbox_claimed"),
         ("SELECT min(created_at) FROM (", "idx_outbox_claimed"),
         ("SELECT min(jwt_id) FROM notification_outbox", "idx_outbox_open"),
         ("SELECT id, jwt_id FROM (", "idx_outbox_unacknowledged"),

@@ -246,18 +246,7 @@ struct UnreadableValueTests {
         #expect(again.text == text && again.lost == lost)
 
         let other = World()
-        var options = other.options()
-        options.masterKey = MasterKey()
-        let target = try Store(options)
-        let arrival = try await target.moves.take(
-            AccountBundle(text: text),
-            of: World.alice,
-            into: AccountDestination(server: World.server, sinks: ["log"], pseudonym: nil),
-            isTrial: false,
-            now: world.now,
-            dueAt: world.now
-        )
-        #expect(arrival == .arrived)
+        let target = try await take(text, in: other)
         #expect(try await target.outbox.list(OutboxFilter()).count == 4)
         #expect(try await target.keys.signingKeys(of: World.alice).count == (column == .signingKey ? 0 : 1))
         #expect(try await target.stars.interests(of: World.alice).areStarsUnreadable == (column == .stars))
@@ -275,6 +264,45 @@ struct UnreadableValueTests {
         let handout = try await store.moves.handOut(World.alice, isTrial: isTrial, now: world.now)
         guard case .text(let text, _, _, let lost) = handout else { throw StoreError.damaged }
         return (text, lost)
+    }
+
+    /// Takes an account in at another encrypted database.
+    private func take(_ text: String, in other: World) async throws -> Store {
+        var options = other.options()
+        options.masterKey = MasterKey()
+        let target = try Store(options)
+        let arrival = try await target.moves.take(
+            AccountBundle(text: text),
+            of: World.alice,
+            into: AccountDestination(server: World.server, sinks: ["log"], pseudonym: nil),
+            isTrial: false,
+            now: world.now,
+            dueAt: world.now
+        )
+        #expect(arrival == .arrived)
+        return target
+    }
+
+    /// Expects that the one dead row has lost a value, whose stand-in opens like one, and can only be discarded.
+    private func expectLoss(_ store: Store) async throws {
+        let dead = try await store.outbox.dead(poll: nil, of: World.alice)
+        #expect(dead.count == 1)
+        #expect(try await store.outbox.unreadable(among: dead) == dead)
+        let (now, sinks) = (world.now, ["log"])
+        let retried = try await store.outbox.retry(dead, of: World.alice, sinks: sinks, now: now, make: renewed)
+        #expect(retried == 0)
+        #expect(try await store.outbox.discard(dead, now: now, make: renewed) == 1)
+    }
+
+    @Test(arguments: [SealedColumn.outboxPlan, .outboxName])
+    func aChangeThatLostAValueOnAMoveIsNotRetriedThere(column: SealedColumn) async throws {
+        let store = try await open()
+        try await world.commit(store, world.changes(1...2))
+        try await flip(column)
+        let other = World()
+        let target = try await take(try await handOut(store).text, in: other)
+        #expect(try await other.deliverAll(target) == 1)
+        try await expectLoss(target)
     }
 
     private func addKeyAndAddress(_ store: Store) async throws {
@@ -407,6 +435,17 @@ struct UnreadableValueTests {
         )
         #expect(try await store.outbox.discard([rows[0].id], now: world.now, make: renewed) == 1)
         try await world.expectBalanced(store)
+    }
+
+    @Test(arguments: [SealedColumn.outboxPlan, .outboxName])
+    func aChangeThatLostAValueIsNotRetriedAfterAnotherEncryption(column: SealedColumn) async throws {
+        let store = try await open()
+        try await world.commit(store, world.changes(1...2))
+        try await flip(column)
+        #expect(try await store.keys.decrypt().lost == [column.rawValue: 1])
+        _ = try await store.keys.encrypt(with: MasterKey())
+        #expect(try await world.deliverAll(store) == 1)
+        try await expectLoss(store)
     }
 
     // MARK: - Rotation

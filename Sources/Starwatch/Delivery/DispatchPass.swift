@@ -255,7 +255,7 @@ extension DispatchPass {
             let success = (snapshot.streams[stream]?.lastSuccess).map { min($0, local) }
             let notice = try await store.notifications.stalenessNotice(stream)
             let isStale = isStale(poll, lastSuccess: success, hasNotice: notice != nil, at: local)
-            let outgoing = { staleness(of: poll, lastSuccess: success, isOver: !isStale, in: notice, at: now) }
+            let outgoing = { staleness(of: poll.name, lastSuccess: success, in: notice, at: now) }
             switch (notice, isStale) {
             case (nil, false): break
             case (nil, true):
@@ -265,11 +265,31 @@ extension DispatchPass {
                 // The data has aged while a sink held the notice.
                 guard let opening = notice.opensAt, opening <= now else { break }
                 try await store.notifications.renewStalenessNotice(stream, outgoing())
-            case (let notice?, false):
-                let takers = sinks.filter { notice.takenBy.contains($0.name) && $0.slot.sink.takesBack }.map(\.name)
-                try await store.notifications.clearStalenessNotice(stream, outgoing(), sinks: takers, now: now)
+            case (let notice?, false): try await takeBack(notice, of: stream, lastSuccess: success, at: now)
             }
         }
+    }
+
+    /// Takes back the notices of polls that are no longer configured, or all of them if there are to be none. Otherwise a sink
+    /// that holds one would get it in the morning.
+    func dropFormerNotices() async throws(StoreError) {
+        let current = service.options.stalenessNotice ? service.polls.map(stream) : []
+        for stream in try await store.notifications.staleStreams(of: account, except: current) {
+            guard let notice = try await store.notifications.stalenessNotice(stream) else { continue }
+            try await takeBack(notice, of: stream, lastSuccess: nil, at: service.now)
+        }
+    }
+
+    /// Withdraws a notice, also from the sinks that accepted it and can take it back.
+    private func takeBack(
+        _ notice: StalenessNotice,
+        of stream: StreamKey,
+        lastSuccess: Timestamp?,
+        at now: Timestamp
+    ) async throws(StoreError) {
+        let takers = sinks.filter { notice.takenBy.contains($0.name) && $0.slot.sink.takesBack }.map(\.name)
+        let end = staleness(of: stream.poll, lastSuccess: lastSuccess, isOver: true, in: nil, at: now)
+        try await store.notifications.clearStalenessNotice(stream, end, sinks: takers, now: now)
     }
 
     private func isStale(_ poll: Poll, lastSuccess: Timestamp?, hasNotice: Bool, at local: Timestamp) -> Bool {
@@ -283,20 +303,19 @@ extension DispatchPass {
     /// Renders the notice of a stale poll.
     ///
     /// - Parameters:
-    ///   - isOver: Whether it takes the notice back, under an id of its own.
+    ///   - isOver: Whether it takes a notice back, under an id of its own.
     ///   - notice: The current notice, which keeps its id and its run.
     private func staleness(
-        of poll: Poll,
+        of poll: PollName,
         lastSuccess: Timestamp?,
-        isOver: Bool,
+        isOver: Bool = false,
         in notice: StalenessNotice?,
         at now: Timestamp
     ) -> OutgoingNotification {
-        let known = isOver ? nil : notice
         var message = NotificationMessage(
-            staleness: known?.id ?? RandomID.notificationID(),
-            runID: known?.runID ?? RandomID.runID(),
-            poll: poll.name,
+            staleness: notice?.id ?? RandomID.notificationID(),
+            runID: notice?.runID ?? RandomID.runID(),
+            poll: poll,
             lastSuccess: lastSuccess,
             isOver: isOver,
             messages: service.renderer.messages,
@@ -304,7 +323,7 @@ extension DispatchPass {
         )
         if !isOver {
             let problems = service.metrics.problems.all
-            message.problem = Problem.cause(ofStale: poll.name, among: problems)?.kind.rawValue
+            message.problem = Problem.cause(ofStale: poll, among: problems)?.kind.rawValue
         }
         return service.renderer.outgoing(message)
     }

@@ -74,7 +74,7 @@ package final class DispatchService: Worker {
     /// Creates the notifications that are due and tries every sink that is due.
     package func work(_ result: inout Pass) async throws(StoreError) {
         guard var pass = try await DispatchPass(self) else { return }
-        let holds = try await settleTimes(of: pass)
+        let holds = try await settle(pass)
         defer { result = pass.result }
         var failure: StoreError?
         do throws(StoreError) {
@@ -92,10 +92,10 @@ package final class DispatchService: Worker {
     }
 
     /// Corrects an account's stored times at its first pass and whenever the clock was set back. The clock of an earlier run can
-    /// have been ahead, and its sinks can have had other hours.
+    /// have been ahead, and its sinks can have had other hours. Also drops notices that the configuration has no more.
     ///
     /// - Returns: Whether sinks held notifications then.
-    private func settleTimes(of pass: DispatchPass) async throws(StoreError) -> Bool {
+    private func settle(_ pass: DispatchPass) async throws(StoreError) -> Bool {
         let (account, now, local) = (pass.account, clock.now, time.now)
         let known = latest.withLock { latest in
             latest.flatMap { $0.account != account || now < $0.server || local < $0.local ? nil : $0.holds }
@@ -110,6 +110,7 @@ package final class DispatchService: Worker {
                 lease: Self.lease,
                 longestWait: .seconds(75)
             )
+            try await pass.dropFormerNotices()
             holds = try await pass.planHeld()
         }
         latest.withLock { [holds] in $0 = (account: account, server: now, local: local, holds: holds) }

@@ -41,8 +41,7 @@ struct SinkAttempt {
         case .lost: return abandon()
         case .leaving:
             _ = abandon()
-            // Otherwise an account that stays after all would wait for the end of its lease.
-            return try await record(.postponed(until: service.now))
+            return try await putOff()
         }
         defer { service.store.deliveries.endAttempt(for: account) }
         let (start, startedAt) = (service.time.monotonic, service.now)
@@ -85,6 +84,18 @@ struct SinkAttempt {
     private func abandon() -> DeliveryResult? {
         if let changed = slot.abandon(at: service.now, of: receiver.host) { log(changed) }
         return nil
+    }
+
+    /// Puts off the attempt for an account that leaves. One that stays after all would wait for the end of its lease otherwise.
+    ///
+    /// - Returns: `nil` if the account has left meanwhile, with the notification.
+    private func putOff() async throws(StoreError) -> DeliveryResult? {
+        do throws(StoreError) {
+            return try await record(.postponed(until: service.now))
+        } catch {
+            guard error == .leaseLost else { throw error }
+            return nil
+        }
     }
 
     /// Updates the sink's circuit, and plans the next attempt.

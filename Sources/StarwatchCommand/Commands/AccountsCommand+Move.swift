@@ -61,6 +61,9 @@ extension AccountsCommand {
             Takes the file of 'starwatch accounts export', or with --from the active identity of a single agent's database. \
             An agent that has that database open stops serving the account in the same step; otherwise the command opens \
             the database itself. What cannot move is said before anything is changed. Repeating the command changes nothing.
+
+            With --from it also stops if encrypted values do not open, because what is imported lacks them for good. \
+            --without-lost-values lets it go on.
             """,
             waiting: ControlAPI.importAccount.patience,
             examples: "starwatch accounts import account.json",
@@ -82,20 +85,30 @@ extension AccountsCommand {
         )
         var fromKey: String?
 
+        @Flag(help: "Import from that database even if encrypted values do not open.")
+        var withoutLostValues = false
+
         @OptionGroup var arguments: AgentArguments
 
         func validate() throws {
             guard (file != nil) != (from != nil) else { throw ValidationError("Give either a file or --from.") }
             if from == nil, fromKey != nil { throw ValidationError("--from-key belongs to --from.") }
+            if from == nil, withoutLostValues { throw ValidationError("--without-lost-values belongs to --from.") }
         }
 
         func run() async throws {
             if let file { return try show(try await take(try AccountFile.read(file))) }
             let loader = arguments.access.loader
             let source = try AccountSource(path: loader.absolute(from ?? ""), keyFile: fromKey.map(loader.absolute))
-            let trial = try await take(try await source.export(isTrial: true), isTrial: true)
+            let offered = try await source.export(isTrial: true)
+            let trial = try await take(offered.bundle, isTrial: true)
             guard trial.isGood else { return try show(trial) }
-            let bundle = try await source.export(isTrial: false)
+            // An account that has come already loses nothing more.
+            if offered.lost != nil, trial.result == "possible", !withoutLostValues {
+                Self.say(trial)
+                throw CommandError.failed(Self.isIncomplete)
+            }
+            let bundle = try await source.export(isTrial: false).bundle
             do {
                 let report = try await take(bundle)
                 if !report.isGood { StandardError.sayOnce(Self.isBetween) }
@@ -110,6 +123,9 @@ extension AccountsCommand {
         private static let isBetween =
             "starwatch: The source no longer serves the account, and keeps its data; solve this, then repeat the command."
 
+        private static let isIncomplete =
+            "Nothing was changed; restore a backup of the source, or import without these values by --without-lost-values."
+
         private func take(_ bundle: String, isTrial: Bool = false) async throws -> AccountImportReport {
             try await arguments.ask(
                 ControlAPI.importAccount,
@@ -117,9 +133,13 @@ extension AccountsCommand {
             )
         }
 
-        private func show(_ report: AccountImportReport) throws {
+        private static func say(_ report: AccountImportReport) {
             for problem in report.problems { StandardError.sayOnce("starwatch: \(problem)") }
             for warning in report.warnings { StandardError.sayOnce("starwatch: warning: \(warning)") }
+        }
+
+        private func show(_ report: AccountImportReport) throws {
+            Self.say(report)
             try arguments.print(report, isGood: report.isGood, AccountsText.arrival)
         }
     }
@@ -193,9 +213,9 @@ struct AccountSource {
     }
 
     /// Hands out the active identity, with the agent that works for it if there is one.
-    func export(isTrial: Bool) async throws -> String {
+    func export(isTrial: Bool) async throws -> AccountExportReport {
         let request = AccountExport(trial: isTrial ? true : nil)
-        if let agent { return try await agent.perform(ControlAPI.exportAccount, request).bundle }
-        return try await database.export(request).bundle
+        if let agent { return try await agent.perform(ControlAPI.exportAccount, request) }
+        return try await database.export(request)
     }
 }

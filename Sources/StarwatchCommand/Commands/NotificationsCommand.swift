@@ -95,10 +95,11 @@ enum NotificationText {
             titles: ["ROW", "ID", "STATE", "CREATED", "DONE", "TEXT"],
             right: [0],
             rows: notifications.map { notification in
+                let body = NotificationPolls.inOneLine(notification.body)
                 let done = notification.actions.map(\.action.rawValue).joined(separator: ",")
                 return [
                     "\(notification.row)", notification.id, notification.state, notification.createdAt,
-                    done.isEmpty ? "-" : done, "\(notification.title): \(notification.body)",
+                    done.isEmpty ? "-" : done, "\(notification.title): \(body)",
                 ]
             }
         ).text
@@ -108,7 +109,7 @@ enum NotificationText {
         var pairs = [
             ("Id", notification.id), ("State", notification.state), ("Poll", notification.poll),
             ("Created", notification.createdAt), ("Changes", "\(notification.count)"), ("Title", notification.title),
-            ("Text", notification.body), ("Link", notification.deepLink ?? "-"),
+            ("Text", NotificationPolls.inOneLine(notification.body)), ("Link", notification.deepLink ?? "-"),
             ("Repeats", notification.repeats ?? "-"), ("Offers", notification.offers.joined(separator: ", ")),
         ]
         for action in notification.actions {

@@ -44,7 +44,8 @@ struct NotificationsFollowCommand: AsyncParsableCommand {
         guard let message = try? JSONDecoder().decode(NotificationMessage.self, from: Data(event.data.utf8)) else {
             return nil
         }
-        return TerminalText.printable("\(message.createdAt)  \(message.title): \(message.body)")
+        let body = NotificationPolls.inOneLine(message.body)
+        return TerminalText.printable("\(message.createdAt)  \(message.title): \(body)")
     }
 }
 

@@ -226,7 +226,7 @@ extension DeepLink {
 
 extension NotificationMessage {
     /// The same notification with the changes that were not discarded. Its texts, count, links and actions are made
-    /// anew; its id, run, time and place in the group stay.
+    /// anew; its id, run, time, key and place in the group stay.
     ///
     /// - Parameters:
     ///   - discarded: The changes to leave out.
@@ -268,14 +268,14 @@ extension NotificationMessage {
             createdAt: rest[0].changedAt
         )
         message.createdAt = createdAt
-        message.repeats = repeats
+        (message.repeats, message.collapseKey) = (repeats, collapseKey)
         message.account = account
         NotificationPolls.tell(of: items, rest, in: &message, context)
         return message
     }
 
     /// The line that tells the notification apart in a list: those of a poll all have the same title.
-    package var headline: String { changes.isEmpty ? title : body.replacing("\n", with: "; ") }
+    package var headline: String { changes.isEmpty ? title : NotificationPolls.inOneLine(body) }
 
     /// The place in a group of several notifications; `nil` if this is the only one.
     public var place: NotificationPart? {
@@ -303,11 +303,15 @@ package enum HeldMessage {
     /// Returns the changes of several notifications under a new id, with the poll and the run of the last one; `nil` for none.
     /// ``NotificationMessage/without(_:offers:poll:kind:context:)`` makes its texts.
     ///
-    /// - Parameter messages: The oldest first.
+    /// - Parameters:
+    ///   - messages: The oldest first.
+    ///   - taken: The keys of those that come to the same sinks at the same moment. With one of them it would replace that one
+    ///     on a phone, unseen.
     package static func joining(
         _ messages: [NotificationMessage],
         id: String,
-        createdAt: Timestamp
+        createdAt: Timestamp,
+        besides taken: Set<String> = []
     ) -> NotificationMessage? {
         guard var joined = messages.last else { return nil }
         joined.id = id
@@ -316,6 +320,12 @@ package enum HeldMessage {
         joined.changes = messages.flatMap(\.changes)
         if messages.contains(where: { $0.poll != messages[0].poll }) {
             NotificationPolls.name(in: &joined, joining: messages)
+        }
+        let key = joined.collapseKey
+        var number = 1
+        while taken.contains(joined.collapseKey) {
+            number += 1
+            joined.collapseKey = "\(key)_\(number)"
         }
         return joined
     }

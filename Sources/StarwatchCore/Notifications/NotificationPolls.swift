@@ -2,6 +2,7 @@
 package struct NotificationPolls {
     /// The key of a notification of several polls. It has an underscore, so it is no poll's, and no number, so it is no part's.
     private static let keyOfSeveral = "several_polls"
+    private static let lineBreak = "\n"
 
     private let message: NotificationMessage
 
@@ -11,6 +12,9 @@ package struct NotificationPolls {
 
     /// The thread of its mails: the poll's, or one for all notifications of several.
     package var thread: String { message.polls == nil ? message.poll : Self.keyOfSeveral }
+
+    /// A body in one line, where its kinds of polls cannot have lines of their own.
+    package static func inOneLine(_ body: String) -> String { body.replacing(lineBreak, with: "; ") }
 
     /// Groups its changes by their polls, in the order of the names.
     ///
@@ -24,13 +28,14 @@ package struct NotificationPolls {
 
 /// Composition of notifications of several polls.
 extension NotificationPolls {
-    /// Names the poll of each change of a joined notification.
+    /// Names the poll of each change of a joined notification, and gives it a key of its own.
     ///
     /// - Parameter parts: The notifications that it joins: of one poll each, with the same changes in the same order.
     static func name(in message: inout NotificationMessage, joining parts: [NotificationMessage]) {
         let polls = parts.flatMap { part in part.changes.map { _ in part.poll } }
         for (index, poll) in zip(message.changes.indices, polls) { message.changes[index].poll = poll }
         message.polls = named(by: message.changes)
+        message.collapseKey = keyOfSeveral
     }
 
     /// Sorts changes of several polls by the kinds of these, each kind in its order.
@@ -68,8 +73,7 @@ extension NotificationPolls {
             )
         }
         message.title = texts.count == 1 ? texts[0].title : context.messages.text(.severalPollsTitle)
-        message.body = texts.map { $0.body }.joined(separator: "\n")
-        message.collapseKey = keyOfSeveral
+        message.body = texts.map { $0.body }.joined(separator: lineBreak)
     }
 
     /// The polls that changes name, in their order; `nil` if they name none.

@@ -117,7 +117,8 @@ extension PageFrame {
           const say = (text) => document.getElementById("live").textContent = text;
           let words = "Connecting…";
           const renew = async () => {
-            const answer = await fetch("feed");
+            // A relative address would have the password of this one, with which fetch refuses.
+            const answer = await fetch(location.origin + location.pathname);
             if (!answer.ok) return;
             // The new page's style has another nonce than this page's policy.
             const text = (await answer.text()).replace(/<style[^]*?<[/]style>/g, "");

@@ -35,7 +35,7 @@ extension StoreDeliveries {
     }
 
     /// Joins the account's notifications that a sink held until now. Several that are too many for one become as few as
-    /// possible, and a single one stays as it is.
+    /// possible, and a single one stays as it is, unless it would replace another of the same moment.
     ///
     /// Only those that were never handed to the sink are joined: the sink can know the others by their ids.
     ///
@@ -267,25 +267,41 @@ extension DeliveryRows {
         _ make: NotificationRenewal
     ) throws -> [OutgoingNotification] {
         var messages: [Int64: NotificationMessage] = [:]
-        for id in Set(held.map(\.notification)) {
-            let message = try db.notifications.message(of: id)
-            if let message, HeldMessage.canBeJoined(message) { messages[id] = message }
-        }
+        for id in Set(held.map(\.notification)) { messages[id] = try db.notifications.message(of: id) }
         var sinks: [HeldGroup: [String]] = [:]
+        // The keys of the notifications that come to each sink now.
+        var keys: [String: Set<String>] = [:]
         for (sink, deliveries) in Dictionary(grouping: held, by: \.sink) {
-            let known = deliveries.filter { messages[$0.notification] != nil }
-            let split = Self.groups(of: known) { messages[$0.notification]?.changes.count ?? 0 }
-            for held in split where held.count > 1 {
-                let group = HeldGroup(notifications: held.map(\.notification), streams: held.map(\.stream))
-                sinks[group, default: []].append(sink)
-            }
+            let (groups, taken) = Self.carried(among: deliveries, messages)
+            keys[sink] = taken
+            for group in groups { sinks[group, default: []].append(sink) }
         }
         let groups = sinks.sorted { $0.key.notifications.lexicographicallyPrecedes($1.key.notifications) }
         return try groups.compactMap { group, sinks in
             let parts = group.notifications.compactMap { messages[$0] }
-            let message = HeldMessage.joining(parts, id: newID(), createdAt: now)
-            return try message.flatMap { try carry(group, $0, to: sinks.sorted(), at: now, make) }
+            let taken = sinks.reduce(into: Set<String>()) { $0.formUnion(keys[$1] ?? []) }
+            let joined = HeldMessage.joining(parts, id: newID(), createdAt: now, besides: taken)
+            guard let joined else { return nil }
+            for sink in sinks { keys[sink, default: []].insert(joined.collapseKey) }
+            return try carry(group, joined, to: sinks.sorted(), at: now, make)
         }
+    }
+
+    /// The notifications for one sink that others are to bring there, in groups, and the keys of those that go alone.
+    private static func carried(
+        among held: [HeldDelivery],
+        _ messages: [Int64: NotificationMessage]
+    ) -> (groups: [HeldGroup], keys: Set<String>) {
+        let joinable = held.filter { messages[$0.notification].map(HeldMessage.canBeJoined) ?? false }
+        let others = Set(held.map(\.notification)).subtracting(joinable.map(\.notification))
+        var keys = Set(others.compactMap { messages[$0]?.collapseKey })
+        var carried: [HeldGroup] = []
+        for group in groups(of: joinable, size: { messages[$0.notification]?.changes.count ?? 0 }) {
+            let isAlone = group.count == 1
+            if isAlone, let key = messages[group[0].notification]?.collapseKey, keys.insert(key).inserted { continue }
+            carried.append(HeldGroup(notifications: group.map(\.notification), streams: group.map(\.stream)))
+        }
+        return (carried, keys)
     }
 
     /// Splits notifications, in their order, so that no group has more changes than one notification lists.

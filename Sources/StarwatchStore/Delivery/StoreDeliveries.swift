@@ -75,11 +75,14 @@ package struct StoreDeliveries: Sendable {
                 try db.deliveries.store(attempt, of: ticket, id, now: now, nextAt: state == .pending ? next : nil)
             }
             if case .rejected = outcome {
+                // `CROSS JOIN` keeps SQLite from reading the claimed rows of all accounts.
                 try db.run(
                     """
                     UPDATE notification_outbox SET retry_count = ?1
-                    WHERE state = 'claimed' AND retry_count < ?1 AND notification_id IN
-                        (SELECT ?2 UNION ALL SELECT notification_id FROM deliveries WHERE carried_by = ?3 AND sink = ?4)
+                    WHERE retry_count < ?1 AND id IN (SELECT o.id FROM
+                        (SELECT ?2 AS id UNION ALL
+                            SELECT notification_id FROM deliveries WHERE carried_by = ?3 AND sink = ?4) i
+                        CROSS JOIN notification_outbox o ON o.notification_id = i.id AND o.state = 'claimed')
                     """,
                     [rejections, id, ticket.notification, ticket.sink]
                 )

@@ -214,7 +214,7 @@ extension OutboxRows {
         )
     }
 
-    /// The rows among `ids` that were set aside and still do not open.
+    /// The rows among `ids` that were set aside and still do not open, or have lost a value.
     func unreadable(among ids: [Int64]) throws -> [Int64] {
         let rows = try db.rows(
             """
@@ -224,14 +224,15 @@ extension OutboxRows {
             """,
             [jsonArray(ids)]
         )
-        var found: [Int64] = []
+        var unreadable: [Int64] = []
         while let row = try rows.next() {
             let notification: Int64? = try row["notification_id"]
-            let opens = try ifReadable { try change(row, of: row["stream_id"]) } != nil
-            // A decrypted database no longer has the value.
-            if try !opens || !db.vault.isSealed || notification.map(self.opens) == false { found.append(try row["id"]) }
+            let found = try ifReadable { try change(row, of: row["stream_id"]) }
+            // What stands in for a lost value opens like one.
+            let opens = found.map { !Unreadable.isAmong([$0.plan, $0.name]) } ?? false
+            if try !opens || notification.map(self.opens) == false { unreadable.append(try row["id"]) }
         }
-        return found
+        return unreadable
     }
 
     /// Whether the text of a notification opens; also true if there is no such notification any more.
@@ -240,7 +241,9 @@ extension OutboxRows {
             "SELECT \(NotificationRows.outgoingColumns) FROM notifications n JOIN streams s ON s.id = n.stream_id WHERE n.id = ?",
             [notification]
         )
-        return try found.map { row in try ifReadable { try db.notifications.outgoing(row) } != nil } ?? true
+        guard let found else { return true }
+        let text = try ifReadable { try db.notifications.outgoing(found) }
+        return text.map { !Unreadable.isAmong([$0.title, $0.body]) } ?? false
     }
 
     /// Claims the dead rows of a notification again, and makes it due at the sinks that did not get it, without the rows

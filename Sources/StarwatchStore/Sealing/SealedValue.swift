@@ -110,6 +110,10 @@ extension StoreError {
 /// The text in place of a value that does not open.
 enum Unreadable {
     static let text = "(unreadable)"
+
+    /// Whether ``text`` takes the place of one of `values`.
+    static func isAmong(_ values: [String?]) -> Bool { values.contains(text) }
+
     /// The account of rows whose identity does not open. It is nobody's.
     static let account = DID(account("account"))!
 

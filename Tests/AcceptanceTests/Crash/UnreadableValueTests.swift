@@ -105,8 +105,48 @@ import Testing
             exported.errors.contains("1 encrypted value did not open and is lost: 1 of notification_outbox.name."),
             "\(exported.errors)"
         )
+        #expect(exported.errors.contains("dead letters of the agent that imports the account"), "\(exported.errors)")
         #expect(!exported.errors.contains(did))
         #expect(FileManager.default.fileExists(atPath: file))
+        try await world.mock.stop()
+    }
+
+    @Test func anImportFromADatabaseStopsBeforeItLosesAValue() async throws {
+        let world = try await Sealed(isEncrypted: true)
+        try configure(world, groupInterval: "1h")
+        world.mock.publish(count: 2)
+        #expect(try await world.crash.cycle().status == 0)
+        _ = try damage(world, "name")
+        let fleet = try await AgentWorld(mock: world.mock) { _ in
+        } configure: { configuration, workspace in
+            configuration.isOfMany = true
+            configuration.requestsPerMinute = 100_000
+            configuration.groupInterval = "1h"
+            configuration.sinks = TestConfiguration.webhook(configuration.server) + "\n" + configuration.sinks
+            configuration.isEncrypted = true
+            try workspace.writeMasterKey()
+        }
+        let agent = try await fleet.start()
+
+        let key = world.workspace.path("master.key")
+        let from = ["accounts", "import", "--from", world.database, "--from-key", key]
+        let stopped = try await fleet.command(from)
+        #expect(stopped.status == 1 && stopped.output.isEmpty, "\(stopped.output)")
+        #expect(
+            stopped.errors.contains("1 encrypted value did not open and is lost: 1 of notification_outbox.name."),
+            "\(stopped.errors)"
+        )
+        #expect(stopped.errors.hasSuffix("by --without-lost-values.\n"), "\(stopped.errors)")
+        #expect(try await rows(world, "--state", "pending").count == 2)
+
+        let imported = try await fleet.command(from + ["--without-lost-values"])
+        #expect(imported.status == 0, "\(imported.errors)")
+        #expect(imported.output.hasPrefix("This agent serves the account now"))
+        // Nothing is left to lose.
+        let again = try await fleet.command(from)
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(again.output == "The account came with this file before; nothing was changed.\n")
+        #expect(await agent.stop() == 0)
         try await world.mock.stop()
     }
 

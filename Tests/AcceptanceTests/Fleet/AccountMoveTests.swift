@@ -188,6 +188,10 @@ import Testing
             (["accounts", "import"], 2, "Give either a file or --from."),
             (["accounts", "import", "x", "--from", "y"], 2, "Give either a file or --from."),
             (["accounts", "import", "x", "--from-key", "y"], 2, "--from-key belongs to --from."),
+            (
+                ["accounts", "import", "x", "--without-lost-values"], 2,
+                "--without-lost-values belongs to --from."
+            ),
             (["accounts", "import", "/nowhere"], 1, "/nowhere cannot be read; name the file of accounts export."),
             (["accounts", "import", "--from", "/nowhere"], 1, "/nowhere cannot be read (No such file or directory)"),
             (

@@ -68,7 +68,8 @@ import Testing
     /// Renders what a sink held: an offer, then two changes of projects and later a third.
     private func joined(
         in locale: String = "en",
-        without discarded: [Int] = []
+        without discarded: [Int] = [],
+        besides taken: Set<String> = []
     ) throws -> NotificationMessage {
         func change(_ n: Int) -> Change {
             Change(id: JWTID.floor(.ulid, at: time + .seconds(n)), plan: "plan \(n)", name: "Name \(n)")
@@ -88,7 +89,8 @@ import Testing
             message(Self.offers, .offersToMe, 1...1), message(poll, .starredProjects, 2...3),
             message(poll, .starredProjects, 4...4),
         ]
-        let whole = try #require(HeldMessage.joining(held, id: "ntf_9", createdAt: time + .seconds(9)))
+        let joined = HeldMessage.joining(held, id: "ntf_9", createdAt: time + .seconds(9), besides: taken)
+        let whole = try #require(joined)
         var context = NotificationContext(
             messages: MessageCatalogues.builtIn.messages(for: try #require(LocaleTag(locale)))
         )
@@ -157,6 +159,17 @@ import Testing
         )
         #expect(joined.changes.map(\.fulfillsOffer) == [nil, true])
         #expect(joined.body == "Name 1 has been updated\nYou received a gift that honours an offer: Name 2")
+    }
+
+    @Test func aJoinedNotificationHasAKeyThatNoneBesideItHasAndKeepsIt() throws {
+        #expect(try joined(besides: ["starred-projects"]).collapseKey == "several_polls")
+        for discarded in [[], [0], [1, 2, 3]] {
+            let message = try joined(without: discarded, besides: ["several_polls", "several_polls_2"])
+            #expect(message.collapseKey == "several_polls_3")
+        }
+        let beside: Set = ["starred-projects", "starred-projects_2"]
+        let one = HeldMessage.joining([changes(), changes()], id: "ntf_2", createdAt: time, besides: beside)
+        #expect(one?.collapseKey == "starred-projects_3" && one?.polls == nil)
     }
 
     @Test func changesOfSeveralPollsAreGroupedByTheirPolls() throws {

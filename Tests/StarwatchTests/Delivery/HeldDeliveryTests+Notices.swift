@@ -69,6 +69,28 @@ extension HeldDeliveryTests {
         }
     }
 
+    @Test(arguments: [false, true])
+    func aNoticeThatIsNoLongerConfiguredIsDroppedAndTakenBack(isOtherPoll: Bool) async throws {
+        try await runStale { bench async throws in
+            bench["log"].canTakeBack()
+            try go(bench, to: "2026-01-01T23:00:00Z")
+            await bench.dispatch()
+            try await bench.restart { options in
+                guard isOtherPoll else { return options.delivery.stalenessNotice = false }
+                var poll = PollOptions(name: PollName("other_projects")!, kind: .starredProjects)
+                poll.planIDs = options.polls[0].planIDs
+                poll.staleAfter = .seconds(100 * 3600)
+                options.polls = [poll]
+            }
+            try go(bench, to: "2026-01-02T06:00:00Z")
+            #expect(await bench.dispatch().next == nil)
+            #expect(bench["phone"].seen.isEmpty)
+            let messages = bench["log"].seen.compactMap { NotificationMessage(json: $0.payload) }
+            #expect(messages.map(\.cleared) == [nil, true] && Set(messages.map(\.collapseKey)).count == 1)
+            #expect(try await bench.agent.store.deliveries.waitingSinks(of: Bench.did).isEmpty)
+        }
+    }
+
     @Test func timesOfTheDayHoldBackNoNotice() async throws {
         try await runStale(hours: Self.morning) { bench async throws in
             try go(bench, to: "2026-01-01T23:00:00Z")

@@ -101,6 +101,27 @@ extension HeldDeliveryTests {
         }
     }
 
+    @Test func joinedNotificationsOfOneMomentDoNotReplaceEachOther() async throws {
+        try await runTwoPolls { bench async throws in
+            try go(bench, to: "2026-01-01T21:30:00Z")
+            var ids: [String] = []
+            for count in [50, 1] {
+                ids += await fetchOffers(bench, count)
+                await bench.dispatch()
+                ids += await bench.fetch(count)
+                await bench.dispatch()
+                bench.clock.advance(by: .seconds(60))
+            }
+            try go(bench, to: "2026-01-02T06:00:00Z")
+            await bench.dispatch()
+            let messages = bench["phone"].seen.compactMap { NotificationMessage(json: $0.payload) }
+            #expect(messages.map(\.count).sorted() == [2, 100])
+            #expect(Set(messages.map(\.collapseKey)) == ["several_polls", "several_polls_2"])
+            #expect(Set(bench["phone"].named) == Set(ids))
+            #expect(try await bench.counts() == [.delivered: 102])
+        }
+    }
+
     @Test func onePollOfTheNightSoundsAsEver() async throws {
         try await runTwoPolls { bench async throws in
             _ = try await spendTheNight(bench)

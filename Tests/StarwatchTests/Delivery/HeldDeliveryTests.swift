@@ -251,6 +251,28 @@ import Testing
         }
     }
 
+    /// A carrier beside a single notification, two single ones, and one beside the parts of a large group.
+    @Test(arguments: [([60, 40, 1], [1, 100]), ([60, 41], [41, 60]), ([101, 1], [1, 1, 100])])
+    func noneOfMoreThanAHundredChangesOfTheNightIsReplacedUnseen(fetched: [Int], seen: [Int]) async throws {
+        try await run { bench async throws in
+            try go(bench, to: "2026-01-01T21:30:00Z")
+            for count in fetched {
+                await bench.fetch(count)
+                await bench.dispatch()
+                bench.clock.advance(by: .seconds(60))
+            }
+            let total = fetched.reduce(0, +)
+            try go(bench, to: "2026-01-02T06:00:00Z")
+            #expect(await bench.dispatch().delivered == total)
+            let messages = bench["phone"].seen.compactMap { NotificationMessage(json: $0.payload) }
+            #expect(messages.map(\.count).sorted() == seen)
+            let keys = ["starred-projects", "starred-projects_2", "starred-projects_3"]
+            #expect(messages.map(\.collapseKey).sorted() == Array(keys.prefix(seen.count)))
+            #expect(Set(bench["phone"].named).count == total && bench["phone"].named.count == total)
+            #expect(try await bench.imbalance() == 0)
+        }
+    }
+
     @Test func aRejectedJoinedNotificationMakesItsChangesDeadAndARetrySendsThem() async throws {
         try await run(change: { $0.outbox.maxRetries = 1 }) { bench async throws in
             let ids = try await spendTheNight(bench)

@@ -75,6 +75,37 @@ import Testing
         }
     }
 
+    /// Otherwise each export could show a database that does not work.
+    @Test func anAccountThatLeavesWhileAnAttemptIsPutOffIsNoFailure() async throws {
+        let (fault, leaving) = (StoreFault(), Count())
+        var dependencies = AgentDependencies()
+        dependencies.store = { options in
+            options.interrupt = { (operation, moment) throws(StoreError) in
+                try fault.interrupt(operation, moment)
+                // The export waits for the result of the first attempt only.
+                guard operation == .delivery, moment == .ended, leaving.value > 0 else { return }
+                fault.fail(.delivery, with: .leaseLost)
+            }
+        }
+        try await Bench.run(sinks: ["slow"], dependencies: dependencies) { bench async throws in
+            bench["slow"].script(.down, .down)
+            for _ in 0..<2 {
+                await bench.fetch(1)
+                await bench.dispatch()
+            }
+            bench.clock.advance(by: .seconds(600))
+            bench["slow"].forget()
+            let (store, clock) = (bench.agent.store, bench.clock)
+            bench["slow"].before { _ in
+                leaving.add()
+                _ = try? await Self.mustWait(store, at: clock.now)
+            }
+            let pass = await bench.dispatch()
+            #expect(bench["slow"].seen.count == 1)
+            #expect(!pass.hasFailed && !store.health.failsSomePart)
+        }
+    }
+
     @Test func anExportThatWaitsIsNeverOfAnIdentityThatWasSetMeanwhile() async throws {
         try await Bench.run(sinks: ["slow"]) { bench async throws in
             let (agent, clock) = (bench.agent, bench.clock)

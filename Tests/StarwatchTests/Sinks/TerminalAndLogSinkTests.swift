@@ -18,6 +18,15 @@ import Testing
         #expect(text == "Project Update: Jardin d’Été 🌻 has been updated\n")
     }
 
+    @Test func theLinesOfSeveralPollsAreOneLine() async throws {
+        let folder = try TestFolder()
+        let file = try FileHandle(forUpdating: URL(filePath: folder.write("", to: "terminal")))
+        let sink = StdoutSink(name: "stdout", descriptor: file.fileDescriptor)
+        #expect(await sink.deliver(.sample(name: "Two updates\nAn offer")) == .ok)
+        let text = try String(contentsOfFile: folder.path("terminal"), encoding: .utf8)
+        #expect(text == "Project Update: Two updates; An offer has been updated\n")
+    }
+
     @Test func controlCharactersDoNotReachTheTerminal() async throws {
         let folder = try TestFolder()
         let file = try FileHandle(forUpdating: URL(filePath: folder.write("", to: "terminal")))

@@ -11,9 +11,8 @@ package struct StdoutSink: NotificationSink {
     private let queue = BlockingQueue(label: "starwatch.sink.stdout")
 
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
-        let text = Array(
-            "\(TerminalText.printable(notification.title)): \(TerminalText.printable(notification.body))\n".utf8
-        )
+        let (title, body) = (notification.title, NotificationPolls.inOneLine(notification.body))
+        let text = Array("\(TerminalText.printable(title)): \(TerminalText.printable(body))\n".utf8)
         return await queue.run { [descriptor, patience] in
             FileWriting.writeAll(text, to: descriptor, patience: patience)
                 ? .ok : .unavailable(SinkFailure("Standard output cannot be written to.", .output))
