@@ -17,8 +17,8 @@ struct SinksCommand: AsyncParsableCommand {
             """
             Sends one change with a link, several changes and a notice, and shows what the service answered to one that it \
             did not accept, without secrets. The running agent sends them; if there is none, this command does. They are \
-            neither stored nor counted, and are sent also while the agent pauses the sink. Exits 1 if the sink does not \
-            accept one.
+            not counted, and are sent also while the agent pauses the sink. Only a feed keeps them, as it keeps others. Exits 1 \
+            if the sink does not accept one.
             """,
             waiting: ControlAPI.testSink.patience,
             examples: "starwatch sinks test hook",

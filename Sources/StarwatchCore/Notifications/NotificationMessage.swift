@@ -274,9 +274,6 @@ extension NotificationMessage {
         return message
     }
 
-    /// The line that tells the notification apart in a list: those of a poll all have the same title.
-    package var headline: String { changes.isEmpty ? title : NotificationPolls.inOneLine(body) }
-
     /// The place in a group of several notifications; `nil` if this is the only one.
     public var place: NotificationPart? {
         guard let part, let parts, let total else { return nil }

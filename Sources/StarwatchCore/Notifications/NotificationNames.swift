@@ -13,11 +13,13 @@ package struct NotificationNames: Sendable, Hashable {
             (self.name, self.address, self.change) = (name, address, change)
         }
 
-        /// - Parameter style: The looks of the link, where no style sheet says them.
-        package func html(style: String? = nil) -> HTML {
-            let looks: HTML = style.map { " style=\"\($0)\"" } ?? ""
-            let name: HTML = address.map { "<a\(looks) href=\"\($0)\">\(self.name)</a>" } ?? "\(self.name)"
-            let change: HTML = change.map { " <small>\($0)</small>" } ?? ""
+        /// - Parameters:
+        ///   - style: The looks of the link, where no style sheet says them.
+        ///   - changeStyle: Those of what changed.
+        package func html(style: String? = nil, changeStyle: String? = nil) -> HTML {
+            func looks(_ style: String?) -> HTML { style.map { " style=\"\($0)\"" } ?? "" }
+            let name: HTML = address.map { "<a\(looks(style)) href=\"\($0)\">\(self.name)</a>" } ?? "\(self.name)"
+            let change: HTML = change.map { " <small\(looks(changeStyle))>\($0)</small>" } ?? ""
             return "<li>\(name)\(change)</li>"
         }
     }
@@ -26,10 +28,16 @@ package struct NotificationNames: Sendable, Hashable {
     package let links: [Link]
     /// What changed, of a single change; `nil` if no earlier state is known.
     package let change: String?
+    /// The words of a link to the changes, as on the button of the notification.
+    package let linkWords: String
 
     /// - Parameter catalogues: The words beside the notification's own.
     package init(_ message: NotificationMessage, catalogues: MessageCatalogues) {
         let messages = catalogues.messages(for: LocaleTag(message.locale) ?? .english)
+        let views: [NotificationAction] = [.viewProject, .viewUpdates]
+        linkWords =
+            views.lazy.compactMap { message.actionLabels?[$0.rawValue] }.first
+            ?? messages.text(ProjectLink.address(of: message) == nil ? .actionViewUpdates : .actionViewProject)
         guard message.count > 1 else {
             (links, change) = ([], message.changes.first.flatMap { Self.changed($0, messages) })
             return
@@ -70,7 +78,7 @@ package struct NotificationNames: Sendable, Hashable {
 
     /// A list of the names, or what changed of a single one.
     package var html: HTML {
-        if let change { return "<p class=\"none\">\(change)</p>" }
+        if let change { return "<p><small>\(change)</small></p>" }
         return links.isEmpty ? "" : "<ul>\(links.map { $0.html() })</ul>"
     }
 

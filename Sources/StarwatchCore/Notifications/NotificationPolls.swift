@@ -13,6 +13,9 @@ package struct NotificationPolls {
     /// The thread of its mails: the poll's, or one for all notifications of several.
     package var thread: String { message.polls == nil ? message.poll : Self.keyOfSeveral }
 
+    /// The line that tells a notification apart in a list: those of a poll all have the same title.
+    package var headline: String { message.changes.isEmpty ? message.title : Self.inOneLine(message.body) }
+
     /// A body in one line, where its kinds of polls cannot have lines of their own.
     package static func inOneLine(_ body: String) -> String { body.replacing(lineBreak, with: "; ") }
 

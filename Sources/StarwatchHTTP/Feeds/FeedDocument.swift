@@ -84,10 +84,11 @@ struct FeedDocument: Sendable {
     /// Content of an entry, as on the page, with a link for readers that show the content alone.
     func content(of entry: FeedEntry) -> HTML {
         let message = entry.notification
-        let words = message.actionLabels?[NotificationAction.viewProject.rawValue]
-        let link: HTML = ProjectLink.address(of: message).map { "<p><a href=\"\($0)\">\(words ?? $0)</a></p>" } ?? ""
+        let names = NotificationNames(message, catalogues: catalogues)
+        let link: HTML =
+            ProjectLink.address(of: message).map { "<p><a href=\"\($0)\">\(names.linkWords)</a></p>" } ?? ""
         let lines: [HTML] = message.body.split(separator: "\n").map { "<p>\(String($0))</p>" }
-        return "\(lines)\(NotificationNames(message, catalogues: catalogues).html)\(link)"
+        return "\(lines)\(names.html)\(link)"
     }
 }
 
@@ -121,7 +122,7 @@ struct AtomText {
         let head = """
             <entry xml:lang="\(Self.escaped(message.locale))">
             <id>\(FeedDocument.id(of: entry))</id>
-            <title>\(Self.escaped(message.headline))</title>
+            <title>\(Self.escaped(NotificationPolls(message).headline))</title>
             <published>\(message.createdAt)</published>
             <updated>\(message.createdAt)</updated>
             \(NotificationPolls(message).names.map { "<category term=\"\(Self.escaped($0))\"/>" }.joined())

@@ -18,7 +18,7 @@ struct JSONFeedText {
                     return Item(
                         id: FeedDocument.id(of: entry),
                         url: ProjectLink.address(of: message),
-                        title: message.headline,
+                        title: NotificationPolls(message).headline,
                         content_html: document.content(of: entry).text,
                         summary: message.body,
                         date_published: message.createdAt,

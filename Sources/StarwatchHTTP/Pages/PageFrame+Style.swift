@@ -154,6 +154,8 @@ extension PageFrame {
         .feed h2, .feed article p, .feed li { overflow-wrap: anywhere; }
         .feed article p { white-space: pre-line; }
         .feed ul li { padding-left: .75rem; border-left: 2px solid var(--line); }
+        .feed ul li + li { padding-top: .25rem; }
+        .feed ul small { display: inline-block; }
         .feed pre { margin: .75rem 0 0; overflow-x: auto; }
 
         .story form { display: grid; gap: .5rem; justify-items: start; margin-bottom: 1rem; }

@@ -66,7 +66,7 @@ import Testing
         let fields = ["end_time": change, "description": change]
         #expect(
             page([Sample.notification(1, fields: fields)]).contains(
-                "<p class=\"none\">Changed: description, end time</p>"
+                "<p><small>Changed: description, end time</small></p>"
             )
         )
         #expect(
@@ -76,7 +76,7 @@ import Testing
         )
         #expect(page([Sample.notification(1, fields: [:])]).contains("Edited; no compared field changed"))
         #expect(!page([Sample.notification(1)]).contains("Changed:"))
-        #expect(page([Sample.notification(1, isEdited: true)]).contains("<p class=\"none\">Edited</p>"))
+        #expect(page([Sample.notification(1, isEdited: true)]).contains("<p><small>Edited</small></p>"))
     }
 
     @Test func itGoesOnFromTheNewest() {

@@ -31,13 +31,11 @@ struct ChatMessage {
         let message = NotificationMessage(json: notification.payload)
         let messages = catalogues.messages(for: message.flatMap { LocaleTag($0.locale) } ?? .english)
         let address = message.flatMap { ProjectLink.address(of: $0) }
-        let views: [NotificationAction] = [.viewProject, .viewUpdates]
-        let labels = views.compactMap { message?.actionLabels?[$0.rawValue] }
-        label = labels.first ?? messages.text(address == nil ? .actionViewUpdates : .actionViewProject)
         link = message?.deepLink
         hasChanges = message?.changes.isEmpty == false
         isLow = message?.priority == "low"
         list = message.map { NotificationNames($0, catalogues: catalogues) }
+        label = list?.linkWords ?? messages.text(.actionViewUpdates)
         (webLink, self.messages) = (address, messages)
     }
 

@@ -7,6 +7,7 @@ struct NotificationMail {
     private let names: NotificationNames?
 
     private static let linkStyle = "color:#2457a6"
+    private static let changeStyle = "font-size:13px;color:#5b626a"
 
     /// - Parameter catalogues: The words beside the notification's own.
     init(_ notification: OutgoingNotification, catalogues: MessageCatalogues) {
@@ -19,7 +20,7 @@ struct NotificationMail {
     func message(from: MailAddress, to: [MailAddress]) -> MailMessage {
         let date = message.flatMap { Timestamp(iso8601: $0.createdAt) } ?? Timestamp(milliseconds: 0)
         var mail = MailMessage(from: from, to: to, date: date)
-        mail.subject = message?.headline ?? notification.title
+        mail.subject = message.map { NotificationPolls($0).headline } ?? notification.title
         (mail.text, mail.html) = (text, html.text)
         mail.language = message?.locale ?? "en"
         mail.id = notification.id
@@ -32,10 +33,8 @@ struct NotificationMail {
 
     /// The address to open, with its words; `nil` for a notification without a project or list to view.
     private var link: (address: String, words: String)? {
-        guard let message else { return nil }
-        let views: [NotificationAction] = [.viewProject, .viewUpdates]
-        guard let words = views.lazy.compactMap({ message.actionLabels?[$0.rawValue] }).first else { return nil }
-        return (ProjectLink.address(of: message) ?? message.deepLink, words)
+        guard let message, let names, !message.changes.isEmpty else { return nil }
+        return (ProjectLink.address(of: message) ?? message.deepLink, names.linkWords)
     }
 
     private var text: String {
@@ -61,8 +60,11 @@ struct NotificationMail {
             }
             ?? ""
         let change: HTML =
-            names?.change.map { "<p style=\"margin:6px 0 0;font-size:13px;color:#5b626a\">\($0)</p>" } ?? ""
-        let items: [HTML] = (names?.links ?? []).map { $0.html(style: Self.linkStyle) }
+            names?.change.map { "<p style=\"margin:6px 0 0;\(Self.changeStyle)\">\($0)</p>" } ?? ""
+        let items: [HTML] = (names?.links ?? []).map {
+            // Together in one line, after the name or below it.
+            $0.html(style: Self.linkStyle, changeStyle: "display:inline-block;\(Self.changeStyle)")
+        }
         let polls = message.map { NotificationPolls($0).names.joined(separator: ", ") } ?? notification.poll
         let list: HTML =
             items.isEmpty ? "" : "<ul style=\"margin:12px 0 0;padding:0 0 0 20px\">\(items)</ul>"
