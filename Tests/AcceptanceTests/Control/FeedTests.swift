@@ -141,6 +141,8 @@ import Testing
             }
             #expect(backgrounds.count == 2)
 
+            // As somebody opens it who has a name and a password.
+            try await tab.open("http://me:secret@\(world.control)/feed")
             let isLive = await eventually {
                 let text = try? await tab.evaluate("document.getElementById('live').textContent").text
                 return text?.hasPrefix("Live") == true ? true : nil
