@@ -58,10 +58,10 @@ import Testing
 
     @Test func everyFieldOfANotificationAndOfADigestIsKnown() throws {
         let names = BodyTemplate.names
-        #expect(names.count == 28 && names.contains("deep_link") && names.contains("fire_at"), "\(names)")
+        #expect(names.count == 29 && names.contains("deep_link") && names.contains("fire_at"), "\(names)")
         for name in names { _ = try template("\"{{\(name)}}\"") }
         for action in NotificationAction.allCases { _ = try template("\"{{action_labels.\(action.rawValue)}}\"") }
-        for part in ["jwt_id", "plan", "name", "changed_at", "fields", "edited", "fulfills_offer"] {
+        for part in ["jwt_id", "plan", "name", "changed_at", "fields", "edited", "fulfills_offer", "poll"] {
             _ = try template("\"{{changes.99.\(part)}}\"")
         }
     }

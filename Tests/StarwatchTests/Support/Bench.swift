@@ -134,7 +134,7 @@ final class Bench {
         dispatcher = DispatchService(
             polls: agent.runtime.polls,
             sinks: slots,
-            options: .init(delivery: options.delivery, maxRetries: options.outbox.maxRetries),
+            options: .init(delivery: agent.options.delivery, maxRetries: agent.options.outbox.maxRetries),
             context: agent.runtime.context
         )
     }
