@@ -122,7 +122,7 @@ import Testing
             configuration.isOfMany = true
             configuration.requestsPerMinute = 100_000
             configuration.groupInterval = "1h"
-            configuration.sinks = TestConfiguration.webhook(configuration.server) + "\n" + configuration.sinks
+            configuration.sinks = TestConfiguration.webhook(configuration.server)
             configuration.isEncrypted = true
             try workspace.writeMasterKey()
         }
