@@ -46,7 +46,13 @@ struct FullDiskTests {
         "$starwatch" run --config "$config" 2>"$disk.log" &
         agent=$!
         trap 'kill -9 $agent' EXIT
-        for try in $(seq 1000); do "$starwatch" status --config "$config" >/dev/null 2>&1 && break; sleep 0.2; done
+        for try in $(seq 1000); do
+            code=0
+            "$starwatch" status --config "$config" >/dev/null 2>&1 || code=$?
+            # 3: no agent answers.
+            test $code -ne 3 && break
+            sleep 0.2
+        done
         dd if=/dev/zero of="$disk/filling" bs=4k 2>/dev/null || true
         for try in $(seq 1000); do
             "$starwatch" server clear-wait --config "$config" >/dev/null 2>&1 || true
