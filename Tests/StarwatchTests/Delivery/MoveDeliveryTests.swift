@@ -39,7 +39,7 @@ import Testing
     /// The notification goes with the account, and its new agent sends it.
     @Test func noFurtherNotificationIsSentWhileTheAccountLeaves() async throws {
         try await Bench.run(sinks: ["slow"]) { bench in
-            bench["slow"].script(.down, .down)
+            bench["slow"].script(.down)
             for _ in 0..<2 {
                 await bench.fetch(1)
                 await bench.dispatch()
@@ -56,7 +56,7 @@ import Testing
     /// Otherwise it would come when the lease of the attempt ends that was refused meanwhile.
     @Test func anAccountThatStaysAfterAllGetsItsNextNotificationAtOnce() async throws {
         try await Bench.run(sinks: ["slow"]) { bench async throws in
-            bench["slow"].script(.down, .down)
+            bench["slow"].script(.down)
             for _ in 0..<2 {
                 await bench.fetch(1)
                 await bench.dispatch()
@@ -88,7 +88,7 @@ import Testing
             }
         }
         try await Bench.run(sinks: ["slow"], dependencies: dependencies) { bench async throws in
-            bench["slow"].script(.down, .down)
+            bench["slow"].script(.down)
             for _ in 0..<2 {
                 await bench.fetch(1)
                 await bench.dispatch()
