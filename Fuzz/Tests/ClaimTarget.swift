@@ -17,7 +17,7 @@ extension FuzzTarget {
             "\"location\":{\"geo\":", "\"hitLimit\":true", "\"fulfills\":{\"identifier\":",
             "\"fulfills\":[{\"@type\":\"Offer\",\"lastClaimId\":",
         ],
-        tries: 20_000
+        tries: 8000
     ) { input in
         let claim = HostileClaim(input)
         for page in [HostilePage.plans, .offers, .gives] {

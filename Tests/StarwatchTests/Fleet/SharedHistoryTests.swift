@@ -10,7 +10,7 @@ import Testing
 
 /// The same history of accounts, stars, changes and faults, with and without shared requests: each account gets the same
 /// notifications.
-@Suite(.serialized) struct SharedHistoryTests {
+@Suite struct SharedHistoryTests {
     /// Visits of all accounts at once, so that both runs find the same: the same notifications in the same order.
     @Test(arguments: MockDialect.allCases, 0..<2 as Range<UInt64>)
     func theNotificationsAreTheSame(_ dialect: MockDialect, seed: UInt64) async throws {
