@@ -62,6 +62,8 @@ extension Simulation {
         dependencies.keepsBlackBox = false
         dependencies.http = ProcessTransport(network: network, process: process)
         dependencies.store = { options in
+            // A real access that stalls is no event of the simulated world.
+            options.patience = .seconds(1_000_000)
             options.queue = process.lane
             options.fencesWrites = self.plan.defect != .dropFence
             options.masterKey = self.settings.isEncrypted ? Self.masterKey : nil
