@@ -97,7 +97,7 @@ extension OfferJSON {
         ]
     }
 
-    /// What a gift fulfills, in the order of its claim. The real server's own fields tell of the first one alone.
+    /// Plans and offers that a gift fulfills, in the order of its claim. The real server's own fields tell of the first one alone.
     private static func links(of give: OfferRow) -> [(type: String, handle: String)] {
         var links: [(type: String, handle: String)] = []
         if !give.isWithoutPlan { links.append((type: "PlanAction", handle: give.plan.id)) }

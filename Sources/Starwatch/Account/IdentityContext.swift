@@ -54,7 +54,7 @@ package final class IdentityContext: Sendable {
         }
     }
 
-    /// What decides how stars are split into requests.
+    /// Form of a request, which decides how stars are split into several.
     struct ChunkForm: Hashable {
         let dialect: Dialect
         let form: PollKind.PlanForm

@@ -54,7 +54,7 @@ struct SinkControl: Sendable {
             if let receiver { await receiver.deliver(notification) } else { await sink.deliver(notification) }
         let took = environment.time.monotonic - start
         let addressed = (receiver?.sink ?? sink) as? any AddressedSink
-        // That of an accepted notification explains nothing, and can name the people of a chat.
+        // The answer to an accepted notification explains nothing, and can name the people of a chat.
         let said = result.answer == .ok ? [] : result.said
         return SinkTestReport.Message(
             message: test,

@@ -202,7 +202,7 @@ struct AccountsControl: Sendable {
     /// - Parameter isFirst: Whether the first poll of each account since the start counts, which asks alone.
     private func round(_ counts: AccountCounts, isFirst: Bool = true) -> FleetRound {
         let polls = polls.filter(\.options.isEnabled)
-        // Who shares requests notes itself which accounts rest.
+        // Shared requests note themselves which accounts rest.
         let unwanted = WantedPolls.unwanted(
             polls.filter { sharing == nil || $0.kind != .starredProjects }.map { (name: $0.name, kind: $0.kind) },
             by: counts.preferences

@@ -341,8 +341,9 @@ public struct SinkOptions: Sendable, Hashable {
     /// rejections: they are never acknowledged. `nil`, the default: a required sink is never given up, an optional one
     /// after 14 days.
     public var giveUpAfter: Duration?
-    /// When the sink gets notifications of changes. In between they are held, and those of a poll become one. While a
-    /// required sink holds changes, they are not acknowledged. `nil`, the default: at once.
+    /// Hours in which the sink gets notifications of changes. In between they are held, and those of an account become one;
+    /// quiet hours hold notices too. While a required sink holds changes, they are not acknowledged. `nil`, the default: at
+    /// once.
     public var hours: SinkHours?
     /// The IANA time zone of ``hours``. `nil`, the default: this machine's.
     public var timezone: String?

@@ -63,7 +63,7 @@ struct FeedPlace: ParsableArguments {
     ///
     /// - Parameter isNew: Whether a new token replaces the former one.
     func print(isNew: Bool) async throws {
-        // What is wrong must be found before there is a token, or the former address is gone. Only the token can be missing.
+        // Mistakes must be found before there is a token, or the former address is gone. Only the token can be missing.
         var access = arguments.access
         access.loader.maker = FileResolver.feedTokenMaker
         let configuration = try access.configuration()

@@ -88,7 +88,7 @@ struct SinkDraft {
         (options.caFile, options.proxy, options.takesCanaries) = (caFile, proxy, takesCanaries)
         (options.body, options.bodyFile) = (body?.template, body?.path)
         (options.includesAccount, options.timezone) = (includesAccount, timezone)
-        // That of a chat is among its options.
+        // A chat has its file among its own options.
         if format == nil { options.urlFile = urlFile }
         options.hours = quietHours.map { .quiet($0) } ?? deliverAt.map { .deliverAt($0) }
         return options

@@ -113,7 +113,7 @@ enum SinkTestText {
         )
     }
 
-    /// What the service answered to the notification that decided the result, as a sentence; `nil` if it said nothing.
+    /// Answer of the service to the notification that decided the result, as a sentence; `nil` if it said nothing.
     static func answer(_ report: SinkTestReport) -> String? {
         report.messages.first { $0.notificationID == report.notificationID }?.answer.map { answer($0) }
     }

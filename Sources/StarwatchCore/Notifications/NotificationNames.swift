@@ -6,7 +6,7 @@ package struct NotificationNames: Sendable, Hashable {
         package let name: String
         /// The address of the project, which a browser opens; `nil` if there is none.
         package let address: String?
-        /// What changed, such as `Changed: description, end time`; `nil` if no earlier state is known.
+        /// Text of what changed, such as `Changed: description, end time`; `nil` if no earlier state is known.
         package let change: String?
 
         package init(name: String, address: String?, change: String? = nil) {
@@ -26,7 +26,7 @@ package struct NotificationNames: Sendable, Hashable {
 
     /// All changes of several. The body already names a single one.
     package let links: [Link]
-    /// What changed, of a single change; `nil` if no earlier state is known.
+    /// Text of what changed, for a single change; `nil` if no earlier state is known.
     package let change: String?
     /// The words of a link to the changes, as on the button of the notification.
     package let linkWords: String
@@ -82,7 +82,7 @@ package struct NotificationNames: Sendable, Hashable {
         return links.isEmpty ? "" : "<ul>\(links.map { $0.html() })</ul>"
     }
 
-    /// What changed; `nil` if no earlier state is known.
+    /// Says what changed; `nil` if no earlier state is known.
     private static func changed(_ item: NotificationMessage.Item, _ messages: Messages) -> String? {
         if item.edited == true { return messages.text(.changeEdited) }
         guard let fields = item.fields else { return nil }

@@ -19,7 +19,7 @@ struct NotificationWording {
             (self.title, self.named, self.unnamed) = (title, named, unnamed)
         }
 
-        /// Those for an edition of an earlier offer or gift; `nil` for other kinds of changes.
+        /// Texts for an edition of an earlier offer or gift; `nil` for other kinds of changes.
         static func edited(_ kind: PollKind) -> Single? {
             switch kind {
             case .starredProjects: nil
@@ -33,7 +33,7 @@ struct NotificationWording {
             }
         }
 
-        /// Those for a gift that honours an offer; `nil` for other kinds of changes.
+        /// Texts for a gift that honours an offer; `nil` for other kinds of changes.
         static func fulfilling(_ kind: PollKind) -> Single? {
             switch kind {
             case .starredProjects, .offersToMe, .offersToMyProjects, .offersToStarred: nil

@@ -43,7 +43,7 @@ extension NotificationMessage {
         self.id = id
         self.runID = runID
         poll = "test"
-        // Of each its own, so that none replaces another.
+        // Each has a key of its own, so that none replaces another.
         collapseKey = "test-" + test.rawValue.replacing("_", with: "-")
         group = NotificationGroup(count: changes.count)
         count = changes.count

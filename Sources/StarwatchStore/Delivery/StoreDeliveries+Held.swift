@@ -73,7 +73,7 @@ package struct SinkOpening: Sendable, Hashable {
     func moment(hasBegun: Bool) -> Timestamp { hasBegun ? again : first }
 }
 
-/// What a sink holds until one moment.
+/// Notifications that a sink holds until one moment.
 private struct Hold {
     let sink: String
     /// The end of the hold, which can be over.

@@ -197,7 +197,7 @@ extension KeyRows {
         return keys.count
     }
 
-    /// What a key has when it is revoked.
+    /// Values of a key when it is revoked.
     static func revokedValues(now: Timestamp) -> [(column: String, value: SQLValue)] {
         [
             ("state", .text(SigningKeyState.revoked.rawValue)), ("secret", .null), ("can_sign", .integer(0)),

@@ -228,7 +228,7 @@ extension OutboxRows {
         while let row = try rows.next() {
             let notification: Int64? = try row["notification_id"]
             let found = try ifReadable { try change(row, of: row["stream_id"]) }
-            // What stands in for a lost value opens like one.
+            // The text in place of a lost value opens like one.
             let opens = found.map { !Unreadable.isAmong([$0.plan, $0.name]) } ?? false
             if try !opens || notification.map(self.opens) == false { unreadable.append(try row["id"]) }
         }

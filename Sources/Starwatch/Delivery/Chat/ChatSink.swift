@@ -14,7 +14,7 @@ package struct ChatSink: AddressedSink {
     let time: any TimeSource
     /// The texts beside a notification's own.
     var catalogues = MessageCatalogues.builtIn
-    /// What the account brought of the address; all others share the rest.
+    /// Parts of the address that the account brought; all others share the rest.
     private(set) var brought: [SinkAddressPart] = []
 
     enum Address: Sendable {
