@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import ProgramTestKit
 import StarwatchCore
 import Testing
 
@@ -64,26 +65,31 @@ import Testing
         #expect(failure(of: second.result) == .timeout)
     }
 
-    @Test func hangingLookupsOfEndedRequestsAreLimited() async throws {
-        let server = try LoopbackServer.answering { _ in answer(body: "here") }
-        let named = HTTPRequest(url: "http://localhost:\(server.port)/")
-        var options = HTTPClientOptions()
-        // More lookups than other suites can have in progress.
-        options.maxLookups = 40
-        let client = try makeClient(options)
-        #expect(text(try await client.execute(named)) == "here")
-        let hanging = HangingLookups(40)
-        #expect(LookupThreads.count >= 40)
-        let limited = try makeClient(options)
-        #expect(failure(of: await limited.exchange(named).result) == .dns)
-        // Neither an IP address nor an open connection needs a lookup.
-        #expect(text(try await limited.execute(HTTPRequest(url: server.url()))) == "here")
-        #expect(text(try await client.execute(named)) == "here")
-        hanging.release()
-        // Lookups resume when the threads have ended.
-        var result = await limited.exchange(named).result
-        while failure(of: result) == .dns, !Task.isCancelled { result = await limited.exchange(named).result }
-        #expect(text(try result.get()) == "here")
+    /// In a process of its own, because the limit holds for all clients of a process.
+    @Test func hangingLookupsOfEndedRequestsAreLimited() async {
+        await #expect(processExitsWith: .success) {
+            let server = try LoopbackServer.answering { _ in answer(body: "here") }
+            let named = HTTPRequest(url: "http://localhost:\(server.port)/", timeout: longestWait)
+            let client = try makeClient()
+            #expect(text(try await client.execute(named)) == "here")
+            let hanging = HangingLookups(HTTPClientOptions().maxLookups)
+            let limited = try makeClient()
+            #expect(failure(of: await limited.exchange(named).result) == .dns)
+            // Neither an IP address nor an open connection needs a lookup.
+            #expect(text(try await limited.execute(HTTPRequest(url: server.url(), timeout: longestWait))) == "here")
+            #expect(text(try await client.execute(named)) == "here")
+            // A proxy looks up the names of servers itself.
+            var throughProxy = HTTPClientOptions()
+            throughProxy.proxy = server.url()
+            let far = HTTPRequest(url: "http://server.test/", timeout: longestWait)
+            #expect(text(try await makeClient(throughProxy).execute(far)) == "here")
+            hanging.release()
+            // Lookups resume when the threads have ended.
+            var result = await limited.exchange(named).result
+            while failure(of: result) == .dns { result = await limited.exchange(named).result }
+            #expect(text(try result.get()) == "here")
+            withExtendedLifetime(server) {}
+        }
     }
 }
 
@@ -99,7 +105,7 @@ private final class HangingLookups: Sendable {
         // Like the driver's thread, it has the lookup name while it starts them.
         Thread.detachNewThread { [self] in
             let names = LookupThreads(limit: .max)
-            _ = names.begin()
+            _ = names.begin("http://localhost/")
             for _ in 0..<count {
                 Thread.detachNewThread { [self] in
                     begun.signal()

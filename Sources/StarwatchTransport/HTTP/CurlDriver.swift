@@ -40,7 +40,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
             throw .configuration("The HTTP client cannot wait for its sockets; raise the limit of open files.")
         }
         (self.options, self.clock, self.sockets) = (options, clock, sockets)
-        lookups = LookupThreads(limit: options.maxLookups)
+        lookups = LookupThreads(limit: options.maxLookups, proxy: options.proxy)
         inbox = CurlInbox(wake: sockets.wake)
         do {
             anchors = try TrustAnchors(options)
@@ -138,6 +138,8 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
             admit()
             // Jobs that make more jobs do not keep it from its sockets.
             sockets.wait(limit: inbox.fallAsleep() ? waitLimitMilliseconds() : 0)
+            // A retry of libcurl can have looked up a name. The threads that jobs start are no lookups.
+            lookups.nameDriver()
             inbox.wakeUp()
         }
         for transfer in Array(active.values) { finish(transfer, with: .cancelled) }

@@ -133,8 +133,7 @@ extension CurlTransfer {
 
     /// Permits a name lookup, which libcurl does on a thread of its own; `false` when too many are in progress.
     func beginLookup() -> Bool {
-        if request.hasNumericHost { return true }
-        isLookupRefused = !lookups.begin()
+        isLookupRefused = !lookups.begin(request.url)
         return !isLookupRefused
     }
 

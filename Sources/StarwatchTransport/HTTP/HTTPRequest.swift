@@ -89,8 +89,8 @@ package struct HTTPRequest: Sendable {
         }
     }
 
-    /// Whether the host is an IP address, which needs no lookup. Also `true` for some invalid hosts.
-    var hasNumericHost: Bool {
+    /// Returns whether the host of a URL is an IP address, which needs no lookup. Also `true` for some invalid hosts.
+    static func hasNumericHost(_ url: String) -> Bool {
         let host = url.utf8.drop { $0 != UInt8(ascii: "/") }.drop { $0 == UInt8(ascii: "/") }
             .prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "?") }
         return host.allSatisfy { (48...57).contains($0) || $0 == UInt8(ascii: ".") }

@@ -12,10 +12,16 @@ final class LookupThreads {
     private static let lookupName = "starwatch-dns"
 
     private let limit: Int
+    private let hasNumericProxy: Bool
     private var isDriverNamed = false
 
-    /// - Parameter limit: The limit of concurrent lookups in this process.
-    init(limit: Int) { self.limit = limit }
+    /// - Parameters:
+    ///   - limit: The limit of concurrent lookups in this process.
+    ///   - proxy: The proxy of every request, which looks up the names of servers itself.
+    init(limit: Int, proxy: String? = nil) {
+        self.limit = limit
+        hasNumericProxy = proxy.map(HTTPRequest.hasNumericHost) ?? false
+    }
 
     /// Gives the driver's thread its own name, unless it has it.
     func nameDriver() {
@@ -24,9 +30,10 @@ final class LookupThreads {
         isDriverNamed = true
     }
 
-    /// Permits a lookup, and gives the driver's thread the lookup name, which the threads it starts inherit; `false` when
-    /// too many are in progress.
-    func begin() -> Bool {
+    /// Permits the lookup of a request, and gives the driver's thread the lookup name, which the threads it starts inherit;
+    /// `false` when too many are in progress. A request whose host or proxy is an IP address needs none.
+    func begin(_ url: String) -> Bool {
+        if hasNumericProxy || HTTPRequest.hasNumericHost(url) { return true }
         guard Self.count < limit else { return false }
         starwatch_name_thread(Self.lookupName)
         isDriverNamed = false
