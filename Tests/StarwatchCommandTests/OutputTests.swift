@@ -82,12 +82,20 @@ import Testing
         #expect(LostValues.sentence(lost)?.hasSuffix("dead letters; see starwatch outbox list --state dead.") == true)
     }
 
-    @Test func theLinesOfSeveralPollsAreOneLine() throws {
+    @Test func theLinesOfSeveralPollsAreOneLineThatNamesAll() throws {
         var entry = NotificationEntry.sample("ntf_1")
         entry.body = "Two updates\nAn offer"
+        entry.polls = ["starred_projects", "my_offers"]
+        entry.changes = [.init(row: 3, jwtID: "01J", state: .delivered, poll: "my_offers"), .init(jwtID: "01K")]
         for text in [NotificationText.list([entry]), NotificationText.details(entry)] {
             #expect(text.contains("Two updates; An offer"), "\(text)")
+            #expect(text.contains("starred_projects, my_offers"), "\(text)")
         }
+        #expect(NotificationText.details(entry).contains("01J, row 3, delivered, my_offers\n"))
+        #expect(NotificationText.details(entry).hasSuffix("01K, row deleted"))
+        var story = Story(.notification, id: "ntf_1", state: "delivered")
+        (story.poll, story.polls) = ("starred_projects", entry.polls)
+        #expect(StoryText.page(story).contains("starred_projects, my_offers"))
         let time = try #require(Timestamp(iso8601: "2026-01-01T12:00:00Z"))
         let message = NotificationMessage(canary: "ntf_1", runID: "run_1", createdAt: time)
         let json = String(decoding: message.json(), as: UTF8.self).replacing("arrive. It", with: #"arrive\nIt"#)

@@ -5,6 +5,8 @@ package struct NotificationEntry: Sendable, Codable, Hashable {
     package var row: Int64
     package var id: String
     package var poll: String
+    /// The polls of its changes, if it joins what a sink held of several; ``poll`` is then that of the last one that it joins.
+    package var polls: [String]?
     /// `open`, `delivered`, `dead`, `cancelled` or `released`.
     package var state: String
     package var group: String
@@ -24,15 +26,20 @@ package struct NotificationEntry: Sendable, Codable, Hashable {
     /// The changes that it announces or announced, at most 100 with a row; `nil` in lists.
     package var changes: [Change]?
 
+    /// Names of its polls, for a person.
+    package var pollNames: String { (polls ?? [poll]).joined(separator: ", ") }
+
     package struct Change: Sendable, Codable, Hashable {
         /// The outbox row; `nil` if it is deleted.
         package var row: Int64?
         package var jwtID: String
         /// `nil` if the row is deleted.
         package var state: OutboxState?
+        /// Its poll, in a notification of several polls; `nil` otherwise.
+        package var poll: String?
 
-        package init(row: Int64? = nil, jwtID: String, state: OutboxState? = nil) {
-            (self.row, self.jwtID, self.state) = (row, jwtID, state)
+        package init(row: Int64? = nil, jwtID: String, state: OutboxState? = nil, poll: String? = nil) {
+            (self.row, self.jwtID, self.state, self.poll) = (row, jwtID, state, poll)
         }
     }
 }

@@ -18,6 +18,8 @@ package struct Story: Sendable, Codable, Hashable {
     /// The state of the row or notification, the outcome of the run, or the first reason of ``coverage``.
     package var state: String
     package var poll: String?
+    /// The polls of a notification that joins what a sink held of several; ``poll`` is then that of the last one that it joins.
+    package var polls: [String]?
     /// The account's pseudonym.
     package var identity: String?
     /// The outbox row of a change.
@@ -38,6 +40,9 @@ package struct Story: Sendable, Codable, Hashable {
     package var waits: [Wait] = []
     /// The cover of a claim that has no row, of a time or of a project: one entry for each poll; `nil` for others.
     package var coverage: [Covered]?
+
+    /// Names of its polls, for a person.
+    package var pollNames: String? { polls?.joined(separator: ", ") ?? poll }
 
     package init(_ kind: Kind, id: String, state: String) {
         (self.kind, self.id, self.state) = (kind, id, state)

@@ -40,11 +40,15 @@ struct NotificationControl: Sendable {
         let notification = try await notification(id, of: try await account())
         var entry = NotificationEntry(notification)
         let rows = try await store.stories.rows(of: notification)
-        entry.changes = rows.map { .init(row: $0.id, jwtID: $0.change.rawValue, state: $0.state) }
+        let listed = NotificationMessage(json: notification.payload)?.changes ?? []
+        let polls: [String: String] = listed.reduce(into: [:]) { $0[$1.jwtID] = $1.poll }
+        entry.changes = rows.map { row in
+            let id = row.change.rawValue
+            return NotificationEntry.Change(row: row.id, jwtID: id, state: row.state, poll: polls[id])
+        }
         // The message still has the changes whose rows are deleted.
         let known = Set(rows.map(\.change.rawValue))
-        let listed = NotificationMessage(json: notification.payload)?.changes.map(\.jwtID) ?? []
-        entry.changes? += listed.filter { !known.contains($0) }.map { .init(jwtID: $0) }
+        entry.changes? += listed.filter { !known.contains($0.jwtID) }.map { .init(jwtID: $0.jwtID, poll: $0.poll) }
         return entry
     }
 
@@ -170,6 +174,7 @@ extension NotificationEntry {
         row = notification.row
         id = notification.id
         poll = notification.poll.rawValue
+        polls = message?.polls
         state = notification.state.rawValue
         group = notification.group.rawValue
         count = message?.count ?? notification.count

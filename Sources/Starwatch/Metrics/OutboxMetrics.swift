@@ -58,7 +58,10 @@ package struct OutboxMetrics: Sendable {
         by: LabelDimension<LedgerEntry>("entry")
     )
     package let notifications = MetricRegistry.current.counters(
-        .counter("starwatch_notifications_total", "Notifications created, by size."),
+        .counter(
+            "starwatch_notifications_total",
+            "Notifications created, by size. One that joins those of several polls counts under the last one's poll."
+        ),
         by: .poll,
         LabelDimension<NotificationGroup>("group")
     )

@@ -54,7 +54,10 @@ struct StoryFinder: Sendable {
         }
         if id.hasPrefix("ntf_") {
             if let notification = try await store.stories.notification(id) {
-                return await stories().notification(notification)
+                let stored = try await store.notifications.find(id, of: notification.stream.account)
+                var story = await stories().notification(notification)
+                story.polls = stored.flatMap { NotificationMessage(json: $0.payload) }?.polls
+                return story
             }
             return try await store.stories.armedDigest(id).map { StoryBuilder.digest(id, $0, pseudonym) }
         }

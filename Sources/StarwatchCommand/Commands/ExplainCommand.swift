@@ -41,7 +41,7 @@ enum StoryText {
         let others = story.otherRows.map { " (also rows \($0.map(String.init).joined(separator: ", ")))" } ?? ""
         let pairs: [(name: String, value: String?)] = [
             (story.title, story.id), ("Row", story.row.map { "\($0)\(others)" }), ("State", story.state),
-            ("Poll", story.poll),
+            ("Poll", story.pollNames),
             ("Identity", story.identity), ("Run", story.runID), ("Notification", story.notificationID),
             ("Notifications", story.notifications?.joined(separator: ", ")),
         ]

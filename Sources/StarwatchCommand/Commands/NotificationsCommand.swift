@@ -92,14 +92,14 @@ enum NotificationText {
     static func list(_ notifications: [NotificationEntry]) -> String {
         guard !notifications.isEmpty else { return "No notifications." }
         return TextTable(
-            titles: ["ROW", "ID", "STATE", "CREATED", "DONE", "TEXT"],
+            titles: ["ROW", "ID", "STATE", "POLL", "CREATED", "DONE", "TEXT"],
             right: [0],
             rows: notifications.map { notification in
                 let body = NotificationPolls.inOneLine(notification.body)
                 let done = notification.actions.map(\.action.rawValue).joined(separator: ",")
                 return [
-                    "\(notification.row)", notification.id, notification.state, notification.createdAt,
-                    done.isEmpty ? "-" : done, "\(notification.title): \(body)",
+                    "\(notification.row)", notification.id, notification.state, notification.pollNames,
+                    notification.createdAt, done.isEmpty ? "-" : done, "\(notification.title): \(body)",
                 ]
             }
         ).text
@@ -107,7 +107,7 @@ enum NotificationText {
 
     static func details(_ notification: NotificationEntry) -> String {
         var pairs = [
-            ("Id", notification.id), ("State", notification.state), ("Poll", notification.poll),
+            ("Id", notification.id), ("State", notification.state), ("Poll", notification.pollNames),
             ("Created", notification.createdAt), ("Changes", "\(notification.count)"), ("Title", notification.title),
             ("Text", NotificationPolls.inOneLine(notification.body)), ("Link", notification.deepLink ?? "-"),
             ("Repeats", notification.repeats ?? "-"), ("Offers", notification.offers.joined(separator: ", ")),
@@ -118,7 +118,8 @@ enum NotificationText {
         }
         for change in notification.changes ?? [] {
             let row = change.row.map { "row \($0)" } ?? "row deleted"
-            pairs.append(("Change", "\(change.jwtID), \(row)" + (change.state.map { ", \($0.rawValue)" } ?? "")))
+            let facts = [change.jwtID, row, change.state?.rawValue, change.poll].compactMap(\.self)
+            pairs.append(("Change", facts.joined(separator: ", ")))
         }
         for delivery in notification.deliveries ?? [] {
             pairs.append(("Sink \(delivery.sink)", OutboxText.delivery(delivery)))

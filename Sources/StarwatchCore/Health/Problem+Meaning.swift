@@ -37,7 +37,10 @@ extension Problem.Kind {
         case .serverUnreachable:
             "The server failed repeatedly, so requests to it pause. The agent retries by itself, and nothing is lost."
         case .sinkUnreachable:
-            "The sink failed repeatedly, so requests to it pause. The agent retries by itself, and nothing is lost."
+            """
+            The sink failed repeatedly, or refuses its token or address, so requests to it pause. The agent retries by itself, \
+            and nothing is lost.
+            """
         case .held:
             """
             The server asked for a wait that is longer than the time between two runs of a poll. No request is sent before \

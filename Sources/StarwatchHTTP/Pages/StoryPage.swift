@@ -33,7 +33,7 @@ struct StoryPage: Sendable {
         <dl>
         <dt>Id</dt><dd><code>\(story.id)</code></dd>
         <dt>State</dt><dd><span class="pill">\(story.state)</span></dd>
-        \(field("Poll", story.poll))
+        \(field("Poll", story.pollNames))
         \(field("Identity", story.identity))
         \(field("Row", story.row.map(String.init)))
         \(otherRows(story))

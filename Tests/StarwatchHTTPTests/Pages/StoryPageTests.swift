@@ -32,6 +32,16 @@ import Testing
         #expect(!text.contains("It waits for nothing."))
     }
 
+    @Test func allPollsOfANotificationAreNamed() {
+        var story = Story(.notification, id: "ntf_1", state: "delivered")
+        story.poll = "news"
+        let one = page("ntf_1") { $0.story = story }
+        #expect(one.contains("<dt>Poll</dt><dd>news</dd>"))
+        story.polls = ["news", "my_offers"]
+        let several = page("ntf_1") { $0.story = story }
+        #expect(several.contains("<dt>Poll</dt><dd>news, my_offers</dd>"))
+    }
+
     @Test func theOtherRowsOfAChangeAreLinked() {
         var story = Sample.story("chg_1")
         story.otherRows = [18, 19]

@@ -101,6 +101,43 @@ extension HeldDeliveryTests {
         }
     }
 
+    @Test func theListAndTheDetailsNameAllPollsOfANotification() async throws {
+        try await runTwoPolls { bench async throws in
+            let ids = try await spendTheNightOfTwoPolls(bench)
+            try go(bench, to: "2026-01-02T06:00:00Z")
+            await bench.dispatch()
+            let (id, polls) = (try last(bench).id, ["starred_projects", "offers_to_starred"])
+            let list = try await bench.agent.perform(ControlAPI.notificationList, NotificationQuery()).notifications
+            let joined = try #require(list.first { $0.id == id })
+            #expect(joined.polls == polls && joined.poll == polls[0])
+            // Those that it joins are of one poll each.
+            let others = list.filter { $0.id != id }
+            #expect(others.count == 2 && others.allSatisfy { $0.polls == nil })
+            let shown = try await bench.agent.perform(ControlAPI.notificationShow, id)
+            #expect(shown.polls == polls)
+            let changes: [[String?]] = try #require(shown.changes).map { [$0.jwtID, $0.poll] }
+            let expected: [[String?]] = zip(ids, [0, 0, 0, 1, 1]).map { [$0, polls[$1]] }
+            #expect(Set(changes) == Set(expected))
+            #expect(try await bench.agent.perform(ControlAPI.explain, id).polls == polls)
+
+            let single = try await bench.agent.perform(ControlAPI.notificationShow, others[0].id)
+            #expect(single.polls == nil && single.changes?.allSatisfy { $0.poll == nil } == true)
+            #expect(try await bench.agent.perform(ControlAPI.explain, others[0].id).polls == nil)
+        }
+    }
+
+    @Test func aJoinedNotificationCountsUnderThePollOfTheLastOne() async throws {
+        try await runTwoPolls { bench async throws in
+            _ = try await spendTheNightOfTwoPolls(bench)
+            try go(bench, to: "2026-01-02T06:00:00Z")
+            await bench.dispatch()
+            for (poll, count) in [("starred_projects", "2"), ("offers_to_starred", "1")] {
+                let series = "starwatch_notifications_total{poll=\"\(poll)\",group=\"several\"}"
+                #expect(await bench.sample(series) == count)
+            }
+        }
+    }
+
     @Test func joinedNotificationsOfOneMomentDoNotReplaceEachOther() async throws {
         try await runTwoPolls { bench async throws in
             try go(bench, to: "2026-01-01T21:30:00Z")

@@ -325,7 +325,10 @@ private struct Receiver {
         }
     }
 
-    @Test(arguments: [(401, "rejected"), (413, "rejected"), (429, "unavailable"), (507, "unavailable"), (410, "gone")])
+    @Test(arguments: [
+        (400, "rejected"), (401, "unavailable"), (403, "unavailable"), (404, "unavailable"), (413, "rejected"),
+        (429, "unavailable"), (507, "unavailable"), (410, "gone"),
+    ])
     func theStatusSaysHowItEnded(_ status: Int, _ expected: String) async throws {
         try await Receiver.run { receiver async throws in
             receiver.mock.script(.status(status), at: .other)

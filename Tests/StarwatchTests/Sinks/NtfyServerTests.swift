@@ -109,7 +109,7 @@ import Testing
         #expect(server.answers.suffix(2) == [429, 200])
     }
 
-    @Test(arguments: [(nil, "rejected"), ("tk_wrong", "rejected"), ("tk_right", "ok")])
+    @Test(arguments: [(nil, "unavailable"), ("tk_wrong", "unavailable"), ("tk_right", "ok")])
     func aTopicThatIsProtectedWantsItsToken(token: String?, expected: String) async throws {
         let server = FakeNtfy(clock: clock, token: "tk_right")
         let folder = try TestFolder()
@@ -125,5 +125,61 @@ import Testing
             token: file.map(SinkSecret.file)
         )
         #expect(await sink.deliver(notification("ntf_1", "t", "b")).answer.rawValue == expected)
+    }
+
+    /// A token that was revoked refuses every notification, and none of them is wrong.
+    @Test func aRevokedTokenOpensTheCircuitUntilItIsReplaced() async throws {
+        let server = FakeNtfy(clock: clock, token: "tk_right")
+        let folder = try TestFolder()
+        let path = try folder.write("tk_revoked", to: "token")
+        var sink = sink(server)
+        sink.token = .file(SecretFile(path: path, setting: "delivery.sinks.phone.token_file"))
+        var hosts = SinkHosts(areOfAccounts: false)
+        for _ in 0..<5 {
+            let result = await sink.deliver(notification("ntf_1", "t", "b"))
+            #expect(result.failure?.reason.status == 401)
+            #expect(result.failure?.sentence.contains("correct its url, topic or token_file") == true)
+            #expect(String(decoding: result.said, as: UTF8.self).contains("40101"))
+            _ = hosts[""].record(result, at: clock.now)
+        }
+        #expect(hosts.whole.condition == .down)
+        _ = try folder.write("tk_right", to: "token")
+        let result = await sink.deliver(notification("ntf_1", "t", "b"))
+        #expect(result == .ok)
+        _ = hosts[""].record(result, at: clock.now)
+        #expect(hosts.whole.condition == .working)
+    }
+
+    /// At the same server, other accounts have other topics. A token of the configuration is that of all accounts.
+    @Test(
+        arguments: [
+            (401, false, SinkAddress(topic: "own", secret: "tk_own"), true),
+            (401, false, SinkAddress(topic: "own"), true), (401, true, SinkAddress(topic: "own"), false),
+            (403, true, SinkAddress(topic: "own"), true), (403, true, SinkAddress(url: "https://own.test"), false),
+            (403, false, SinkAddress(url: "https://own.test"), true), (404, true, SinkAddress(topic: "own"), false),
+            (404, true, SinkAddress(url: "https://own.test"), true), (401, false, SinkAddress(), false),
+            (403, false, SinkAddress(), false),
+        ] as [(Int, Bool, SinkAddress, Bool)]
+    )
+    func onlyARefusalOfWhatTheAccountBringsIsItsOwn(
+        status: Int,
+        hasSharedToken: Bool,
+        address: SinkAddress,
+        isOwn: Bool
+    ) async throws {
+        var shared = NtfySink(
+            name: "phone",
+            url: "https://ntfy.example",
+            topic: "my-topic",
+            http: RecordedService(status),
+            time: clock
+        )
+        shared.token = hasSharedToken ? .value("tk_shared") : nil
+        let account = try #require(DID("did:ethr:0x00000000000000000000000000000000000000aa"))
+        let result = await shared.sink(of: account, at: address).deliver(notification("ntf_1", "t", "b"))
+        #expect(result.answer == .unavailable && result.isOfReceiver == isOwn)
+        var hosts = SinkHosts(areOfAccounts: true)
+        for _ in 0..<5 { _ = hosts["https://ntfy.example"].record(result, at: clock.now) }
+        #expect(hosts.whole.condition == (isOwn ? .working : .down))
     }
 }

@@ -15,6 +15,9 @@ import Testing
         let accepts: @Sendable () -> RecordedService
         let refuses: @Sendable () -> RecordedService
         let fails: @Sendable () -> RecordedService
+        /// The answers to a wrong address, receiver or token, and what they mean for the notification.
+        let denies: @Sendable () -> [RecordedService]
+        let denied: SinkAnswer
         /// The answer to too many requests, and the wait that it asks for.
         let limits: @Sendable () -> RecordedService
         let wait: Duration?
@@ -55,6 +58,8 @@ import Testing
             accepts: { RecordedService(ok.0, body: ok.1) },
             refuses: { RecordedService(refused.0, body: refused.1) },
             fails: { RecordedService(503, body: "<html>busy</html>") },
+            denies: { [401, 403, 404].map { RecordedService($0) } },
+            denied: .unavailable,
             limits: { RecordedService(429, headers: limited.headers, body: limited.body) },
             wait: wait,
             text: { try #require(text(try SinkJSON(text: $0))) },
@@ -64,6 +69,7 @@ import Testing
 
     private static func web(
         _ name: String,
+        denied: SinkAnswer = .rejected,
         longest: (length: Int, of: @Sendable (String) -> Int)? = nil,
         text: @escaping @Sendable (SinkJSON) -> String?,
         _ sink: @escaping @Sendable (RecordedService) throws -> any NotificationSink
@@ -74,6 +80,8 @@ import Testing
             accepts: { RecordedService(200, body: "{}") },
             refuses: { RecordedService(400, body: "no") },
             fails: { RecordedService(500) },
+            denies: { [401, 403, 404].map { RecordedService($0) } },
+            denied: denied,
             limits: { RecordedService(429, headers: [("Retry-After", "60")]) },
             wait: .seconds(60),
             text: { try #require(text(try SinkJSON(text: $0))) },
@@ -179,7 +187,12 @@ import Testing
             // The link is below it.
             { $0["body"].text?.components(separatedBy: "\n\n").first }
         ),
-        web("ntfy", longest: (4096, { $0.utf8.count }), text: { $0["message"].text }) { http in
+        web(
+            "ntfy",
+            denied: .unavailable,
+            longest: (4096, { $0.utf8.count }),
+            text: { $0["message"].text }
+        ) { http in
             NtfySink(name: "phone", url: "https://ntfy.test", topic: "t", http: http, time: clock)
         },
         Row(
@@ -196,6 +209,8 @@ import Testing
             accepts: { RecordedService(reply: "250 2.0.0 Ok: queued as 4ZtR7x") },
             refuses: { RecordedService(reply: "550 5.7.1 Message rejected") },
             fails: { RecordedService(reply: "451 4.3.0 Temporary lookup failure") },
+            denies: { [RecordedService(reply: "535 5.7.8 Authentication failed")] },
+            denied: .unavailable,
             limits: { RecordedService(reply: "421 4.7.0 Too many messages") },
             wait: nil,
             text: { mail in
@@ -252,6 +267,13 @@ import Testing
         #expect(result.answer == .rejected && result.failure != nil)
     }
 
+    @Test(arguments: rows) func aRefusalOfTheSinkHoldsTheNotificationWhereItMeansTheSink(_ row: Row) async throws {
+        for service in row.denies() {
+            let result = await (try row.sink(service)).deliver(try notification("Creek"))
+            #expect(result.answer == row.denied && result.failure != nil, "\(result)")
+        }
+    }
+
     @Test(arguments: rows) func theWaitThatAServiceAsksForIsKept(_ row: Row) async throws {
         let result = await (try row.sink(row.limits())).deliver(try notification("Creek"))
         #expect(result.answer == .unavailable && result.retryAfter == row.wait)
@@ -289,9 +311,42 @@ import Testing
         #expect(try shape(hostile.body) == shape(plain.body))
     }
 
-    @Test func thePageHasTheseSinksWithTheirLimits() throws {
+    private static func page() throws -> String {
         let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
-        let page = try String(contentsOf: root.appending(path: "docs/notifications-and-sinks.md"), encoding: .utf8)
+        return try String(contentsOf: root.appending(path: "docs/notifications-and-sinks.md"), encoding: .utf8)
+    }
+
+    /// The columns of the page's table of statuses: the sinks without a chat's format, chats, and ntfy.
+    private static let columns: [[String]] = [
+        ["webhook", "body_file"], ChatService.allCases.map(\.rawValue), ["ntfy"],
+    ]
+
+    @Test func thePageSaysWhatEachStatusMeans() async throws {
+        let meanings: [Substring: [SinkAnswer]] = [
+            "delivered": [.ok], "waits": [.unavailable, .timeout], "rejected": [.rejected], "off": [.gone],
+        ]
+        var told: Set<Int> = []
+        for line in try Self.page().split(separator: "\n") where line.hasPrefix("| ") {
+            let cells = line.split(separator: "|").map { $0.split(separator: " ") }
+            let statuses = (cells.first ?? []).compactMap { Int($0.prefix(while: \.isNumber)) }.filter { $0 >= 200 }
+            guard cells.count == 1 + Self.columns.count, !statuses.isEmpty else { continue }
+            told.formUnion(statuses)
+            for (cell, names) in zip(cells.dropFirst(), Self.columns) {
+                let expected = try #require(cell.first.flatMap { meanings[$0.prefix(while: \.isLetter)] }, "\(line)")
+                for row in Self.rows where names.contains(row.name) {
+                    for status in statuses {
+                        let sink = try row.sink(RecordedService(status))
+                        let answer = await sink.deliver(try notification("Creek")).answer
+                        #expect(expected.contains(answer), "\(row.name): \(status)")
+                    }
+                }
+            }
+        }
+        #expect(told.isSuperset(of: [200, 299, 301, 400, 401, 403, 404, 408, 410, 413, 422, 425, 429, 500, 599]))
+    }
+
+    @Test func thePageHasTheseSinksWithTheirLimits() throws {
+        let page = try Self.page()
         for row in Self.rows {
             let line = page.split(separator: "\n").first { $0.hasPrefix("| `\(row.name)` ") && $0.contains("text") }
             let length = row.longest?.length.formatted(.number.locale(Locale(identifier: "en_US"))) ?? "whole"

@@ -81,13 +81,10 @@ package struct ChatSink: AddressedSink {
 
 extension SinkResult {
     /// The meaning of a chat's answer.
-    ///
-    /// A wrong address, room or token is no fault of the notification, which waits as one does whose mail server refuses the
-    /// login. It concerns one of many accounts alone if that account brought what is refused.
     init(_ exchange: HTTPExchange, of service: ChatService, brought: [SinkAddressPart], at now: Timestamp) {
-        let response = try? exchange.result.get()
-        let status = response?.status ?? exchange.status ?? 0
-        guard let refused = service.refusedPart(status, body: response?.body ?? []) else {
+        let status = exchange.answeredStatus
+        let refused = service.refusedParts(status, body: (try? exchange.result.get())?.body ?? [])
+        guard !refused.isEmpty else {
             self.init(exchange, at: now) { ChatWait.read($0, now: now) }
             return
         }
@@ -95,30 +92,30 @@ extension SinkResult {
             status == 204
             ? "The Apprise server has no service under the key (HTTP 204); correct url, or save one there."
             : "The service refuses the sink (HTTP \(status)); correct its url, room or token_file."
-        self = .unavailable(SinkFailure(sentence, FailureReason(status: status)))
-        said = response?.body ?? []
-        isOfReceiver = brought.contains(refused)
+        self.init(exchange, refusing: refused, brought: brought, sentence)
     }
 }
 
 extension ChatService {
-    /// The part of the address that an answer refuses, by its status and the words of the service; `nil` if it refuses none.
-    fileprivate func refusedPart(_ status: Int, body: [UInt8]) -> SinkAddressPart? {
+    /// The parts of the address that an answer refuses, by its status and the words of the service; empty if it refuses none.
+    fileprivate func refusedParts(_ status: Int, body: [UInt8]) -> [SinkAddressPart] {
         let answer = JSONTree(json: body)
         func says(_ words: String, in field: String) -> Bool { answer?[field]?.scalar?.contains(words) == true }
         return switch (self, status) {
-        case (.apprise, 204): .url
-        case (.telegram, 400): Self.lostRooms.contains { says($0, in: "description") } ? .room : nil
-        case (.pushover, 400): says("invalid", in: "token") ? .secret : says("invalid", in: "user") ? .room : nil
-        case (.mattermost, 400): says("web.incoming_webhook.invalid", in: "id") ? .url : nil
-        case (_, 401): needsToken ? .secret : .url
-        case (_, 403): needsRoom ? .room : needsToken ? .secret : .url
+        case (.apprise, 204): [.url]
+        case (.telegram, 400): Self.lostRooms.contains { says($0, in: "description") } ? [.room] : []
+        case (.pushover, 400): says("invalid", in: "token") ? [.secret] : says("invalid", in: "user") ? [.room] : []
+        case (.mattermost, 400): says("web.incoming_webhook.invalid", in: "id") ? [.url] : []
         // The token is in the path.
-        case (.telegram, 404): .secret
-        case (.matrix, 404): says("M_NOT_FOUND", in: "errcode") ? .room : .url
-        case (_, 404): .url
-        default: nil
+        case (.telegram, 404): [.secret]
+        case (.matrix, 404) where says("M_NOT_FOUND", in: "errcode"): [.room]
+        default: SinkAddressPart.refused(by: status, of: access)
         }
+    }
+
+    /// The parts that give access beside the URL.
+    private var access: [SinkAddressPart] {
+        SinkAddressPart.allCases.filter { $0 == .room && needsRoom || $0 == .secret && needsToken }
     }
 
     /// Descriptions of Telegram: the chat is unknown, has another id as a supergroup, or takes no messages of the bot.

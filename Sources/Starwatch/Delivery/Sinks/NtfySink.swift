@@ -10,6 +10,8 @@ package struct NtfySink: AddressedSink {
     let http: any HTTPTransport
     let time: any TimeSource
     var token: SinkSecret?
+    /// Parts of the address that are the account's own; all others share the rest.
+    private(set) var brought: [SinkAddressPart] = []
 
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         var headers: [(name: String, value: String)] = [
@@ -32,7 +34,11 @@ package struct NtfySink: AddressedSink {
                 maxResponseBytes: SinkResult.largestResponseBytes
             )
         )
-        return SinkResult(exchange, at: time.now)
+        let status = exchange.answeredStatus
+        let refused = SinkAddressPart.refused(by: status, of: [.topic, .secret])
+        guard !refused.isEmpty else { return SinkResult(exchange, at: time.now) }
+        let sentence = "The ntfy server refuses the sink (HTTP \(status)); correct its url, topic or token_file."
+        return SinkResult(exchange, refusing: refused, brought: brought, sentence)
     }
 
     var secrets: [String] { SinkWords.secrets(of: url) + [topic] + (token?.words ?? []) }
@@ -42,6 +48,9 @@ package struct NtfySink: AddressedSink {
         if let url = address.url { sink.url = url }
         if let topic = address.topic { sink.topic = topic }
         if let secret = address.secret { sink.token = .value(secret) }
+        sink.brought = address.parts
+        // A token that neither has is missing at the account, not at the others.
+        if sink.token == nil, !sink.brought.isEmpty { sink.brought.append(.secret) }
         return sink
     }
 }

@@ -29,6 +29,21 @@ extension SinkResult {
         }
     }
 
+    /// The meaning of an answer that refuses parts of the sink's address.
+    ///
+    /// A wrong address, receiver or token is no fault of the notification, which waits as one does whose mail server refuses
+    /// the login. It concerns one of many accounts alone if that account brought one of these parts.
+    init(
+        _ exchange: HTTPExchange,
+        refusing parts: [SinkAddressPart],
+        brought: [SinkAddressPart],
+        _ sentence: String
+    ) {
+        self = .unavailable(SinkFailure(sentence, FailureReason(status: exchange.answeredStatus)))
+        said = (try? exchange.result.get())?.body ?? []
+        isOfReceiver = parts.contains { brought.contains($0) }
+    }
+
     private init(_ response: HTTPResponse, at now: Timestamp, wait: (HTTPResponse) -> Duration?) {
         let reason = FailureReason(status: response.status)
         self =
@@ -59,6 +74,26 @@ extension SinkResult {
         }
         return (wait ?? other(response)).flatMap { $0 <= longestRetryAfter ? $0 : nil }
     }
+}
+
+extension SinkAddressPart {
+    /// The parts of an address that a service refuses by a status; empty if the status is not about the address.
+    ///
+    /// - Parameter access: The parts that give access beside the URL: the receiver, and the secret.
+    static func refused(by status: Int, of access: [SinkAddressPart]) -> [SinkAddressPart] {
+        switch status {
+        case 401: access.contains(.secret) ? [.secret] : [.url]
+        // The receiver does not take what this secret sends, so either can be wrong.
+        case 403: access.isEmpty ? [.url] : access
+        case 404: [.url]
+        default: []
+        }
+    }
+}
+
+extension HTTPExchange {
+    /// The status of the answer, also of one whose body was too long; 0 without an answer.
+    var answeredStatus: Int { (try? result.get())?.status ?? status ?? 0 }
 }
 
 extension SinkOptions {
