@@ -2,6 +2,8 @@ import Starwatch
 import StarwatchCore
 
 /// A feed as JSON Feed 1.1 (jsonfeed.org).
+///
+/// It leaves out `feed_url`: readers take that for the name of the feed, and a relative one names any.
 struct JSONFeedText {
     let document: FeedDocument
 
@@ -10,8 +12,7 @@ struct JSONFeedText {
             of: Feed(
                 version: "https://jsonfeed.org/version/1.1",
                 title: "Starwatch",
-                home_page_url: document.place.page,
-                feed_url: document.address,
+                home_page_url: document.page,
                 next_url: document.next,
                 items: document.shown.map { entry in
                     let message = entry.notification
@@ -35,7 +36,6 @@ struct JSONFeedText {
         var version: String
         var title: String
         var home_page_url: String?
-        var feed_url: String
         var next_url: String?
         var items: [Item]
     }

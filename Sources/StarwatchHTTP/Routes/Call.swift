@@ -13,16 +13,8 @@ struct Call: Sendable {
     var headers: HTTPFields
     /// The `Host` header, or the host of an absolute target.
     var host: String?
-    /// Whether the server's connection has TLS.
-    var isEncrypted = false
     /// The sender, for the journal.
     var caller = Operator.program
-
-    /// The server's address as the client wrote it. A proxy with TLS names the scheme.
-    var origin: String {
-        let isSecure = isEncrypted || headers[.forwardedProtocol]?.lowercased() == "https"
-        return "\(isSecure ? "https" : "http")://\(host ?? "localhost")"
-    }
 
     /// Whether a browser opens the pages of this server too: it can send a password, but no token, and the private address is one
     /// of the feed alone.
@@ -75,7 +67,6 @@ extension HTTPFields.Element.Name {
     static let account = Self(ControlAPI.accountHeader)!
     static let fetchMode = Self("Sec-Fetch-Mode")!
     static let fetchSite = Self("Sec-Fetch-Site")!
-    static let forwardedProtocol = Self("X-Forwarded-Proto")!
     static let lastEventID = Self("Last-Event-ID")!
     static let scrapeTimeout = Self("X-Prometheus-Scrape-Timeout-Seconds")!
 }

@@ -97,7 +97,7 @@ struct ControlRoutes: Sendable {
                 format: format,
                 entries: listing.notifications,
                 before: query.before,
-                place: FeedDocument.Place(of: call),
+                hasPage: call.canBrowse,
                 installation: listing.installation,
                 catalogues: catalogues
             )

@@ -68,7 +68,6 @@ struct RouteResponder: Sendable {
         else {
             return .error(400, "invalid", "The address is no path, or has a malformed percent escape.")
         }
-        call.isEncrypted = security?.isEncrypted == true
         guard let host else { return .error(400, "invalid", "HTTP/1.1 needs one Host header; send one.") }
         if let refusal = await refusal(of: call, host, from: channel.remoteAddress) {
             if let reason = refusal.reason {
