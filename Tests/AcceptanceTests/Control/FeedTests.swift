@@ -128,13 +128,15 @@ import Testing
             let headers: JSON = ["Authorization": .string(AgentWorld.token)]
             try await tab.send("Network.setExtraHTTPHeaders", ["headers": headers])
             var backgrounds: Set<String> = []
-            for (width, scheme) in [(360, "light"), (360, "dark"), (1280, "light"), (1280, "dark")] {
+            for (width, scheme) in [(360, "light"), (390, "dark"), (1280, "light"), (1280, "dark")] {
                 try await tab.resize(width: width, height: 900)
                 try await tab.prefer(scheme)
                 try await tab.open("http://\(world.control)/feed")
                 #expect(try await tab.evaluate(PageMeasures.overflow).number == 0)
                 let weak = try await tab.evaluate(PageMeasures.weakContrasts).list.compactMap(\.text)
                 #expect(weak == [])
+                let ages = try await tab.evaluate(PageMeasures.agePlaces).list.compactMap(\.text)
+                #expect(ages == Array(repeating: width < 500 ? "below" : "right", count: 2))
                 let page = try await tab.evaluate("getComputedStyle(document.body).backgroundColor")
                 backgrounds.insert(page.text ?? "")
                 try await picture(of: tab, named: "feed-\(width)-\(scheme)")
