@@ -20,6 +20,15 @@ import Testing
         #expect(AgentUser.change(caller: 1000, places(folder: 990)) == .stay)
     }
 
+    @Test func rootMakesAFileForTheAgentOnlyWhereNobodyElseCanWrite() {
+        let agent = ServiceUser(id: 990, group: 990)
+        #expect(AgentUser.owner(ofFileIn: FileAccess(owner: 0, mode: 0o755), agent: agent) == agent)
+        #expect(AgentUser.owner(ofFileIn: FileAccess(owner: 0, mode: 0o755), agent: nil) == nil)
+        for folder in [FileAccess(owner: 990, mode: 0o700), FileAccess(owner: 0, mode: 0o1777), nil] {
+            #expect(AgentUser.owner(ofFileIn: folder, agent: agent) == nil)
+        }
+    }
+
     @Test func aFileThatTheAgentCannotWriteIsFoundBeforeItIsTried() throws {
         let folder = try TemporaryFolder()
         #expect(AgentUser.writeProblem(folder.path + "/n.jsonl", as: nil) == nil)

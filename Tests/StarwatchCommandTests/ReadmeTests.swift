@@ -74,7 +74,7 @@ import Testing
         let folder = try TemporaryFolder()
         let files = [
             "key", "hook.secret", "token", "ntfy-token", "master.key", "server.pem", "server.key", "clients.pem",
-            "telegram.token", "mail.password",
+            "telegram.token", "mail.password", "feed.token",
         ]
         try folder.write("https://hooks.slack.com/services/T0/B0/x\n", to: "slack.url")
         for name in files { try folder.write("a content of some length", to: name) }

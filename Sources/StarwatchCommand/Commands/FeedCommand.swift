@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import Starwatch
 import StarwatchCore
 import StarwatchHTTP
@@ -86,11 +87,25 @@ struct FeedPlace: ParsableArguments {
         if let warning = root.warning(HostPolicy(own: own?.host, allowed: options.http.allowedHosts)) {
             StandardError.sayOnce("starwatch: warning: \(warning)")
         }
-        // The agent's user must be able to read it.
-        try await AgentUser.become(for: options)
-        let token = try isNew ? FeedTokenFile.rotate(file) : FeedTokenFile.token(file)
+        let token = try await readToken(in: file, of: configuration, isNew: isNew)
         let feed = "\(root.address)/feed/\(PercentEncoding.encode(token))/feed."
         try format.print(Addresses(atom: feed + "atom", json: feed + "json")) { "\($0.atom)\n\($0.json)" }
+    }
+
+    /// Reads or makes the token, in a file that the agent's user can read.
+    private func readToken(
+        in file: String,
+        of configuration: LoadedConfiguration,
+        isNew: Bool
+    ) async throws -> String {
+        let agent = AgentUser.other(configuration.options, configuration: configuration.file)
+        let owner = AgentUser.owner(ofFileIn: FileAccess(folderOf: file), agent: agent)
+        if owner == nil { try await AgentUser.become(for: configuration.options) }
+        let token = try isNew ? FeedTokenFile.rotate(file) : FeedTokenFile.token(file)
+        if let owner, lchown(file, uid_t(owner.id), gid_t(owner.group)) != 0 {
+            throw CommandError.failed("\(file) cannot be given to the agent's user; run chown on it.")
+        }
+        return token
     }
 }
 

@@ -74,6 +74,16 @@ enum AgentUser {
         return ServiceUser(id: Int(owner), group: Int(getpwuid(owner)?.pointee.pw_gid ?? owner))
     }
 
+    /// The agent's user, if root has to make a file for them: only root can write into the folder, as into the package's.
+    ///
+    /// `nil` for a folder that others can write to, where a link could stand in the place of the file.
+    ///
+    /// - Parameter agent: The agent's user if root asks, as ``other(_:configuration:)`` has it.
+    static func owner(ofFileIn folder: FileAccess?, agent: ServiceUser?) -> ServiceUser? {
+        guard let agent, let folder, folder.fileProblem(for: 0) == nil else { return nil }
+        return agent
+    }
+
     /// Returns whether a user can use a file in some way, such as `W_OK`. Only root can ask for another user.
     static func can(_ mode: Int32, _ path: String, as user: ServiceUser?) -> Bool {
         guard let user, geteuid() == 0 else { return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0 }

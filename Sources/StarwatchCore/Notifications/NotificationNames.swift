@@ -16,11 +16,12 @@ package struct NotificationNames: Sendable, Hashable {
         /// - Parameters:
         ///   - style: The looks of the link, where no style sheet says them.
         ///   - changeStyle: Those of what changed.
-        package func html(style: String? = nil, changeStyle: String? = nil) -> HTML {
+        ///   - itemStyle: Those of the item with both.
+        package func html(style: String? = nil, changeStyle: String? = nil, itemStyle: String? = nil) -> HTML {
             func looks(_ style: String?) -> HTML { style.map { " style=\"\($0)\"" } ?? "" }
             let name: HTML = address.map { "<a\(looks(style)) href=\"\($0)\">\(self.name)</a>" } ?? "\(self.name)"
             let change: HTML = change.map { " <small\(looks(changeStyle))>\($0)</small>" } ?? ""
-            return "<li>\(name)\(change)</li>"
+            return "<li\(looks(itemStyle))>\(name)\(change)</li>"
         }
     }
 

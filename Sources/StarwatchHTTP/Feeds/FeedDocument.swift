@@ -5,11 +5,17 @@ import StarwatchCore
 import StarwatchTransport
 
 /// A page of kept notifications for feed readers, as Atom (RFC 4287) or JSON Feed 1.1.
+///
+/// Links in Atom are relative to its own address, because only a proxy knows the name and the path under which it serves the
+/// feed. JSON Feed has no rule for relative addresses.
 struct FeedDocument: Sendable {
     enum Format: String, CaseIterable {
         case atom, json
 
-        var path: String { "/feed.\(rawValue)" }
+        /// The last part of the path.
+        var name: String { "feed.\(rawValue)" }
+
+        var path: String { "/" + name }
 
         var contentType: String {
             switch self {
@@ -22,22 +28,15 @@ struct FeedDocument: Sendable {
     /// The number of notifications in a page; the link `next` leads to the older ones.
     static let pageLength = 50
 
-    /// The addresses as the reader uses them.
-    struct Place: Sendable {
-        /// The server's address, such as `https://agent.example.org:9465`.
-        let origin: String
-        /// The part of the path with the token, such as `/feed/TOKEN`; empty for a reader that logs in.
-        let folder: String
-        /// The address of the page for people; `nil` if they cannot open it as the reader opens the feed.
-        let page: String?
-    }
-
     let format: Format
     /// The newest first, with one more than the page has if there is an older one.
     let entries: [FeedEntry]
     /// The sequence below which the page begins; `nil` for the first page.
     let before: Int64?
-    let place: Place
+    /// Whether people can open the page beside the feed as the reader opens the feed.
+    let hasPage: Bool
+    /// The address of the feed's folder as the reader uses it, with a slash at its end. Only JSON Feed needs it.
+    var folder = ""
     /// The id of the installation; empty if it is not known.
     var installation = ""
     /// The words beside those of the notifications.
@@ -45,8 +44,8 @@ struct FeedDocument: Sendable {
 
     var shown: ArraySlice<FeedEntry> { entries.prefix(Self.pageLength) }
 
-    /// The address of this feed.
-    var address: String { place.origin + place.folder + format.path }
+    /// The address of the page for people; `nil` if they cannot open it.
+    var page: String? { hasPage ? "feed" : nil }
 
     /// The id of this feed. It is the same under every name of the server, and outlives a token.
     var id: String { Self.name(ofBits: installation) ?? "urn:starwatch:feed" }
@@ -54,8 +53,11 @@ struct FeedDocument: Sendable {
     /// The address of the next page (RFC 5005); `nil` for the last one.
     var next: String? {
         guard entries.count > Self.pageLength, let last = shown.last else { return nil }
-        return "\(address)?before=\(last.sequence)"
+        return address(before: last.sequence)
     }
+
+    /// The address of a page of this feed.
+    func address(before: Int64?) -> String { format.name + (before.map { "?before=\($0)" } ?? "") }
 
     var text: String {
         switch format {
@@ -98,8 +100,8 @@ struct AtomText {
 
     var text: String {
         let links =
-            [("self", document.before.map { "\(document.address)?before=\($0)" } ?? document.address)]
-            + (document.before == nil ? [] : [("first", document.address)])
+            [("self", document.address(before: document.before))]
+            + (document.before == nil ? [] : [("first", document.address(before: nil))])
             + (document.next.map { [("next", $0)] } ?? [])
         var lines = [
             #"<?xml version="1.0" encoding="utf-8"?>"#, #"<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en">"#,
@@ -108,7 +110,7 @@ struct AtomText {
             "<author><name>Starwatch</name></author>",
             "<generator version=\"\(AgentVersion.current)\">Starwatch</generator>",
         ]
-        lines += document.place.page.map { Self.alternate($0) } ?? []
+        lines += document.page.map { Self.alternate($0) } ?? []
         lines += links.map { rel, address in
             "<link rel=\"\(rel)\" type=\"application/atom+xml\" href=\"\(Self.escaped(address))\"/>"
         }

@@ -10,9 +10,9 @@ struct JSONFeedText {
             of: Feed(
                 version: "https://jsonfeed.org/version/1.1",
                 title: "Starwatch",
-                home_page_url: document.place.page,
-                feed_url: document.address,
-                next_url: document.next,
+                home_page_url: document.page.map { document.folder + $0 },
+                feed_url: document.folder + document.address(before: nil),
+                next_url: document.next.map { document.folder + $0 },
                 items: document.shown.map { entry in
                     let message = entry.notification
                     return Item(

@@ -149,9 +149,12 @@ extension PageFrame {
         .feed .live { min-height: 1.5rem; margin-bottom: .75rem; font-size: .9rem; color: var(--soft); }
         .feed li + li.card { margin-top: .75rem; }
         .feed article > * + * { margin-top: .35rem; }
-        .feed .caption { align-items: baseline; margin: 0 0 .35rem; }
+        .feed .caption { flex-wrap: nowrap; align-items: baseline; margin: 0 0 .35rem; }
+        .feed .caption time { flex: none; white-space: nowrap; }
+        .feed .pill { white-space: normal; }
+        @media (max-width: 40rem) { .feed .caption { flex-direction: column; } }
         .feed h2 { padding: 0; font-size: 1.1rem; }
-        .feed h2, .feed article p, .feed li { overflow-wrap: anywhere; }
+        .feed h2, .feed article p, .feed li { overflow-wrap: anywhere; text-align: start; unicode-bidi: plaintext; }
         .feed article p { white-space: pre-line; }
         .feed ul li { padding-left: .75rem; border-left: 2px solid var(--line); }
         .feed ul li + li { padding-top: .25rem; }

@@ -97,16 +97,6 @@ extension HTTPFields.Element.Name {
     fileprivate static let referrerPolicy = Self("Referrer-Policy")!
 }
 
-extension FeedDocument.Place {
-    init(of call: Call) {
-        self.init(
-            origin: call.origin,
-            folder: call.feedToken.map { "/feed/" + PercentEncoding.encode($0) } ?? "",
-            page: call.canBrowse ? call.origin + "/feed" : nil
-        )
-    }
-}
-
 extension Answer {
     /// A page of the feed; without a body if the reader has this page already.
     static func feed(_ document: FeedDocument, for call: Call) -> Answer {
@@ -124,8 +114,7 @@ extension Answer {
         answer.headers[.eTag] = tag
         // A reader can keep it, and asks whether it is still good.
         answer.headers[.cacheControl] = "private, no-cache"
-        // The addresses in it are those that the reader used.
-        answer.headers[.vary] = "Host, X-Forwarded-Proto"
+        if document.format == .json { answer.headers[.vary] = "Host, X-Forwarded-Prefix, X-Forwarded-Proto" }
         return answer
     }
 }

@@ -18,10 +18,13 @@ struct Call: Sendable {
     /// The sender, for the journal.
     var caller = Operator.program
 
-    /// The server's address as the client wrote it. A proxy with TLS names the scheme.
-    var origin: String {
-        let isSecure = isEncrypted || headers[.forwardedProtocol]?.lowercased() == "https"
-        return "\(isSecure ? "https" : "http")://\(host ?? "localhost")"
+    /// The address of the path's folder as the client wrote it, with a slash at its end. A proxy can name the scheme, and the
+    /// path that it removes. Nobody but the client that sends these headers gets the address.
+    var folder: String {
+        let scheme = isEncrypted || headers[.forwardedProtocol]?.lowercased() == "https" ? "https" : "http"
+        let removed = headers[.forwardedPrefix]?.split(separator: "/").map { "/" + $0 } ?? []
+        let parts = path.dropLast().map { "/" + PercentEncoding.encode($0) }
+        return "\(scheme)://\(host ?? "localhost")\((removed + parts).joined())/"
     }
 
     /// Whether a browser opens the pages of this server too: it can send a password, but no token, and the private address is one
@@ -75,6 +78,7 @@ extension HTTPFields.Element.Name {
     static let account = Self(ControlAPI.accountHeader)!
     static let fetchMode = Self("Sec-Fetch-Mode")!
     static let fetchSite = Self("Sec-Fetch-Site")!
+    static let forwardedPrefix = Self("X-Forwarded-Prefix")!
     static let forwardedProtocol = Self("X-Forwarded-Proto")!
     static let lastEventID = Self("Last-Event-ID")!
     static let scrapeTimeout = Self("X-Prometheus-Scrape-Timeout-Seconds")!

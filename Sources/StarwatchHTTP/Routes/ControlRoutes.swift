@@ -97,7 +97,8 @@ struct ControlRoutes: Sendable {
                 format: format,
                 entries: listing.notifications,
                 before: query.before,
-                place: FeedDocument.Place(of: call),
+                hasPage: call.canBrowse,
+                folder: call.folder,
                 installation: listing.installation,
                 catalogues: catalogues
             )

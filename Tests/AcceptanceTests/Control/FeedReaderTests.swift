@@ -38,6 +38,40 @@ import Testing
         let entries: [Entry]
     }
 
+    /// A proxy that serves the agent under a path, and the links that feedparser finds through it: its own address, and what
+    /// each link answers.
+    private static let proxy = #"""
+        import feedparser, http.server, json, sys, threading, urllib.request
+        agent, _, path = sys.argv[1].partition("/feed/")
+        class Proxy(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                if not self.path.startswith("/starwatch/"):
+                    return self.send_error(404)
+                with urllib.request.urlopen(agent + self.path.removeprefix("/starwatch")) as answer:
+                    body = answer.read()
+                    self.send_response(200)
+                    self.send_header("Content-Type", answer.headers["Content-Type"])
+                    self.send_header("Content-Length", str(len(body)))
+                    self.end_headers()
+                    self.wfile.write(body)
+            def log_message(self, *_):
+                pass
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/starwatch/feed/{path}"
+        # What comes before the newest entry: a page with all links but the next one.
+        feed = feedparser.parse(address + "?before=2")
+        links = [link.href.replace(address, "") for link in feed.feed.links]
+        print(json.dumps({
+            "links": links, "entries": [len(feedparser.parse(address + link).entries) for link in links],
+        }))
+        """#
+
+    private struct Links: Decodable {
+        let links: [String]
+        let entries: [Int]
+    }
+
     /// Gives `body` an agent whose feed has two notifications, and the address of `/feed.atom` with the token.
     private func withFeed(_ body: (AgentWorld, String) async throws -> Void) async throws {
         try await AgentWorld.withControl { world in
@@ -75,6 +109,16 @@ import Testing
             // A reader shows the content as HTML.
             let escaped = "Garden &lt;b&gt;"
             #expect(found.entries[1].content.contains(escaped), "\(found.entries[1].content)")
+        }
+    }
+
+    @Test func behindAProxyWithAPathTheLinksLeadToTheFeed() async throws {
+        try await withFeed { _, address in
+            let python = try Program.find("python3", in: "/usr/bin")
+            let result = try await runToEnd(python, ["-c", Self.proxy, address])
+            #expect(result.status == 0, "\(result.errors)")
+            let found = try JSONDecoder().decode(Links.self, from: Data(result.output.utf8))
+            #expect(found.links == ["?before=2", ""] && found.entries == [1, 2])
         }
     }
 

@@ -110,6 +110,30 @@ import Testing
         }
     }
 
+    /// As with the package: the configuration is in a folder of root, and the database in one of the agent's user.
+    @Test(.enabled(if: geteuid() == 0))
+    func rootGivesTheTokenInItsOwnFolderToTheAgentsUser() async throws {
+        let (workspace, nobody) = (try Workspace(), 65_534)
+        let state = workspace.path("state")
+        try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: workspace.url.path)
+        try FileManager.default.setAttributes([.ownerAccountID: nobody], ofItemAtPath: state)
+        try workspace.write("a-token-of-some-length\n", to: "token")
+        let yaml = """
+            storage: {path: state/starwatch.db}
+            control: {socket: state/s, listen: "127.0.0.1:9465", token_file: token, feed_token_file: feed.token}
+            delivery: {sinks: [{name: feed, kind: feed}]}
+            """
+        try workspace.write(yaml, to: "starwatch.yaml")
+        for word in ["url", "rotate"] {
+            let result = try await starwatch("feed", word, "--config", workspace.path("starwatch.yaml"))
+            #expect(result.status == 0 && result.output.contains("/feed/"), "\(result.errors)")
+            let file = try FileManager.default.attributesOfItem(atPath: workspace.path("feed.token"))
+            #expect((file[.ownerAccountID] as? NSNumber)?.intValue == nobody)
+            #expect(file[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
     private func addresses(_ words: String..., in world: AgentWorld) async throws -> [String] {
         let result = try await starwatch(["feed"] + words + ["--config", world.config])
         #expect(result.status == 0, "\(result.errors)")
@@ -128,13 +152,15 @@ import Testing
             let headers: JSON = ["Authorization": .string(AgentWorld.token)]
             try await tab.send("Network.setExtraHTTPHeaders", ["headers": headers])
             var backgrounds: Set<String> = []
-            for (width, scheme) in [(360, "light"), (360, "dark"), (1280, "light"), (1280, "dark")] {
+            for (width, scheme) in [(360, "light"), (390, "dark"), (1280, "light"), (1280, "dark")] {
                 try await tab.resize(width: width, height: 900)
                 try await tab.prefer(scheme)
                 try await tab.open("http://\(world.control)/feed")
                 #expect(try await tab.evaluate(PageMeasures.overflow).number == 0)
                 let weak = try await tab.evaluate(PageMeasures.weakContrasts).list.compactMap(\.text)
                 #expect(weak == [])
+                let ages = try await tab.evaluate(PageMeasures.agePlaces).list.compactMap(\.text)
+                #expect(ages == Array(repeating: width < 500 ? "below" : "right", count: 2))
                 let page = try await tab.evaluate("getComputedStyle(document.body).backgroundColor")
                 backgrounds.insert(page.text ?? "")
                 try await picture(of: tab, named: "feed-\(width)-\(scheme)")

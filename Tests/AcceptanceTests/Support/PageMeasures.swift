@@ -10,6 +10,22 @@ enum PageMeasures {
 
     static let html = "document.documentElement.outerHTML"
 
+    /// Places of the ages of the cards of a feed: below the polls, or beside them at the right end; what is wrong with any
+    /// other. Each age is tried with a short text and with the longest.
+    static let agePlaces = """
+        [...document.querySelectorAll("article .caption")].flatMap((caption) =>
+          ["now", "in 36499 d 23 h 2026-01-01 12:00:05 UTC"].map((text) => {
+            const time = caption.querySelector("time"), former = time.innerHTML;
+            time.textContent = text;
+            const [age, polls, all] = [time, caption.querySelector("span"), caption]
+              .map((element) => element.getBoundingClientRect());
+            time.innerHTML = former;
+            if (age.height > 2 * parseFloat(getComputedStyle(time).fontSize)) return "wrapped: " + text;
+            if (age.top >= polls.bottom - 1) return Math.abs(age.left - all.left) <= 1 ? "below" : "not at the left";
+            return Math.abs(age.right - all.right) <= 1 ? "right" : "not at the right";
+          }))
+        """
+
     /// The text of every element whose contrast with what is behind it is below 4.5, with the contrast.
     static let weakContrasts = """
         (() => {

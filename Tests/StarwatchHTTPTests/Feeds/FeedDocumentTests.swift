@@ -73,8 +73,8 @@ import Testing
         catalogues: MessageCatalogues = .builtIn
     ) throws -> Answer {
         let call = try call(format, known: known)
-        let place = FeedDocument.Place(of: call)
-        var document = FeedDocument(format: format, entries: entries, before: before, place: place)
+        var document = FeedDocument(format: format, entries: entries, before: before, hasPage: call.canBrowse)
+        document.folder = call.folder
         document.catalogues = catalogues
         return .feed(document, for: call)
     }
@@ -129,7 +129,7 @@ import Testing
 
     @Test func aLongFeedHasPages() throws {
         let all = try entries((1...60).reversed())
-        let next = "http://agent.test:9465/feed.atom?before=11"
+        let next = "feed.atom?before=11"
         let first = text(try answer(.atom, Array(all.prefix(51))))
         #expect(first.contains("<link rel=\"next\" type=\"application/atom+xml\" href=\"\(next)\"/>"))
         #expect(first.components(separatedBy: "<entry ").count == 51 && !first.contains("rel=\"first\""))
@@ -170,14 +170,44 @@ import Testing
         #expect((items[0]["content_html"] as? String)?.contains("&lt;script&gt;") == true)
     }
 
-    @Test func theAddressesAreThoseThatTheReaderUsed() throws {
-        var call = try #require(Call(method: "GET", target: "/feed.json", host: "agent.test"))
-        #expect(call.origin == "http://agent.test")
-        call.isEncrypted = true
-        #expect(call.origin == "https://agent.test")
-        call.isEncrypted = false
+    /// A proxy serves the feed under a name and a path that the agent does not know.
+    @Test(
+        arguments: [
+            "http://agent.test:9465", "https://agent.example.org", "https://example.org/starwatch",
+            "https://me:secret@example.org/a/b", "https://example.org/starwatch/feed/0123456789abcdef",
+        ]
+    )
+    func theLinksLeadToTheFeedUnderEveryNameAndPath(root: String) throws {
+        let all = try entries((1...60).reversed())
+        for (page, links) in [
+            ("", ["feed", "feed.atom", "feed.atom?before=11"]),
+            ("?before=60", ["feed", "feed.atom?before=60", "feed.atom", "feed.atom?before=10"]),
+        ] {
+            let before = page.isEmpty ? nil : Int64(60)
+            let shown = Array(all.dropFirst(page.isEmpty ? 0 : 1).prefix(51))
+            let place = try #require(URL(string: "\(root)/feed.atom\(page)"))
+            let atom = text(try answer(.atom, shown, before: before))
+            let head = try #require(atom.components(separatedBy: "<entry ").first)
+            let found = head.matches(of: /<link .*href="(.*)"\/>/).map { String($0.1) }
+            let resolved = found.compactMap { URL(string: $0, relativeTo: place)?.absoluteString }
+            #expect(resolved == links.map { "\(root)/\($0)" })
+        }
+    }
+
+    @Test func aJSONFeedNamesTheAddressesThatTheReaderUsed() throws {
+        var call = try #require(Call(method: "GET", target: "/feed/a%2Fb/feed.json?before=60", host: "agent.test"))
+        #expect(call.folder == "http://agent.test/feed/a%2Fb/")
         call.headers[.forwardedProtocol] = "https"
-        #expect(call.origin == "https://agent.test")
+        call.headers[.forwardedPrefix] = "/star/watch/"
+        #expect(call.folder == "https://agent.test/star/watch/feed/a%2Fb/")
+        call.headers = [:]
+        call.isEncrypted = true
+        #expect(call.folder == "https://agent.test/feed/a%2Fb/")
+        let all = try entries((1...60).reversed())
+        let feed = try json(try answer(.json, Array(all.dropFirst().prefix(51)), before: 60))
+        #expect(feed["feed_url"] as? String == "http://agent.test:9465/feed.json")
+        #expect(feed["home_page_url"] as? String == "http://agent.test:9465/feed")
+        #expect(feed["next_url"] as? String == "http://agent.test:9465/feed.json?before=10")
     }
 
     @Test func anEntryLinksToItsOnlyProjectAndToNoPageThatNeedsALogin() throws {
@@ -219,18 +249,10 @@ import Testing
         #expect(text(try answer(.atom, [entry])).contains("<entry xml:lang=\"\(locale)\">"))
     }
 
-    @Test func theFeedHasOneIdUnderEveryNameOfTheServer() throws {
-        let ids = try ["http://agent.test", "https://agent.example.org"].map { address in
-            let parts = address.split(separator: "://").map(String.init)
-            var call = try #require(Call(method: "GET", target: "/feed.atom", host: parts[1]))
-            call.isEncrypted = parts[0] == "https"
-            let place = FeedDocument.Place(of: call)
-            var document = FeedDocument(format: .atom, entries: [], before: nil, place: place)
-            document.installation = "000102030405060708090a0b0c0d0e0f"
-            #expect(document.text.contains("href=\"\(address)/feed.atom\"/>"))
-            return document.text.firstMatch(of: /<id>(.*)<\/id>/).map { String($0.1) }
-        }
-        #expect(ids == Array(repeating: "urn:uuid:00010203-0405-0607-0809-0a0b0c0d0e0f", count: 2))
+    @Test func theFeedHasTheIdOfItsInstallation() throws {
+        var document = FeedDocument(format: .atom, entries: [], before: nil, hasPage: true)
+        document.installation = "000102030405060708090a0b0c0d0e0f"
+        #expect(document.text.contains("<id>urn:uuid:00010203-0405-0607-0809-0a0b0c0d0e0f</id>"))
     }
 
     @Test func aTextThatIsWrittenOtherwiseIsAnotherPage() throws {
@@ -244,15 +266,14 @@ import Testing
     }
 
     @Test func thePageForPeopleIsNamedOnlyToReadersThatLogInAsABrowserCan() throws {
-        let page = "http://agent.test:9465/feed"
         for (folder, authorization, isNamed) in [
             ("", "Basic YTpi", true), ("", nil, true), ("", "Bearer x", false), ("/feed/0123456789abcdef", nil, false),
         ] as [(String, String?, Bool)] {
-            let place = FeedDocument.Place(of: try call(.json, at: folder, authorization: authorization))
-            #expect(place.page == (isNamed ? page : nil))
-            let atom = FeedDocument(format: .atom, entries: [], before: nil, place: place).text
-            #expect(atom.contains("href=\"\(page)\"") == isNamed)
-            let json = FeedDocument(format: .json, entries: [], before: nil, place: place).text
+            let hasPage = try call(.json, at: folder, authorization: authorization).canBrowse
+            #expect(hasPage == isNamed)
+            let atom = FeedDocument(format: .atom, entries: [], before: nil, hasPage: hasPage).text
+            #expect(atom.contains("href=\"feed\"") == isNamed)
+            let json = FeedDocument(format: .json, entries: [], before: nil, hasPage: hasPage).text
             #expect(json.contains("home_page_url") == isNamed)
         }
     }

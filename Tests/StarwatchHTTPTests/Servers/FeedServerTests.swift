@@ -171,8 +171,8 @@ import struct StarwatchStore.FeedRow
         try await withPrivateAddress { probe, agent in
             let atom = try await probe.get("/feed/\(Self.secret)/feed.atom")
             #expect(atom.status == 200)
-            // The next page is at the same address, the feed's name has no token, and no link leads to a page that wants another.
-            #expect(atom.text.contains("/feed/\(Self.secret)/feed.atom\"/>"))
+            // No link has the token, or leads to a page that wants another.
+            #expect(atom.text.contains("href=\"feed.atom\"/>") && !atom.text.contains(Self.secret))
             let name = atom.text.split(separator: "\n").first { $0.hasPrefix("<id>") }
             #expect(name == "<id>urn:starwatch:feed</id>" && !atom.text.contains("text/html"))
             #expect(try await probe.get("/feed/\(Self.secret)/feed.json").status == 200)
@@ -193,6 +193,27 @@ import struct StarwatchStore.FeedRow
             #expect(try await probe.get("/feed/fedcba9876543210/feed.atom").status == 429)
             // Whoever has the right one is let in all the same.
             #expect(try await probe.get("/feed/\(Self.secret)/feed.atom").status == 200)
+        }
+    }
+
+    /// A proxy passes on no path of its own, so an absolute address would lead past it.
+    @Test func theLinksOfAFeedDoNotDependOnTheWayToIt() async throws {
+        try await withPrivateAddress { probe, _ in
+            let path = "/feed/\(Self.secret)/feed"
+            let direct = try await probe.get(path + ".atom")
+            for headers: HTTPHeaders in [
+                ["Host": "127.0.0.1"], ["X-Forwarded-Proto": "https"],
+                ["X-Forwarded-Host": "evil.example", "X-Forwarded-Prefix": "/starwatch"],
+            ] {
+                let proxied = try await probe.get(path + ".atom", headers)
+                #expect(proxied.status == 200 && proxied.text == direct.text)
+                #expect(proxied.headers["ETag"] == direct.headers["ETag"])
+            }
+            #expect(!direct.text.contains("127.0.0.1") && !direct.text.contains("localhost"))
+            let way = ["Host": "127.0.0.1", "X-Forwarded-Proto": "https", "X-Forwarded-Prefix": "/starwatch"] as HTTPHeaders
+            let proxied = try await probe.get(path + ".json", way)
+            #expect(proxied.text.contains(#"https://127.0.0.1/starwatch\#(path).json""#))
+            #expect(proxied.headers["Vary"]?.contains("X-Forwarded-Prefix") == true)
         }
     }
 

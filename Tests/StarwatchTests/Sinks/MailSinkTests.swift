@@ -200,9 +200,11 @@ import Testing
         let plain = mail.components(separatedBy: "--=_starwatch")[1]
         let html = mail.components(separatedBy: "--=_starwatch")[2]
         #expect(plain.contains("- A <b>&amp;\r\n- ") && plain.contains("\r\n- Garden 19\r\n"))
-        #expect(html.contains("<li>A &lt;b&gt;&amp;amp;</li>") && html.contains("<li>Garden 19</li>"))
+        // An item whose changes are below its name stands apart from the next one.
+        let item = "<li style=3D\"margin:0 0 8px\">"
+        #expect(html.contains("\(item)A &lt;b&gt;&amp;amp;</li>") && html.contains("\(item)Garden 19</li>"))
         // 名前のないプロジェクト
-        #expect(plain.contains("\r\n- =E5=90=8D=E5=89=8D") && html.contains("<li>=E5=90=8D=E5=89=8D"))
+        #expect(plain.contains("\r\n- =E5=90=8D=E5=89=8D") && html.contains("\(item)=E5=90=8D=E5=89=8D"))
         // The override, U+202E.
         #expect(!mail.contains("=E2=80=AE"))
         #expect(!html.contains("class=3D\"none\""))

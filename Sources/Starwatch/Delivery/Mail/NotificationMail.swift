@@ -7,6 +7,8 @@ struct NotificationMail {
     private let names: NotificationNames?
 
     private static let linkStyle = "color:#2457a6"
+    /// An item of two lines stands apart from the next one.
+    private static let itemStyle = "margin:0 0 8px"
     private static let changeStyle = "font-size:13px;color:#5b626a"
 
     /// - Parameter catalogues: The words beside the notification's own.
@@ -63,7 +65,11 @@ struct NotificationMail {
             names?.change.map { "<p style=\"margin:6px 0 0;\(Self.changeStyle)\">\($0)</p>" } ?? ""
         let items: [HTML] = (names?.links ?? []).map {
             // Together in one line, after the name or below it.
-            $0.html(style: Self.linkStyle, changeStyle: "display:inline-block;\(Self.changeStyle)")
+            $0.html(
+                style: Self.linkStyle,
+                changeStyle: "display:inline-block;\(Self.changeStyle)",
+                itemStyle: Self.itemStyle
+            )
         }
         let polls = message.map { NotificationPolls($0).names.joined(separator: ", ") } ?? notification.poll
         let list: HTML =
