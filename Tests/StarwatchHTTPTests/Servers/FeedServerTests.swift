@@ -210,8 +210,10 @@ import struct StarwatchStore.FeedRow
                 #expect(proxied.headers["ETag"] == direct.headers["ETag"])
             }
             #expect(!direct.text.contains("127.0.0.1") && !direct.text.contains("localhost"))
-            let way = ["Host": "127.0.0.1", "X-Forwarded-Proto": "https", "X-Forwarded-Prefix": "/starwatch"] as HTTPHeaders
-            let proxied = try await probe.get(path + ".json", way)
+            let proxied = try await probe.get(
+                path + ".json",
+                ["Host": "127.0.0.1", "X-Forwarded-Proto": "https", "X-Forwarded-Prefix": "/starwatch"]
+            )
             #expect(proxied.text.contains(#"https://127.0.0.1/starwatch\#(path).json""#))
             #expect(proxied.headers["Vary"]?.contains("X-Forwarded-Prefix") == true)
         }
