@@ -49,7 +49,6 @@ private let isOpenSSLExpected =
             self.port = port
         }
 
-        // SIGKILL, because programs inherit the starting thread's signal mask and libdispatch's threads block SIGTERM.
         deinit {
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
