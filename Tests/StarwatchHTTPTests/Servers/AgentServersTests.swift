@@ -78,7 +78,9 @@ struct AgentServersTests {
             let agent = try await Agent(options: options, servers: .http) { () throws(AgentError) in
                 changed.withLock { $0 }
             }
-            let other = try AdminServer(agent: FakeAgent(), listen: "127.0.0.1:0", logger: quiet)
+            // A port that the kernel gives to no other test once it is free.
+            let listen = "127.0.0.1:\(try FreePort.take())"
+            let other = try AdminServer(agent: FakeAgent(), listen: listen, logger: quiet)
             let tokenFile = try token(in: directory)
             try await withRunning(other) { address in
                 changed.withLock {
