@@ -84,7 +84,7 @@ private func asksAgent(_ arguments: [String]) -> Bool {
     ]
     // Who follows waits for what has no end.
     let others: Set = ["--timeout", "--help", "follow"]
-    return arguments.first.map(commands.contains) == true && arguments.contains("--config")
+    return arguments.first.map { commands.contains($0) } == true && arguments.contains("--config")
         && others.isDisjoint(with: arguments)
 }
 
