@@ -468,6 +468,7 @@ final class LineCollector: LogSink, Sendable {
             )
             .take(LogRecord(timestampMilliseconds: 0, severity: .info, line: [0x0A]))
             try #require(drops.load(ordering: .relaxed) == 1)
+            withExtendedLifetime(pipe) {}
         }
     }
 }
