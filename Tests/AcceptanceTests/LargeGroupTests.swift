@@ -1,5 +1,6 @@
 import Foundation
 import MockEndorser
+import ProgramTestKit
 import StarwatchCore
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import MockEndorser
+import ProgramTestKit
 import StarwatchCore
 import StarwatchTransport
 import Testing
@@ -11,7 +12,7 @@ import Testing
     /// Starts chronyd, gives its port to `body`, and stops it.
     private func withChrony(_ setting: String, _ body: (Workspace, Int) async throws -> Void) async throws {
         let workspace = try Workspace()
-        let port = try FreePort.take(SOCK_DGRAM)
+        let port = try FreePort.take(ofDatagrams: true)
         try workspace.write(
             """
             \(setting)

@@ -9,6 +9,30 @@ package let longestWait = Duration.seconds(240)
 /// Guards what programs inherit: they start one after the other, and no pipe is made meanwhile.
 private let starts = NSLock()
 
+/// Runs `start` while the signals that end a program have their default action and are not blocked, which programs inherit.
+///
+/// libdispatch's threads, on which tests run, block them, and the trials of `init` can leave them ignored in this process. A
+/// program would not end when it is asked to.
+private func withEndingSignals(_ start: () throws -> Void) rethrows {
+    let numbers = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
+    var (none, mask) = (sigset_t(), sigset_t())
+    sigemptyset(&none)
+    pthread_sigmask(SIG_SETMASK, &none, &mask)
+    let actions = numbers.map { number in
+        var (standard, former) = (sigaction(), sigaction())
+        sigaction(number, &standard, &former)
+        return former
+    }
+    defer {
+        for (number, action) in zip(numbers, actions) {
+            var action = action
+            sigaction(number, &action, nil)
+        }
+        pthread_sigmask(SIG_SETMASK, &mask, nil)
+    }
+    try start()
+}
+
 extension Pipe {
     /// Makes a pipe that no program inherits by chance, whose reader would wait for that program's end.
     package static func make() -> Pipe { starts.withLock { Pipe() } }
@@ -23,7 +47,7 @@ extension Process {
     /// The program has the files that it was given, and here they are closed: Foundation keeps them until the tests end, of all
     /// programs 4,500.
     package func start() throws {
-        try starts.withLock { try run() }
+        try starts.withLock { try withEndingSignals { try run() } }
         for case let file as FileHandle in [standardInput, standardOutput, standardError]
         where file.fileDescriptor > STDERR_FILENO && file !== FileHandle.nullDevice { try? file.close() }
     }

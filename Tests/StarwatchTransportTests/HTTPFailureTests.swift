@@ -60,8 +60,8 @@ import Testing
     }
 
     @Test func closedPortIsAConnectFailure() async throws {
-        let port = try LoopbackServer { _ in }.port
-        let result = await (try makeClient()).exchange(HTTPRequest(url: "http://127.0.0.1:\(port)/")).result
+        let url = "http://127.0.0.1:\(try FreePort.take())/"
+        let result = await (try makeClient()).exchange(HTTPRequest(url: url)).result
         #expect(failure(of: result) == .connect)
     }
 

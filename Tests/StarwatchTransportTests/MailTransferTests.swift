@@ -79,7 +79,7 @@ private final class ScriptedMailServer: Sendable {
     }
 
     private func makeMailClient() throws -> HTTPClient {
-        var options = HTTPClientOptions()
+        var options = HTTPClientOptions().patient
         options.isForMails = true
         // Nothing ends by itself.
         options.longestReplySeconds = 3600

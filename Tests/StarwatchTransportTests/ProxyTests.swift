@@ -23,7 +23,7 @@ import Testing
     @Test func aRequestOfATokenGoesToTheProxyAsATunnelWithoutTheToken() async throws {
         let proxy = Proxy()
         let server = try proxy.start()
-        var options = HTTPClientOptions()
+        var options = HTTPClientOptions().patient
         options.proxy = "http://127.0.0.1:\(server.port)"
         let client = try makeClient(options)
         let request = HTTPRequest(
@@ -46,7 +46,7 @@ import Testing
         let proxy = Proxy()
         let server = try proxy.start()
         let target = try LoopbackServer.answering { _ in "HTTP/1.1 204 No Content\r\n\r\n" }
-        var options = HTTPClientOptions()
+        var options = HTTPClientOptions().patient
         options.proxy = "http://127.0.0.1:\(server.port)"
         let exchange = await (try makeClient(options)).exchange(HTTPRequest(url: target.url(), timeout: longestWait))
         #expect(exchange.status == 204)

@@ -49,7 +49,6 @@ private let isOpenSSLExpected =
             self.port = port
         }
 
-        // SIGKILL, because programs inherit the starting thread's signal mask and libdispatch's threads block SIGTERM.
         deinit {
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
@@ -82,24 +81,28 @@ private let isOpenSSLExpected =
 
     @Test func unknownCertificateIsRejectedUntilItsAnchorIsAdded() async throws {
         let server = try TLSServer()
-        let distrusting = await (try makeClient()).exchange(HTTPRequest(url: server.url))
+        let distrusting = await (try makeClient()).exchange(HTTPRequest(url: server.url, timeout: longestWait))
         #expect(failure(of: distrusting.result) == .tls)
 
-        let client = try makeClient(HTTPClientOptions(caFile: server.certificate))
-        let exchange = await client.exchange(HTTPRequest(url: server.url))
+        let client = try makeClient(HTTPClientOptions(caFile: server.certificate).patient)
+        let exchange = await client.exchange(HTTPRequest(url: server.url, timeout: longestWait))
         #expect(try exchange.result.get().status == 200)
         #expect(exchange.measurements[.tls] > .zero)
     }
 
     @Test func pinnedKeyMustMatchTheServer() async throws {
         let server = try TLSServer()
-        let right = HTTPClientOptions(caFile: server.certificate, pinnedPublicKey: try server.pin())
-        let response = try await makeClient(right).execute(HTTPRequest(url: server.url))
+        let right = HTTPClientOptions(caFile: server.certificate, pinnedPublicKey: try server.pin()).patient
+        let response = try await makeClient(right).execute(HTTPRequest(url: server.url, timeout: longestWait))
         #expect(response.status == 200)
 
         let other = "sha256//" + Base64.encode([UInt8](repeating: 1, count: 32))
-        let wrong = HTTPClientOptions(caFile: server.certificate, pinnedPublicKey: other)
-        #expect(failure(of: await (try makeClient(wrong)).exchange(HTTPRequest(url: server.url)).result) == .tls)
+        let wrong = HTTPClientOptions(caFile: server.certificate, pinnedPublicKey: other).patient
+        #expect(
+            failure(
+                of: await (try makeClient(wrong)).exchange(HTTPRequest(url: server.url, timeout: longestWait)).result
+            ) == .tls
+        )
     }
 
     @Test func anchorFileMustContainACertificate() {

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import ProgramTestKit
 import StarwatchCore
 
 @testable import StarwatchTransport
@@ -9,8 +10,17 @@ let standingClock: @Sendable () -> ClockReading = {
     ClockReading(wall: Timestamp(seconds: 1_767_225_600), monotonic: .seconds(1000))
 }
 
+extension HTTPClientOptions {
+    /// The same with time for handshakes, proxies and greetings, which another thread or program answers late on a busy machine.
+    var patient: Self {
+        var options = self
+        options.connectTimeout = longestWait
+        return options
+    }
+}
+
 func makeClient(
-    _ options: HTTPClientOptions = HTTPClientOptions(),
+    _ options: HTTPClientOptions = HTTPClientOptions().patient,
     clock: @escaping @Sendable () -> ClockReading = standingClock
 ) throws -> HTTPClient {
     try HTTPClient(options: options, clock: clock)

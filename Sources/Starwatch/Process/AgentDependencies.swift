@@ -7,6 +7,8 @@ package import StarwatchTransport
 package struct AgentDependencies: Sendable {
     /// The network transport; `nil` for libcurl.
     package var http: (any HTTPTransport)?
+    /// Wraps the transport that the configuration makes.
+    package var network: @Sendable (any HTTPTransport) -> any HTTPTransport = { $0 }
     /// Changes the options with which the database is opened.
     package var store: @Sendable (inout StoreOptions) -> Void = { _ in }
 

@@ -56,7 +56,7 @@ struct AgentParts {
         if let http = dependencies.http {
             self.http = http
         } else {
-            self.http = try Self.transport(to: url, options.server, time: time)
+            self.http = dependencies.network(try Self.transport(to: url, options.server, time: time))
         }
         let secrets = SecretFiles.ofProcess
         do throws(AgentError) {

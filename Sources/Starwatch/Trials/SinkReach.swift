@@ -12,24 +12,31 @@ package enum SinkReach: Sendable, Hashable {
     case ofAccounts
     case failed(SinkFailure)
 
-    /// The longest time for an answer.
-    private static let timeout = Duration.seconds(10)
+    /// The longest time for an answer, for which a person waits.
+    package static let timeout = Duration.seconds(10)
 
     /// Tries to reach the destination.
     ///
     /// A webhook or an ntfy server is there if it answers a GET request, with any status: only the notification itself
     /// can show whether it is accepted.
-    package static func of(_ sink: SinkOptions) async -> SinkReach {
+    ///
+    /// - Parameter limit: The longest time for its answer.
+    package static func of(_ sink: SinkOptions, within limit: Duration = timeout) async -> SinkReach {
         if sink.isOfAccounts { return .ofAccounts }
         return switch sink.kind {
         case .stdout, .log, .feed: .ready
         case .file(let path): folderProblem(of: path).map(SinkReach.failed) ?? .ready
         case .command(let argv, _): programProblem(argv.first ?? "").map(SinkReach.failed) ?? .ready
         case .webhook(let url, _, _):
-            if let path = sink.urlFile { await answer(ofFile: path, sink) } else { await answer(of: url, sink) }
-        case .chat(let chat): await answer(of: chat, sink)
+            if let path = sink.urlFile {
+                await answer(ofFile: path, sink, within: limit)
+            } else {
+                await answer(of: url, sink, within: limit)
+            }
+        case .chat(let chat): await answer(of: chat, sink, within: limit)
         case .email(let mail): await greeting(mail, sink)
-        case .ntfy(let url, let topic, _): await answer(of: (url.hasSuffix("/") ? url : url + "/") + topic, sink)
+        case .ntfy(let url, let topic, _):
+            await answer(of: (url.hasSuffix("/") ? url : url + "/") + topic, sink, within: limit)
         }
     }
 
@@ -62,11 +69,15 @@ package enum SinkReach: Sendable, Hashable {
         (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
     }
 
-    private static func answer(of chat: ChatOptions, _ sink: SinkOptions) async -> SinkReach {
+    private static func answer(
+        of chat: ChatOptions,
+        _ sink: SinkOptions,
+        within limit: Duration
+    ) async -> SinkReach {
         switch chat.address {
-        case .url(let url): return await answer(of: url, sink)
-        case .standard: return await answer(of: chat.service.standardURL ?? "", sink)
-        case .file(let path): return await answer(ofFile: path, sink, for: chat.service)
+        case .url(let url): return await answer(of: url, sink, within: limit)
+        case .standard: return await answer(of: chat.service.standardURL ?? "", sink, within: limit)
+        case .file(let path): return await answer(ofFile: path, sink, for: chat.service, within: limit)
         }
     }
 
@@ -74,14 +85,15 @@ package enum SinkReach: Sendable, Hashable {
     private static func answer(
         ofFile path: String,
         _ sink: SinkOptions,
-        for service: ChatService? = nil
+        for service: ChatService? = nil,
+        within limit: Duration
     ) async -> SinkReach {
         let file = SecretFile(path: path, setting: "delivery.sinks.\(sink.name).url_file")
         let url: String
         do throws(SinkFailure) {
             if let service { url = try ChatAddress.read(file, for: service) } else { url = try SinkURL.read(file) }
         } catch { return .failed(error) }
-        return await answer(of: url, sink)
+        return await answer(of: url, sink, within: limit)
     }
 
     /// Connects to a mail server and logs in, if this user can read the password.
@@ -106,14 +118,14 @@ package enum SinkReach: Sendable, Hashable {
         } catch { throw SinkFailure(error.description, error.cause) }
     }
 
-    private static func answer(of url: String, _ sink: SinkOptions) async -> SinkReach {
+    private static func answer(of url: String, _ sink: SinkOptions, within limit: Duration) async -> SinkReach {
         let http: HTTPClient
         do throws(SinkFailure) { http = try client(of: sink) } catch { return .failed(error) }
         defer { http.shutdown() }
         let request = HTTPRequest(
             url: url,
             headers: [("User-Agent", AgentVersion.userAgent)],
-            timeout: timeout,
+            timeout: limit,
             maxResponseBytes: SinkResult.largestResponseBytes
         )
         let exchange = await http.exchange(request)

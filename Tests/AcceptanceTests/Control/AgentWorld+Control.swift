@@ -1,5 +1,6 @@
 import Foundation
 import MockEndorser
+import ProgramTestKit
 
 extension AgentWorld {
     static let token = "Bearer a-token-of-some-length"

@@ -1,5 +1,6 @@
 import Foundation
 import MockEndorser
+import Starwatch
 import Testing
 
 /// `incident` and `journal` of the built agent, after a kill, after a crash, and with a damaged database.
@@ -57,10 +58,11 @@ import Testing
         #expect(page.output.contains(/the last between [0-9:]{8} and [0-9:]{8}: it was killed/), "\(page.output)")
         let status = try await starwatch("status", "--config", world.config)
         #expect(status.output.contains(/the last between .+ and .+: it was killed/), "\(status.output)")
-        let user = String(cString: getpwuid(geteuid()).pointee.pw_name)
+        // Of a user without a name too.
+        let actor = Operator.user(geteuid(), by: .socket).text
         #expect(
             running.entries.last { $0.event == "operator.action" }?.text
-                == "actor=socket:\(user) result=ok verb=server.clear-wait"
+                == "actor=\(actor) result=ok verb=server.clear-wait"
         )
 
         kill(agent.pid, SIGSEGV)

@@ -59,7 +59,7 @@ import Testing
     @Test func withoutATimeoutACommandWaitsForTenSeconds() async throws {
         try await withStopped { world, _ in
             let start = ContinuousClock.now
-            let result = try await starwatch("status", "--config", world.config)
+            let result = try await starwatch("status", "--config", world.config, isPatient: false)
             #expect(result.status == 3)
             #expect(result.errors.contains("did not answer within 10s; it may be stopped or overloaded."))
             #expect(ContinuousClock.now - start >= .seconds(10))
@@ -70,7 +70,7 @@ import Testing
     @Test func aCommandWaitsAsLongAsItsTimeoutSaysAndALongVerbWithoutOneGivesUp() async throws {
         try await withStopped { world, agent in
             let start = ContinuousClock.now
-            let hasty = try await starwatch("poll", "starred_projects", "--config", world.config)
+            let hasty = try await starwatch("poll", "starred_projects", "--config", world.config, isPatient: false)
             #expect(ContinuousClock.now - start >= .seconds(10))
             #expect(hasty.status == 3)
             #expect(hasty.errors.contains("did not answer within 10s; it may be stopped or overloaded."))

@@ -15,7 +15,7 @@ import Testing
         #expect(!free.output.contains("holds a lock"), "\(free.output)")
         let lock = try DatabaseLock(world.database)
         // The lock outlasts any wait: whoever waits for its end is killed, which is another status.
-        let doctor = try await starwatch("doctor", "--config", world.config)
+        let doctor = try await starwatch("doctor", "--config", world.config, isPatient: false)
         #expect(doctor.status == 1)
         let finding = /problem +database +Another program holds a lock on the database: [^\n]*pid (\d+)\. End/
         #expect(doctor.output.firstMatch(of: finding)?.1 == "\(getpid())", "\(doctor.output)")

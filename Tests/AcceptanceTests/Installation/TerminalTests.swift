@@ -81,7 +81,7 @@ import Testing
             #expect(await shows("No agent answers."))
             process.interrupt()
             await process.end()
-            #expect(process.terminationReason == .uncaughtSignal)
+            #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGINT)
         }
     }
 

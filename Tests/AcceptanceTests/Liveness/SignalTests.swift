@@ -32,7 +32,9 @@ import Testing
         #expect(try await after.metric("starwatch_outbox_capacity_rows") == 77)
         for (series, value) in zip(counted, before) {
             let now = try #require(try await after.metric(series))
-            #expect(now >= value && now < value + 20, "\(series) was \(value) and is \(now)")
+            // Polls go on meanwhile, as many as there is time for.
+            let isOfPolls = series.contains("poll_attempts") || series.contains("api_latency")
+            #expect(isOfPolls ? now >= value : now == value, "\(series) was \(value) and is \(now)")
         }
 
         // An invalid configuration is rejected and changes nothing.

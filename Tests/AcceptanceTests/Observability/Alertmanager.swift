@@ -1,5 +1,6 @@
 import Foundation
 import MockEndorser
+import ProgramTestKit
 
 /// A throw-away Alertmanager, and the receiver of its webhook.
 final class Alertmanager: Sendable {

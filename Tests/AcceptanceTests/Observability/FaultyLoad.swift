@@ -1,5 +1,6 @@
 import Foundation
 import MockEndorser
+import ProgramTestKit
 
 /// A server and a receiver that do wrong in every way, round after round, and the built agent that lives with them.
 actor FaultyLoad {

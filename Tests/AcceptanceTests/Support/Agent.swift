@@ -54,17 +54,38 @@ struct CommandResult: Sendable {
 }
 
 /// Runs `starwatch` to its end.
-func starwatch(_ arguments: String..., environment: [String: String] = [:]) async throws -> CommandResult {
-    try await starwatch(arguments, environment: environment)
+func starwatch(
+    _ arguments: String...,
+    isPatient: Bool = true,
+    environment: [String: String] = [:]
+) async throws -> CommandResult {
+    try await starwatch(arguments, isPatient: isPatient, environment: environment)
 }
 
 /// Runs `starwatch` to its end.
+///
+/// - Parameter isPatient: Whether a command waits for its agent as long as a busy machine needs. By itself it waits for 10 s, and
+///   then fails, or reads the database instead.
 func starwatch(
     _ arguments: [String],
+    isPatient: Bool = true,
     environment: [String: String] = [:],
     input: String = ""
 ) async throws -> CommandResult {
-    try await runToEnd(Binary.starwatch, arguments, environment: environment, input: input)
+    let wait = isPatient && asksAgent(arguments) ? ["--timeout", "\(longestWait.components.seconds)s"] : []
+    return try await runToEnd(Binary.starwatch, arguments + wait, environment: environment, input: input)
+}
+
+/// Whether a command asks the agent of a configuration, and says nothing of how long it waits.
+private func asksAgent(_ arguments: [String]) -> Bool {
+    let commands: Set = [
+        "accounts", "digests", "doctor", "explain", "identity", "journal", "logs", "notifications", "outbox", "poll",
+        "quarantine", "reload", "server", "sinks", "stars", "status",
+    ]
+    // Who follows waits for what has no end.
+    let others: Set = ["--timeout", "--help", "follow"]
+    return arguments.first.map { commands.contains($0) } == true && arguments.contains("--config")
+        && others.isDisjoint(with: arguments)
 }
 
 /// Runs a built program to its end.

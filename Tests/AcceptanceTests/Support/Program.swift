@@ -56,7 +56,6 @@ final class RunningProgram: Sendable {
         }
     }
 
-    /// - Parameter signal: SIGKILL for a program that leaves SIGTERM blocked, as the thread that starts it may have it.
     func stop(with signal: Int32 = SIGTERM) async {
         kill(process.processIdentifier, signal)
         await process.end()

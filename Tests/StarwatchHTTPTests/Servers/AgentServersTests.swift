@@ -1,6 +1,8 @@
 import Foundation
 import ProgramTestKit
 import StarwatchCore
+import StarwatchPolling
+import StarwatchStore
 import Synchronization
 import Testing
 
@@ -35,7 +37,11 @@ struct AgentServersTests {
     @Test func aRunServesTheControlSocketAndAReloadEndsIt() async throws {
         try await withDirectory { directory in
             let options = options(directory)
-            let agent = try await Agent(options: options, servers: .http)
+            var parts = AgentDependencies()
+            parts.servers = .http
+            // On a busy machine an access of the store may take long, and the status would not wait for it.
+            parts.store = { $0.patience = longestWait }
+            let agent = try await Agent(options: options, time: SystemClock(), dependencies: parts)
             async let next = agent.run()
             try await waitForSocket(options.control.socket)
             let client = ControlClient(socketPath: options.control.socket, timeout: longestWait)
@@ -78,7 +84,9 @@ struct AgentServersTests {
             let agent = try await Agent(options: options, servers: .http) { () throws(AgentError) in
                 changed.withLock { $0 }
             }
-            let other = try AdminServer(agent: FakeAgent(), listen: "127.0.0.1:0", logger: quiet)
+            // A port that the kernel gives to no other test once it is free.
+            let listen = "127.0.0.1:\(try FreePort.take())"
+            let other = try AdminServer(agent: FakeAgent(), listen: listen, logger: quiet)
             let tokenFile = try token(in: directory)
             try await withRunning(other) { address in
                 changed.withLock {

@@ -60,7 +60,8 @@ import Testing
                         moved.storage.path += ".moved"
                         moved.outbox.maxUndelivered = 7
                         return moved
-                    }
+                    },
+                    dependencies: AgentDependencies().patient
                 )
                 #expect(await agent.page()["starwatch_config_last_reload_successful"] == 1)
                 let error = await #expect(throws: ControlError.self) { try await agent.reload() }

@@ -29,6 +29,7 @@ import Testing
                 time: world.clock,
                 after: former,
                 logSinks: [world.log],
+                dependencies: AgentDependencies().patient,
                 random: { 0.5 }
             )
             next.process.lifecycle.start()
@@ -98,7 +99,13 @@ import Testing
             _ = await former.cycle()
             let backlog = try #require(former.runtime.pollService.backlog(former.starred.name))
             await world.stopAgent()
-            let next = try await Agent(options: options, time: world.clock, after: former, logSinks: [world.log])
+            let next = try await Agent(
+                options: options,
+                time: world.clock,
+                after: former,
+                logSinks: [world.log],
+                dependencies: AgentDependencies().patient
+            )
             #expect(next.runtime.pollService.backlog(next.starred.name) == backlog)
             #expect(await next.state().has(.behind, of: World.starred))
             await next.close()

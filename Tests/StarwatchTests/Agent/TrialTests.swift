@@ -1,4 +1,5 @@
 import MockEndorser
+import ProgramTestKit
 import StarwatchCore
 import StarwatchStore
 import Testing
@@ -52,7 +53,8 @@ import Testing
                 .ntfy(url: world.mock.url, topic: "hook", tokenFile: nil),
             ]
             for kind in kinds {
-                #expect(await SinkReach.of(SinkOptions(name: "hook", kind: kind)) == .answered(status: status))
+                let sink = SinkOptions(name: "hook", kind: kind)
+                #expect(await SinkReach.of(sink, within: longestWait) == .answered(status: status))
             }
             try await world.mock.stop()
             #expect(await SinkReach.of(SinkOptions(name: "hook", kind: kinds[0])).failure != nil)

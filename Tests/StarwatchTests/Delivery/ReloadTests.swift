@@ -46,7 +46,13 @@ import Testing
             options.polls[0].timing = .every(.seconds(3600))
             let reload: @Sendable () throws(AgentError) -> AgentOptions = { [options] () throws(AgentError) in options }
             options.log.level = .notice
-            let first = try await Agent(options: options, time: world.clock, reload: reload, logSinks: [world.log])
+            let first = try await Agent(
+                options: options,
+                time: world.clock,
+                reload: reload,
+                logSinks: [world.log],
+                dependencies: AgentDependencies().patient
+            )
             async let next = first.run()
             try await world.mock.waitForRequests(1, to: .plansChanged)
             await world.clock.sleepers(atLeast: 5)
@@ -62,7 +68,8 @@ import Testing
                 time: world.clock,
                 after: first,
                 reload: reload,
-                logSinks: [world.log]
+                logSinks: [world.log],
+                dependencies: AgentDependencies().patient
             )
             let after = await second.page()
             #expect(await second.state().startedAt == started)
@@ -146,7 +153,12 @@ import Testing
         let options = Self.options(folder)
         var moved = options
         moved.storage.path = folder.path("elsewhere.db")
-        let agent = try await Agent(options: options, time: clock) { [moved] () throws(AgentError) in moved }
+        let agent = try await Agent(
+            options: options,
+            time: clock,
+            reload: { [moved] in moved },
+            dependencies: AgentDependencies().patient
+        )
         async let next = agent.run()
         await clock.sleepers(atLeast: 4)
         await #expect(throws: ControlError.self) { try await agent.reload() }

@@ -17,8 +17,12 @@ enum DigestBench {
         options change: (inout AgentOptions) -> Void = { _ in },
         _ body: (Bench) async throws -> Void
     ) async throws {
+        var dependencies = AgentDependencies()
+        // The limits of a digest's requests are those of a phone: 12 s for content, and 8 s for a callback.
+        dependencies.network = { PatientTransport(transport: $0) }
         try await Bench.run(
             sinks: sinks,
+            dependencies: dependencies,
             configure: { options, mock, folder in
                 mock.content = #"{"count": 3, "who": "Ada"}"#
                 var digest = DigestOptions(name: name, fetch: FetchOptions(url: mock.url + "/content"))

@@ -209,7 +209,7 @@ import Testing
             options: options,
             time: world.clock,
             logSinks: [world.log],
-            dependencies: dependencies,
+            dependencies: dependencies.patient,
             random: { 0.5 }
         )
     }
@@ -324,7 +324,12 @@ import Testing
         try await World.with(.endorser, clock: .waiting) { world in
             var options = world.options
             options.polls[0].timing = .every(.seconds(30))
-            let agent = try await Agent(options: options, time: world.clock, logSinks: [world.log])
+            let agent = try await Agent(
+                options: options,
+                time: world.clock,
+                logSinks: [world.log],
+                dependencies: AgentDependencies().patient
+            )
             let group = ServiceGroup(services: [AgentService(agent)], logger: agent.process.environment.logger)
             async let run: Void = group.run()
             try await world.mock.waitForRequests(1, to: .plansChanged)

@@ -69,7 +69,7 @@ import Testing
         var dependencies = AgentDependencies()
         dependencies.sinks = [feed]
         dependencies.fetchers = [news]
-        let agent = try await Agent(options: options, time: clock, logSinks: [], dependencies: dependencies)
+        let agent = try await Agent(options: options, time: clock, logSinks: [], dependencies: dependencies.patient)
         do {
             try await body(agent, try #require(agent.runtime.digests), clock, feed)
         } catch {

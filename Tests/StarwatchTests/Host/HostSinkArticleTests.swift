@@ -39,7 +39,7 @@ struct MailSink: HostSink {
                 options: options,
                 time: world.clock,
                 logSinks: [world.log],
-                dependencies: dependencies,
+                dependencies: dependencies.patient,
                 random: { 0.5 }
             )
             world.mock.publish(count: 1)

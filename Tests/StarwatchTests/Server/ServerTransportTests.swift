@@ -1,3 +1,4 @@
+import Logging
 import StarwatchCore
 import StarwatchTransport
 import Synchronization
@@ -60,5 +61,19 @@ import Testing
         #expect(error?.message.hasPrefix("delivery.sinks.hook.ca_file contains no PEM certificate") == true)
         let failure = await SinkReach.of(options.delivery.sinks[0]).failure
         #expect(failure?.sentence.contains("delivery.sinks.hook.ca_file") == true)
+    }
+
+    @Test func aProgramCanWrapTheTransportOfItsAgent() async throws {
+        let recorder = Recorder()
+        var dependencies = AgentDependencies()
+        dependencies.network = { made in
+            made.shutdown()
+            return recorder
+        }
+        let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        let parts = try AgentParts(AgentOptions(), time: ManualClock(), dependencies: dependencies, logger: logger)
+        _ = await parts.http.exchange(HTTPRequest(url: "https://endorser.example/"))
+        parts.http.shutdown()
+        #expect(recorder.urls == ["https://endorser.example/"] && recorder.isShutDown)
     }
 }

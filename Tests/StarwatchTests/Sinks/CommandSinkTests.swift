@@ -11,12 +11,9 @@ import Testing
 
     init() throws { folder = try TestFolder() }
 
-    /// An executable shell script.
-    private func script(_ text: String, name: String = "script") throws -> String {
-        let path = try folder.write("#!/bin/sh\n" + text + "\n", to: name)
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
-        return path
-    }
+    /// A shell with a script. A file of its own could not be run while a program that another test starts still has it open
+    /// for writing.
+    private func script(_ text: String) -> [String] { ["/bin/sh", "-c", text, "script"] }
 
     private func sink(_ argv: [String], timeout: Duration = .seconds(30)) -> CommandSink {
         CommandSink(name: "command", argv: argv, timeout: timeout, time: clock)
@@ -24,12 +21,12 @@ import Testing
 
     @Test(arguments: [(0, "ok"), (75, "unavailable"), (1, "rejected"), (2, "rejected"), (127, "rejected")])
     func theExitStatusSaysHowItEnded(_ status: Int, _ expected: String) async throws {
-        let result = await sink([try script("cat > /dev/null; exit \(status)")]).deliver(.sample())
+        let result = await sink(script("cat > /dev/null; exit \(status)")).deliver(.sample())
         #expect(result.answer.rawValue == expected)
     }
 
     @Test func aCommandThatASignalEndedIsUnavailable() async throws {
-        #expect(await sink([try script("kill -9 $$")]).deliver(.sample()).answer.rawValue == "unavailable")
+        #expect(await sink(script("kill -9 $$")).deliver(.sample()).answer.rawValue == "unavailable")
     }
 
     @Test func aMissingProgramIsUnavailable() async throws {
@@ -44,7 +41,7 @@ import Testing
     @Test func theNotificationIsOnStandardInputByteForByte() async throws {
         let output = folder.path("input")
         let notification = OutgoingNotification.sample(padding: 200_000)
-        #expect(await sink([try script(#"cat > "$1""#), output]).deliver(notification) == .ok)
+        #expect(await sink(script(#"cat > "$1""#) + [output]).deliver(notification) == .ok)
         #expect(try Array(Data(contentsOf: URL(filePath: output))) == notification.payload)
     }
 
@@ -55,7 +52,7 @@ import Testing
         #expect(Set(CommandEnvironment.inherited(from: all).keys) == Set(kept))
 
         let output = folder.path("variables")
-        #expect(await sink([try script(#"env > "$1""#), output]).deliver(.sample()) == .ok)
+        #expect(await sink(script(#"env > "$1""#) + [output]).deliver(.sample()) == .ok)
         let text = try String(contentsOfFile: output, encoding: .utf8)
         #expect(text.contains("PATH="))
         // Those that this process has: another one would be set beside threads that read the environment.
@@ -66,17 +63,17 @@ import Testing
     }
 
     @Test func aCommandThatDoesNotReadItsInputIsStillOK() async throws {
-        #expect(await sink([try script("exit 0")]).deliver(.sample(padding: 200_000)) == .ok)
+        #expect(await sink(script("exit 0")).deliver(.sample(padding: 200_000)) == .ok)
     }
 
     /// Both outputs exceed a pipe's capacity; the sink discards them.
     @Test func longOutputIsDiscarded() async throws {
         let text = "head -c 20000000 /dev/zero; head -c 20000000 /dev/zero >&2; exit 0"
-        #expect(await sink([try script(text)]).deliver(.sample()) == .ok)
+        #expect(await sink(script(text)).deliver(.sample()) == .ok)
     }
 
     @Test func aFailureReportsTheStatusWithoutOutput() async throws {
-        let sink = sink([try script("cat; cat >&2; exit 3")])
+        let sink = sink(script("cat; cat >&2; exit 3"))
         #expect(
             await sink.deliver(.sample())
                 == .rejected(SinkFailure("The command exited with status 3.", .exitStatus))
@@ -86,7 +83,7 @@ import Testing
     @Test func noShellReadsTheArguments() async throws {
         let output = folder.path("arguments")
         let argument = "$(touch \(folder.path("owned"))); `id` * \"'"
-        let argv = [try script(#"printf '%s\n' "$#" "$2" > "$1""#), output, argument]
+        let argv = script(#"printf '%s\n' "$#" "$2" > "$1""#) + [output, argument]
         #expect(await sink(argv).deliver(.sample()) == .ok)
         #expect(try String(contentsOfFile: output, encoding: .utf8) == "2\n\(argument)\n")
         #expect(!FileManager.default.fileExists(atPath: folder.path("owned")))
@@ -96,8 +93,8 @@ import Testing
     @Test(.timeLimit(.minutes(5))) func aTimeoutKillsTheProcessGroup() async throws {
         let pipe = folder.path("pids")
         #expect(mkfifo(pipe, 0o600) == 0)
-        let program = try script(#"sleep 1000 & echo "$$ $!" > "$1"; wait"#)
-        let (sink, clock) = (sink([program, pipe], timeout: .seconds(5)), clock)
+        let program = script(#"sleep 1000 & echo "$$ $!" > "$1"; wait"#)
+        let (sink, clock) = (sink(program + [pipe], timeout: .seconds(5)), clock)
         async let result = sink.deliver(.sample())
         let text = await BlockingQueue(label: "test.pids").run { FileHandle(forReadingAtPath: pipe)?.availableData }
         let pids = String(decoding: text ?? Data(), as: UTF8.self).split(whereSeparator: \.isWhitespace)
@@ -119,7 +116,7 @@ import Testing
     }
 
     @Test func aCancelledAttemptIsUnavailable() async throws {
-        let sink = sink([try script("sleep 1000")])
+        let sink = sink(script("sleep 1000"))
         let result = await withTaskGroup(of: SinkResult.self) { group in
             group.addTask { await sink.deliver(.sample()) }
             await clock.sleepers(atLeast: 1)

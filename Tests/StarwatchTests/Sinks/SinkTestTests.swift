@@ -95,7 +95,13 @@ import Testing
             let scraped = await agent.state().lastScrape
             #expect(scraped == world.clock.now.iso8601)
             await agent.close()
-            let next = try await Agent(options: agent.options, time: world.clock, after: agent, logSinks: [])
+            let next = try await Agent(
+                options: agent.options,
+                time: world.clock,
+                after: agent,
+                logSinks: [],
+                dependencies: AgentDependencies().patient
+            )
             #expect(await next.state().lastScrape == scraped)
             await next.close()
         }

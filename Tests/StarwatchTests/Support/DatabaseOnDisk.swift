@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ProgramTestKit
 
 /// The database of an agent that has it open, in the hands of another program and of a disk that spoils it.
 struct DatabaseOnDisk {
@@ -22,18 +23,24 @@ struct DatabaseOnDisk {
 
     let path: String
 
+    /// A connection that waits for an agent's lock, such as that of a write a second after a cycle.
+    private func open() throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(TimeInterval(longestWait.components.seconds))
+        configuration.allowsUnsafeTransactions = true
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
     /// Changes what is stored, as another program does.
     func execute(_ sql: String) throws {
-        let queue = try DatabaseQueue(path: path)
+        let queue = try open()
         try queue.write { try $0.execute(sql: sql) }
         try queue.close()
     }
 
     /// Keeps everybody else from writing while `body` runs.
     func locked(_ body: () async throws -> Void) async throws {
-        var configuration = Configuration()
-        configuration.allowsUnsafeTransactions = true
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        let queue = try open()
         try queue.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE") }
         do { try await body() } catch {
             try? queue.close()
@@ -56,7 +63,7 @@ struct DatabaseOnDisk {
 
     /// Overwrites the first pages of a table and of its indexes. What is in the journal hides them: empty it before.
     func damage(_ table: String) throws -> Damage {
-        let queue = try DatabaseQueue(path: path)
+        let queue = try open()
         let size = try queue.read { try Int.fetchOne($0, sql: "PRAGMA page_size") ?? 4096 }
         let roots = try queue.read { db in
             try Int.fetchAll(db, sql: "SELECT rootpage FROM sqlite_schema WHERE tbl_name = ?", arguments: [table])

@@ -3,6 +3,7 @@ import Starwatch
 import StarwatchStore
 // Nearly every file of this target uses it.
 @_exported import StarwatchTestKit
+import StarwatchTransport
 
 extension StoreFault {
     /// Dependencies of an agent whose store fails.
@@ -23,6 +24,21 @@ extension AgentDependencies {
         }
         return dependencies
     }
+}
+
+/// A transport whose answers may come late, as on a busy machine.
+struct PatientTransport: HTTPTransport {
+    let transport: any HTTPTransport
+
+    var executor: (any TaskExecutor)? { transport.executor }
+
+    func exchange(_ request: HTTPRequest) async -> HTTPExchange {
+        var request = request
+        request.timeout = longestWait
+        return await transport.exchange(request)
+    }
+
+    func shutdown() { transport.shutdown() }
 }
 
 extension AgentOptions {

@@ -54,13 +54,6 @@ final class FakeTimeServer: Sendable {
 
     deinit { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-    /// Returns a closed port.
-    static func silentPort() throws -> Int {
-        let (descriptor, port) = try bound()
-        close(descriptor)
-        return port
-    }
-
     private static func bound() throws -> (Int32, Int) {
         let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
         var address = sockaddr_in()

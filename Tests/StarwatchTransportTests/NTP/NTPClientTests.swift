@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test func closedPortFailsImmediately() async throws {
-        let port = try FakeTimeServer.silentPort()
+        let port = try FreePort.take(ofDatagrams: true)
         await #expect(throws: NTPError.network) { try await client(port, step: .zero).sample() }
     }
 

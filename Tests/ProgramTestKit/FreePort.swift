@@ -1,20 +1,22 @@
 import Foundation
 import Synchronization
 
-/// A port that nobody listens on at this moment.
+/// A port of 127.0.0.1 that nobody listens on.
 ///
-/// It lies below the range from which the kernel takes the ports of connections, so that no connection of another test has it
-/// before the agent listens. No port is taken twice, because whoever took it can listen much later.
-enum FreePort {
+/// It lies below the range from which the kernel takes the ports of connections and of servers that ask for any, so that no
+/// other test has it, now or later. No port is taken twice, because whoever took it can listen much later.
+package enum FreePort {
     private static let taken = Mutex<Set<UInt16>>([])
 
-    /// - Parameter type: The kind of socket that will listen; by default TCP's.
-    static func take(_ type: __socket_type = SOCK_STREAM) throws -> Int {
+    /// - Parameter isOfDatagrams: Whether UDP is meant, and not TCP.
+    package static func take(ofDatagrams isOfDatagrams: Bool = false) throws -> Int {
         for _ in 0..<100 {
             let port = UInt16.random(in: 20_000..<32_000)
-            if isFree(port, type), taken.withLock({ $0.insert(port).inserted }) { return Int(port) }
+            if isFree(port, isOfDatagrams ? SOCK_DGRAM : SOCK_STREAM), taken.withLock({ $0.insert(port).inserted }) {
+                return Int(port)
+            }
         }
-        throw AcceptanceError("no free port")
+        throw POSIXError(.EADDRINUSE)
     }
 
     private static func isFree(_ port: UInt16, _ type: __socket_type) -> Bool {
