@@ -101,6 +101,32 @@ extension HeldDeliveryTests {
         }
     }
 
+    /// Otherwise offers would come as changes of starred projects.
+    @Test(arguments: [false, true])
+    func whatAPollBroughtThatIsNoLongerConfiguredSoundsAsItDid(isAlone: Bool) async throws {
+        let offers = "There are 2 new offers to your starred projects"
+        try await runTwoPolls { bench async throws in
+            if isAlone {
+                try go(bench, to: "2026-01-01T21:30:00Z")
+                for _ in 0..<2 {
+                    _ = await fetchOffers(bench, 1)
+                    await bench.dispatch()
+                    bench.clock.advance(by: .seconds(60))
+                }
+            } else {
+                _ = try await spendTheNightOfTwoPolls(bench)
+            }
+            try await bench.restart { $0.polls.removeLast() }
+            try go(bench, to: "2026-01-02T06:00:00Z")
+            await bench.dispatch()
+            #expect(bench["phone"].seen.count == 1)
+            let others = isAlone ? "" : "You have 3 new updates in your starred projects\n"
+            #expect(try last(bench).body == others + offers)
+            #expect(try await bench.counts() == [.delivered: isAlone ? 2 : 5])
+            #expect(try await bench.imbalance() == 0)
+        }
+    }
+
     @Test func joinedNotificationsOfOneMomentDoNotReplaceEachOther() async throws {
         try await runTwoPolls { bench async throws in
             try go(bench, to: "2026-01-01T21:30:00Z")
