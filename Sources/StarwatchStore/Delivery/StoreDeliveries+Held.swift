@@ -327,16 +327,23 @@ extension DeliveryRows {
         among held: [HeldDelivery],
         _ messages: [Int64: NotificationMessage]
     ) -> (groups: [HeldGroup], keys: Set<String>) {
-        let joinable = held.filter { held in
-            !held.hasBegun && messages[held.notification].map(HeldMessage.canBeJoined) ?? false
+        func group(_ held: [HeldDelivery]) -> HeldGroup {
+            HeldGroup(notifications: held.map(\.notification), streams: held.map(\.stream))
         }
-        let others = Set(held.map(\.notification)).subtracting(joinable.map(\.notification))
-        var keys = Set(others.compactMap { messages[$0]?.collapseKey })
+        func canBeJoined(_ held: HeldDelivery) -> Bool {
+            messages[held.notification].map(HeldMessage.canBeJoined) ?? false
+        }
+        let (known, new) = (held.filter(\.hasBegun), held.filter { !$0.hasBegun })
+        var keys = Set(known.compactMap { messages[$0.notification]?.collapseKey })
+        // Notifications of their own: they get another key only if theirs is taken.
+        var own = new.filter { !canBeJoined($0) }
         var carried: [HeldGroup] = []
-        for group in groups(of: joinable, size: { messages[$0.notification]?.changes.count ?? 0 }) {
-            let isAlone = group.count == 1
-            if isAlone, let key = messages[group[0].notification]?.collapseKey, keys.insert(key).inserted { continue }
-            carried.append(HeldGroup(notifications: group.map(\.notification), streams: group.map(\.stream)))
+        for joined in groups(of: new.filter(canBeJoined), size: { messages[$0.notification]?.changes.count ?? 0 }) {
+            if joined.count == 1 { own += joined } else { carried.append(group(joined)) }
+        }
+        for single in own {
+            guard let key = messages[single.notification]?.collapseKey, !keys.insert(key).inserted else { continue }
+            carried.append(group([single]))
         }
         return (carried, keys)
     }
