@@ -75,23 +75,30 @@ extension HeldDeliveryTests {
         }
     }
 
+    /// A dispatcher of the agent whose sinks all have the same hours.
+    private func dispatcher(of bench: Bench, to sinks: [String], _ times: SinkTimes?) -> DispatchService {
+        DispatchService(
+            polls: bench.agent.runtime.polls,
+            sinks: sinks.map { name in
+                let slot = bench.slot(name)
+                return SinkSlot(
+                    sink: bench[name],
+                    label: slot.label,
+                    target: slot.target,
+                    policy: slot.policy,
+                    times: times
+                )
+            },
+            options: .init(delivery: bench.options.delivery, maxRetries: bench.options.outbox.maxRetries),
+            context: bench.agent.runtime.context
+        )
+    }
+
     @Test func anotherZoneOfTheMachineMovesWhatIsHeld() async throws {
         let journey = Journey(hours: -5)
         try await run(["phone"]) { bench async throws in
-            let slot = bench.slot("phone")
-            let phone = SinkSlot(
-                sink: bench["phone"],
-                label: slot.label,
-                target: slot.target,
-                policy: slot.policy,
-                times: SinkTimes(try #require(Self.night), zone: { journey.zone })
-            )
-            let dispatcher = DispatchService(
-                polls: bench.agent.runtime.polls,
-                sinks: [phone],
-                options: .init(delivery: bench.options.delivery, maxRetries: bench.options.outbox.maxRetries),
-                context: bench.agent.runtime.context
-            )
+            let times = SinkTimes(try #require(Self.night), zone: { journey.zone })
+            let dispatcher = dispatcher(of: bench, to: ["phone"], times)
             for (time, count) in [("2026-01-02T04:00:00Z", 2), ("2026-01-02T05:00:00Z", 3)] {
                 try go(bench, to: time)
                 await bench.fetch(count)
@@ -104,6 +111,22 @@ extension HeldDeliveryTests {
             _ = await dispatcher.pass()
             #expect(bench["phone"].seen.map(\.count) == [5])
             #expect(try await bench.counts() == [.delivered: 5])
+        }
+    }
+
+    /// The former agent had hours. This one has none, and had served the account before.
+    @Test func whatAnAccountThatComesBackBringsFollowsTheHoursHere() async throws {
+        try await run { bench async throws in
+            let dispatcher = dispatcher(of: bench, to: ["log", "phone"], nil)
+            _ = await dispatcher.pass()
+            _ = try await spendTheNight(bench)
+            let bundle = try await bench.agent.perform(ControlAPI.exportAccount, AccountExport()).bundle
+            let report = try await bench.agent.perform(ControlAPI.importAccount, AccountImport(bundle: bundle))
+            #expect(report.result == "imported")
+            _ = await dispatcher.pass()
+            #expect(bench["phone"].seen.map(\.count) == [5])
+            #expect(try await bench.counts() == [.delivered: 5])
+            #expect(try await bench.imbalance() == 0)
         }
     }
 }
