@@ -141,16 +141,24 @@ extension DeliveryRows {
         }
     }
 
-    /// Moves what a sink holds to another moment.
+    /// Moves what a sink holds to another moment. Links into it live from then on.
     fileprivate func move(_ hold: Hold, of account: DID, to opening: Timestamp) throws {
-        try db.run(
+        let moved: [Int64] = try db.values(
             """
             UPDATE deliveries AS d SET due_since = due_since + ?1 - next_attempt_at, next_attempt_at = ?1
             WHERE state = 'pending' AND sink = ?2 AND next_attempt_at = ?3 AND (lease > 0) = ?5 AND \(Self.isHeld)
                 AND notification_id IN (SELECT n.id FROM notifications n JOIN streams s ON s.id = n.stream_id
                 WHERE s.account = ?4 AND n.state = 'open')
+            RETURNING notification_id
             """,
             [opening.milliseconds, hold.sink, hold.until.milliseconds, db.key(account), hold.hasBegun]
+        )
+        try db.run(
+            """
+            UPDATE shortlinks SET expires_at = ?1
+            WHERE expires_at < ?1 AND notification_id IN (SELECT value FROM json_each(?2))
+            """,
+            [(opening + Shortlink.lifetime).milliseconds, jsonArray(moved)]
         )
     }
 
@@ -387,6 +395,7 @@ extension DeliveryRows {
         let whole = NotificationRemainder(poll: stream.poll, message: message, discarded: [], offers: Set(offers))
         guard let (outgoing, shortlink) = make(whole) else { return nil }
         let carrier = try db.notifications.insert(outgoing, last, now)
+        try db.notifications.insertDeliveries(of: carrier, to: sinks, dueAt: now, now: now)
         if let shortlink {
             // In the order of the new notification.
             let items = NotificationMessage(json: outgoing.payload)?.changes ?? message.changes
@@ -395,7 +404,6 @@ extension DeliveryRows {
             }
             try db.notifications.store(shortlink, to: changes, of: carrier, stream.account, now)
         }
-        try db.notifications.insertDeliveries(of: carrier, to: sinks, dueAt: now, now: now)
         try db.run(
             """
             UPDATE deliveries SET carried_by = ? WHERE state = 'pending'

@@ -75,6 +75,35 @@ extension HeldDeliveryTests {
         }
     }
 
+    /// A link lives for a day, and a sink can hold a notification for one, or for two if the agent is away.
+    @Test(arguments: [false, true])
+    func theLinkOfWhatWaitedOpensForADay(isMissed: Bool) async throws {
+        try await run(change: { if !isMissed { $0.delivery.sinks[1].hours = Self.morning } }) { bench async throws in
+            try go(bench, to: isMissed ? "2026-01-02T21:30:00Z" : "2026-01-02T07:01:00Z")
+            let ids = await bench.fetch(12)
+            await bench.dispatch()
+            if isMissed {
+                try go(bench, to: "2026-01-03T22:00:00Z")
+                await bench.dispatch()
+            }
+            try go(bench, to: isMissed ? "2026-01-04T06:00:00Z" : "2026-01-03T07:00:00Z")
+            await bench.dispatch()
+            let payload = try #require(bench["phone"].seen.first).payload
+            let link = try DeepLink(parsing: try #require(NotificationMessage(json: payload)).deepLink)
+            guard case .shortlink(let shortlink) = link else {
+                Issue.record("there is no shortlink")
+                return
+            }
+            bench.clock.advance(by: .seconds(86_399))
+            let report = try await bench.agent.perform(ControlAPI.shortlinkShow, shortlink)
+            #expect(report.changes.map(\.jwtID) == ids)
+            bench.clock.advance(by: .seconds(1))
+            await #expect(throws: ControlError.self) {
+                try await bench.agent.perform(ControlAPI.shortlinkShow, shortlink)
+            }
+        }
+    }
+
     /// A dispatcher of the agent whose sinks all have the same hours.
     private func dispatcher(of bench: Bench, to sinks: [String], _ times: SinkTimes?) -> DispatchService {
         DispatchService(
