@@ -182,6 +182,11 @@ import Testing
         #expect(rendered?.collapseKey == "starred-projects_2_2")
     }
 
+    @Test func aPollThatIsNoLongerConfiguredHasTheKindOfItsName() throws {
+        for kind in PollKind.allCases { #expect(PollKind(former: try #require(PollName(kind.rawValue))) == kind) }
+        #expect(PollKind(former: Self.offers) == .starredProjects)
+    }
+
     @Test func changesOfSeveralPollsAreGroupedByTheirPolls() throws {
         let message = try joined()
         let ids = message.changes.compactMap { JWTID($0.jwtID) }
