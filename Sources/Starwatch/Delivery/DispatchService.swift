@@ -93,7 +93,8 @@ package final class DispatchService: Worker {
     }
 
     /// Corrects an account's stored times at its first pass and whenever the clock was set back. The clock of an earlier run or
-    /// of another agent can have been ahead, and its sinks can have had other hours. Also drops notices that the configuration has no more.
+    /// of another agent can have been ahead, and its sinks can have had other hours. Also drops notices that the
+    /// configuration has no more.
     ///
     /// Hours are planned in every pass, because the machine's time zone can change. Without any there is nothing to look for,
     /// as in most agents.
