@@ -161,8 +161,9 @@ import Testing
         let server = RecordedService(reply: "250 2.0.0 kept")
         let (mail, end) = (try notification(["Creek"]), Timestamp(seconds: 1_767_225_600 + 86_340))
         for time in [end, Timestamp(seconds: 0)] { _ = await (try sink(server)).deliver(mail, dueSince: time) }
-        let dates = server.requests.map { request in
-            String(decoding: request.body ?? [], as: UTF8.self).split(separator: "\r\n").first { $0.hasPrefix("Date:") }
+        let dates = server.requests.compactMap { request -> String? in
+            let lines = String(decoding: request.body ?? [], as: UTF8.self).split(separator: "\r\n")
+            return lines.first { $0.hasPrefix("Date:") }.map(String.init)
         }
         #expect(dates == ["Date: Thu, 01 Jan 2026 23:59:00 +0000", "Date: Thu, 01 Jan 2026 00:00:00 +0000"])
     }
