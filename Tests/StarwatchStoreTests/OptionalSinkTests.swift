@@ -243,6 +243,26 @@ import Testing
         try await world.expectBalanced(store)
     }
 
+    /// A sink can be down for 14 days, and rows stay for 7. What it is given up for would be no dead letter.
+    @Test func aRowStaysWhileAnOptionalSinkIsDue() async throws {
+        let store = try await open()
+        try await world.commit(store, world.changes(1...2))
+        let open = try #require(try await world.claim(store, sinks: ["log", "hook"]))
+        _ = try await record(store, open, "log", .ok)
+        _ = try await record(store, open, "hook", .unavailable(nextAttemptAt: world.now + .days(9)))
+        // Rows near the cursor stay anyway.
+        try await world.commit(store, [world.change(100_000)])
+        let later = try #require(try await world.claim(store, id: "ntf_2"))
+        _ = try await record(store, later, "log", .ok)
+        _ = try await store.acknowledgements.completeLocally(world.stream, now: world.now)
+        world.now = world.now + .days(9)
+        #expect(try await store.retention.apply(RetentionPolicy(), now: world.now).outbox == 0)
+        let again = try #require(try await due(store).first)
+        _ = try await record(store, again, "hook", .givenUp(isAttempt: true))
+        #expect(try await ids(store, [.dead], undelivered: true).count == 2)
+        try await world.expectBalanced(store)
+    }
+
     @Test func aDeadLetterOfAnOptionalSinkIsKeptForThirtyDays() async throws {
         let store = try await open()
         try await world.commit(store, world.changes(1...2))

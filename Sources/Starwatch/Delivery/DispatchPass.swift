@@ -12,6 +12,9 @@ struct DispatchPass {
     /// The identity at the beginning of the pass.
     let current: IdentityContext.Snapshot
     let account: DID
+    /// The moment of its beginning. What the hours release then is joined and leased together: later ones wait for the next
+    /// pass.
+    let now: Timestamp
     /// The receivers of the account's notifications.
     private let receivers: [SinkReceiver]
     /// Those that get new notifications: all but the disabled ones.
@@ -23,7 +26,7 @@ struct DispatchPass {
     init?(_ service: DispatchService) async throws(StoreError) {
         current = try await service.account.identity.current()
         guard let did = current.identity.did else { return nil }
-        account = did
+        (account, now) = (did, service.now)
         self.service = service
         receivers = try await SinkReceiver.all(service.sinks, of: did, in: service.store)
         sinks = receivers.filter { !$0.isDisabled }
@@ -41,19 +44,15 @@ struct DispatchPass {
     }
 
     /// Leases the open notifications that a sink is due for.
-    ///
-    /// - Parameter holds: Whether sinks held notifications when the hours were last planned.
-    mutating func collect(holds: Bool) async throws(StoreError) {
-        let now = service.now
-        try await dropFormerSinks(now)
+    mutating func collect(_ held: HeldState) async throws(StoreError) {
+        try await dropFormerSinks()
         try await store.deliveries.readdress(of: account, to: sinkNames, now: now)
-        // Without hours there is nothing to look for, as in most agents.
-        if holds || receivers.contains(where: { $0.slot.times != nil }) { try await joinHeld(now) }
+        if held == .joinable { try await joinHeld() }
         open = try await store.deliveries.reclaim(of: account, now: now, leaseUntil: now + DispatchService.lease)
     }
 
     /// Takes notifications back from sinks at which the account has no address any more.
-    private func dropFormerSinks(_ now: Timestamp) async throws(StoreError) {
+    private func dropFormerSinks() async throws(StoreError) {
         guard service.sinks.contains(where: \.isOfAccounts) else { return }
         let names = Set(receivers.map(\.name))
         guard try await !store.deliveries.waitingSinks(of: account).isSubset(of: names) else { return }
@@ -61,11 +60,11 @@ struct DispatchPass {
         service.wakes.acknowledge.raise()
     }
 
+    /// Whether a sink has hours.
+    var hasHours: Bool { receivers.contains { $0.slot.times != nil } }
+
     /// Plans the held notifications again, by the present hours of the sinks.
-    ///
-    /// - Returns: Whether there are any.
-    func planHeld() async throws(StoreError) -> Bool {
-        let now = service.now
+    func planHeld() async throws(StoreError) -> HeldState {
         let openings = receivers.map { receiver in
             let times = receiver.isDisabled ? nil : receiver.slot.times
             let first = times?.opens(after: now) ?? now
@@ -75,7 +74,7 @@ struct DispatchPass {
     }
 
     /// Makes one notification of those that a sink held until now. One of several polls counts for the last of them.
-    private mutating func joinHeld(_ now: Timestamp) async throws(StoreError) {
+    private mutating func joinHeld() async throws(StoreError) {
         let renderer = service.renderer
         let joined = try await store.deliveries.joinHeld(
             of: account,

@@ -50,9 +50,10 @@ package final class DispatchService: Worker {
     let startedAt: Timestamp
     package let context: WorkerContext
     package let passes = PassRunner()
-    /// Account and times of the latest pass, by the server's clock and the local one. An earlier time means that it was set
-    /// back. Also whether sinks held notifications when the hours were last planned; sinks without hours hold no others.
-    private let latest = Mutex<(account: DID, server: Timestamp, local: Timestamp, holds: Bool)?>(nil)
+    /// Identity and times of the latest pass, by the server's clock and the local one. An earlier time means that it was set
+    /// back, and another generation that the account can have been at another agent. Also whether sinks held notifications
+    /// then; sinks without hours hold no others.
+    private let latest = Mutex<(identity: ActiveIdentity, server: Timestamp, local: Timestamp, holds: Bool)?>(nil)
 
     package init(polls: [Poll], sinks: [SinkSlot], options: Options, context: WorkerContext) {
         self.polls = polls
@@ -74,12 +75,12 @@ package final class DispatchService: Worker {
     /// Creates the notifications that are due and tries every sink that is due.
     package func work(_ result: inout Pass) async throws(StoreError) {
         guard var pass = try await DispatchPass(self) else { return }
-        let holds = try await settle(pass)
+        let held = try await settle(pass)
         defer { result = pass.result }
         var failure: StoreError?
         do throws(StoreError) {
             try await pass.announce()
-            try await pass.collect(holds: holds)
+            try await pass.collect(held)
             try await pass.claim()
         } catch {
             failure = error
@@ -91,30 +92,33 @@ package final class DispatchService: Worker {
         try await pass.findNext()
     }
 
-    /// Corrects an account's stored times at its first pass and whenever the clock was set back. The clock of an earlier run can
-    /// have been ahead, and its sinks can have had other hours. Also drops notices that the configuration has no more.
+    /// Corrects an account's stored times at its first pass and whenever the clock was set back. The clock of an earlier run or
+    /// of another agent can have been ahead, and its sinks can have had other hours. Also drops notices that the
+    /// configuration has no more.
     ///
-    /// - Returns: Whether sinks held notifications then.
-    private func settle(_ pass: DispatchPass) async throws(StoreError) -> Bool {
-        let (account, now, local) = (pass.account, clock.now, time.now)
+    /// Hours are planned in every pass, because the machine's time zone can change. Without any there is nothing to look for,
+    /// as in most agents.
+    ///
+    /// - Returns: What sinks hold.
+    private func settle(_ pass: DispatchPass) async throws(StoreError) -> HeldState {
+        let (identity, now, local) = (pass.current.identity, pass.now, time.now)
         let known = latest.withLock { latest in
-            latest.flatMap { $0.account != account || now < $0.server || local < $0.local ? nil : $0.holds }
+            latest.flatMap { $0.identity != identity || now < $0.server || local < $0.local ? nil : $0.holds }
         }
         // A failed transaction is retried at the next pass.
-        var holds = known ?? false
         if known == nil {
             try await store.deliveries.settleFutureTimes(
-                of: account,
+                of: pass.account,
                 now: now,
                 local: local,
                 lease: Self.lease,
                 longestWait: .seconds(75)
             )
             try await pass.dropFormerNotices()
-            holds = try await pass.planHeld()
         }
-        latest.withLock { [holds] in $0 = (account: account, server: now, local: local, holds: holds) }
-        return holds
+        let held = try await known ?? true || pass.hasHours ? pass.planHeld() : .nothing
+        latest.withLock { $0 = (identity: identity, server: now, local: local, holds: held != .nothing) }
+        return held
     }
 
     /// Due time of the oldest row that can be delivered now; `nil` if there is none.

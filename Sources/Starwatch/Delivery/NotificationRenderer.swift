@@ -78,7 +78,7 @@ struct NotificationRenderer: Sendable {
         return (OutgoingNotification(rest), shortlink)
     }
 
-    private func kind(of poll: PollName) -> PollKind { polls[poll]?.kind ?? .starredProjects }
+    private func kind(of poll: PollName) -> PollKind { polls[poll]?.kind ?? PollKind(former: poll) }
 
     private func context(count: Int, part: NotificationPart?, _ poll: PollName?) -> NotificationContext {
         let largest = poll.flatMap { polls[$0]?.maxGroupSize } ?? options.maxGroupSize

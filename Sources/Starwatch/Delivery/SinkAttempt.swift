@@ -46,7 +46,7 @@ struct SinkAttempt {
         defer { service.store.deliveries.endAttempt(for: account) }
         let (start, startedAt) = (service.time.monotonic, service.now)
         let result = await Trace.span(.delivery) { span in
-            let result = await receiver.deliver(outgoing)
+            let result = await receiver.deliver(outgoing, dueSince: ticket.dueSince)
             if let span { fill(span, outgoing, result) }
             return result
         }

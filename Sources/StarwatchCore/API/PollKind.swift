@@ -15,6 +15,10 @@ public enum PollKind: String, Sendable, CaseIterable, Codable {
     /// Gifts to plans that the identity has starred.
     case givesToStarred = "gives_to_starred"
 
+    /// The kind of a poll that is no longer configured, whose changes can still be announced. Its name tells, because most polls
+    /// have the name of their kind.
+    package init(former poll: PollName) { self = PollKind(rawValue: poll.rawValue) ?? .starredProjects }
+
     /// The account preference that disables this kind of poll.
     public var preference: String {
         switch self {

@@ -298,7 +298,8 @@ package enum HeldMessage {
     private static func isNotice(_ message: NotificationMessage) -> Bool { message.count == 0 }
 
     /// Returns the changes of several notifications under a new id, with the poll and the run of the last one; `nil` for none.
-    /// ``NotificationMessage/without(_:offers:poll:kind:context:)`` makes its texts.
+    /// ``NotificationMessage/without(_:offers:poll:kind:context:)`` makes its texts. A single one gets another key, and keeps
+    /// its place in a group.
     ///
     /// - Parameters:
     ///   - messages: The oldest first.
@@ -313,7 +314,7 @@ package enum HeldMessage {
         guard var joined = messages.last else { return nil }
         joined.id = id
         joined.createdAt = createdAt.iso8601
-        (joined.part, joined.parts, joined.total) = (nil, nil, nil)
+        if messages.count > 1 { (joined.part, joined.parts, joined.total) = (nil, nil, nil) }
         joined.changes = messages.flatMap(\.changes)
         if messages.contains(where: { $0.poll != messages[0].poll }) {
             NotificationPolls.name(in: &joined, joining: messages)

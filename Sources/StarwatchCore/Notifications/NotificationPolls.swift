@@ -90,6 +90,6 @@ extension NotificationPolls {
 extension NotificationContext {
     /// The kind of the poll that a change names.
     fileprivate func kind(of item: NotificationMessage.Item) -> PollKind {
-        item.poll.flatMap { PollName($0) }.flatMap { kinds[$0] } ?? .starredProjects
+        item.poll.flatMap { PollName($0) }.map { kinds[$0] ?? PollKind(former: $0) } ?? .starredProjects
     }
 }

@@ -125,7 +125,8 @@ struct NotificationRows {
         }
     }
 
-    /// Stores a notification's shortlink, in the transaction that stores the notification.
+    /// Stores a notification's shortlink, in the transaction that stores the notification and its deliveries. It lives from the
+    /// moment when the last sink gets it, because one can hold it for a day.
     func store(
         _ shortlink: Shortlink,
         to changes: [Change],
@@ -135,11 +136,15 @@ struct NotificationRows {
     ) throws {
         let token = db.vault.lookup(shortlink.rawValue, as: "shortlink")
         let targets = StoredShortlink.Target.stored(changes)
+        let opening: Timestamp? = try db.value(
+            "SELECT max(next_attempt_at) FROM deliveries WHERE notification_id = ? AND state = 'pending' AND is_held = 1",
+            [notification]
+        )
         try db.run(
             "INSERT INTO shortlinks (token, notification_id, targets, expires_at) VALUES (?, ?, ?, ?)",
             [
                 token, notification, try db.sealed(targets, .shortlinkTargets, of: db.key(account), row: token),
-                (now + Shortlink.lifetime).milliseconds,
+                (max(now, opening ?? now) + Shortlink.lifetime).milliseconds,
             ]
         )
     }

@@ -43,10 +43,6 @@ extension StoreDeliveries {
             let notifications = try NotificationPart.split(rows).map { rows, part in
                 let (outgoing, shortlink) = make(rows, part)
                 let notification = try db.notifications.insert(outgoing, id, now)
-                if let shortlink {
-                    let changes = rows.map(\.change)
-                    try db.notifications.store(shortlink, to: changes, of: notification, stream.account, now)
-                }
                 try db.deliveries.claim(rows, as: notification)
                 try db.notifications.insertDeliveries(
                     of: notification,
@@ -63,6 +59,10 @@ extension StoreDeliveries {
                         isHeld: true,
                         now: now
                     )
+                }
+                if let shortlink {
+                    let changes = rows.map(\.change)
+                    try db.notifications.store(shortlink, to: changes, of: notification, stream.account, now)
                 }
                 return outgoing
             }

@@ -8,34 +8,32 @@ package import StarwatchCore
 ///
 /// Notices stay themselves: a pass leases one like a retry, and puts it off when it is about to send it.
 extension StoreDeliveries {
-    /// Plans the account's held deliveries again, for hours that have changed and for a clock that was set.
+    /// Plans the account's held deliveries again, for hours that have changed, for a zone or a clock that was set, and for an
+    /// opening that passed while the agent was away.
     ///
     /// - Parameter openings: The moments when each sink opens.
-    /// - Returns: Whether there are any, also such as could go now.
     package func planHeld(
         of account: DID,
         openings: [String: SinkOpening],
         now: Timestamp
-    ) async throws(StoreError) -> Bool {
+    ) async throws(StoreError) -> HeldState {
         try await store.perform { store throws(StoreError) in
             let held = try store.direct(.read) { db in try db.deliveries.held(of: account) }
-            let outdated = held.filter { held in
-                held.until > now
-                    && openings[held.sink].map { $0.moment(hasBegun: held.hasBegun) != held.until } ?? false
-            }
-            guard !outdated.isEmpty else { return !held.isEmpty }
-            try store.write(.edit, of: account) { db in
-                for held in outdated {
-                    guard let opening = openings[held.sink]?.moment(hasBegun: held.hasBegun) else { continue }
-                    try db.deliveries.plan(held, of: account, at: opening, now)
+            let planned = held.map { hold in (hold, moment: openings[hold.sink]?.moment(of: hold, at: now)) }
+            if planned.contains(where: { $0.moment != nil }) {
+                try store.write(.edit, of: account) { db in
+                    for case (let hold, let moment?) in planned {
+                        try db.deliveries.move(hold, of: account, to: moment)
+                    }
                 }
             }
-            return true
+            return HeldState(held, due: planned.filter { ($0.moment ?? $0.0.until) <= now }.map { $0.0 })
         }
     }
 
-    /// Joins the account's notifications that a sink held until now. Several that are too many for one become as few as
-    /// possible, and a single one stays as it is, unless it would replace another of the same moment.
+    /// Joins the account's notifications that a sink held until now, if ``planHeld(of:openings:now:)`` found such. Several that
+    /// are too many for one become as few as possible, and a single one stays as it is, unless it would replace another of the
+    /// same moment.
     ///
     /// Only those that were never handed to the sink are joined: the sink can know the others by their ids.
     ///
@@ -49,13 +47,9 @@ extension StoreDeliveries {
         newID: @escaping @Sendable () -> String,
         make: @escaping NotificationRenewal
     ) async throws(StoreError) -> [OutgoingNotification] {
-        try await store.perform { store throws(StoreError) in
-            let isAny = try store.direct(.read) { db in try db.deliveries.joinable(of: account, now).count > 1 }
-            guard isAny else { return [] }
-            return try store.write(.claim, of: account) { db in
-                guard !db.context.permits.isLeaving(account) else { return [] }
-                return try db.deliveries.join(try db.deliveries.joinable(of: account, now), at: now, newID, make)
-            }
+        try await store.write(.claim, of: account) { db in
+            guard !db.context.permits.isLeaving(account) else { return [] }
+            return try db.deliveries.join(try db.deliveries.released(of: account, now), at: now, newID, make)
         }
     }
 }
@@ -70,16 +64,41 @@ package struct SinkOpening: Sendable, Hashable {
     ///   - again: For a retry or a notice.
     package init(first: Timestamp, again: Timestamp) { (self.first, self.again) = (first, again) }
 
-    func moment(hasBegun: Bool) -> Timestamp { hasBegun ? again : first }
+    /// The moment to which a hold moves; `nil` if it stays.
+    fileprivate func moment(of hold: Hold, at now: Timestamp) -> Timestamp? {
+        guard hold.until <= now else {
+            let opening = hold.hasBegun ? again : first
+            return opening == hold.until ? nil : opening
+        }
+        // The agent was away when the sink opened, and now it is closed again. What has begun is put off by its attempt.
+        return hold.hasBegun || again <= now ? nil : again
+    }
 }
 
-/// Notifications that a sink holds until one moment.
+/// The notifications of an account that sinks hold.
+package enum HeldState: Sendable {
+    case nothing
+    /// There are some, but none to join now.
+    case waiting
+    /// Several come to a sink now, and some of them were never handed to it.
+    case joinable
+
+    fileprivate init(_ held: [Hold], due: [Hold]) {
+        let isJoinable = Dictionary(grouping: due, by: \.sink).values.contains { holds in
+            holds.contains { !$0.hasBegun } && holds.reduce(0) { $0 + $1.count } > 1
+        }
+        self = isJoinable ? .joinable : held.isEmpty ? .nothing : .waiting
+    }
+}
+
+/// Notifications that the hours of a sink hold until one moment.
 private struct Hold {
     let sink: String
     /// The end of the hold, which can be over.
     let until: Timestamp
     /// Whether a pass has taken it up, as with a retry or a notice.
     let hasBegun: Bool
+    let count: Int
 }
 
 /// A notification that a sink held until now.
@@ -87,6 +106,8 @@ private struct HeldDelivery {
     let notification: Int64
     let stream: Int64
     let sink: String
+    /// Whether a pass has taken it up. The sink can then know it, so it is not joined.
+    let hasBegun: Bool
 }
 
 /// Notifications that become one.
@@ -101,28 +122,43 @@ extension DeliveryRows {
     /// with a carrier are not among them: the carrier's delivery has the times.
     static let isHeld = "(d.is_held = 1 AND d.carried_by IS NULL)"
 
-    /// The sinks that hold notifications of an account, with the moments until which they do or did.
+    /// What the sinks hold of an account, with the moments until which they do or did.
     fileprivate func held(of account: DID) throws -> [Hold] {
         try db.all(
             """
-            SELECT DISTINCT d.sink, d.next_attempt_at, d.lease > 0 AS has_begun FROM streams s
+            SELECT d.sink, d.next_attempt_at, d.lease > 0 AS has_begun, count(*) AS count FROM streams s
             CROSS JOIN notifications n ON n.stream_id = s.id CROSS JOIN deliveries d ON d.notification_id = n.id
-            WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' AND \(Self.isHeld)
+            WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' AND \(Self.isHeld) GROUP BY 1, 2, 3
             """,
             [db.key(account)]
-        ) { Hold(sink: try $0["sink"], until: try $0["next_attempt_at"], hasBegun: try $0["has_begun"]) }
+        ) {
+            Hold(
+                sink: try $0["sink"],
+                until: try $0["next_attempt_at"],
+                hasBegun: try $0["has_begun"],
+                count: try $0["count"]
+            )
+        }
     }
 
-    /// Moves what a sink holds to another moment.
-    fileprivate func plan(_ held: Hold, of account: DID, at opening: Timestamp, _ now: Timestamp) throws {
-        try db.run(
+    /// Moves what a sink holds to another moment. Links into it live from then on.
+    fileprivate func move(_ hold: Hold, of account: DID, to opening: Timestamp) throws {
+        let moved: [Int64] = try db.values(
             """
             UPDATE deliveries AS d SET due_since = due_since + ?1 - next_attempt_at, next_attempt_at = ?1
-            WHERE state = 'pending' AND sink = ?2 AND next_attempt_at > ?3 AND (lease > 0) = ?5 AND \(Self.isHeld)
+            WHERE state = 'pending' AND sink = ?2 AND next_attempt_at = ?3 AND (lease > 0) = ?5 AND \(Self.isHeld)
                 AND notification_id IN (SELECT n.id FROM notifications n JOIN streams s ON s.id = n.stream_id
                 WHERE s.account = ?4 AND n.state = 'open')
+            RETURNING notification_id
             """,
-            [opening.milliseconds, held.sink, now.milliseconds, db.key(account), held.hasBegun]
+            [opening.milliseconds, hold.sink, hold.until.milliseconds, db.key(account), hold.hasBegun]
+        )
+        try db.run(
+            """
+            UPDATE shortlinks SET expires_at = ?1
+            WHERE expires_at < ?1 AND notification_id IN (SELECT value FROM json_each(?2))
+            """,
+            [(opening + Shortlink.lifetime).milliseconds, jsonArray(moved)]
         )
     }
 
@@ -246,18 +282,25 @@ extension DeliveryRows {
         ) { (row: try $0["id"], notification: try $0["notification_id"]) }
     }
 
-    /// The deliveries that can be joined, the oldest notification first.
-    fileprivate func joinable(of account: DID, _ now: Timestamp) throws -> [HeldDelivery] {
+    /// The deliveries that sinks held until now, the oldest notification first.
+    fileprivate func released(of account: DID, _ now: Timestamp) throws -> [HeldDelivery] {
         try db.all(
             """
-            SELECT n.id, n.stream_id, d.sink FROM streams s
+            SELECT n.id, n.stream_id, d.sink, d.lease > 0 AS has_begun FROM streams s
             CROSS JOIN notifications n ON n.stream_id = s.id CROSS JOIN deliveries d ON d.notification_id = n.id
-            WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' AND d.lease = 0
-                AND d.next_attempt_at <= ? AND \(Self.isHeld)
+            WHERE s.account = ? AND n.state = 'open' AND d.state = 'pending' AND d.next_attempt_at <= ?
+                AND \(Self.isHeld)
             ORDER BY n.id
             """,
             [db.key(account), now.milliseconds]
-        ) { HeldDelivery(notification: try $0["id"], stream: try $0["stream_id"], sink: try $0["sink"]) }
+        ) {
+            HeldDelivery(
+                notification: try $0["id"],
+                stream: try $0["stream_id"],
+                sink: try $0["sink"],
+                hasBegun: try $0["has_begun"]
+            )
+        }
     }
 
     fileprivate func join(
@@ -292,14 +335,23 @@ extension DeliveryRows {
         among held: [HeldDelivery],
         _ messages: [Int64: NotificationMessage]
     ) -> (groups: [HeldGroup], keys: Set<String>) {
-        let joinable = held.filter { messages[$0.notification].map(HeldMessage.canBeJoined) ?? false }
-        let others = Set(held.map(\.notification)).subtracting(joinable.map(\.notification))
-        var keys = Set(others.compactMap { messages[$0]?.collapseKey })
+        func group(_ held: [HeldDelivery]) -> HeldGroup {
+            HeldGroup(notifications: held.map(\.notification), streams: held.map(\.stream))
+        }
+        func canBeJoined(_ held: HeldDelivery) -> Bool {
+            messages[held.notification].map(HeldMessage.canBeJoined) ?? false
+        }
+        let (known, new) = (held.filter(\.hasBegun), held.filter { !$0.hasBegun })
+        var keys = Set(known.compactMap { messages[$0.notification]?.collapseKey })
+        // Notifications of their own: they get another key only if theirs is taken.
+        var own = new.filter { !canBeJoined($0) }
         var carried: [HeldGroup] = []
-        for group in groups(of: joinable, size: { messages[$0.notification]?.changes.count ?? 0 }) {
-            let isAlone = group.count == 1
-            if isAlone, let key = messages[group[0].notification]?.collapseKey, keys.insert(key).inserted { continue }
-            carried.append(HeldGroup(notifications: group.map(\.notification), streams: group.map(\.stream)))
+        for joined in groups(of: new.filter(canBeJoined), size: { messages[$0.notification]?.changes.count ?? 0 }) {
+            if joined.count == 1 { own += joined } else { carried.append(group(joined)) }
+        }
+        for single in own {
+            guard let key = messages[single.notification]?.collapseKey, !keys.insert(key).inserted else { continue }
+            carried.append(group([single]))
         }
         return (carried, keys)
     }
@@ -343,6 +395,7 @@ extension DeliveryRows {
         let whole = NotificationRemainder(poll: stream.poll, message: message, discarded: [], offers: Set(offers))
         guard let (outgoing, shortlink) = make(whole) else { return nil }
         let carrier = try db.notifications.insert(outgoing, last, now)
+        try db.notifications.insertDeliveries(of: carrier, to: sinks, dueAt: now, now: now)
         if let shortlink {
             // In the order of the new notification.
             let items = NotificationMessage(json: outgoing.payload)?.changes ?? message.changes
@@ -351,7 +404,6 @@ extension DeliveryRows {
             }
             try db.notifications.store(shortlink, to: changes, of: carrier, stream.account, now)
         }
-        try db.notifications.insertDeliveries(of: carrier, to: sinks, dueAt: now, now: now)
         try db.run(
             """
             UPDATE deliveries SET carried_by = ? WHERE state = 'pending'

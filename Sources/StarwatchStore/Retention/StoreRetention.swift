@@ -10,6 +10,8 @@ package struct StoreRetention: Sendable {
     /// Without them the last change of a quiet stream would be announced every week. Rows of a former dialect do not
     /// stay.
     ///
+    /// Rows that an optional sink has not got stay too: it can hold them or be down, and be given up later.
+    ///
     /// Other work runs between the transactions, because retention is not urgent.
     package func apply(_ policy: RetentionPolicy, now: Timestamp) async throws(StoreError) -> RetentionCounts {
         var counts = RetentionCounts()
@@ -90,7 +92,8 @@ package struct StoreRetention: Sendable {
                 DELETE FROM notification_outbox AS o WHERE \(isNext) AND jwt_id <= ?4 AND (
                     (state IN ('acknowledged', 'cancelled') AND finished_at < ?5
                         AND NOT (state = 'acknowledged' AND EXISTS (SELECT 1 FROM deliveries d
-                            WHERE d.notification_id = o.notification_id AND d.\(Schema.isLost))))
+                            WHERE d.notification_id = o.notification_id
+                                AND (d.state = 'pending' OR d.\(Schema.isLost)))))
                     OR (state = 'suppressed' AND finished_at < ?5
                         AND (acknowledged_at IS NOT NULL OR origin = 'bootstrap' OR finished_at < ?6)
                         AND NOT \(OutboxRows.areCounted(in: "?1")))

@@ -172,6 +172,21 @@ import Testing
         #expect(one?.collapseKey == "starred-projects_3" && one?.polls == nil)
     }
 
+    @Test func aPartOfAGroupThatGetsAnotherKeyKeepsItsPlace() throws {
+        let place = NotificationPart(number: 2, of: 3, total: 201)
+        let part = changes(part: place)
+        let beside: Set = ["starred-projects", part.collapseKey]
+        let other = try #require(HeldMessage.joining([part], id: "ntf_2", createdAt: time, besides: beside))
+        let rendered = other.without([], offers: [], poll: poll, kind: .starredProjects, context: NotificationContext())
+        #expect(rendered?.place == place && rendered?.body == part.body && rendered?.id == "ntf_2")
+        #expect(rendered?.collapseKey == "starred-projects_2_2")
+    }
+
+    @Test func aPollThatIsNoLongerConfiguredHasTheKindOfItsName() throws {
+        for kind in PollKind.allCases { #expect(PollKind(former: try #require(PollName(kind.rawValue))) == kind) }
+        #expect(PollKind(former: Self.offers) == .starredProjects)
+    }
+
     @Test func changesOfSeveralPollsAreGroupedByTheirPolls() throws {
         let message = try joined()
         let ids = message.changes.compactMap { JWTID($0.jwtID) }

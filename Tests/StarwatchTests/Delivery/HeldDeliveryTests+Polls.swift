@@ -112,7 +112,7 @@ extension HeldDeliveryTests {
             #expect(joined.polls == polls && joined.poll == polls[0])
             // Those that it joins are of one poll each.
             let others = list.filter { $0.id != id }
-            #expect(others.count == 2 && others.allSatisfy { $0.polls == nil })
+            #expect(others.count == 2 && others.allSatisfy { $0.polls == nil }, "\(list)")
             let shown = try await bench.agent.perform(ControlAPI.notificationShow, id)
             #expect(shown.polls == polls)
             let changes: [[String?]] = try #require(shown.changes).map { [$0.jwtID, $0.poll] }
@@ -135,6 +135,32 @@ extension HeldDeliveryTests {
                 let series = "starwatch_notifications_total{poll=\"\(poll)\",group=\"several\"}"
                 #expect(await bench.sample(series) == count)
             }
+        }
+    }
+
+    /// Otherwise offers would come as changes of starred projects.
+    @Test(arguments: [false, true])
+    func whatAPollBroughtThatIsNoLongerConfiguredSoundsAsItDid(isAlone: Bool) async throws {
+        let offers = "There are 2 new offers to your starred projects"
+        try await runTwoPolls { bench async throws in
+            if isAlone {
+                try go(bench, to: "2026-01-01T21:30:00Z")
+                for _ in 0..<2 {
+                    _ = await fetchOffers(bench, 1)
+                    await bench.dispatch()
+                    bench.clock.advance(by: .seconds(60))
+                }
+            } else {
+                _ = try await spendTheNightOfTwoPolls(bench)
+            }
+            try await bench.restart { $0.polls.removeLast() }
+            try go(bench, to: "2026-01-02T06:00:00Z")
+            await bench.dispatch()
+            #expect(bench["phone"].seen.count == 1)
+            let others = isAlone ? "" : "You have 3 new updates in your starred projects\n"
+            #expect(try last(bench).body == others + offers)
+            #expect(try await bench.counts() == [.delivered: isAlone ? 2 : 5])
+            #expect(try await bench.imbalance() == 0)
         }
     }
 

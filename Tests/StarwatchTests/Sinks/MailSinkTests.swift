@@ -156,6 +156,18 @@ import Testing
         #expect(mails.count == 2 && mails[0] == mails[1])
     }
 
+    /// Otherwise it would be among those of the day before, unseen.
+    @Test func aMailThatHoursHeldHasTheDateOfTheirEnd() async throws {
+        let server = RecordedService(reply: "250 2.0.0 kept")
+        let (mail, end) = (try notification(["Creek"]), Timestamp(seconds: 1_767_225_600 + 86_340))
+        for time in [end, Timestamp(seconds: 0)] { _ = await (try sink(server)).deliver(mail, dueSince: time) }
+        let dates = server.requests.compactMap { request -> String? in
+            let lines = String(decoding: request.body ?? [], as: UTF8.self).split(separator: "\r\n")
+            return lines.first { $0.hasPrefix("Date:") }.map(String.init)
+        }
+        #expect(dates == ["Date: Thu, 01 Jan 2026 23:59:00 +0000", "Date: Thu, 01 Jan 2026 00:00:00 +0000"])
+    }
+
     @Test func aMailHasTheNotificationsIdAndItsPollsThread() async throws {
         let mail = try await sent(try notification(["Creek"], id: "ntf_0123"))
         for line in [

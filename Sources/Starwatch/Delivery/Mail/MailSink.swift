@@ -57,8 +57,12 @@ package struct MailSink: AddressedSink {
     }
 
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
-        let mail = NotificationMail(notification, catalogues: catalogues).message(from: sender, to: receivers)
-        return await send(mail.bytes)
+        await deliver(notification, dueSince: nil)
+    }
+
+    package func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
+        let mail = NotificationMail(notification, catalogues: catalogues)
+        return await send(mail.message(from: sender, to: receivers, dueSince: dueSince).bytes)
     }
 
     /// Connects and logs in, without a mail.

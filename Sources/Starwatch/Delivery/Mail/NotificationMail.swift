@@ -18,10 +18,13 @@ struct NotificationMail {
         names = message.map { NotificationNames($0, catalogues: catalogues) }
     }
 
-    /// - Parameter to: The receivers. Each sees the others.
-    func message(from: MailAddress, to: [MailAddress]) -> MailMessage {
+    /// - Parameters:
+    ///   - to: The receivers. Each sees the others.
+    ///   - dueSince: The end of the hours that held it. Mail programs sort by the date, and filters of spam doubt one of half a
+    ///     day ago.
+    func message(from: MailAddress, to: [MailAddress], dueSince: Timestamp?) -> MailMessage {
         let date = message.flatMap { Timestamp(iso8601: $0.createdAt) } ?? Timestamp(milliseconds: 0)
-        var mail = MailMessage(from: from, to: to, date: date)
+        var mail = MailMessage(from: from, to: to, date: max(date, dueSince ?? date))
         mail.subject = message.map { NotificationPolls($0).headline } ?? notification.title
         (mail.text, mail.html) = (text, html.text)
         mail.language = message?.locale ?? "en"

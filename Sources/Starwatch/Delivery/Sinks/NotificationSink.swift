@@ -10,10 +10,18 @@ package protocol NotificationSink: Sendable {
     ///
     /// If the task is cancelled, the answer is ``SinkAnswer/unavailable``.
     func deliver(_ notification: OutgoingNotification) async -> SinkResult
+    /// Delivers one notification likewise, by a sink that tells when it was sent.
+    ///
+    /// - Parameter dueSince: The time since which the sink has been due; later than the notification's if the sink held it.
+    func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult
 }
 
 extension NotificationSink {
     package var takesBack: Bool { false }
+
+    package func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
+        await deliver(notification)
+    }
 }
 
 /// A sink that sends requests, whose address each account can bring.

@@ -19,8 +19,9 @@ struct SinkReceiver: Sendable {
     /// The reason why it is not tried at `now`; `nil` if it is.
     func pause(at now: Timestamp) -> SinkPause? { slot.pause(at: now, of: host) }
 
-    func deliver(_ notification: OutgoingNotification) async -> SinkResult {
-        let result = await sink.deliver(notification)
+    /// - Parameter dueSince: The time since which the sink has been due; `nil` for a test.
+    func deliver(_ notification: OutgoingNotification, dueSince: Timestamp? = nil) async -> SinkResult {
+        let result = await sink.deliver(notification, dueSince: dueSince)
         guard result.answer == .gone, slot.isOfAccounts else { return result }
         var gone = SinkResult.addressGone
         gone.said = result.said
