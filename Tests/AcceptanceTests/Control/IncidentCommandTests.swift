@@ -75,8 +75,8 @@ import Testing
         // Without an agent, a command acts and notes itself.
         _ = try await starwatch("server", "clear-wait", "--config", world.config)
         let journal = try await starwatch("journal", "--config", world.config)
-        #expect(journal.output.contains("socket:\(user)"), "\(journal.errors)")
-        #expect(journal.output.contains("command:\(user)"), "\(journal.output)")
+        #expect(journal.output.contains(Operator.user(geteuid(), by: .socket).text), "\(journal.errors)")
+        #expect(journal.output.contains(Operator.user(geteuid(), by: .command).text), "\(journal.output)")
 
         let database = world.workspace.path("starwatch.db")
         try Data(repeating: 7, count: 65_536).write(to: URL(filePath: database))
