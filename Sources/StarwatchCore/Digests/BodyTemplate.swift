@@ -115,6 +115,9 @@ public struct BodyTemplate: Sendable, Hashable {
 
     // MARK: Fields
 
+    /// Whether it tells a notification that takes another one back from the others.
+    package var tellsOfWithdrawals: Bool { lines[NotificationMessage.CodingKeys.cleared.rawValue] != nil }
+
     /// The field that only a sink with `include_account` gets.
     package static let accountDID = "account_did"
 
