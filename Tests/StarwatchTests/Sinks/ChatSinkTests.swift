@@ -251,8 +251,8 @@ import Testing
         }
     }
 
-    /// A token that was revoked refuses every notification, and none of them is wrong.
-    @Test(arguments: ChatService.allCases, [401, 403, 404])
+    /// A token that was revoked, or a server that has moved, refuses every notification, and none of them is wrong.
+    @Test(arguments: ChatService.allCases, [301, 302, 308, 401, 403, 404, 405])
     func aServiceThatRefusesTheSinkHoldsTheNotification(service: ChatService, status: Int) async throws {
         let result = await (try sink(service, RecordedService(status, body: "no"))).deliver(try notification())
         #expect(result.answer == .unavailable && result.failure?.reason.status == status)
@@ -269,8 +269,8 @@ import Testing
             (.matrix, 404, #"{"errcode":"M_NOT_FOUND"}"#, [.room]),
             (.pushover, 400, #"{"token":"invalid"}"#, [.secret]), (.pushover, 400, #"{"user":"invalid"}"#, [.room]),
             (.gotify, 401, "", [.secret]), (.gotify, 403, "", [.secret]), (.gotify, 404, "", [.url]),
-            (.slack, 401, "", [.url]), (.slack, 403, "", [.url]), (.slack, 404, "", [.url]),
-            (.apprise, 204, "", [.url]),
+            (.slack, 401, "", [.url]), (.slack, 403, "", [.url]), (.slack, 404, "", [.url]), (.slack, 302, "", [.url]),
+            (.gotify, 405, "", [.url]), (.apprise, 204, "", [.url]),
             (.mattermost, 400, #"{"id":"web.incoming_webhook.invalid.app_error"}"#, [.url]),
         ] as [(ChatService, Int, String, [SinkAddressPart])]
     )
