@@ -36,6 +36,8 @@ public struct BodyTemplate: Sendable, Hashable {
         guard json.count <= Self.largestBytes else {
             throw Mistake(message: "is larger than 64KiB; shorten it.")
         }
+        // Some editors begin a file with the mark, and no JSON that is sent may have it (RFC 8259, section 8.1).
+        let json = json.starts(with: "\u{FEFF}".utf8) ? Array(json.dropFirst("\u{FEFF}".utf8.count)) : json
         var (pieces, lines, count, end): ([Piece], [String: Int], Int, Int) = ([], [:], 0, 0)
         var literals: [String] = []
         for found in try Self.texts(of: json) {
