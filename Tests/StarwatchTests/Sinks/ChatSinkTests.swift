@@ -317,6 +317,8 @@ import Testing
             (.mattermost, #"{"id":"web.incoming_webhook.parse.app_error","status_code":400}"#, false),
             (.gotify, #"{"token":"invalid","id":"web.incoming_webhook.invalid"}"#, false),
             (.telegram, "no JSON", false),
+            (.discord, #"{"message":"Webhooks posted to forum channels must have a thread","code":220001}"#, true),
+            (.discord, #"{"message":"Invalid Form Body","code":50035}"#, false),
         ] as [(ChatService, String, Bool)]
     )
     func aMalformedMessageIsToldFromAWrongRoom(service: ChatService, body: String, isHeld: Bool) async throws {
