@@ -295,6 +295,20 @@ import Testing
         }
     }
 
+    /// The month of one application must not keep the messages of others.
+    @Test(arguments: [(SinkAddress(secret: "own-token"), true), (SinkAddress(room: "own-user"), false)])
+    func aLimitOfATokenThatTheAccountBroughtIsItsOwn(address: SinkAddress, isOwn: Bool) async throws {
+        let (now, host, wait) = (clock.now, "https://chat.test", Duration.seconds(6 * 86_400))
+        let service = RecordedService(429, headers: [("X-Limit-App-Reset", String((now + wait).wholeSeconds))])
+        let result = await (try sink(.pushover, service, bringing: address)).deliver(try notification())
+        #expect(result.answer == .unavailable && result.retryAfter == wait && result.isOfReceiver == isOwn)
+        var hosts = SinkHosts(areOfAccounts: true)
+        let next = hosts[host].record(result, at: now).nextTry
+        #expect(next == now + wait)
+        let others = hosts[host].admit(at: now).waitUntil
+        #expect(others == (isOwn ? nil : now + wait))
+    }
+
     /// Some services tell of a wrong room or token in the body alone, by the status of a malformed message.
     @Test(
         arguments: [

@@ -86,6 +86,8 @@ extension SinkResult {
         let refused = service.refusedParts(status, body: (try? exchange.result.get())?.body ?? [])
         guard !refused.isEmpty else {
             self.init(exchange, at: now) { ChatWait.read($0, now: now) }
+            // A service counts the messages of a token, as Pushover does for a month.
+            isOfReceiver = status == 429 && service.needsToken && brought.contains(.secret)
             return
         }
         let sentence =
