@@ -309,6 +309,21 @@ import Testing
         #expect(others == (isOwn ? nil : now + wait))
     }
 
+    @Test(
+        arguments: [
+            (.slack, "rate_limited", true), (.teams, "", true),
+            (.discord, #"{"message":"…","retry_after":0.65,"global":false}"#, true),
+            (.discord, #"{"message":"…","retry_after":0.65,"global":true}"#, false), (.discord, "<html>", false),
+            (.mattermost, "", false), (.apprise, "", false),
+        ] as [(ChatService, String, Bool)]
+    )
+    func aLimitOfTheHostIsThatOfAllAccounts(service: ChatService, body: String, isOwn: Bool) async throws {
+        let http = RecordedService(429, headers: [("Retry-After", "30")], body: body)
+        let sink = try sink(service, http, bringing: SinkAddress(url: "https://chat.test/own"))
+        let result = await sink.deliver(try notification())
+        #expect(result.retryAfter == .seconds(30) && result.isOfReceiver == isOwn)
+    }
+
     /// Some services tell of a wrong room or token in the body alone, by the status of a malformed message.
     @Test(
         arguments: [
