@@ -36,6 +36,8 @@ public struct BodyTemplate: Sendable, Hashable {
         guard json.count <= Self.largestBytes else {
             throw Mistake(message: "is larger than 64KiB; shorten it.")
         }
+        // Some editors begin a file with the mark, and no JSON that is sent may have it (RFC 8259, section 8.1).
+        let json = json.starts(with: "\u{FEFF}".utf8) ? Array(json.dropFirst("\u{FEFF}".utf8.count)) : json
         var (pieces, lines, count, end): ([Piece], [String: Int], Int, Int) = ([], [:], 0, 0)
         var literals: [String] = []
         for found in try Self.texts(of: json) {
@@ -114,6 +116,9 @@ public struct BodyTemplate: Sendable, Hashable {
     }
 
     // MARK: Fields
+
+    /// Whether it tells a notification that takes another one back from the others.
+    package var tellsOfWithdrawals: Bool { lines[NotificationMessage.CodingKeys.cleared.rawValue] != nil }
 
     /// The field that only a sink with `include_account` gets.
     package static let accountDID = "account_did"

@@ -59,6 +59,9 @@ struct FeedDocument: Sendable {
     /// The address of a page of this feed.
     func address(before: Int64?) -> String { format.name + (before.map { "?before=\($0)" } ?? "") }
 
+    /// The time of the newest entry. The last one can be older than those before it, if the hours of the sink held it.
+    var updated: String { shown.map(\.notification.createdAt).max() ?? "1970-01-01T00:00:00Z" }
+
     var text: String {
         switch format {
         case .atom: AtomText(document: self).text
@@ -106,7 +109,7 @@ struct AtomText {
         var lines = [
             #"<?xml version="1.0" encoding="utf-8"?>"#, #"<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en">"#,
             "<id>\(Self.escaped(document.id))</id>", "<title>Starwatch</title>",
-            "<updated>\(document.shown.first?.notification.createdAt ?? "1970-01-01T00:00:00Z")</updated>",
+            "<updated>\(document.updated)</updated>",
             "<author><name>Starwatch</name></author>",
             "<generator version=\"\(AgentVersion.current)\">Starwatch</generator>",
         ]

@@ -56,6 +56,12 @@ import Testing
         #expect(try render(text, ["title": "x"]) == text.replacing("{{title}}", with: "x"))
     }
 
+    @Test func theMarkOfAnEditorIsNotSent() throws {
+        #expect(try render("\u{FEFF}{\"a\": \"{{title}}\"}", ["title": "x"]).utf8.elementsEqual("{\"a\": \"x\"}".utf8))
+        let mistake = #expect(throws: BodyTemplate.Mistake.self) { try template("\u{FEFF}{\n1}") }
+        #expect(mistake?.line == 2)
+    }
+
     @Test func everyFieldOfANotificationAndOfADigestIsKnown() throws {
         let names = BodyTemplate.names
         #expect(names.count == 29 && names.contains("deep_link") && names.contains("fire_at"), "\(names)")

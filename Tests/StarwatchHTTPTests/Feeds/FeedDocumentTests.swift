@@ -13,7 +13,8 @@ import Testing
         body: String = "You have 2 new updates",
         name: String = "Creek",
         hasChanges: Bool = true,
-        polls: [String]? = nil
+        polls: [String]? = nil,
+        at time: String = "2026-01-01T12:00:00.000Z"
     ) throws -> FeedEntry {
         let changes = [
             ["jwt_id": "j1", "plan": "p1", "name": name, "changed_at": "2026-01-01T11:59:00.000Z"],
@@ -23,7 +24,7 @@ import Testing
             "id": "ntf_" + String(repeating: "0", count: 30) + String(format: "%02x", sequence), "run_id": "run_1",
             "poll": "starred_projects", "group": "several", "collapse_key": "starred-projects", "count": 2,
             "title": "Project Update", "body": body, "locale": "en",
-            "created_at": "2026-01-01T12:00:00.000Z", "deep_link": "timesafari://x", "actions": [String](),
+            "created_at": time, "deep_link": "timesafari://x", "actions": [String](),
             "changes": hasChanges ? changes : [],
         ]
         notification["polls"] = polls
@@ -140,6 +141,12 @@ import Testing
         #expect(page["next_url"] as? String == "http://agent.test:9465/feed.json?before=11")
         #expect((page["items"] as? [Any])?.count == 50)
         #expect(try json(try answer(.json, []))["next_url"] == nil)
+    }
+
+    @Test func anEntryThatWasHeldTakesNoTimeFromTheFeed() throws {
+        let held = try entry(3, at: "2026-01-01T02:00:00.000Z")
+        let atom = text(try answer(.atom, [held] + entries([2, 1])))
+        #expect(atom.firstMatch(of: /<updated>(.*)<\/updated>/)?.1 == "2026-01-01T12:00:00.000Z")
     }
 
     /// Readers list titles alone.

@@ -251,8 +251,8 @@ import Testing
         }
     }
 
-    /// A token that was revoked refuses every notification, and none of them is wrong.
-    @Test(arguments: ChatService.allCases, [401, 403, 404])
+    /// A token that was revoked, or a server that has moved, refuses every notification, and none of them is wrong.
+    @Test(arguments: ChatService.allCases, [301, 302, 308, 401, 403, 404, 405])
     func aServiceThatRefusesTheSinkHoldsTheNotification(service: ChatService, status: Int) async throws {
         let result = await (try sink(service, RecordedService(status, body: "no"))).deliver(try notification())
         #expect(result.answer == .unavailable && result.failure?.reason.status == status)
@@ -269,8 +269,8 @@ import Testing
             (.matrix, 404, #"{"errcode":"M_NOT_FOUND"}"#, [.room]),
             (.pushover, 400, #"{"token":"invalid"}"#, [.secret]), (.pushover, 400, #"{"user":"invalid"}"#, [.room]),
             (.gotify, 401, "", [.secret]), (.gotify, 403, "", [.secret]), (.gotify, 404, "", [.url]),
-            (.slack, 401, "", [.url]), (.slack, 403, "", [.url]), (.slack, 404, "", [.url]),
-            (.apprise, 204, "", [.url]),
+            (.slack, 401, "", [.url]), (.slack, 403, "", [.url]), (.slack, 404, "", [.url]), (.slack, 302, "", [.url]),
+            (.gotify, 405, "", [.url]), (.apprise, 204, "", [.url]),
             (.mattermost, 400, #"{"id":"web.incoming_webhook.invalid.app_error"}"#, [.url]),
         ] as [(ChatService, Int, String, [SinkAddressPart])]
     )
@@ -295,6 +295,35 @@ import Testing
         }
     }
 
+    /// The month of one application must not keep the messages of others.
+    @Test(arguments: [(SinkAddress(secret: "own-token"), true), (SinkAddress(room: "own-user"), false)])
+    func aLimitOfATokenThatTheAccountBroughtIsItsOwn(address: SinkAddress, isOwn: Bool) async throws {
+        let (now, host, wait) = (clock.now, "https://chat.test", Duration.seconds(6 * 86_400))
+        let service = RecordedService(429, headers: [("X-Limit-App-Reset", String((now + wait).wholeSeconds))])
+        let result = await (try sink(.pushover, service, bringing: address)).deliver(try notification())
+        #expect(result.answer == .unavailable && result.retryAfter == wait && result.isOfReceiver == isOwn)
+        var hosts = SinkHosts(areOfAccounts: true)
+        let next = hosts[host].record(result, at: now).nextTry
+        #expect(next == now + wait)
+        let others = hosts[host].admit(at: now).waitUntil
+        #expect(others == (isOwn ? nil : now + wait))
+    }
+
+    @Test(
+        arguments: [
+            (.slack, "rate_limited", true), (.teams, "", true),
+            (.discord, #"{"message":"…","retry_after":0.65,"global":false}"#, true),
+            (.discord, #"{"message":"…","retry_after":0.65,"global":true}"#, false), (.discord, "<html>", false),
+            (.mattermost, "", false), (.apprise, "", false),
+        ] as [(ChatService, String, Bool)]
+    )
+    func aLimitOfTheHostIsThatOfAllAccounts(service: ChatService, body: String, isOwn: Bool) async throws {
+        let http = RecordedService(429, headers: [("Retry-After", "30")], body: body)
+        let sink = try sink(service, http, bringing: SinkAddress(url: "https://chat.test/own"))
+        let result = await sink.deliver(try notification())
+        #expect(result.retryAfter == .seconds(30) && result.isOfReceiver == isOwn)
+    }
+
     /// Some services tell of a wrong room or token in the body alone, by the status of a malformed message.
     @Test(
         arguments: [
@@ -307,12 +336,18 @@ import Testing
             ),
             (.telegram, #"{"description":"Bad Request: not enough rights to send text messages to the chat"}"#, true),
             (.telegram, #"{"description":"Bad Request: CHAT_WRITE_FORBIDDEN"}"#, true),
+            (.telegram, #"{"description":"Bad Request: have no rights to send a message"}"#, true),
+            (.telegram, #"{"description":"Bad Request: Have no write access to the chat"}"#, true),
+            (.telegram, #"{"description":"Bad Request: need administrator rights in the channel chat"}"#, true),
+            (.telegram, #"{"description":"Bad Request: PEER_ID_INVALID"}"#, true),
             (.pushover, #"{"token":"invalid","errors":["application token is invalid"],"status":0}"#, true),
             (.pushover, #"{"user":"invalid","errors":["user identifier is invalid"],"status":0}"#, true),
             (.mattermost, #"{"id":"web.incoming_webhook.invalid.app_error","status_code":400}"#, true),
             (.mattermost, #"{"id":"web.incoming_webhook.parse.app_error","status_code":400}"#, false),
             (.gotify, #"{"token":"invalid","id":"web.incoming_webhook.invalid"}"#, false),
             (.telegram, "no JSON", false),
+            (.discord, #"{"message":"Webhooks posted to forum channels must have a thread","code":220001}"#, true),
+            (.discord, #"{"message":"Invalid Form Body","code":50035}"#, false),
         ] as [(ChatService, String, Bool)]
     )
     func aMalformedMessageIsToldFromAWrongRoom(service: ChatService, body: String, isHeld: Bool) async throws {

@@ -129,6 +129,23 @@ private struct Receiver {
         }
     }
 
+    /// Without the field, the end of a notice would come as another alert.
+    @Test(
+        arguments: [(nil, true), (#"["{{title}}"]"#, false), (#"["{{title}}", "{{cleared}}"]"#, true)]
+            as [(String?, Bool)]
+    )
+    func onlyABodyThatTellsOfWithdrawalsGetsThem(text: String?, takesBack: Bool) throws {
+        let sink = WebhookSink(
+            name: "hook",
+            url: "https://hook.test",
+            timeout: .seconds(3),
+            http: RecordedService(),
+            time: ManualClock(),
+            template: try text.map { try BodyTemplate(json: Array($0.utf8)) }
+        )
+        #expect(sink.takesBack == takesBack)
+    }
+
     @Test func aWrongSecretIsRejected() async throws {
         try await Receiver.run(secret: Array("right".utf8)) { receiver async throws in
             let sink = receiver.webhook(secret: try receiver.secret("wrong"))

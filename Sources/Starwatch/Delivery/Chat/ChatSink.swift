@@ -82,10 +82,12 @@ package struct ChatSink: AddressedSink {
 extension SinkResult {
     /// The meaning of a chat's answer.
     init(_ exchange: HTTPExchange, of service: ChatService, brought: [SinkAddressPart], at now: Timestamp) {
-        let status = exchange.answeredStatus
-        let refused = service.refusedParts(status, body: (try? exchange.result.get())?.body ?? [])
+        let (status, body) = (exchange.answeredStatus, (try? exchange.result.get())?.body ?? [])
+        let refused = service.refusedParts(status, body: body)
         guard !refused.isEmpty else {
             self.init(exchange, at: now) { ChatWait.read($0, now: now) }
+            let limited = status == 429 ? service.limitedPart(body: body) : nil
+            isOfReceiver = limited.map { brought.contains($0) } ?? false
             return
         }
         let sentence =
@@ -100,9 +102,13 @@ extension ChatService {
     /// The parts of the address that an answer refuses, by its status and the words of the service; empty if it refuses none.
     fileprivate func refusedParts(_ status: Int, body: [UInt8]) -> [SinkAddressPart] {
         let answer = JSONTree(json: body)
-        func says(_ words: String, in field: String) -> Bool { answer?[field]?.scalar?.contains(words) == true }
+        func says(_ words: String, in field: String) -> Bool {
+            answer?[field]?.scalar?.lowercased().contains(words.lowercased()) == true
+        }
         return switch (self, status) {
         case (.apprise, 204): [.url]
+        // The channel is a forum, whose address needs the parameter thread_id.
+        case (.discord, 400): says("22000", in: "code") ? [.url] : []
         case (.telegram, 400): Self.lostRooms.contains { says($0, in: "description") } ? [.room] : []
         case (.pushover, 400): says("invalid", in: "token") ? [.secret] : says("invalid", in: "user") ? [.room] : []
         case (.mattermost, 400): says("web.incoming_webhook.invalid", in: "id") ? [.url] : []
@@ -118,9 +124,23 @@ extension ChatService {
         SinkAddressPart.allCases.filter { $0 == .room && needsRoom || $0 == .secret && needsToken }
     }
 
-    /// Descriptions of Telegram: the chat is unknown, has another id as a supergroup, or takes no messages of the bot.
+    /// The part of the address whose messages a limit counts, as Pushover does for a month; `nil` for a limit of the host.
+    fileprivate func limitedPart(body: [UInt8]) -> SinkAddressPart? {
+        switch self {
+        case .matrix, .telegram, .gotify, .pushover: .secret
+        case .slack, .teams: .url
+        // A limit of the whole machine is global, or comes from what stands before the service, as a page.
+        case .discord: JSONTree(json: body)?["global"] == .flag(false) ? .url : nil
+        case .mattermost, .apprise: nil
+        }
+    }
+
+    /// Descriptions of Telegram: the chat is unknown or was closed, has another id as a supergroup, or takes no messages of the
+    /// bot. Which of the last ones comes depends on the kind of the chat.
     private static let lostRooms = [
-        "chat not found", "upgraded to a supergroup chat", "not enough rights to send", "CHAT_WRITE_FORBIDDEN",
+        "chat not found", "PEER_ID_INVALID", "group chat was deactivated", "upgraded to a supergroup chat",
+        "not enough rights to send", "have no rights to send", "have no write access to the chat",
+        "need administrator rights in the channel", "CHAT_ADMIN_REQUIRED", "CHAT_RESTRICTED", "CHAT_WRITE_FORBIDDEN",
     ]
 }
 

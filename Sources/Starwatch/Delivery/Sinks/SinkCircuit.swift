@@ -95,7 +95,9 @@ struct SinkCircuit {
             changed = circuit.succeeded()
         }
         requestedWait = nil
-        var next = isOfReceiver ? now + Self.receiverWait : circuit.nextTry ?? now
+        // The wait is that of the one receiver.
+        if isOfReceiver { return (changed, now + (result.retryAfter ?? Self.receiverWait)) }
+        var next = circuit.nextTry ?? now
         if let retryAfter = result.retryAfter {
             requestedWait = (now + retryAfter, retryAfter)
             next = max(next, now + retryAfter)

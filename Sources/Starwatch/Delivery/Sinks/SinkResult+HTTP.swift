@@ -85,7 +85,8 @@ extension SinkAddressPart {
         case 401: access.contains(.secret) ? [.secret] : [.url]
         // The receiver does not take what this secret sends, so either can be wrong.
         case 403: access.isEmpty ? [.url] : access
-        case 404: [.url]
+        // An address that has moved, or is that of a page. Requests follow no redirect, because they have the token.
+        case 300..<400, 404, 405: [.url]
         default: []
         }
     }

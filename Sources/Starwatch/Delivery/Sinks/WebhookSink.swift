@@ -7,7 +7,8 @@ import StarwatchTransport
 /// each notification once.
 package struct WebhookSink: AddressedSink {
     package let name: String
-    package let takesBack = true
+    /// A body without the field would tell of the end of a notice as of another one.
+    package var takesBack: Bool { template?.tellsOfWithdrawals ?? true }
     /// Empty if each account brings it.
     var url: String
     /// The file that has the URL in place of ``url``.
