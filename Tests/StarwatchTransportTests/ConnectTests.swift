@@ -83,6 +83,8 @@ import Testing
             throughProxy.proxy = server.url()
             let far = HTTPRequest(url: "http://server.test/", timeout: longestWait)
             #expect(text(try await makeClient(throughProxy).execute(far)) == "here")
+            throughProxy.proxy = HTTPClientOptions.environmentProxy
+            #expect(failure(of: try await makeClient(throughProxy).exchange(named).result) == .dns)
             hanging.release()
             // Lookups resume when the threads have ended.
             var result = await limited.exchange(named).result

@@ -82,7 +82,7 @@ private final class ScriptedMailServer: Sendable {
         var options = HTTPClientOptions().patient
         options.isForMails = true
         // Nothing ends by itself.
-        options.longestReplySeconds = 3600
+        (options.longestReplySeconds, options.longestIdleSeconds) = (3600, 3600)
         return try makeClient(options)
     }
 

@@ -159,9 +159,10 @@ struct DispatchPass {
                 guard !attempts.isEmpty else { continue }
                 group.addTask {
                     var ends: [DeliveryResult?] = []
+                    var wait: Timestamp?
                     for attempt in attempts where !Task.isCancelled {
                         do throws(StoreError) {
-                            if let end = try await attempt.run() { ends.append(end) }
+                            if let end = try await attempt.run(&wait) { ends.append(end) }
                         } catch {
                             service.logger.log(.dispatchStoreFailed, [.error: "\(error.description)"])
                             ends.append(nil)

@@ -16,18 +16,18 @@ struct SinkAttempt {
 
     /// Makes the attempt.
     ///
+    /// - Parameter wait: The moment until which the receiver takes nothing, though its host does, as an earlier attempt of the
+    ///   pass found; `nil` if none did.
     /// - Returns: The notification's new state; `nil` if the attempt was abandoned.
     /// - Throws: If the result cannot be stored. The lease then expires, and the sink gets the notification again under
     ///   the same id.
-    func run() async throws(StoreError) -> DeliveryResult? {
+    func run(_ wait: inout Timestamp?) async throws(StoreError) -> DeliveryResult? {
         // The sink returned 410 Gone after this notification was created.
         if slot.isDisabled { return try await record(.gone, reason: slot.lastReason) }
         if let opening = slot.times?.resumes(after: service.now), notification.outgoing.canBeHeld {
             return try await record(.held(until: opening))
         }
-        let admission = slot.admit(at: service.now, to: receiver.host)
-        if let changed = admission.changed { log(changed) }
-        if let until = admission.waitUntil {
+        if let until = wait.flatMap({ $0 > service.now ? $0 : nil }) ?? admit() {
             guard let next = slot.policy.nextAttempt(until, dueSince: ticket.dueSince, now: service.now) else {
                 return try await giveUp(after: nil)
             }
@@ -60,7 +60,7 @@ struct SinkAttempt {
             cause: result.failure?.reason,
             startedAt: startedAt
         )
-        guard let outcome = learn(from: result) else { return try await giveUp(after: attempt) }
+        guard let outcome = learn(from: result, &wait) else { return try await giveUp(after: attempt) }
         if outcome == .gone, let address = receiver.address {
             try await service.store.accounts.noteGone(address, at: slot.name, of: account, now: service.now)
         }
@@ -98,10 +98,19 @@ struct SinkAttempt {
         }
     }
 
+    /// Asks the slot for the attempt.
+    ///
+    /// - Returns: The moment until which it has to wait; `nil` if it can be made now.
+    private func admit() -> Timestamp? {
+        let admission = slot.admit(at: service.now, to: receiver.host)
+        if let changed = admission.changed { log(changed) }
+        return admission.waitUntil
+    }
+
     /// Updates the sink's circuit, and plans the next attempt.
     ///
     /// - Returns: `nil` if the sink was down for too long.
-    private func learn(from result: SinkResult) -> DeliveryOutcome? {
+    private func learn(from result: SinkResult, _ wait: inout Timestamp?) -> DeliveryOutcome? {
         let now = service.now
         let (changed, nextTry) = slot.record(result, at: now, of: receiver.host)
         if let changed { log(changed) }
@@ -116,6 +125,7 @@ struct SinkAttempt {
             let delay = Backoff.rejectedDelivery.delay(afterFailures: ticket.rejections + 1, random: random)
             return .rejected(nextAttemptAt: now + delay)
         case .unavailable, .timeout:
+            if result.isOfReceiver, slot.isOfAccounts { wait = nextTry }
             return slot.policy.nextAttempt(nextTry, dueSince: ticket.dueSince, now: now).map {
                 .unavailable(nextAttemptAt: $0)
             }

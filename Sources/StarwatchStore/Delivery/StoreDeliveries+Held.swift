@@ -153,12 +153,17 @@ extension DeliveryRows {
             """,
             [opening.milliseconds, hold.sink, hold.until.milliseconds, db.key(account), hold.hasBegun]
         )
+        try extendLinks(of: moved, from: opening)
+    }
+
+    /// Lets the links of notifications live from the moment at which a sink can have them.
+    func extendLinks(of notifications: [Int64], from opening: Timestamp) throws {
         try db.run(
             """
             UPDATE shortlinks SET expires_at = ?1
             WHERE expires_at < ?1 AND notification_id IN (SELECT value FROM json_each(?2))
             """,
-            [(opening + Shortlink.lifetime).milliseconds, jsonArray(moved)]
+            [(opening + Shortlink.lifetime).milliseconds, jsonArray(notifications)]
         )
     }
 

@@ -71,6 +71,7 @@ package struct StoreDeliveries: Sendable {
                 ]
             )
             guard recorded == 1 else { return .stale }
+            if case .held(let until) = outcome { try db.deliveries.extendLinks(of: [id], from: until) }
             if let attempt {
                 try db.deliveries.store(attempt, of: ticket, id, now: now, nextAt: state == .pending ? next : nil)
             }

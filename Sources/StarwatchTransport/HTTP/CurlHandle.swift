@@ -81,7 +81,7 @@ enum CurlHandle {
         let connectTimeout = min(options.connectTimeout, timeout ?? options.connectTimeout)
         _ = starwatch_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: max(connectTimeout.wholeMilliseconds, 1)))
         if let envelope = request.envelope {
-            return prepare(easy, for: transfer, mailing: envelope, longestReply: options.longestReplySeconds)
+            return prepare(easy, for: transfer, mailing: envelope, options: options)
         }
         let sizeLimit = request.onBody == nil ? request.maxResponseBytes : 0
         _ = starwatch_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(sizeLimit))
@@ -91,20 +91,16 @@ enum CurlHandle {
         return true
     }
 
-    /// The time for which the connection of a mail can be used again. A server that closes it says so first, and libcurl would
-    /// take that for the reply to the next mail.
-    private static let longestIdleSeconds = 5
-
     /// The settings of a mail. libcurl doubles the dots at the beginnings of the message's lines.
     private static func prepare(
         _ easy: UnsafeMutableRawPointer,
         for transfer: CurlTransfer,
         mailing envelope: MailEnvelope,
-        longestReply: Int
+        options: HTTPClientOptions
     ) -> Bool {
         guard starwatch_set_string(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps") == CURLE_OK else { return false }
-        _ = starwatch_set_long(easy, CURLOPT_SERVER_RESPONSE_TIMEOUT, longestReply)
-        _ = starwatch_set_long(easy, CURLOPT_MAXAGE_CONN, longestIdleSeconds)
+        _ = starwatch_set_long(easy, CURLOPT_SERVER_RESPONSE_TIMEOUT, options.longestReplySeconds)
+        _ = starwatch_set_long(easy, CURLOPT_MAXAGE_CONN, options.longestIdleSeconds)
         _ = starwatch_set_long(
             easy,
             CURLOPT_USE_SSL,

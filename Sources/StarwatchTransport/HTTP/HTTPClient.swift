@@ -149,6 +149,9 @@ package struct HTTPClientOptions: Sendable {
     package var isForMails = false
     /// The limit for each reply of a mail server. Only this one holds for the reply to the end of a connection.
     package var longestReplySeconds = 50
+    /// The time for which the connection of a mail can be used again. A server that closes it says so first, and libcurl would
+    /// take that for the reply to the next mail.
+    package var longestIdleSeconds = 5
     /// Whether a connection is kept for later requests. On a kept one that the server closes meanwhile, a request fails
     /// or is sent twice.
     package var keepsConnections = true

@@ -12,15 +12,14 @@ final class LookupThreads {
     private static let lookupName = "starwatch-dns"
 
     private let limit: Int
-    private let hasNumericProxy: Bool
+    private let proxy: String?
     private var isDriverNamed = false
 
     /// - Parameters:
     ///   - limit: The limit of concurrent lookups in this process.
     ///   - proxy: The proxy of every request, which looks up the names of servers itself.
     init(limit: Int, proxy: String? = nil) {
-        self.limit = limit
-        hasNumericProxy = proxy.map(HTTPRequest.hasNumericHost) ?? false
+        (self.limit, self.proxy) = (limit, proxy)
     }
 
     /// Gives the driver's thread its own name, unless it has it.
@@ -31,9 +30,10 @@ final class LookupThreads {
     }
 
     /// Permits the lookup of a request, and gives the driver's thread the lookup name, which the threads it starts inherit;
-    /// `false` when too many are in progress. A request whose host or proxy is an IP address needs none.
+    /// `false` when too many are in progress. None is needed if the host is an IP address, or that of the proxy if there is one.
     func begin(_ url: String) -> Bool {
-        if hasNumericProxy || HTTPRequest.hasNumericHost(url) { return true }
+        // A proxy of the environment is not known here.
+        if proxy != HTTPClientOptions.environmentProxy, HTTPRequest.hasNumericHost(proxy ?? url) { return true }
         guard Self.count < limit else { return false }
         starwatch_name_thread(Self.lookupName)
         isDriverNamed = false

@@ -75,6 +75,25 @@ import Testing
         }
     }
 
+    /// Otherwise each of its notifications would ask a service that has refused the one before.
+    @Test func aRefusedAddressIsTriedOnceInAPass() async throws {
+        try await AddressBench.with(sink: { $0.kind = .chat(ChatOptions(.mattermost)) }) { bench in
+            func attempts() async -> Double? {
+                let labels = ["sink": "my_hook", "result": "unavailable"]
+                return await bench.agent.page()["starwatch_delivery_attempts_total", labels]
+            }
+            // The receiver has no such path, so it answers 404.
+            let address = SinkAddress(url: bench.receivers[0].url + "/hooks/of-nobody")
+            try #expect(await bench.add(Self.first, plan: 0, at: address).result == "added")
+            await bench.agent.visitAll(after: .seconds(60), on: bench.world.clock)
+            for _ in 0..<3 { _ = await bench.publish() }
+            #expect(await attempts() == 3)
+            await bench.agent.visitAll(after: .seconds(1000), on: bench.world.clock)
+            #expect(await attempts() == 4)
+            #expect(try await bench.agent.rows([.claimed]).count == 3)
+        }
+    }
+
     @Test func anAddressThatIsGoneIsOffUntilItIsAddedAgain() async throws {
         try await AddressBench.with { bench in
             try await bench.addBoth()

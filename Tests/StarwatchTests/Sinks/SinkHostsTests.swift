@@ -36,6 +36,15 @@ import Testing
         #expect(one.state == .open)
     }
 
+    @Test func theLimitOfOneReceiverIsAPauseAndKeepsTheWaitOfTheHost() {
+        var hosts = SinkHosts(areOfAccounts: true)
+        _ = hosts["a"].record(.unavailable(SinkFailure("All.", .timeout), retryAfter: .seconds(60)), at: now)
+        var limited = SinkResult.unavailable(SinkFailure("One.", .timeout), retryAfter: .zero)
+        limited.isOfReceiver = true
+        #expect(hosts["a"].record(limited, at: now).nextTry == now + .seconds(5))
+        #expect(hosts["a"].admit(at: now).waitUntil == now + .seconds(60))
+    }
+
     @Test func theSinkIsDownOnlyIfAllHostsAre() {
         var hosts = SinkHosts(areOfAccounts: true)
         isOpen(&hosts, "a", at: now + .seconds(1))

@@ -21,6 +21,8 @@ struct SinkCircuit {
 
     /// The wait for one of many receivers. Servers that delay unknown senders want some minutes (RFC 6647).
     private static let receiverWait = Duration.seconds(900)
+    /// The same if the answer asks for a shorter one, or for a moment that has passed.
+    private static let shortestReceiverWait = Duration.seconds(5)
 
     init(isOfOneAddress: Bool) { self.isOfOneAddress = isOfOneAddress }
 
@@ -94,9 +96,11 @@ struct SinkCircuit {
             downSince = nil
             changed = circuit.succeeded()
         }
+        // The wait is that of the one receiver. One of the host stays.
+        if isOfReceiver {
+            return (changed, now + max(result.retryAfter ?? Self.receiverWait, Self.shortestReceiverWait))
+        }
         requestedWait = nil
-        // The wait is that of the one receiver.
-        if isOfReceiver { return (changed, now + (result.retryAfter ?? Self.receiverWait)) }
         var next = circuit.nextTry ?? now
         if let retryAfter = result.retryAfter {
             requestedWait = (now + retryAfter, retryAfter)
