@@ -11,10 +11,10 @@ struct SimulationCommand: AsyncParsableCommand {
     }
 
     /// Starts the program again with a fixed seed of Swift's hash tables. Their order decides the order of statements and
-    /// wake-ups, so that otherwise a run could not be replayed.
+    /// wake-ups, so that otherwise a run could not be replayed. It is fixed whatever the shell has set.
     private static func makeHashingDeterministic() {
         let name = "SWIFT_DETERMINISTIC_HASHING"
-        guard getenv(name) == nil, setenv(name, "1", 1) == 0 else { return }
+        guard getenv(name).map({ String(cString: $0) }) != "1", setenv(name, "1", 1) == 0 else { return }
         var arguments: [UnsafeMutablePointer<CChar>?] = CommandLine.arguments.map { strdup($0) }
         arguments.append(nil)
         execv("/proc/self/exe", &arguments)
