@@ -122,7 +122,7 @@ extension DeliveryRows {
     /// with a carrier are not among them: the carrier's delivery has the times.
     static let isHeld = "(d.is_held = 1 AND d.carried_by IS NULL)"
 
-    /// What the sinks hold of an account, with the moments until which they do or did.
+    /// The holds of the sinks on an account's notifications, present and past ones, each with its end.
     fileprivate func held(of account: DID) throws -> [Hold] {
         try db.all(
             """

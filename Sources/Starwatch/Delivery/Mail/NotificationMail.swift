@@ -20,8 +20,8 @@ struct NotificationMail {
 
     /// - Parameters:
     ///   - to: The receivers. Each sees the others.
-    ///   - dueSince: The time since which the sink is due: the end of the hours, if they held it from the start. Mail programs sort by the date, and filters of spam doubt one of half a
-    ///     day ago.
+    ///   - dueSince: The time since which the sink is due: the end of the hours, if they held it from the start. Mail programs
+    ///     sort by the date, and filters of spam doubt one of half a day ago.
     func message(from: MailAddress, to: [MailAddress], dueSince: Timestamp?) -> MailMessage {
         let date = message.flatMap { Timestamp(iso8601: $0.createdAt) } ?? Timestamp(milliseconds: 0)
         var mail = MailMessage(from: from, to: to, date: max(date, dueSince ?? date))
