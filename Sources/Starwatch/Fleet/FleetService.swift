@@ -277,21 +277,27 @@ final class FleetService<Visited: VisitedAccount>: Service {
     }
 
     func renewLeases() async {
-        let leases = held.withLock { Array($0.values) }
+        let leases = heldLeases
         guard !leases.isEmpty else { return }
         try? await followClock(time.now)
         let (until, term) = (time.now + LeaseTerm.length, LeaseTerm(from: time.boottime))
         guard let kept = try? await store.accounts.renew(leases, until: until, for: term) else { return }
-        for account in Set(leases.map(\.account)).subtracting(kept.map(\.account)) {
+        let sure = Set(kept.map(\.account))
+        for lease in leases where !sure.contains(lease.account) {
             metrics.lost.increment()
-            await residents.runtime(of: account)?.abort()
+            await residents.runtime(of: lease.account)?.abort()
         }
     }
 
     /// Cancels the cycles in flight. What they stored is delivered before the service ends.
     private func cancelCycles() async {
-        for account in held.withLock({ Array($0.keys) }) {
-            await residents.runtime(of: account)?.pollService.abort()
+        for lease in heldLeases {
+            await residents.runtime(of: lease.account)?.pollService.abort()
         }
+    }
+
+    /// The leases that this process holds, in the same order in every process, so that a simulated run can be replayed.
+    private var heldLeases: [AccountLease] {
+        held.withLock { $0.values.sorted { $0.account.rawValue < $1.account.rawValue } }
     }
 }

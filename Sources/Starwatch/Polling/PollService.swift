@@ -122,7 +122,7 @@ package final class PollService: Service {
     /// Lets every poll that has never run for the account start now: the identity or its stars changed.
     package func startNew() {
         state.withLock { $0.starting = Set(polls.map(\.name)) }
-        for signal in starts.values { signal.raise() }
+        for poll in polls { starts[poll.name]?.raise() }
     }
 
     /// Keeps what `former`, the service before a reload, knew of its polls' problems, until the next cycle of each.

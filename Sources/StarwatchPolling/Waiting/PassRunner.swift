@@ -48,7 +48,7 @@ package final class PassRunner: Sendable {
 
     /// Cancels the work in flight, and returns when it has ended.
     package func abort() async {
-        let entries = state.withLock { Array($0.entries.values) }
+        let entries = state.withLock { $0.entries.sorted { $0.key < $1.key }.map(\.value) }
         for entry in entries { entry.cancel() }
         for entry in entries { await entry.end() }
     }

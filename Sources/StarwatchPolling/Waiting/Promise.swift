@@ -61,7 +61,7 @@ package final class Promise<Value: Sendable>: Sendable {
             state.isSettled = true
             state.value = value
             defer { state.waiters = [:] }
-            return Array(state.waiters.values)
+            return state.waiters.sorted { $0.key < $1.key }.map(\.value)
         }
         for waiter in waiters { waiter.resume(returning: value) }
     }
