@@ -90,7 +90,7 @@ import Testing
           locale: en                     # en, ja, pl or one of catalogues; pl-PL uses pl
           catalogues: null               # a folder with your own texts: LOCALE.json, such as pl.json
           project_names: {}              # your own project names: {HANDLE: name, ...}
-          announce_own: false            # true: also your own changes and offers
+          announce_own: false            # true: also your own changes, offers and gifts
           staleness_notice: false        # true: one notification while a poll is stale
           sinks:                         # at most 16; kind: stdout | log | feed | file | webhook | ntfy | email | command
             - name: log

@@ -266,7 +266,7 @@ public struct DeliveryOptions: Sendable, Hashable {
     public var catalogueFolder: String?
     /// The host program's project names by handle. They take precedence over the server's names. Empty by default.
     public var projectNames: [String: String] = [:]
-    /// Announces the account's own changes and offers too. By default `false`.
+    /// Announces the account's own changes, offers and gifts too. By default `false`.
     public var announceOwn = false
     /// Sends the user one quiet notice while a poll is stale. By default `false`.
     public var stalenessNotice = false

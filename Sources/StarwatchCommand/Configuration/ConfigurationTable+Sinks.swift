@@ -16,7 +16,7 @@ extension ConfigurationTable {
             Entry("locale", \.locale, as: .text(ValueRules.locale), "en, ja, pl or one of catalogues; pl-PL uses pl")
             Entry("catalogues", \.folder, as: catalogues, "a folder with your own texts: LOCALE.json, such as pl.json")
             Entry("project_names", \.projectNames, as: projectNames, "your own project names: {HANDLE: name, ...}")
-            Entry("announce_own", \.announceOwn, as: .flag, "true: also your own changes and offers")
+            Entry("announce_own", \.announceOwn, as: .flag, "true: also your own changes, offers and gifts")
             Entry("staleness_notice", \.stalenessNotice, as: .flag, "true: one notification while a poll is stale")
             sinks
         }
