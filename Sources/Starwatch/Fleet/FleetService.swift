@@ -277,7 +277,7 @@ final class FleetService<Visited: VisitedAccount>: Service {
     }
 
     func renewLeases() async {
-        let leases = heldLeases
+        let leases = held.withLock(\.inOrder)
         guard !leases.isEmpty else { return }
         try? await followClock(time.now)
         let (until, term) = (time.now + LeaseTerm.length, LeaseTerm(from: time.boottime))
@@ -291,13 +291,13 @@ final class FleetService<Visited: VisitedAccount>: Service {
 
     /// Cancels the cycles in flight. What they stored is delivered before the service ends.
     private func cancelCycles() async {
-        for lease in heldLeases {
+        for lease in held.withLock(\.inOrder) {
             await residents.runtime(of: lease.account)?.pollService.abort()
         }
     }
+}
 
-    /// The leases that this process holds, in the same order in every process, so that a simulated run can be replayed.
-    private var heldLeases: [AccountLease] {
-        held.withLock { $0.values.sorted { $0.account.rawValue < $1.account.rawValue } }
-    }
+extension [DID: AccountLease] {
+    /// The leases in the same order in every process, so that a simulated run can be replayed.
+    fileprivate var inOrder: [AccountLease] { values.sorted { $0.account.rawValue < $1.account.rawValue } }
 }

@@ -40,7 +40,8 @@ import Testing
     @Test(arguments: [
         ("https://endorser.ch/entity/1", true), ("https://a-b.xn--p1ai:8443/%C3%A9~x", true), ("https://a.test/", true),
         ("https://a/b", false), ("https://localhost/b", false), ("https://a.test", false), ("https://a.t/b", false),
-        ("https://127.0.0.1/b", false), ("https://a..test/b", false), ("https://-a.test/b", false),
+        ("https://127.0.0.1/b", false), ("https://10.0.0.10/b", false), ("https://a..test/b", false),
+        ("https://-a.test/b", false),
         ("https://a-.test/b", false), ("https://a.test./b", false), ("https://./b", false),
         ("https://a.test:0/b", false), ("https://a.test:65536/b", false), ("https://a.test:123456/b", false),
         ("https://a.test/%", false), ("https://a.test/%zz", false), ("http://a.test/b", false),

@@ -81,6 +81,8 @@ import Testing
             try go(bench, to: "2026-01-02T06:00:00Z")
             await bench.dispatch()
             #expect(bench["phone"].seen == bench["log"].seen)
+            #expect(bench["log"].dueSince.map { $0?.iso8601 } == ["2026-01-01T21:30:00.000Z"])
+            #expect(bench["phone"].dueSince.map { $0?.iso8601 } == ["2026-01-02T06:00:00.000Z"])
             #expect(try await bench.counts() == [.delivered: 2])
         }
     }

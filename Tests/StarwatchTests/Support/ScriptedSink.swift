@@ -9,6 +9,7 @@ final class ScriptedSink: NotificationSink {
         var results: [SinkResult] = []
         var otherwise = SinkResult.ok
         var seen: [OutgoingNotification] = []
+        var dueSince: [Timestamp?] = []
         var takesBack = false
         var before: (@Sendable (OutgoingNotification) async -> Void)?
     }
@@ -22,6 +23,9 @@ final class ScriptedSink: NotificationSink {
 
     /// Everything it was given, every try.
     var seen: [OutgoingNotification] { state.withLock(\.seen) }
+
+    /// The time since which it was due, for each try.
+    var dueSince: [Timestamp?] { state.withLock(\.dueSince) }
 
     /// The ids of the changes in everything it was given.
     var named: [String] {
@@ -51,6 +55,11 @@ final class ScriptedSink: NotificationSink {
     /// Action before each response, from the next attempt on.
     func before(_ action: (@Sendable (OutgoingNotification) async -> Void)?) {
         state.withLock { $0.before = action }
+    }
+
+    func deliver(_ notification: OutgoingNotification, dueSince: Timestamp?) async -> SinkResult {
+        state.withLock { $0.dueSince.append(dueSince) }
+        return await deliver(notification)
     }
 
     func deliver(_ notification: OutgoingNotification) async -> SinkResult {
