@@ -16,6 +16,7 @@ extension HeldDeliveryTests {
     func runTwoPolls(
         _ sinks: [String] = ["log", "phone"],
         dependencies: AgentDependencies = AgentDependencies(),
+        offers: PollName = Self.offers,
         change: @escaping (inout AgentOptions) -> Void = { _ in },
         _ body: (Bench) async throws -> Void
     ) async throws {
@@ -23,7 +24,7 @@ extension HeldDeliveryTests {
             sinks,
             dependencies: dependencies,
             change: { options in
-                var poll = PollOptions(name: Self.offers, kind: .offersToStarred)
+                var poll = PollOptions(name: offers, kind: .offersToStarred)
                 poll.bootstrap = .beginning
                 options.polls.append(poll)
                 change(&options)
@@ -56,14 +57,16 @@ extension HeldDeliveryTests {
         return try #require(NotificationMessage(json: last.payload))
     }
 
-    @Test func changesOfSeveralPollsAreOneNotificationWithALineForEach() async throws {
-        try await runTwoPolls { bench async throws in
+    @Test(arguments: ["offers_to_starred", "nearby"])
+    func changesOfSeveralPollsAreOneNotificationWithALineForEach(name: String) async throws {
+        let offers = try #require(PollName(name))
+        try await runTwoPolls(offers: offers) { bench async throws in
             let ids = try await spendTheNightOfTwoPolls(bench)
             #expect(bench["log"].seen.map(\.count) == [2, 3])
             #expect(bench["phone"].seen.isEmpty)
             let story = try await bench.agent.perform(ControlAPI.explain, ids[4])
             #expect(story.waits.map(\.reason) == [.sinkHours] && story.waits.map(\.sink) == ["phone"])
-            let freshness = ["starred_projects", "offers_to_starred"].map {
+            let freshness = ["starred_projects", name].map {
                 #"starwatch_freshness_seconds_count{poll="\#($0)"}"#
             }
 
@@ -81,7 +84,7 @@ extension HeldDeliveryTests {
                     """
             )
             #expect(message.poll == "starred_projects" && message.runID == "run_of_the_test")
-            #expect(message.polls == ["starred_projects", "offers_to_starred"])
+            #expect(message.polls == ["starred_projects", name])
             #expect(message.changes.map(\.poll) == [0, 0, 0, 1, 1].map { message.polls?[$0] })
             #expect(message.collapseKey == "several_polls" && message.group == .several)
             // Each change counts for its own poll.
@@ -91,7 +94,7 @@ extension HeldDeliveryTests {
 
             await bench.acknowledge()
             #expect(try await bench.counts() == [.acknowledged: 5])
-            for (poll, id) in [(bench.stream.poll, ids[2]), (Self.offers, ids[4])] {
+            for (poll, id) in [(bench.stream.poll, ids[2]), (offers, ids[4])] {
                 let stream = StreamKey(account: Bench.did, server: bench.mock.url, poll: poll)
                 #expect(try await bench.agent.store.acknowledgements.watermark(stream)?.rawValue == id)
             }
