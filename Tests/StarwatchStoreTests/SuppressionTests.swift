@@ -201,7 +201,7 @@ import Testing
 
     @Test func whatAnotherPollIsStillToAnnounceIsKept() async throws {
         let store = try await openWithGifts()
-        // Rows near the cursor stay anyway.
+        // Far from the first one, because rows near the cursor stay anyway.
         for stream in [second, world.stream] {
             try await world.commit(store, [world.change(100_000)], stream: stream) { $0.overlapping = both }
         }

@@ -125,7 +125,7 @@ package final class ManualClock: TimeSource {
             state.monotonic += duration
             let due = state.sleepers.filter { $0.value.deadline <= state.monotonic }
             for id in due.keys { state.sleepers[id] = nil }
-            return due.values.sorted { $0.deadline < $1.deadline }
+            return due.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }.map(\.value)
         }
         for sleeper in due { sleeper.continuation.resume() }
     }

@@ -10,8 +10,8 @@ struct SimulationCommand: AsyncParsableCommand {
         await main(nil)
     }
 
-    /// Starts the program again with a fixed seed of Swift's hash tables, whatever the shell has set. Their order can decide
-    /// the order of the agent's work, and a run could then not be replayed.
+    /// Starts the program again with a fixed seed of Swift's hash tables, whatever the shell has set. If their order decided the
+    /// agent's work, a run could not be replayed.
     private static func makeHashingDeterministic() {
         let name = "SWIFT_DETERMINISTIC_HASHING"
         guard getenv(name).map({ String(cString: $0) }) != "1", setenv(name, "1", 1) == 0 else { return }

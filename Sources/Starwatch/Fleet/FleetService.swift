@@ -282,8 +282,8 @@ final class FleetService<Visited: VisitedAccount>: Service {
         try? await followClock(time.now)
         let (until, term) = (time.now + LeaseTerm.length, LeaseTerm(from: time.boottime))
         guard let kept = try? await store.accounts.renew(leases, until: until, for: term) else { return }
-        let sure = Set(kept.map(\.account))
-        for lease in leases where !sure.contains(lease.account) {
+        let keptAccounts = Set(kept.map(\.account))
+        for lease in leases where !keptAccounts.contains(lease.account) {
             metrics.lost.increment()
             await residents.runtime(of: lease.account)?.abort()
         }

@@ -6,6 +6,14 @@ final class AccountWindows {
     enum Key: Hashable {
         case account(DID)
         case everyone
+
+        /// The same order of windows in every process, so that a simulated run can be replayed.
+        var order: String {
+            switch self {
+            case .account(let account): account.rawValue
+            case .everyone: ""
+            }
+        }
     }
 
     /// The place of a window. A change in a dictionary's value would take three allocations.
@@ -114,7 +122,7 @@ final class AccountWindows {
 
     /// Stores the windows that match, if an earlier one of their account is stored: that of a removed account is not.
     func storeKnown(now: Timestamp, where matches: (AccountWindow) -> Bool) async {
-        for (key, window) in windows where matches(window.value) {
+        for (key, window) in windows.sorted(by: { $0.key.order < $1.key.order }) where matches(window.value) {
             _ = try? await store(key, now: now, isKnown: true)
         }
     }

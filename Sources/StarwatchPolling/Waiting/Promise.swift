@@ -4,11 +4,17 @@ import Synchronization
 ///
 /// The only place that holds continuations; ``Signal``, ``ConcurrencyLimit`` and ``SingleFlight`` are built on it.
 package final class Promise<Value: Sendable>: Sendable {
+    private struct Waiter {
+        let id: UInt64
+        let continuation: CheckedContinuation<Value?, Never>
+    }
+
     private struct State {
         var isSettled = false
         var value: Value?
         var lastID: UInt64 = 0
-        var waiters: [UInt64: CheckedContinuation<Value?, Never>] = [:]
+        /// In the order in which they began to wait.
+        var waiters: [Waiter] = []
     }
 
     private let state = Mutex(State())
@@ -27,7 +33,10 @@ package final class Promise<Value: Sendable>: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { add($0, id, unlessCancelled: true) }
         } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(returning: nil)
+            let waiter = state.withLock { state in
+                state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0) }
+            }
+            waiter?.continuation.resume(returning: nil)
         }
     }
 
@@ -49,7 +58,7 @@ package final class Promise<Value: Sendable>: Sendable {
             if state.isSettled { return .some(state.value) }
             // The cancellation handler can have run before this, without a waiter to end.
             if unlessCancelled, Task.isCancelled { return .some(nil) }
-            state.waiters[id] = continuation
+            state.waiters.append(Waiter(id: id, continuation: continuation))
             return nil
         }
         if let answer { continuation.resume(returning: answer) }
@@ -57,12 +66,12 @@ package final class Promise<Value: Sendable>: Sendable {
 
     private func settle(_ value: Value?) {
         let waiters = state.withLock { state in
-            guard !state.isSettled else { return [CheckedContinuation<Value?, Never>]() }
+            guard !state.isSettled else { return [Waiter]() }
             state.isSettled = true
             state.value = value
-            defer { state.waiters = [:] }
-            return state.waiters.sorted { $0.key < $1.key }.map(\.value)
+            defer { state.waiters = [] }
+            return state.waiters
         }
-        for waiter in waiters { waiter.resume(returning: value) }
+        for waiter in waiters { waiter.continuation.resume(returning: value) }
     }
 }

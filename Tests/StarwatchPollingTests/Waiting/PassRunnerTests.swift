@@ -30,6 +30,30 @@ import Testing
         #expect(await work.run(concurrently: true) { Task.isCancelled } == false)
     }
 
+    @Test func abortingCancelsTheWorkInTheOrderInWhichItBegan() async {
+        let work = PassRunner()
+        let (cancelled, ends) = AsyncStream.makeStream(of: Int.self)
+        await withDiscardingTaskGroup { group in
+            for number in 0..<20 {
+                let (began, never) = (Signal(), Promise<Void>())
+                group.addTask {
+                    _ = await work.run(concurrently: true) {
+                        await withTaskCancellationHandler {
+                            began.raise()
+                            _ = await never.value()
+                        } onCancel: {
+                            ends.yield(number)
+                        }
+                    }
+                }
+                await began.wait()
+            }
+            await work.abort()
+        }
+        ends.finish()
+        #expect(await cancelled.reduce(into: []) { $0.append($1) } == Array(0..<20))
+    }
+
     @Test func cancellingTheCallerCancelsTheWork() async {
         let work = PassRunner()
         let clock = clock

@@ -78,7 +78,7 @@ import Testing
             try go(bench, to: "2026-01-01T21:30:00Z")
             await bench.fetch(2)
             await bench.dispatch()
-            try go(bench, to: "2026-01-02T06:00:00Z")
+            try go(bench, to: "2026-01-02T06:00:05Z")
             await bench.dispatch()
             #expect(bench["phone"].seen == bench["log"].seen)
             #expect(bench["log"].dueSince.map { $0?.iso8601 } == ["2026-01-01T21:30:00.000Z"])

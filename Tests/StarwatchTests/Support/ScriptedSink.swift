@@ -34,7 +34,7 @@ final class ScriptedSink: NotificationSink {
 
     /// Forgets what it was given.
     func forget() {
-        state.withLock { $0.seen = [] }
+        state.withLock { ($0.seen, $0.dueSince) = ([], []) }
     }
 
     var takesBack: Bool { state.withLock(\.takesBack) }

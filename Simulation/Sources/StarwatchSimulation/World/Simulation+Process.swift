@@ -18,6 +18,7 @@ extension Simulation {
         return SimulatedProcess(number, disk: disk, faults: faults, trace: trace, network: network, clock: clock) {
             losesPower in
             let others = self.state.value.running.values.map(\.process).filter { $0.number != number && !$0.isDead }
+                .sorted { $0.number < $1.number }
             guard losesPower else { return !others.isEmpty }
             // A power loss can undo the last writes.
             self.meter.forget()
