@@ -13,12 +13,17 @@ extension Simulation {
         return true
     }
 
+    /// The processes that run beside one, in the order of their numbers.
+    func others(than number: Int) -> [SimulatedProcess] {
+        state.value.running.values.map(\.process).filter { $0.number != number && !$0.isDead }
+            .sorted { $0.number < $1.number }
+    }
+
     private func makeProcess(_ number: Int) -> SimulatedProcess {
         let clock = ProcessClock(clock, isBlind: plan.defect == .ignoreLease)
         return SimulatedProcess(number, disk: disk, faults: faults, trace: trace, network: network, clock: clock) {
             losesPower in
-            let others = self.state.value.running.values.map(\.process).filter { $0.number != number && !$0.isDead }
-                .sorted { $0.number < $1.number }
+            let others = self.others(than: number)
             guard losesPower else { return !others.isEmpty }
             // A power loss can undo the last writes.
             self.meter.forget()

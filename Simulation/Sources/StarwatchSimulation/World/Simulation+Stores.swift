@@ -36,8 +36,7 @@ extension Simulation {
     /// - Parameter held: The epochs of the leases that it had.
     private func goOn(_ process: SimulatedProcess, after held: [String: Int]) async {
         guard let leases = network.leases, let database = leases.database else { return process.resume() }
-        let others = state.value.running.values.map(\.process).filter { $0.number != process.number && !$0.isDead }
-            .sorted { $0.number < $1.number }
+        let others = others(than: process.number)
         let pause = Duration.seconds(faults.number(.processStop, 1...5))
         for other in others { other.stop(for: pause) }
         // The others have mostly released them again. A lease that ends in the meantime can be claimed anew.
