@@ -263,7 +263,8 @@ for target in package.targets where target.type != .system {
     ]
 }
 
-// ThreadSanitizer needs a build of its own. `scripts/test` names the tests that it runs there, and builds nothing else.
+// ThreadSanitizer needs a build of its own. `scripts/test --full` names the tests that it runs there, and
+// builds nothing else.
 if let tests = Context.environment["STARWATCH_ONLY_TESTS"] {
     var needed = Set(tests.split(separator: ",").map(String.init))
     precondition(needed.isSubset(of: package.targets.map(\.name)), "STARWATCH_ONLY_TESTS names an unknown target")

@@ -65,6 +65,8 @@ import Testing
         let declaration =
             /(?:(?:@\w+(?:\([^)]*\))?|[a-z]+(?:\([a-z]+\))?) +)*?(func|var|let|init|subscript|struct|class|enum|actor|typealias|extension|protocol)\b *([\w.]*)/
         let types: Set<Substring> = ["struct", "class", "enum", "actor", "extension", "protocol"]
+        // Most lines declare nothing, and the expressions take far longer than a look at the words.
+        let words = types.union(["func", "var", "let", "init", "init?", "subscript", "typealias"])
         var members: [String: Int] = [:]
         for text in texts {
             var depth = 0
@@ -72,8 +74,11 @@ import Testing
             for line in text.split(separator: "\n") {
                 let line = line.drop { $0 == " " }
                 guard !line.hasPrefix("//") else { continue }
-                let code = line.replacing(/"(?:\\.|[^"\\])*"/, with: "").replacing(/\/\/.*/, with: "")
-                if let match = code.prefixMatch(of: declaration) {
+                let isPlain = !line.utf8.contains(UInt8(ascii: "\"")) && !line.contains("//")
+                let code =
+                    isPlain ? line : line.replacing(/"(?:\\.|[^"\\])*"/, with: "").replacing(/\/\/.*/, with: "")[...]
+                let declares = code.split { " (<".contains($0) }.contains { words.contains($0) }
+                if declares, let match = code.prefixMatch(of: declaration) {
                     if let type = open.last, depth == type.depth + 1, match.1 != "extension" {
                         members[type.name, default: 0] += 1
                     }

@@ -5,10 +5,8 @@ import Testing
 @testable import StarwatchCommand
 
 @Suite struct HelpTests {
-    private func help(_ path: [String]) async -> String { await StarwatchTool.run(path + ["--help"]).output }
-
-    @Test func theFirstPageNamesEveryCommandInItsGroup() async {
-        let text = await help([])
+    @Test func theFirstPageNamesEveryCommandInItsGroup() async throws {
+        let text = try #require(await Self.pages.value.first).text
         let order = [
             "Watches starred projects", "Exit codes: 0 good", "USAGE: starwatch <subcommand>", "AGENT SUBCOMMANDS:",
             "  run  ", "  status  ", "  poll  ", "  logs  ", "CONFIGURATION SUBCOMMANDS:", "  check  ", "  config  ",
@@ -25,26 +23,35 @@ import Testing
         }
     }
 
-    /// ArgumentParser finds two options of one name only when the command is used.
-    @Test func everyCommandCanBeUsed() async {
-        func check(_ command: any ParsableCommand.Type, _ path: [String]) async {
-            let text = await help(path)
-            #expect(text.contains("USAGE: starwatch"), "\(path): \(text)")
-            for next in command.configuration.subcommands { await check(next, path + [next._commandName]) }
-        }
-        await check(StarwatchTool.self, [])
+    private struct Page: Sendable {
+        let path: [String]
+        let isOfCommand: Bool
+        let text: String
+        var name: String { path.joined(separator: " ") }
     }
 
-    @Test func everyPageFitsIn80ColumnsAndShowsCommandsThatWork() async throws {
-        func check(_ command: any ParsableCommand.Type, _ path: [String]) async throws {
-            let text = await help(path)
-            for line in text.split(separator: "\n") { #expect(line.count <= 80, "\(path): \(line)") }
+    /// The pages of all commands, made once: together they take three seconds.
+    private static let pages = Task {
+        var pages: [Page] = []
+        var rest: [(command: any ParsableCommand.Type, path: [String])] = [(StarwatchTool.self, [])]
+        while let (command, path) = rest.popLast() {
             let children = command.configuration.subcommands
-            for next in children { try await check(next, path + [next._commandName]) }
-            guard children.isEmpty else { return }
-            let lines = text.split(separator: "\n").drop { $0 != "Examples:" }.dropFirst()
-            let examples = lines.prefix { $0.hasPrefix("  ") }
-            #expect(!examples.isEmpty, "\(path) has no example")
+            rest += children.map { ($0, path + [$0._commandName]) }
+            let text = await StarwatchTool.run(path + ["--help"]).output
+            pages.append(Page(path: path, isOfCommand: children.isEmpty, text: text))
+        }
+        return pages
+    }
+
+    /// ArgumentParser finds two options of one name only when the command is used.
+    @Test func everyPageFitsIn80ColumnsAndShowsCommandsThatWork() async throws {
+        for page in await Self.pages.value {
+            #expect(page.text.contains("USAGE: starwatch"), "\(page.name): \(page.text)")
+            let lines = page.text.split(separator: "\n")
+            #expect(lines.filter { $0.count > 80 } == [], "\(page.name)")
+            guard page.isOfCommand else { continue }
+            let examples = lines.drop { $0 != "Examples:" }.dropFirst().prefix { $0.hasPrefix("  ") }
+            #expect(!examples.isEmpty, "\(page.name) has no example")
             for example in examples {
                 var words = example.prefix { $0 != ">" && $0 != "|" }.split(separator: " ").map(String.init)
                 if words.first == "sudo" { words.removeFirst() }
@@ -56,22 +63,15 @@ import Testing
                     _ = try StarwatchTool.parseAsRoot(Array(placeholder.dropFirst()))
                 }
                 let named = CommandEnding.commandPath(Array(words.dropFirst()))
-                #expect(path.starts(with: named) && !named.isEmpty, "\(example)")
+                #expect(page.path.starts(with: named) && !named.isEmpty, "\(example)")
             }
         }
-        try await check(StarwatchTool.self, [])
     }
 
     @Test func everyListingAndCheckPrintsJSON() async {
-        func check(_ command: any ParsableCommand.Type, _ path: [String]) async {
-            let children = command.configuration.subcommands
-            for next in children { await check(next, path + [next._commandName]) }
-            let others = ["init", "run", "config default", "schema"]
-            guard children.isEmpty, !others.contains(path.joined(separator: " ")) else { return }
-            let text = await help(path)
-            #expect(text.contains("--json"), "\(path)")
-        }
-        await check(StarwatchTool.self, [])
+        let others = ["init", "run", "config default", "schema"]
+        let pages = await Self.pages.value.filter { $0.isOfCommand && !others.contains($0.name) }
+        #expect(pages.filter { !$0.text.contains("--json") }.map(\.name) == [])
     }
 
     @Test(arguments: [
@@ -195,8 +195,8 @@ import Testing
         ("schema", "USAGE: starwatch schema [--from <version>]"),
         ("metrics catalogue", "USAGE: starwatch metrics catalogue [--markdown] [--config <file>] [--json]"),
     ])
-    func eachCommandSaysWhatItTakes(_ command: String, _ usage: String) async {
-        let text = await help(command.split(separator: " ").map(String.init))
+    func eachCommandSaysWhatItTakes(_ command: String, _ usage: String) async throws {
+        let text = try #require(await Self.pages.value.first { $0.name == command }).text
         // The usage has several lines if it is longer than 80 columns.
         let lines = text.replacing("\n         ", with: " ").split(separator: "\n").map(String.init)
         #expect(lines.first?.hasPrefix("OVERVIEW: ") == true)

@@ -110,7 +110,7 @@ import Testing
         let setup = try Pages.text("scripts/setup")
         #expect(lines.count == 2)
         let expected = [
-            ("scripts/demo", "--demo", ["libraries"]), ("scripts/test", "", ["Prometheus", "Chromium", "valgrind"]),
+            ("scripts/demo", "--demo", ["libraries"]), ("scripts/test", "", ["Prometheus", "newsboat"]),
         ]
         for (line, (script, argument, installed)) in zip(lines, expected) {
             #expect(line.hasPrefix("\(script) ") && line.contains(/# about \d+ minutes/), "\(line)")

@@ -18,8 +18,8 @@ final class World {
     var account: DID { stream.account }
     var now = Timestamp(seconds: 1_767_225_600)
 
-    /// The master key of new databases; `nil` for databases that are not encrypted. `scripts/test` runs the suites with
-    /// both.
+    /// The master key of new databases; `nil` for databases that are not encrypted. `scripts/test --full` runs the
+    /// suites with both.
     static let masterKey = ProcessInfo.processInfo.environment["STARWATCH_TEST_SEALED"] == "1" ? MasterKey() : nil
 
     /// Whether databases are not encrypted. Tests that read or write the file themselves need that.

@@ -31,7 +31,7 @@ struct TestConfiguration {
     /// Whether the database is encrypted.
     var isEncrypted = Self.isRunEncrypted
 
-    /// Whether databases of this run of the tests are encrypted. `scripts/test` runs the crash tests with both.
+    /// Whether databases of this run of the tests are encrypted. `scripts/test --full` runs the crash tests with both.
     static let isRunEncrypted = ProcessInfo.processInfo.environment["STARWATCH_TEST_SEALED"] == "1"
 
     func yaml(in workspace: Workspace) -> String {

@@ -16,7 +16,7 @@ enum Program {
             let file = folder.appending(path: name)
             if FileManager.default.isExecutableFile(atPath: file.path) { return file }
         }
-        throw AcceptanceError("\(name) is not installed; run scripts/setup, which installs what the tests need.")
+        throw AcceptanceError("\(name) is not installed; run scripts/setup --full, which installs what the tests need.")
     }
 }
 

@@ -168,18 +168,25 @@ struct ControlClientTests {
         }
     }
 
+    private static func failure(_ call: @Sendable () async throws -> Void) async -> ControlError? {
+        do { try await call() } catch { return error as? ControlError }
+        return nil
+    }
+
     @Test func aSilentAgentIsOneClearErrorAfterTheTimeout() async throws {
         try await withSilence(backlog: 8) { path in
             // Long enough to connect and to send on a busy machine.
             let limit = Duration.seconds(2)
             let client = ControlClient(socketPath: path, timeout: limit)
-            let read = await #expect(throws: ControlError.self) { try await client.perform(ControlAPI.status) }
+            // Each waits to its limit, so they wait at once.
+            async let reading = Self.failure { _ = try await client.perform(ControlAPI.status) }
+            async let changing = Self.failure { _ = try await client.perform(ControlAPI.reload) }
+            async let following = Self.failure { try await client.followFeed(after: nil) { _ in } }
+            let (read, change, feed) = await (reading, changing, following)
             #expect(read == .timedOut(path, limit, isRead: true))
             #expect(read?.message.contains("did not answer within 2s; it may be stopped or overloaded.") == true)
-            let change = await #expect(throws: ControlError.self) { try await client.perform(ControlAPI.reload) }
             #expect(change == .timedOut(path, limit, isRead: false))
             #expect(change?.message.hasSuffix("It can still do what it was asked for.") == true)
-            let feed = await #expect(throws: ControlError.self) { try await client.followFeed(after: nil) { _ in } }
             #expect(feed == .timedOut(path, limit, isRead: true))
         }
     }

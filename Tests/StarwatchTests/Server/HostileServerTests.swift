@@ -251,7 +251,9 @@ import Testing
             let agent = try await world.agent {
                 $0.polls[0].bootstrap = .beginning
                 $0.server.dialect = .endorser
-                $0.server.timeout = isSlow ? .seconds(5) : longestWait
+                $0.server.timeout = isSlow ? .seconds(2) : longestWait
+                // Each try waits to the limit.
+                if isSlow { $0.server.retryAttempts = 1 }
             }
             world.mock.publish(count: 2)
             world.mock.setStickyFault(hostile.fault, at: .plansChanged)
