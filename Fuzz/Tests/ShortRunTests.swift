@@ -3,8 +3,8 @@ import Testing
 
 /// Every target over its corpus and a fixed number of mutations of it: seconds, the same ones every time.
 ///
-/// A tenth of the mutations, but for the redactor, of which alone a short run has found something. `STARWATCH_FUZZ=all` tries all,
-/// which takes a minute.
+/// Each target gets a tenth of its mutations. The redactor gets all, because only its short run has found a fault.
+/// `STARWATCH_FUZZ=all` tries all of all targets, which takes a minute.
 @Suite struct ShortRunTests {
     private static let triesAll = ProcessInfo.processInfo.environment["STARWATCH_FUZZ"] == "all"
 

@@ -65,7 +65,7 @@ import Testing
         let declaration =
             /(?:(?:@\w+(?:\([^)]*\))?|[a-z]+(?:\([a-z]+\))?) +)*?(func|var|let|init|subscript|struct|class|enum|actor|typealias|extension|protocol)\b *([\w.]*)/
         let types: Set<Substring> = ["struct", "class", "enum", "actor", "extension", "protocol"]
-        // Most lines declare nothing, and the expressions take far longer than a look at the words.
+        // Most lines declare nothing, and the expression takes far longer than a look at the words. `actor:` is a label.
         let words = types.union(["func", "var", "let", "init", "init?", "subscript", "typealias"])
         var members: [String: Int] = [:]
         for text in texts {

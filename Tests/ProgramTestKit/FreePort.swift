@@ -1,38 +1,33 @@
 import Foundation
-import Synchronization
 
 /// A port of 127.0.0.1 that nobody listens on.
 ///
 /// It lies below the range from which the kernel takes the ports of connections and of servers that ask for any, so that no
-/// other test has it, now or later. No port is taken twice, because whoever took it can listen much later. Several processes
-/// run tests at once, and each takes its ports from a range of its own.
+/// other test has it, now or later. No port is taken twice, because whoever took it can listen much later.
 package enum FreePort {
-    private static let taken = Mutex<Set<UInt16>>([])
-
-    /// The first range whose name no other process has. The kernel frees the name when the process ends.
-    private static let range: Range<UInt16>? = {
-        for start in stride(from: 20_000 as UInt16, to: 32_000, by: 600) {
-            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-            var address = sockaddr_un()
-            address.sun_family = sa_family_t(AF_UNIX)
-            // A name that begins with a zero byte is no file.
-            withUnsafeMutableBytes(of: &address.sun_path) {
-                UnsafeMutableRawBufferPointer(rebasing: $0.dropFirst()).copyBytes(from: "starwatch-tests-\(start)".utf8)
-            }
-            if bound(descriptor, &address) { return start..<start + 600 }
-            close(descriptor)
-        }
-        return nil
-    }()
-
     /// - Parameter isOfDatagrams: Whether UDP is meant, and not TCP.
     package static func take(ofDatagrams isOfDatagrams: Bool = false) throws -> Int {
-        for port in (range ?? 0..<0).shuffled() {
-            if isFree(port, isOfDatagrams ? SOCK_DGRAM : SOCK_STREAM), taken.withLock({ $0.insert(port).inserted }) {
-                return Int(port)
-            }
+        for _ in 0..<100 {
+            let port = UInt16.random(in: 20_000..<32_000)
+            if isFree(port, isOfDatagrams ? SOCK_DGRAM : SOCK_STREAM), claims(Int(port)) { return Int(port) }
         }
         throw POSIXError(.EADDRINUSE)
+    }
+
+    /// Reserves a port for this process, among all that run tests.
+    ///
+    /// - Returns: `false` if it was taken before. The kernel frees the name when the process ends.
+    package static func claims(_ port: Int) -> Bool {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        // A name that begins with a zero byte is no file.
+        withUnsafeMutableBytes(of: &address.sun_path) {
+            UnsafeMutableRawBufferPointer(rebasing: $0.dropFirst()).copyBytes(from: "starwatch-tests-\(port)".utf8)
+        }
+        if bound(descriptor, &address) { return true }
+        close(descriptor)
+        return false
     }
 
     private static func isFree(_ port: UInt16, _ type: __socket_type) -> Bool {

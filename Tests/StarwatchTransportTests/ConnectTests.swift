@@ -61,7 +61,7 @@ import Testing
         }
         let client = try makeClient()
         #expect(text(try await client.execute(HTTPRequest(url: server.url()))) == "first")
-        let second = await client.exchange(HTTPRequest(url: server.url(), timeout: .seconds(2)))
+        let second = await client.exchange(HTTPRequest(url: server.url(), timeout: .seconds(5)))
         #expect(failure(of: second.result) == .timeout)
     }
 

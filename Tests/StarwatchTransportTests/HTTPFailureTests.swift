@@ -18,7 +18,7 @@ import Testing
 
     @Test func drippingBodyTimesOutAndClosesTheConnection() async throws {
         let closed = Events(of: Bool.self)
-        let error = try await outcome(timeout: .seconds(2)) { connection in
+        let error = try await outcome(timeout: .seconds(5)) { connection in
             _ = connection.readRequest()
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n")
             while !connection.waitForClose(milliseconds: 10) {
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func missingResponseTimesOut() async throws {
-        let error = try await outcome(timeout: .seconds(2)) {
+        let error = try await outcome(timeout: .seconds(5)) {
             _ = $0.readRequest(); _ = $0.waitForClose()
         }
         #expect(error == .timeout)

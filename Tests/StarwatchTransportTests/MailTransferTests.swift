@@ -172,7 +172,7 @@ private final class ScriptedMailServer: Sendable {
 
     @Test func aSilentServerIsATimeoutAndNoLackOfEncryption() async throws {
         let server = try LoopbackServer { _ = $0.waitForClose() }
-        let exchange = try await send(to: "smtp://127.0.0.1:\(server.port)", timeout: .seconds(2))
+        let exchange = try await send(to: "smtp://127.0.0.1:\(server.port)", timeout: .seconds(5))
         #expect(failure(of: exchange.result) == .timeout)
     }
 

@@ -40,4 +40,14 @@ import Testing
             }
         }
     }
+
+    /// The lists of `scripts/test` run at once, each in a process.
+    @Test func noTwoProcessesTakeTheSamePort() async throws {
+        let own = try FreePort.take()
+        #expect(!FreePort.claims(own))
+        await #expect(processExitsWith: .success) { [own] in
+            try #require(!FreePort.claims(own))
+            try #require(FreePort.claims(1))
+        }
+    }
 }
