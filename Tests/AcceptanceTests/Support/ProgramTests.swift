@@ -45,7 +45,7 @@ import Testing
     @Test func noTwoProcessesTakeTheSamePort() async throws {
         let own = try FreePort.take()
         #expect(!FreePort.claims(own))
-        await #expect(processExitsWith: .success) { [own] in
+        await #expect(processExitsWith: .success) { [own = own as Int] in
             try #require(!FreePort.claims(own))
             try #require(FreePort.claims(1))
         }
