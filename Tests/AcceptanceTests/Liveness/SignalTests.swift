@@ -72,8 +72,9 @@ import Testing
         try await world.cycle()
         world.mock.setStickyFault(.neverAnswer, at: endpoint)
         world.mock.publish(count: 3)
-        let agent = try await RunningAgent(config: world.config, in: world.workspace)
+        // Before the start: a fast agent asks at once, and asks again only after its ten minutes.
         world.mock.forgetRequests()
+        let agent = try await RunningAgent(config: world.config, in: world.workspace)
         try await world.mock.waitForRequests(1, to: endpoint)
         #expect(await agent.stop() == 0)
         world.mock.clearFaults()
