@@ -51,26 +51,12 @@ import Testing
         #expect(NotificationMessage(json: claim.first?.outgoing.payload ?? [])?.deepLink == DeepLink.notifications.url)
     }
 
-    @Test func aRowKeepsThatItIsAnEditionAlsoOverAnEviction() async throws {
+    @Test(arguments: [
+        Change(id: World().id(1), plan: "plan", name: "Garden", isEdition: true),
+        Change(id: World().id(1), plan: "plan", name: "Garden", fulfillsOffer: true),
+    ])
+    func aRowKeepsThatItIsAnEditionOrHonoursAnOfferAlsoOverAnEviction(change: Change) async throws {
         let store = try await world.open()
-        let change = Change(id: world.id(1), plan: "plan", name: "Garden", isEdition: true)
-        try await world.commit(store, [change])
-        #expect(try await store.outbox.list(OutboxFilter()).map(\.change) == [change])
-        #expect(try await world.evict(store, .fifo, limit: 0) == 1)
-        try await world.commit(store, [change])
-        let claim = try await store.deliveries.claim(
-            world.stream,
-            now: world.now,
-            limit: 1,
-            leaseUntil: world.now,
-            sinks: ["log"]
-        ) { rows, _ in (.made("ntf_1", count: rows.count { $0.change.isEdition }), nil) }
-        #expect(claim.map(\.outgoing.count) == [1])
-    }
-
-    @Test func aRowKeepsThatAGiftHonoursAnOfferAlsoOverAnEviction() async throws {
-        let store = try await world.open()
-        let change = Change(id: world.id(1), plan: "plan", name: "Garden", fulfillsOffer: true)
         try await world.commit(store, [change])
         #expect(try await store.outbox.list(OutboxFilter()).map(\.change) == [change])
         #expect(try await world.evict(store, .fifo, limit: 0) == 1)
@@ -85,7 +71,7 @@ import Testing
             limit: 1,
             leaseUntil: world.now,
             sinks: ["log"]
-        ) { rows, _ in (.made("ntf_1", count: rows.count { $0.change.fulfillsOffer }), nil) }
+        ) { rows, _ in (.made("ntf_1", count: rows.count { $0.change == change }), nil) }
         #expect(claim.map(\.outgoing.count) == [1])
     }
 

@@ -80,6 +80,16 @@ import Testing
         try await store.outbox.dead(poll: nil, of: world.account)
     }
 
+    private func retryAll(_ store: Store, _ sinks: [String]) async throws -> Int {
+        try await store.outbox.retry(
+            try await letters(store),
+            of: world.account,
+            sinks: sinks,
+            now: world.now,
+            make: renewed
+        )
+    }
+
     // MARK: - Large groups
 
     @Test func everyChangeOfALargeGroupIsListedOnce() async throws {
@@ -180,16 +190,7 @@ import Testing
         _ = try await record(store, former, "a", .ok)
         try await refused(store, former, "b")
         #expect(try await store.outboxCounts()[.dead] == 250)
-        #expect(
-            try await store.outbox.retry(
-                try await letters(store),
-                of: world.account,
-                sinks: ["a", "b"],
-                now: world.now,
-                make: renewed
-            )
-                == 250
-        )
+        #expect(try await retryAll(store, ["a", "b"]) == 250)
         let kept = try #require(try await due(store).first)
         #expect(try listed(kept) == ids(1...100) && kept.tickets.map(\.sink) == ["b"])
         #expect(try await announce(store, id: "ntf_2").flatMap { try listed($0) } == ids(101...250))
@@ -205,16 +206,7 @@ import Testing
         _ = try await record(store, open, "a", .ok)
         try await refused(store, open, "b")
         #expect(try await store.outbox.discard([try await letters(store)[1]], now: world.now, make: renewed) == 1)
-        #expect(
-            try await store.outbox.retry(
-                try await letters(store),
-                of: world.account,
-                sinks: ["a", "b"],
-                now: world.now,
-                make: renewed
-            )
-                == 2
-        )
+        #expect(try await retryAll(store, ["a", "b"]) == 2)
         let again = try #require(try await due(store).first)
         #expect(again.id == open.id && again.tickets.map(\.sink) == ["b"])
         let message = try message(again)
@@ -261,15 +253,7 @@ import Testing
         #expect(try await store.outbox.discard([undelivered[0]], now: world.now, make: renewed) == 0)
         #expect(try await letters(store) == Array(undelivered.dropFirst()))
         #expect(try await store.outbox.row(undelivered[0])?.row.undeliveredTo == [])
-        #expect(
-            try await store.outbox.retry(
-                try await letters(store),
-                of: world.account,
-                sinks: ["log", "hook"],
-                now: world.now,
-                make: renewed
-            ) == 2
-        )
+        #expect(try await retryAll(store, ["log", "hook"]) == 2)
         let again = try #require(try await due(store).first)
         #expect(try listed(again) == ids(2...3) && again.tickets.map(\.sink) == ["hook"])
         try await refused(store, again, "hook")

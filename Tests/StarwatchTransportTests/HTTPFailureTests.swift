@@ -5,7 +5,7 @@ import Testing
 
 @testable import StarwatchTransport
 
-@Suite struct HTTPFailureTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPFailureTests {
     private func outcome(
         maxResponseBytes: Int = 64 * 1024,
         timeout: Duration = longestWait,

@@ -19,6 +19,17 @@ import Testing
         }
     }
 
+    /// Makes two notifications that wait for the sink and are due again.
+    private static func holdTwo(_ bench: Bench) async {
+        bench["slow"].script(.down)
+        for _ in 0..<2 {
+            await bench.fetch(1)
+            await bench.dispatch()
+        }
+        bench.clock.advance(by: .seconds(600))
+        bench["slow"].forget()
+    }
+
     /// A sink's timeout can be longer than the lease of its notification.
     @Test func anAttemptLongerThanItsLeaseIsWaitedFor() async throws {
         try await Bench.run(sinks: ["slow"]) { bench in
@@ -39,13 +50,7 @@ import Testing
     /// The notification goes with the account, and its new agent sends it.
     @Test func noFurtherNotificationIsSentWhileTheAccountLeaves() async throws {
         try await Bench.run(sinks: ["slow"]) { bench in
-            bench["slow"].script(.down)
-            for _ in 0..<2 {
-                await bench.fetch(1)
-                await bench.dispatch()
-            }
-            bench.clock.advance(by: .seconds(600))
-            bench["slow"].forget()
+            await Self.holdTwo(bench)
             let (store, clock) = (bench.agent.store, bench.clock)
             bench["slow"].before { _ in _ = try? await Self.mustWait(store, at: clock.now) }
             await bench.dispatch()
@@ -56,13 +61,7 @@ import Testing
     /// Otherwise it would come when the lease of the attempt ends that was refused meanwhile.
     @Test func anAccountThatStaysAfterAllGetsItsNextNotificationAtOnce() async throws {
         try await Bench.run(sinks: ["slow"]) { bench async throws in
-            bench["slow"].script(.down)
-            for _ in 0..<2 {
-                await bench.fetch(1)
-                await bench.dispatch()
-            }
-            bench.clock.advance(by: .seconds(600))
-            bench["slow"].forget()
+            await Self.holdTwo(bench)
             let (store, clock) = (bench.agent.store, bench.clock)
             bench["slow"].before { _ in _ = try? await Self.mustWait(store, at: clock.now) }
             await bench.dispatch()
@@ -88,13 +87,7 @@ import Testing
             }
         }
         try await Bench.run(sinks: ["slow"], dependencies: dependencies) { bench async throws in
-            bench["slow"].script(.down)
-            for _ in 0..<2 {
-                await bench.fetch(1)
-                await bench.dispatch()
-            }
-            bench.clock.advance(by: .seconds(600))
-            bench["slow"].forget()
+            await Self.holdTwo(bench)
             let (store, clock) = (bench.agent.store, bench.clock)
             bench["slow"].before { _ in
                 leaving.add()

@@ -11,57 +11,42 @@ import Testing
 /// The same history of accounts, stars, changes and faults, with and without shared requests: each account gets the same
 /// notifications.
 ///
-/// Each dialect has short identifiers of plans in one test and long ones in the other; ``FurtherHistoryTests`` swap them.
+/// Each dialect has short identifiers of plans in one test and long ones in the other. With `STARWATCH_HISTORIES=all`, as in
+/// `scripts/test --full`, each has both in both.
 @Suite struct SharedHistoryTests {
+    private static let histories = MockDialect.allCases.flatMap { dialect in
+        [0, 1].map { (dialect, seed: $0 as UInt64) }
+    }
+    private static let all = ProcessInfo.processInfo.environment["STARWATCH_HISTORIES"] == "all"
+
     /// Visits of all accounts at once, so that both runs find the same: the same notifications in the same order.
-    @Test(arguments: zip(MockDialect.allCases, 0..<9 as Range<UInt64>))
+    @Test(arguments: all ? histories : [histories[0], histories[3]])
     func theNotificationsAreTheSame(_ dialect: MockDialect, seed: UInt64) async throws {
-        try await expectSameNotifications(dialect, seed)
+        let history = History(dialect: dialect, seed: seed, isSpread: false)
+        let (alone, shared) = (try await history.run(sharing: false), try await history.run(sharing: true))
+        for account in 0..<History.accounts { #expect(shared.heard[account] == alone.heard[account]) }
+        expectFewerRequests(alone, shared)
     }
 
     /// Visits at different times, and faults that hit a request of one account or that of all: each change once, with the same
     /// contents.
-    @Test(arguments: zip(MockDialect.allCases, 1..<9 as Range<UInt64>))
+    @Test(arguments: all ? histories : [histories[1], histories[2]])
     func theChangesAreTheSameWhateverTheTimesOfTheVisits(_ dialect: MockDialect, seed: UInt64) async throws {
-        try await expectSameChanges(dialect, seed)
+        let history = History(dialect: dialect, seed: seed, isSpread: true)
+        let (alone, shared) = (try await history.run(sharing: false), try await history.run(sharing: true))
+        for account in 0..<History.accounts {
+            let (first, second) = (alone.changes(of: account), shared.changes(of: account))
+            #expect(first == second)
+            #expect(Set(first).count == first.count)
+        }
+        expectFewerRequests(alone, shared)
     }
-}
 
-/// The histories that ``SharedHistoryTests`` leaves out. `scripts/test --full` runs them.
-@Suite struct FurtherHistoryTests {
-    @Test(arguments: zip(MockDialect.allCases, 1..<9 as Range<UInt64>))
-    func theNotificationsAreTheSame(_ dialect: MockDialect, seed: UInt64) async throws {
-        try await expectSameNotifications(dialect, seed)
+    private func expectFewerRequests(_ alone: History.Result, _ shared: History.Result) {
+        #expect(alone.heard.contains { $0.count > 5 })
+        #expect(shared.polls > 0)
+        #expect(shared.requests < alone.requests)
     }
-
-    @Test(arguments: zip(MockDialect.allCases, 0..<9 as Range<UInt64>))
-    func theChangesAreTheSameWhateverTheTimesOfTheVisits(_ dialect: MockDialect, seed: UInt64) async throws {
-        try await expectSameChanges(dialect, seed)
-    }
-}
-
-private func expectSameNotifications(_ dialect: MockDialect, _ seed: UInt64) async throws {
-    let history = History(dialect: dialect, seed: seed, isSpread: false)
-    let (alone, shared) = (try await history.run(sharing: false), try await history.run(sharing: true))
-    for account in 0..<History.accounts { #expect(shared.heard[account] == alone.heard[account]) }
-    expectFewerRequests(alone, shared)
-}
-
-private func expectSameChanges(_ dialect: MockDialect, _ seed: UInt64) async throws {
-    let history = History(dialect: dialect, seed: seed, isSpread: true)
-    let (alone, shared) = (try await history.run(sharing: false), try await history.run(sharing: true))
-    for account in 0..<History.accounts {
-        let (first, second) = (alone.changes(of: account), shared.changes(of: account))
-        #expect(first == second)
-        #expect(Set(first).count == first.count)
-    }
-    expectFewerRequests(alone, shared)
-}
-
-private func expectFewerRequests(_ alone: History.Result, _ shared: History.Result) {
-    #expect(alone.heard.contains { $0.count > 5 })
-    #expect(shared.polls > 0)
-    #expect(shared.requests < alone.requests)
 }
 
 /// A random history, the same for the same seed.
