@@ -83,7 +83,8 @@ extension Agent {
     /// - Returns: The cycle's outcome; `nil` if it was skipped or the poll does not exist.
     public func poll(_ name: PollName) async -> PollOutcome? {
         guard let poll = runtime.polls.first(where: { $0.name == name }) else { return nil }
-        return await Offload.run { await self.runtime.pollService.pass(poll, runID: RandomID.runID()).outcome }
+        // The cycle is a task of its own, and this one continues where it was.
+        return await runtime.pollService.pass(poll, runID: RandomID.runID()).outcome
     }
 
     /// The agent's identity, server, database and tokens, for the host's requests.

@@ -22,7 +22,7 @@ import Testing
             "StoreAccounts.claim", "StoreAccounts.list", "StoreDeliveries.accounts", "StoreNotifications.introduce",
         ],
         "It changes a batch of accounts, each of which it is given.": [
-            "StoreAccounts.add", "StoreAccounts.release", "StoreAccounts.renew",
+            "StoreAccounts.add", "StoreAccounts.release", "StoreAccounts.renew", "StoreAccounts.served",
         ],
         "The clock is that of all accounts.": [
             "StoreAccounts.moveDue", "StoreAccounts.settleDue",

@@ -53,4 +53,16 @@ import Testing
         #expect(lines.refused.map(\.line) == [4])
         #expect(lines.refused.map(\.problem) == ["has the DID of line 1; leave one of the two out."])
     }
+
+    /// Otherwise its request would be refused with all its other accounts.
+    @Test func aLineThatIsTooLongIsNamedAndTheOthersAreAdded() {
+        var lines = AccountLines()
+        for index in 0..<10 {
+            let star = String(repeating: "x", count: index == 4 ? 1_100_000 : 200_000)
+            lines.add(#"{"did": "did:a:\#(index)", "stars": ["\#(star)"]}"#)
+        }
+        #expect(lines.refused.map(\.line) == [5])
+        #expect(lines.batches.flatMap { $0 }.map(\.number) == [1, 2, 3, 4, 6, 7, 8, 9, 10])
+        #expect(lines.batches.map(\.count) == [2, 2, 2, 2, 1])
+    }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Starwatch
+import StarwatchCore
 import Testing
 
 @testable import StarwatchCommand
@@ -91,6 +92,7 @@ import Testing
         let setting = isInside ? "my.db" : path
         var options = AgentOptions()
         options.storage.path = path
+        options.initialIdentity = DID("did:ethr:0x00000000000000000000000000000000000000aa")
         try await Agent(options: options, time: SystemClock(), logSinks: []).close()
         let former = "storage: {path: \(setting)}\n"
         _ = try folder.write(former, to: "starwatch.yaml")
@@ -100,6 +102,48 @@ import Testing
             let text = SetupFiles.text(SetupAnswers(), isPackaged: isPackaged, storage: storage)
             #expect(text.contains("path: \(isPackaged ? path : setting)\n"))
         }
+    }
+
+    /// Such as that of a service that was started before `init`. It has nothing to lose, and its next start encrypts it.
+    @Test func aClearDatabaseWithoutDataIsEncrypted() async throws {
+        let folder = try TemporaryFolder()
+        var options = AgentOptions()
+        options.storage.path = folder.path + "/starwatch.db"
+        try await Agent(options: options, time: SystemClock(), logSinks: []).close()
+        let storage = try SetupStorage.find(in: folder.path, isPackaged: false, isWanted: true)
+        #expect(storage.path == options.storage.path && storage.encryption == .file)
+        _ = try await SetupKey(storage: storage, folder: folder.path, user: nil).make()
+        options.security.masterKeyFile = folder.path + "/master.key"
+        try await Agent(options: options, time: SystemClock(), logSinks: []).close()
+        guard case .encrypted = try DatabaseEncryption.stored(at: options.storage.path) else {
+            Issue.record("It is not encrypted.")
+            return
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func theNextCommandsFitAnAgentThatRuns(isRunning: Bool) {
+        func commands(_ user: ServiceUser?) -> [String] {
+            Setup(answers: SetupAnswers(), folder: "/f", user: user, say: { _ in }, progress: { _ in })
+                .commands("/f/starwatch.yaml", isRunning: isRunning)
+        }
+        let service = commands(ServiceUser(id: 7, group: 7))
+        #expect(service.contains("sudo systemctl restart starwatch") == isRunning)
+        #expect(service.contains("sudo systemctl enable --now starwatch") != isRunning)
+        #expect(commands(nil)[0].contains("after you stop") == isRunning)
+    }
+
+    /// A purge of the package and another installation give the service's user another number.
+    @Test(.enabled(if: geteuid() == 0)) func aKeptKeyIsGivenToTheServicesUser() async throws {
+        let folder = try TemporaryFolder()
+        #expect(chmod(folder.path, 0o711) == 0)
+        let key = try folder.write("k", to: "master.key", mode: 0o600)
+        let storage = SetupStorage(path: folder.path + "/d", encryption: .kept(setting: Self.master))
+        let user = ServiceUser(id: 65_534, group: 65_534)
+        let setup = SetupKey(storage: storage, folder: folder.path, user: user)
+        #expect(try await setup.make().contains { $0.hasPrefix("given") })
+        #expect(FileAccess(path: key) == FileAccess(owner: 65_534, mode: 0o100_600))
+        #expect(try await setup.make().contains { $0.hasPrefix("given") } == false)
     }
 
     /// Its database would be left behind.

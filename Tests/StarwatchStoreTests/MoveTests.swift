@@ -117,7 +117,7 @@ import Testing
         return try await store.moves.take(
             bundle,
             of: bundle.account,
-            into: AccountDestination(server: server, sinks: sinks, pseudonym: isMany ? "p" : nil),
+            into: AccountDestination(server: server, sinks: sinks, addressed: sinks, pseudonym: isMany ? "p" : nil),
             isTrial: isTrial,
             now: destination.now,
             dueAt: destination.now
@@ -253,6 +253,46 @@ import Testing
             try db.integer("SELECT count(*) FROM account_moves WHERE bundle IS NOT NULL")
         }
         #expect(kept == 0)
+    }
+
+    /// Identifiers are checked as those of a page are. Places of another kind would start all accounts of the server again.
+    @Test(arguments: [
+        ("streams", "fetch_cursor", "no identifier of a change.", MoveProblem.unusable),
+        ("streams", "fetch_cursor", "1767000001_000000_00000000", .unusable),
+        ("watermarks", "watermark", "1767000001_000000_00000000", .unusable),
+        ("streams", "fetch_cursor", "7ZZZZZZZZZ0000000000000000", .ahead),
+        ("watermarks", "watermark", "7ZZZZZZZZZ0000000000000000", .ahead),
+        ("notification_outbox", "jwt_id", "!!!!!!!!!!!!!!!!!!!!!!!!!!", .unusable),
+    ])
+    func aPlaceAtTheServerIsCheckedAsAPageIs(
+        table: String,
+        column: String,
+        value: String,
+        problem: MoveProblem
+    ) async throws {
+        let from = try await openSource()
+        let text = try Self.text(try text(try await handOut(from)), with: value, in: column, of: table)
+        let to = try await openDestination()
+        _ = try await to.servers.rememberDialect(.endorser, of: World.server, now: destination.now)
+        #expect(try await take(to, text) == .refused([problem]))
+        #expect(try await to.accounts.account(World.alice) == nil)
+    }
+
+    private static func text(
+        _ text: String,
+        with value: String,
+        in column: String,
+        of table: String
+    ) throws -> String {
+        var bundle = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        var tables = try #require(bundle["tables"] as? [[String: Any]])
+        let place = try #require(tables.firstIndex { $0["name"] as? String == table })
+        var rows = try #require(tables[place]["rows"] as? [[Any]])
+        let index = try #require((tables[place]["columns"] as? [String])?.firstIndex(of: column))
+        for row in rows.indices { rows[row][index] = value }
+        tables[place]["rows"] = rows
+        bundle["tables"] = tables
+        return String(decoding: try JSONSerialization.data(withJSONObject: bundle), as: UTF8.self)
     }
 
     // MARK: - Source

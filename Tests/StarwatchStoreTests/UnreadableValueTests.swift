@@ -274,7 +274,7 @@ struct UnreadableValueTests {
         let arrival = try await target.moves.take(
             AccountBundle(text: text),
             of: World.alice,
-            into: AccountDestination(server: World.server, sinks: ["log"], pseudonym: nil),
+            into: AccountDestination(server: World.server, sinks: ["log"], addressed: [], pseudonym: nil),
             isTrial: false,
             now: world.now,
             dueAt: world.now

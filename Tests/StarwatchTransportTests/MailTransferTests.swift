@@ -142,12 +142,35 @@ private final class ScriptedMailServer: Sendable {
         if let reply { #expect(String(decoding: exchange.lastReply, as: UTF8.self).hasPrefix(reply)) }
     }
 
-    @Test func aServerWithoutLoginsGetsTheMailAsItIs() async throws {
+    /// libcurl would send it without the login.
+    @Test(arguments: ["x\r\n", nil])
+    func aServerThatOffersNoLoginGetsNoMailWithOne(message: String?) async throws {
         var envelope = Self.envelope
         envelope.login = ("agent", "secret")
         let server = try ScriptedMailServer { $0 == "EHLO" ? "250 here" : "" }
-        #expect(try await send("x\r\n", envelope, to: server.url).result.get().status == 250)
-        #expect(!server.commands.contains { $0.hasPrefix("AUTH") })
+        let exchange = try await send(message, envelope, to: server.url)
+        #expect(failure(of: exchange.result) == .login)
+        #expect(server.messages.allSatisfy(\.isEmpty) && !server.commands.contains { $0.hasPrefix("AUTH") })
+        envelope.login = nil
+        #expect(try await send(message, envelope, to: server.url).result.get().status == 250)
+    }
+
+    @Test func aMailThatFollowsNeedsNoOtherLogin() async throws {
+        var envelope = Self.envelope
+        envelope.login = ("agent", "secret")
+        let server = try ScriptedMailServer { _ in "" }
+        let client = try makeMailClient()
+        defer { client.shutdown() }
+        for _ in 0..<2 {
+            let mail = HTTPRequest(
+                mail: Array("x\r\n".utf8),
+                envelope: envelope,
+                url: server.url,
+                timeout: .seconds(3600)
+            )
+            #expect(try await client.exchange(mail).result.get().status == 250)
+        }
+        #expect(server.commands.filter { $0.hasPrefix("AUTH") }.count == 1 && server.messages.count == 2)
     }
 
     @Test func aDemandedEncryptionThatTheServerDoesNotOfferEndsTheConnection() async throws {

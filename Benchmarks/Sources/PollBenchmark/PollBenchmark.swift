@@ -69,9 +69,10 @@ struct Cycles: AsyncParsableCommand {
         let cycles = Double(count / rounds * rounds)
         print(
             String(
-                format: "%.1f allocations and %.2f context switches a cycle",
+                format: "%.1f allocations and %.2f context switches a cycle, of which %.2f voluntary",
                 Double(allocation_count() - blocks) / cycles,
-                Double(Usage.contextSwitches - switches) / cycles
+                Double(Usage.contextSwitches.all - switches.all) / cycles,
+                Double(Usage.contextSwitches.voluntary - switches.voluntary) / cycles
             )
         )
         figures.sort()
@@ -347,10 +348,10 @@ enum Usage {
         return pages * Double(sysconf(Int32(_SC_PAGESIZE))) / 1_048_576
     }
 
-    static var contextSwitches: Int {
+    static var contextSwitches: (all: Int, voluntary: Int) {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-        return usage.ru_nvcsw + usage.ru_nivcsw
+        return (usage.ru_nvcsw + usage.ru_nivcsw, usage.ru_nvcsw)
     }
 
     static var peakResidentMiB: Double {

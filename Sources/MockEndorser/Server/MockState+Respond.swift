@@ -82,7 +82,7 @@ extension MockState {
     }
 
     private func addCommonHeaders(to reply: inout Reply) {
-        let now = serverNow
+        let now = serverNow + options.headerSkew.inSeconds
         reply.headers.append(("Date", ClockText.http(Int(now.rounded(.down)))))
         switch options.dialect {
         case .canonical:

@@ -63,6 +63,8 @@ public struct MockServerOptions: Sendable {
     public var latency = Duration.zero
     /// Lead of the mock's clock over ``now``.
     public var clockSkew = Duration.zero
+    /// Lead of the clock in its headers over the mock's own, by which it checks tokens: that of a proxy before it.
+    public var headerSkew = Duration.zero
     /// Limit of requests per minute and DID; `nil` for no limit. Only in the canonical dialect: the real server has no
     /// limit.
     public var requestsPerMinute: Int? = 100

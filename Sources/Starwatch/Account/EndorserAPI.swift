@@ -67,10 +67,15 @@ package final class EndorserAPI: Sendable {
 
     /// Makes a call until it gets an answer or is given up. Returns the outcome with its cost.
     package func reply<Answer>(to call: Call<Answer>, dialect: Dialect) async -> Reply<Answer> {
+        let otherClock = OtherClock()
         // The refused token is not needed: the observer has reported it.
-        var terms = RequestTerms(account: call.account, observer: Observer(call: call, api: self)) { _ in
+        var terms = RequestTerms(
+            account: call.account,
+            observer: Observer(call: call, api: self, otherClock: otherClock)
+        ) { _ in
             guard let account = call.account else { return nil }
-            return try await self.token(for: account, dialect: dialect, purpose: call.purpose)
+            let time = otherClock.time(self.environment)
+            return try await self.token(for: account, dialect: dialect, purpose: call.purpose, at: time)
         }
         terms.identifiers = call.identifiers
         terms.retries = call.retries
@@ -90,10 +95,52 @@ package final class EndorserAPI: Sendable {
                 return exchange
             }
         }
+        if let offset = otherClock.offset { note(end, by: offset) }
         return Reply(result: end.failure.map(Result.failure) ?? .success(answer.withLock { $0.take()! }), end: end)
     }
 
     // MARK: - Tokens
+
+    /// The clock of one more try after the server refused a token, as an offset from the local one.
+    private final class OtherClock: Sendable {
+        private struct State {
+            /// The offset by which the last token was minted.
+            var used = Duration.zero
+            var offset: Duration?
+        }
+
+        private let state = Mutex(State())
+        var offset: Duration? { state.withLock(\.offset) }
+
+        /// The time by which the next token is minted.
+        func time(_ environment: Environment) -> Timestamp {
+            let now = environment.time.now
+            return state.withLock { state in
+                state.used = state.offset ?? environment.clock.tokenTime - now
+                return now + state.used
+            }
+        }
+
+        /// Chooses another clock after a refusal.
+        func change(_ environment: Environment, said: Timestamp?) {
+            state.withLock { state in
+                state.offset = state.offset ?? environment.clock.otherTokenOffset(than: state.used, said: said)
+            }
+        }
+    }
+
+    /// Keeps the other clock if the server took the token by it.
+    private func note(_ end: RequestEnd, by offset: Duration) {
+        let isTaken: Bool
+        switch end.failure {
+        case nil: isTaken = true
+        case .failed(let failure) where failure.failureClass == .unauthenticated: isTaken = false
+        // The server has not said what it thinks of the token.
+        default: return
+        }
+        guard environment.clock.noteToken(by: offset, isTaken: isTaken) else { return }
+        environment.logger.log(.clockOfTokens, [.skewMilliseconds: .number(offset.wholeMilliseconds)])
+    }
 
     /// Returns `nil` if `account` has a token now, or if there are no tokens and polls of `kind` need none; otherwise the
     /// error. Sends no request to the server.
@@ -102,7 +149,8 @@ package final class EndorserAPI: Sendable {
     package func tokenError(for account: DID, kind: PollKind, runID: String) async -> TokenError? {
         let dialect = gate.known.dialect ?? assumedDialect
         do throws(TokenError) {
-            let token = try await token(for: account, dialect: dialect, purpose: .poll)
+            let time = environment.clock.tokenTime
+            let token = try await token(for: account, dialect: dialect, purpose: .poll, at: time)
             if token == nil, kind.needsToken { throw .notConfigured }
             return nil
         } catch {
@@ -117,7 +165,8 @@ package final class EndorserAPI: Sendable {
     private func token(
         for account: DID,
         dialect: Dialect,
-        purpose: TokenPurpose
+        purpose: TokenPurpose,
+        at time: Timestamp
     ) async throws(TokenError) -> AccessToken? {
         let clock = environment.clock
         if !clock.isConfirmed {
@@ -132,7 +181,7 @@ package final class EndorserAPI: Sendable {
             for: account,
             dialect: dialect,
             purpose: purpose,
-            serverTime: environment.clock.now
+            serverTime: time
         )
     }
 
@@ -142,6 +191,7 @@ package final class EndorserAPI: Sendable {
     private struct Observer<Answer: Sendable>: RequestObserver {
         let call: Call<Answer>
         let api: EndorserAPI
+        let otherClock: OtherClock
 
         /// The shortest wait that a person should know of.
         private var longWait: Duration { .seconds(60) }
@@ -176,6 +226,7 @@ package final class EndorserAPI: Sendable {
             // Also after the last attempt, so that the next call does not begin with the same token.
             if failure.failureClass == .unauthenticated, let token = attempt.token {
                 await api.tokens.refuse(token, for: call.purpose)
+                otherClock.change(api.environment, said: failure.serverTime)
             }
             self.report(failure)
             let trace = RequestTrace(id: attempt.requestID, serverID: report.serverRequestID)

@@ -77,6 +77,14 @@ package struct ServerWaitReport: Sendable, Codable, Hashable {
     package var waitedUntil: String?
 }
 
+/// The answer to the end of a sink's wait.
+package struct SinkWaitReport: Sendable, Codable, Hashable {
+    /// The time until which the longest wait would have lasted; `nil` if there was none.
+    package var waitedUntil: String?
+    /// The number of notifications that waited.
+    package var notifications: Int
+}
+
 package struct ReloadAnswer: Sendable, Codable {
     package var reloaded: Bool
 }

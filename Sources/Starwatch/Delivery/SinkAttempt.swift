@@ -14,7 +14,7 @@ struct SinkAttempt {
 
     private var slot: SinkSlot { receiver.slot }
 
-    /// Makes the attempt.
+    /// Makes the attempt, unless it must wait.
     ///
     /// - Parameter wait: The moment until which the receiver takes nothing, though its host does, as an earlier attempt of the
     ///   pass found; `nil` if none did.
@@ -27,12 +27,25 @@ struct SinkAttempt {
         if let opening = slot.times?.resumes(after: service.now), notification.outgoing.canBeHeld {
             return try await record(.held(until: opening))
         }
-        if let until = wait.flatMap({ $0 > service.now ? $0 : nil }) ?? admit() {
-            guard let next = slot.policy.nextAttempt(until, dueSince: ticket.dueSince, now: service.now) else {
-                return try await giveUp(after: nil)
-            }
-            return try await record(.postponed(until: next))
+        if let until = wait, until > service.now { return try await postpone(until: until) }
+        // A host whose circuit is open needs no slot to be told so.
+        guard let slots = slot.deliveries, receiver.pause(at: service.now) == nil else { return try await make(&wait) }
+        guard await slots.enter(receiver.host, slot.standing(of: receiver.host), on: service.time) else {
+            return Task.isCancelled ? nil : try await postpone(until: service.now + DeliverySlots.retry)
         }
+        defer { slots.leave(receiver.host) }
+        return try await make(&wait)
+    }
+
+    private func postpone(until: Timestamp) async throws(StoreError) -> DeliveryResult? {
+        guard let next = slot.policy.nextAttempt(until, dueSince: ticket.dueSince, now: service.now) else {
+            return try await giveUp(after: nil)
+        }
+        return try await record(.postponed(until: next))
+    }
+
+    private func make(_ wait: inout Timestamp?) async throws(StoreError) -> DeliveryResult? {
+        if let until = admit() { return try await postpone(until: until) }
         let account = ticket.stream.account
         guard let outgoing = await current() else { return abandon() }
         switch service.store.deliveries.beginAttempt(for: account, at: service.time.boottime) {

@@ -3,26 +3,25 @@ import StarwatchPolling
 import StarwatchStore
 import StarwatchTransport
 
-/// Test notifications to single sinks.
+/// Test notifications to single sinks, and the ends of their waits.
 struct SinkControl: Sendable {
     let sinks: [SinkSlot]
     let identity: IdentityContext
     let store: Store
     let environment: Environment
     let pseudonym: IdentityHash
+    /// Wakes the dispatcher.
+    let wake: Signal
 
     /// Sends one test notification of each form, past the sink's queue, circuit and counters.
     ///
     /// After an answer that is not about the notification, such as a timeout, no further one is sent.
     func test(_ name: String) async throws -> SinkTestReport {
-        guard let slot = sinks.first(where: { $0.name == name }) else {
-            let names = sinks.map(\.name).joined(separator: ", ")
-            throw ControlError(.notFound, "There is no sink of that name; the sinks are \(names).")
-        }
+        let slot = try slot(name)
         // A sink can be tested whatever the database's state.
         let account = if let served = identity.served { served } else { try? await identity.stored().did }
         if slot.isOfAccounts, account == nil {
-            throw ControlError(.conflict, "Each account brings the address of this sink; name one with --account.")
+            throw Self.needsAccount
         }
         let receiver = try await receiver(of: slot, account)
         let runID = RandomID.runID()
@@ -42,6 +41,31 @@ struct SinkControl: Sendable {
         }
         return SinkTestReport(sink: name, messages: messages)
     }
+
+    /// Lets notifications that wait for a sink be sent at once: by the hours of the sink, and unless its circuit is open.
+    func clearWait(_ name: String) async throws -> SinkWaitReport {
+        let slot = try slot(name)
+        guard let account = try await identity.current().identity.did else {
+            guard !slot.isOfAccounts, identity.served == nil else { throw Self.needsAccount }
+            return SinkWaitReport(waitedUntil: slot.clearWaits()?.iso8601, notifications: 0)
+        }
+        let asked = slot.clearWaits()
+        let (count, latest) = try await store.deliveries.endWaits(for: name, of: account, now: environment.clock.now)
+        wake.raise()
+        let end = [asked, latest].compactMap(\.self).max()
+        return SinkWaitReport(waitedUntil: end?.iso8601, notifications: count)
+    }
+
+    private func slot(_ name: String) throws(ControlError) -> SinkSlot {
+        if let slot = sinks.first(where: { $0.name == name }) { return slot }
+        let names = sinks.map(\.name).joined(separator: ", ")
+        throw ControlError(.notFound, "There is no sink of that name; the sinks are \(names).")
+    }
+
+    private static let needsAccount = ControlError(
+        .conflict,
+        "Each account brings the address of this sink; name one with --account."
+    )
 
     private func report(
         of test: TestNotification,

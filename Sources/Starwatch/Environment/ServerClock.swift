@@ -25,6 +25,10 @@ package final class ServerClock: ServerTime {
         var estimator = ClockEstimator()
         var correction: Duration = .zero
         var lastSync: Timestamp?
+        /// The offset from the local clock by which tokens are minted; `nil`: that of ``now``.
+        var tokenOffset: Duration?
+        /// The number of other clocks that a server has refused tokens by, so that the next one is tried.
+        var refusals = 0
         /// Both clocks at the last update of the estimator's readings; `nil` before the first reading.
         var anchor: (wall: Timestamp, boottime: Duration)?
     }
@@ -54,6 +58,39 @@ package final class ServerClock: ServerTime {
             return wall + ClockOffset.bounded(state.correction - step)
         }
     }
+
+    // MARK: - Tokens
+
+    /// The time by which tokens are minted: ``now``, unless a server refused tokens by it and took one by another clock.
+    package var tokenTime: Timestamp {
+        let kept = state.withLock(\.tokenOffset)
+        return kept.map { time.now + $0 } ?? now
+    }
+
+    /// The offset of another known clock from the local one, for one more try after a token was refused; `nil` if all say the same.
+    ///
+    /// - Parameters:
+    ///   - used: The offset by which it was minted. The refusal itself can have moved the estimate since.
+    ///   - said: The server's time in the refusal.
+    package func otherTokenOffset(than used: Duration, said: Timestamp?) -> Duration? {
+        let local = time.now
+        let offsets = [said.map { ClockOffset.bounded($0 - local) }, now - local, .zero].compactMap(\.self)
+        let others = offsets.filter { ($0 - used).magnitude > Self.tokenTolerance }
+        return others.isEmpty ? nil : others[state.withLock(\.refusals) % others.count]
+    }
+
+    /// Notes the result of a try by ``otherTokenOffset(than:said:)``.
+    ///
+    /// - Returns: Whether tokens are minted by another clock from now on.
+    package func noteToken(by offset: Duration, isTaken: Bool) -> Bool {
+        state.withLock { state in
+            if isTaken { state.tokenOffset = offset } else { state.refusals += 1 }
+        }
+        return isTaken
+    }
+
+    /// The difference of clocks that servers tolerate in tokens.
+    private static let tokenTolerance = Duration.seconds(2)
 
     /// Converts a time of ``now`` to the local clock.
     package func local(_ corrected: Timestamp) -> Timestamp {
@@ -150,6 +187,7 @@ package final class ServerClock: ServerTime {
         guard step != .zero else { return }
         state.estimator.localClockWasSet(by: step, uncertainty: Self.stepUncertainty)
         state.lastSync = state.lastSync.map { $0 + step }
+        state.tokenOffset = nil
         state.anchor = (wall, time.boottime)
         correct(&state, at: wall)
     }

@@ -51,6 +51,8 @@ struct AccountsControl: Sendable {
         var results: [AccountAdditionsReport.Entry?] = []
         var drafts: [AccountDraft] = []
         var known: Set<DID> = []
+        let spellings = additions.accounts.flatMap { DID($0.did)?.otherSpellings ?? [] }
+        let served = try await store.accounts.served(among: spellings)
         for entry in additions.accounts {
             do throws(ControlError) {
                 var draft = try Self.draft(entry, in: dialect)
@@ -61,9 +63,11 @@ struct AccountsControl: Sendable {
                     draft.sinks[name] = .some(address)
                 }
                 draft.polls = try wanted(entry.polls)
-                guard known.insert(draft.did).inserted else {
+                let others = draft.did.otherSpellings
+                guard known.insert(draft.did).inserted, known.isDisjoint(with: others) else {
                     throw ControlError(.invalid, "The DID stands twice; leave one of them out.")
                 }
+                if !served.isDisjoint(with: others) { throw Self.isServedOtherwise }
                 drafts.append(draft)
                 results.append(nil)
             } catch {
@@ -264,6 +268,11 @@ struct AccountsControl: Sendable {
         )
     }
 
+    /// Two accounts of one person would be told each change twice.
+    static let isServedOtherwise = ControlError(
+        .invalid,
+        "The account is served under another spelling of its DID, with other capital letters; use that one."
+    )
     private static let isUnknown = ControlError(
         .notFound,
         "There is no such account; see starwatch accounts list."

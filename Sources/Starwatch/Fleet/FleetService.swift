@@ -84,22 +84,22 @@ final class FleetService<Visited: VisitedAccount>: Service {
     private var isEnding: Bool { stopping.load(ordering: .relaxed) || Task.isCancelled }
 
     private func visitAccounts() async {
-        let places = ConcurrencyLimit(visits)
+        let places = VisitPlaces(polling: visits)
         await withDiscardingTaskGroup { group in
             while !isEnding {
                 mark()
                 let leases = await claim()
                 for lease in leases {
-                    let hasPlace = await places.acquire()
-                    guard hasPlace, !isEnding else {
-                        if hasPlace { places.release() }
+                    let place = await places.enter()
+                    guard let place, !isEnding else {
+                        place?.leave()
                         await release(lease, Visit.End(), at: lease.dueAt)
                         continue
                     }
                     mark()
                     group.addTask(executorPreference: executor) {
-                        await self.visit(lease)
-                        places.release()
+                        await self.visit(lease) { place.hasPolled() }
+                        place.leave()
                     }
                 }
                 if leases.isEmpty { await rest() }
@@ -188,7 +188,8 @@ final class FleetService<Visited: VisitedAccount>: Service {
         restsUntil.withLock { $0 = nil }
     }
 
-    func visit(_ lease: AccountLease) async {
+    /// - Parameter hasPolled: Called when the polls have ended, before the delivery.
+    func visit(_ lease: AccountLease, hasPolled: @escaping @Sendable () -> Void = {}) async {
         let began = time.monotonic
         // An account that waits for the server is not late.
         metrics.lag.observe(max(time.now - server.due(since: lease.dueAt, now: time.now), .zero))
@@ -201,7 +202,10 @@ final class FleetService<Visited: VisitedAccount>: Service {
                 time: time,
                 clock: environment.clock,
                 mustEnd: { self.mustEnd(lease) },
-                hasPolled: { self.hasPolled(lease) }
+                hasPolled: {
+                    self.notePolls(of: lease)
+                    hasPolled()
+                }
             ).run()
         }
         if !end.memory.isEmpty { memories.withLock { $0[lease.account] = end.memory } }
@@ -209,11 +213,11 @@ final class FleetService<Visited: VisitedAccount>: Service {
         await release(lease, end, at: min(end.next ?? latest, latest))
         metrics.visits.observe(time.monotonic - began)
         // Also of a visit that could not be made.
-        hasPolled(lease)
+        notePolls(of: lease)
     }
 
     /// Lets the other accounts be claimed if the visit has probed the server.
-    private func hasPolled(_ lease: AccountLease) { if server.hasPolled(lease.account) { wake.raise() } }
+    private func notePolls(of lease: AccountLease) { if server.hasPolled(lease.account) { wake.raise() } }
 
     /// Whether a visit begins no further poll.
     private func mustEnd(_ lease: AccountLease) -> Bool {

@@ -84,12 +84,21 @@ struct MoveControl: Sendable {
             throw ControlError(.invalid, error.sentence)
         }
         let (did, isTrial) = (bundle.account, request.trial == true)
+        var problems = addressProblems(of: bundle)
+        if accounts != nil, try await !store.accounts.served(among: did.otherSpellings).isEmpty {
+            problems.append(AccountsControl.isServedOtherwise.message)
+        }
+        guard problems.isEmpty else {
+            let pseudonym = identity.pseudonym.hash(did)
+            return AccountImportReport(result: "refused", pseudonym: pseudonym, problems: problems, warnings: [])
+        }
         let arrival = try await store.moves.take(
             bundle,
             of: did,
             into: AccountDestination(
                 server: server,
                 sinks: sinks,
+                addressed: Set(addressedSinks.map(\.name)),
                 pseudonym: accounts.map { _ in identity.pseudonym.hash(did) }
             ),
             isTrial: isTrial,
@@ -112,6 +121,18 @@ struct MoveControl: Sendable {
         }
         if let loss = LostValues.sentence(bundle.lost) { report.warnings.append(loss) }
         return report
+    }
+
+    /// The sinks that take an address of an account.
+    private var addressedSinks: [SinkOptions] { accounts?.sinks.filter(\.isOfAccounts) ?? [] }
+
+    /// The mistakes in the addresses of a bundle, which anybody can have changed.
+    private func addressProblems(of bundle: AccountBundle) -> [String] {
+        bundle.addresses.compactMap { name, address in
+            guard let sink = addressedSinks.first(where: { $0.name == name }) else { return nil }
+            guard let address else { return MoveProblem.unusable.sentence(server: server) }
+            return SinkAddressRule.problem(of: address, for: sink)
+        }
     }
 
     private func followImport(of did: DID) async {
@@ -179,6 +200,8 @@ extension MoveProblem {
             """
         case .needsEncryption:
             "The account has signing keys, which only an encrypted database keeps; run starwatch keys encrypt-database first."
+        case .ahead:
+            "The account's place at the server is over a day ahead of this machine's clock; set the clock, or export it again."
         case .unusable:
             "The file was changed, or another account here has a signing key of the same name; export the account again."
         }

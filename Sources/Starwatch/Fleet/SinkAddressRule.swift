@@ -4,7 +4,7 @@ import StarwatchTransport
 
 /// The rules of the addresses that accounts bring. No sentence repeats a value, which can be a secret.
 enum SinkAddressRule {
-    /// Returns what is wrong with an account's address for a sink, in one sentence; `nil` if it can be stored.
+    /// Returns what is wrong with an account's address for a sink, in one sentence; `nil` if it can be stored and used.
     ///
     /// - Parameter address: `nil` takes the stored one away.
     static func problem(of address: SinkAddress?, for name: String, among sinks: [SinkOptions]) -> String? {
@@ -14,13 +14,17 @@ enum SinkAddressRule {
                 ? "No sink takes an address of an account; leave out the address of one in the configuration."
                 : "There is no sink of that name; those that take an address are \(names.joined(separator: ", "))."
         }
-        let parts = sink.partsOfAccounts
         guard sink.isOfAccounts else {
             return
                 "The sink \(name) takes no address of an account; leave it out, or remove its own in the configuration."
         }
         guard let address else { return nil }
-        let given = address.parts
+        return problem(of: address, for: sink)
+    }
+
+    /// The same of a sink that takes addresses.
+    static func problem(of address: SinkAddress, for sink: SinkOptions) -> String? {
+        let (given, parts, name) = (address.parts, sink.partsOfAccounts, sink.name)
         if let extra = given.first(where: { !parts.needed.contains($0) && !parts.optional.contains($0) }) {
             return "The sink \(name) takes no \(extra.rawValue) of an account; leave it out."
         }
@@ -66,6 +70,14 @@ enum SinkAddressRule {
 
     private static func isWord(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy { $0.value > 32 && $0.value != 127 && !$0.properties.isWhitespace }
+    }
+}
+
+extension SinkOptions {
+    /// Returns whether the sink uses an account's address; `nil` if it takes none.
+    var takesAddress: (@Sendable (SinkAddress) -> Bool)? {
+        guard isOfAccounts else { return nil }
+        return { address in SinkAddressRule.problem(of: address, for: self) == nil }
     }
 }
 

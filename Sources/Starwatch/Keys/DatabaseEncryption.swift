@@ -34,6 +34,8 @@ package enum DatabaseEncryption {
     package enum Stored: Sendable, Hashable {
         /// There is no database yet.
         case absent
+        /// It has no data of an account. The first start with a master key encrypts it.
+        case empty
         case clear
         /// Encrypted with the master key of that id.
         case encrypted(key: String)
@@ -42,7 +44,8 @@ package enum DatabaseEncryption {
     /// Reads how the file of a database is encrypted. Needs no key.
     package static func stored(at path: String) throws(AgentError) -> Stored {
         do {
-            return try StoreOptions(path: path).storedMasterKey().map { .encrypted(key: $0) } ?? .clear
+            let stored = try StoreOptions(path: path).storedMasterKey()
+            return stored.key.map { .encrypted(key: $0) } ?? (stored.hasData ? .clear : .empty)
         } catch {
             if error == .absent { return .absent }
             throw AgentError.database(error, sentence(error))

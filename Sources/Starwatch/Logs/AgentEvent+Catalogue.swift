@@ -82,6 +82,10 @@ extension AgentEvent: CaseIterable {
     static let clockSkewed = AgentEvent("clock.skewed", .warning, [.skewMilliseconds, .error]) {
         "The local clock is off by more than `clock.max_skew`. Fix the machine's time synchronisation."
     }
+    static let clockOfTokens = AgentEvent("clock.tokens", .warning, [.skewMilliseconds]) {
+        "The server refused a token by the time of its `Date`, and took one by another clock, `skew_ms` from the local one. "
+            + "Tokens go by that one now. Correct the clock of the server or of a proxy before it."
+    }
     static let configRefused = AgentEvent("config.refused", .error, [.error, .actor], folds: false) {
         "A configuration reload was rejected; the previous configuration stays in force. Fix the error and send SIGHUP "
             + "again."
@@ -400,7 +404,8 @@ extension AgentEvent: CaseIterable {
         accountsChanged, acknowledgeFailed, acknowledgeLocal, acknowledgeNoToken, acknowledgeStoreFailed, agentFailed,
         agentOpenFilesLow, agentRunEnded,
         agentStarted, agentStopped, apiFailure, callbackDropped, callbackRefused, callbackStoreFailed,
-        callbackUnavailable, canaryStoreFailed, clockJump, clockNoAnswer, clockSkewed, configRefused, configReloaded,
+        callbackUnavailable, canaryStoreFailed, clockJump, clockNoAnswer, clockSkewed, clockOfTokens, configRefused,
+        configReloaded,
         controlRefused, digestEmpty, digestFetchFailed, digestFired, digestNotShown, digestShown, digestStoreFailed,
         digestVariable, dispatchStoreFailed, fleetStoreFailed, httpClearText, httpListening, httpRefused,
         identityChanged, identityErased,

@@ -1,3 +1,4 @@
+import Logging
 import StarwatchCore
 import StarwatchPolling
 import StarwatchStore
@@ -27,6 +28,8 @@ final class CanaryService: Worker {
     private let startedAt: Timestamp
     /// The creation of the last canary that has arrived, by the server's clock.
     private let arrival = Mutex<Timestamp?>(nil)
+    /// The number of canaries in a row that were not stored.
+    private let refusals = Atomic(0)
 
     init(every: Duration, context: WorkerContext) {
         (self.every, self.context) = (every, context)
@@ -60,7 +63,10 @@ final class CanaryService: Worker {
     ///
     /// - Returns: `false` if the identity has just changed.
     private func send(_ stream: StreamKey, _ generation: Int, _ now: Timestamp) async throws(StoreError) -> Bool {
-        let id = JWTID.floor(.ulid, at: now)
+        // Another kind than the server's would be refused. After a restart the gate learns it from the store with its first request.
+        var dialect = account.gate.known.dialect
+        if dialect == nil { dialect = try await store.servers.state(account.server).dialect }
+        let id = JWTID.floor((dialect ?? account.api.assumedDialect).idKind, at: now)
         let commit = PageCommit(
             stream: stream,
             expectedGeneration: generation,
@@ -69,7 +75,15 @@ final class CanaryService: Worker {
             room: 1,
             now: now
         )
-        guard case .committed = try await store.outbox.commit(page: commit) else { return false }
+        guard case .committed = try await store.outbox.commit(page: commit) else {
+            // A change of identity refuses one. Anything else must not look like a canary that does not arrive.
+            if refusals.add(1, ordering: .relaxed).newValue > 1 {
+                let sentence = "A canary was not stored, because the database has another identity or dialect."
+                context.environment.logger.log(.canaryStoreFailed, [.error: "\(sentence)"])
+            }
+            return false
+        }
+        refusals.store(0, ordering: .relaxed)
         metrics.canary.canaries[.sent].increment()
         wakes.dispatch.raise()
         return true

@@ -31,8 +31,8 @@ package struct ClockMetrics: Sendable {
         ),
         by: LabelDimension<ClockSource>("source", shown: CatalogueScope.current.features.clockSources),
         LabelDimension<ClockSampleResult>("result"),
-        // A failed request has no Date header to read.
-        where: { $0 != .dateHeader || $1 != .failed }
+        // A failed request has no Date header to read, and jumps are rare.
+        where: { ($0 != .dateHeader || $1 != .failed) && $1 != .ignoredJump }
     )
     package let local = MetricRegistry.current.gauge(
         .gauge("starwatch_clock_local_timestamp_seconds", unit: .seconds, "Local time of the scrape, as Unix time.")

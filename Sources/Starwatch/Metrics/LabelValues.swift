@@ -130,6 +130,7 @@ package enum ControlOperation: String, MetricLabel {
     case digestsFetch = "digests_fetch"
     case digestsShow = "digests_show"
     case sinkTest = "sink_test"
+    case sinkClearWait = "sink_clear_wait"
     case serverClearWait = "server_clear_wait"
     /// Any change of the accounts of a process that serves many.
     case accountsChange = "accounts_change"

@@ -79,7 +79,9 @@ extension MetricFeatures {
         if options.control.listen != nil, options.control.webConfigFile != nil { webPorts.insert(.control) }
         if options.control.tokenFile != nil || !webPorts.contains(.control) { controlRefusals.remove(.password) }
         // Few agents ever use these.
-        controlOperations.subtract([.sinkTest, .serverClearWait, .identityErase, .keysRotate, .quarantineDiscard])
+        controlOperations.subtract([
+            .sinkTest, .sinkClearWait, .serverClearWait, .identityErase, .keysRotate, .quarantineDiscard,
+        ])
         if options.accounts == .one { controlOperations.remove(.accountsChange) }
         if !hasDigests { controlOperations.subtract([.digestsFetch, .digestsShow]) }
         if !options.delivery.sinks.contains(where: { if case .feed = $0.kind { true } else { false } }) {

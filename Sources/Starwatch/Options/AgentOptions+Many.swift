@@ -26,6 +26,12 @@ extension AgentOptions {
                 report("delivery.sinks[\(index)].kind", "would mix many accounts in one place; use webhook or command.")
             default: break
             }
+            if sink.sendsOwnTokenAnywhere {
+                report(
+                    "delivery.sinks[\(index)].token_file",
+                    "would be sent to whatever host an account names; set the sink's url, or leave the token to the accounts."
+                )
+            }
         }
         if !digests.isEmpty {
             report("digests", "are not made for many accounts yet; leave them out with accounts: many.")
@@ -69,5 +75,15 @@ extension SinkOptions {
             if chat.service.needsToken, chat.tokenFile == nil { needed.append(.secret) }
         }
         return needed.isEmpty ? ([], []) : (needed, optional)
+    }
+
+    /// Whether the configured token would go to the address of an account: who brings the address brings the secret.
+    fileprivate var sendsOwnTokenAnywhere: Bool {
+        guard partsOfAccounts.needed.contains(.url) else { return false }
+        return switch kind {
+        case .ntfy(_, _, let tokenFile): tokenFile != nil
+        case .chat(let chat): chat.tokenFile != nil
+        default: false
+        }
     }
 }

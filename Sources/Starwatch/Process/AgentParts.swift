@@ -56,7 +56,7 @@ struct AgentParts {
         if let http = dependencies.http {
             self.http = http
         } else {
-            self.http = dependencies.network(try Self.transport(to: url, options.server, time: time))
+            self.http = dependencies.network(try Self.transport(to: url, options, time: time))
         }
         let secrets = SecretFiles.ofProcess
         do throws(AgentError) {
@@ -89,12 +89,15 @@ struct AgentParts {
 
     private static func transport(
         to url: ServerURL,
-        _ options: ServerOptions,
+        _ options: AgentOptions,
         time: any TimeSource
     ) throws(AgentError) -> any HTTPTransport {
         do {
-            var trust = HTTPClientOptions(caFile: options.caFile, pinnedPublicKey: options.pinnedPublicKey)
-            trust.proxy = options.proxy
+            let server = options.server
+            var trust = HTTPClientOptions(caFile: server.caFile, pinnedPublicKey: server.pinnedPublicKey)
+            trust.proxy = server.proxy
+            // Receivers that hang must not keep polls waiting.
+            if options.accounts == .many { trust.maxInFlight += DeliverySlots.most }
             return try ServerTransport(to: url, trust: trust, time: time)
         } catch {
             throw AgentError(.configuration, error.description)

@@ -200,11 +200,12 @@ package final class AgentProcess: Sendable {
         after previous: Agent?
     ) -> [SinkSlot] {
         let metrics = environment.metrics
+        let deliveries = DeliverySlots(files: OpenFiles.limit)
         func slot(
             _ sink: any NotificationSink,
             _ policy: SinkPolicy = SinkPolicy(),
             times: SinkTimes? = nil,
-            isOfAccounts: Bool = false
+            takesAddress: (@Sendable (SinkAddress) -> Bool)? = nil
         ) -> SinkSlot {
             SinkSlot(
                 sink: sink,
@@ -212,13 +213,14 @@ package final class AgentProcess: Sendable {
                 target: metrics.circuitNames[sink.name]!,
                 policy: policy,
                 times: times,
-                isOfAccounts: isOfAccounts
+                takesAddress: takesAddress,
+                deliveries: takesAddress == nil ? nil : deliveries
             )
         }
         let configured = zip(parts.sinks, options.delivery.sinks).map { sink, settings in
             var policy = SinkPolicy(isRequired: settings.isRequired, giveUpAfter: settings.giveUpAfter)
             policy.takesCanaries = settings.takesCanaries
-            let slot = slot(sink, policy, times: SinkTimes(settings), isOfAccounts: settings.isOfAccounts)
+            let slot = slot(sink, policy, times: SinkTimes(settings), takesAddress: settings.takesAddress)
             let former = previous?.options.delivery.sinks.first { $0.name == settings.name }
             if let previous, former?.kind == settings.kind, former?.caFile == settings.caFile,
                 let same = previous.process.sinks.first(where: { $0.name == sink.name })

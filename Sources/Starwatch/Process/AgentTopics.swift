@@ -42,7 +42,8 @@ package struct AgentTopics: Sendable {
             identity: account.identity,
             store: store,
             environment: environment,
-            pseudonym: process.pseudonym
+            pseudonym: process.pseudonym,
+            wake: runtime.wakes.dispatch
         )
         quarantine = QuarantineControl(
             polls: runtime.polls,

@@ -72,6 +72,16 @@ package struct ControlVerbs: Sendable {
     ) {
         try await $0.sinks.test($1)
     }
+    /// Ends the wait that a sink asked for.
+    package let clearSinkWait = Verb(
+        .post,
+        "/api/v1/sinks/{name}/clear-wait",
+        counts: .sinkClearWait,
+        taking: .text,
+        patience: ControlAPI.Patience.ofWrites
+    ) {
+        try await $0.sinks.clearWait($1)
+    }
     /// Ends the wait that the server asked for.
     package let clearServerWait = Verb(.post, "/api/v1/server/clear-wait", counts: .serverClearWait) {
         let report = try await $0.polls.clearServerWait()

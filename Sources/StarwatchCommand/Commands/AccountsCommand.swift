@@ -213,6 +213,7 @@ struct AccountLines {
         let entry: AccountAdditions.Entry
         /// `nil` for an account of the command line.
         let number: Int?
+        let bytes: Int
     }
 
     struct Refusal: Encodable, Sendable {
@@ -252,8 +253,10 @@ struct AccountLines {
         }
     }
 
-    /// Accounts of one request, so that none takes long.
-    private static let batch = 500
+    /// Accounts of one request, so that none takes long, and their bytes, so that no long line makes a request too long.
+    private static let batch = (count: 500, bytes: 500_000)
+    /// The largest line. A request has a limit of 1 MiB.
+    private static let longestLine = 1_000_000
 
     private var lines: [Line] = []
     private var count = 0
@@ -262,15 +265,33 @@ struct AccountLines {
     private var firstLines: [String: Int] = [:]
 
     var batches: [[Line]] {
-        stride(from: 0, to: lines.count, by: Self.batch).map { Array(lines[$0..<min($0 + Self.batch, lines.count)]) }
+        var batches: [[Line]] = []
+        var bytes = 0
+        for line in lines {
+            if let last = batches.last, last.count < Self.batch.count, bytes + line.bytes <= Self.batch.bytes {
+                batches[batches.count - 1].append(line)
+            } else {
+                batches.append([line])
+                bytes = 0
+            }
+            bytes += line.bytes
+        }
+        return batches
     }
 
-    mutating func add(_ entry: AccountAdditions.Entry, line: Int?) { lines.append(Line(entry: entry, number: line)) }
+    mutating func add(_ entry: AccountAdditions.Entry, line: Int?, bytes: Int = 0) {
+        lines.append(Line(entry: entry, number: line, bytes: bytes))
+    }
 
     /// Takes a line of standard input. An empty one is skipped.
     mutating func add(_ text: String) {
         count += 1
         guard text.contains(where: { !$0.isWhitespace }) else { return }
+        guard text.utf8.count <= Self.longestLine else {
+            let problem =
+                "has \(text.utf8.count) bytes, and a request takes 1,000,000; leave some stars out. The others are added."
+            return refused.append(Refusal(line: count, problem: problem))
+        }
         var request = ControlRequest()
         request.body = Array(text.utf8)
         guard let entry = try? ControlAPI.accountLine.read(request) else {
@@ -285,7 +306,7 @@ struct AccountLines {
             return refused.append(Refusal(line: count, problem: problem))
         }
         firstLines[entry.did] = count
-        add(entry, line: count)
+        add(entry, line: count, bytes: text.utf8.count)
     }
 }
 

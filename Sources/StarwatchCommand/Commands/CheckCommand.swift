@@ -45,7 +45,7 @@ struct CheckCommand: AsyncParsableCommand {
     func run() async throws {
         if format.json { return try await printJSON() }
         let configuration = try access.configuration()
-        try await configuration.check()
+        try await configuration.checkForAgent()
         let facts = await configuration.facts.completed(for: configuration.options)
         let warnings = configuration.lines(of: OptionWarning.all(in: configuration.options, facts))
         for warning in warnings { FileHandle.standardError.write(Data((TerminalText.printable(warning) + "\n").utf8)) }
@@ -55,6 +55,7 @@ struct CheckCommand: AsyncParsableCommand {
         ]
         if !warnings.isEmpty { parts.append(count(warnings.count, "warning")) }
         print(TerminalText.printable("\(configuration.file) is good: \(parts.joined(separator: ", "))."))
+        if let note = AgentView.note(on: configuration.file) { print(note) }
         for poll in CheckedPoll.all(configuration.options, facts) { print(poll.text) }
         if configuration.options.initialIdentity == nil, let did = facts.keyDID {
             print("The DID of auth.key_file is \(did.rawValue); write it as identity.did.")
@@ -70,7 +71,7 @@ struct CheckCommand: AsyncParsableCommand {
         do {
             let configuration = try access.configuration()
             report.file = configuration.file
-            try await configuration.check()
+            try await configuration.checkForAgent()
             let facts = await configuration.facts.completed(for: configuration.options)
             report.polls = CheckedPoll.all(configuration.options, facts)
             if render { report.bodies = RenderedBody.all(configuration.options) }

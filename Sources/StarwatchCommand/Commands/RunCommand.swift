@@ -30,6 +30,14 @@ struct RunCommand: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         Allocator.returnLargeBlocks()
         ProcessMemory.hide()
+        OpenFiles.raise(to: 4096)
+        guard OpenFiles.limit >= OpenFiles.least else {
+            // Parts of it end the process when they get none.
+            let advice = "raise LimitNOFILE in the unit, or run 'ulimit -n 1024' first"
+            throw CommandError.failed(
+                "The agent needs \(OpenFiles.least) open files, and the limit is \(OpenFiles.limit); \(advice)."
+            )
+        }
         let stop = StopSignals()
         // Programs that the agent starts must not inherit the socket.
         let supervisor = Supervisor(environment: ProcessInfo.processInfo.environment)

@@ -6,9 +6,34 @@ import StarwatchCore
 struct SinksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sinks",
-        abstract: "Test a sink.",
-        subcommands: [Test.self]
+        abstract: "Test a sink, or end a wait that it asked for.",
+        subcommands: [Test.self, ClearWait.self]
     )
+
+    struct ClearWait: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            "clear-wait",
+            "End the wait that a sink asked for with Retry-After.",
+            """
+            Its notifications are sent at once, unless the sink's hours hold them. Use it only if the wait is a mistake. Of a \
+            sink whose address each account brings, name the account.
+            """,
+            examples: "starwatch sinks clear-wait hook",
+            "starwatch sinks clear-wait hook --account did:ethr:0x…"
+        )
+
+        @Argument(help: "The sink's name in the configuration.", completion: NameCompletion.sinks)
+        var name: String
+
+        @OptionGroup var arguments: AgentArguments
+
+        func run() async throws {
+            try await arguments.show(ControlAPI.clearSinkWait, name) { report in
+                guard let until = report.waitedUntil else { return "There is no wait." }
+                return "The wait until \(until) is over. Notifications that waited: \(report.notifications)."
+            }
+        }
+    }
 
     struct Test: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

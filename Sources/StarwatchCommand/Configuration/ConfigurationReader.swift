@@ -83,18 +83,32 @@ struct NamedFiles {
 
 extension AgentOptions {
     /// The files of secrets that the configuration names.
-    var secretFiles: [String] {
-        let sinks = delivery.sinks.flatMap { sink -> [String?] in
-            switch sink.kind {
-            case .webhook(_, let secret, _): [sink.urlFile, secret, sink.bodyFile]
-            case .ntfy(_, _, let token): [token]
-            case .email(let mail): [mail.passwordFile]
-            case .chat(let chat):
-                if case .file(let path) = chat.address { [path, chat.tokenFile] } else { [chat.tokenFile] }
-            case .stdout, .log, .feed, .file, .command: []
-            }
+    var secretFiles: [String] { secretSettings.map(\.file) }
+
+    /// The same, each with its setting.
+    var secretSettings: [(setting: String, file: String)] {
+        var settings: [(String, String?)] = [
+            ("auth.secret_file", auth.secretFile), ("auth.key_file", auth.keyFile),
+            ("auth.tokens_file", auth.tokensFile),
+            ("control.token_file", control.tokenFile), ("control.feed_token_file", control.feedTokenFile),
+        ]
+        for (index, sink) in delivery.sinks.enumerated() {
+            let files: [(String, String?)] =
+                switch sink.kind {
+                case .webhook(_, let secret, _):
+                    [("url_file", sink.urlFile), ("secret_file", secret), ("body_file", sink.bodyFile)]
+                case .ntfy(_, _, let token): [("token_file", token)]
+                case .email(let mail): [("password_file", mail.passwordFile)]
+                case .chat(let chat):
+                    if case .file(let path) = chat.address {
+                        [("url_file", path), ("token_file", chat.tokenFile)]
+                    } else {
+                        [("token_file", chat.tokenFile)]
+                    }
+                case .stdout, .log, .feed, .file, .command: []
+                }
+            settings += files.map { ("delivery.sinks[\(index)].\($0)", $1) }
         }
-        let own = [auth.secretFile, auth.keyFile, auth.tokensFile, control.tokenFile, control.feedTokenFile]
-        return (own + sinks).compactMap(\.self)
+        return settings.compactMap { setting, file in file.map { (setting, $0) } }
     }
 }

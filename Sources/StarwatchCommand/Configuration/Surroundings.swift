@@ -22,7 +22,9 @@ struct Surroundings {
     }
 
     var problems: [ConfigurationProblem] {
-        located(programs.compactMap { path, argv in program(argv).map { (path, $0) } } + folders + ports)
+        located(
+            programs.compactMap { path, argv in program(argv).map { (path, $0) } } + folders + ports
+        )
     }
 
     /// The programs that other users can change. The agent starts with none of them.

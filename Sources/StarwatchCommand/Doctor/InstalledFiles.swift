@@ -21,8 +21,10 @@ struct InstalledFiles {
     var folder: File?
     var database: File?
     var socket: File?
-    /// The files of secrets, as far as they are there.
-    var secrets: [File] = []
+    /// The files as the agent's user sees them.
+    var view: AgentView?
+    /// Says whose view it is, if it is not the agent's.
+    var note: String?
     /// The number of secrets that are not there, or that this user cannot read.
     var absentSecrets = 0
 
@@ -33,7 +35,8 @@ struct InstalledFiles {
         self.database = Self.file(database)
         folder = Self.file(URL(fileURLWithPath: database).deletingLastPathComponent().path)
         socket = Self.file(options.control.socket)
-        secrets = options.secretFiles.compactMap(Self.file)
+        view = AgentView(options: options, user: AgentUser.other(options, configuration: configuration))
+        note = AgentView.note(on: configuration)
         absentSecrets = options.secretFiles.count { !FileManager.default.isReadableFile(atPath: $0) }
         let key = options.security.masterKeyFile.map(SealedCredential.init(of:))
         if let key, !key.exists, !FileManager.default.isReadableFile(atPath: key.file) { absentSecrets += 1 }
@@ -63,7 +66,7 @@ struct InstalledFiles {
             return [Finding("files", .problem, "There is no folder for storage.path; create it for the agent's user.")]
         }
         let text = database == nil ? "There is no database yet." : "Only the agent's user can change the files."
-        return [Finding("files", .ok, text)]
+        return [Finding("files", .ok, [text, note].compactMap(\.self).joined(separator: " "))]
     }
 
     private func open(_ file: File, to bits: Int, _ problem: String) -> Finding? {
@@ -84,15 +87,7 @@ struct InstalledFiles {
         )
     }
 
-    /// Root can read everything, and the agent's next start cannot. The agent makes the socket and the database.
     private var unreadable: [Finding] {
-        guard let user = socket ?? database, user.owner != 0 else { return [] }
-        return (secrets + [configuration].compactMap { $0 }).filter { !$0.isReadable(by: user) }.map { file in
-            Finding(
-                "files",
-                .problem,
-                "\(file.path) cannot be read by user \(user.owner), the agent; change its owner."
-            )
-        }
+        (view?.problems ?? []).map { Finding("files", .problem, "\($0.path) \($0.message)") }
     }
 }

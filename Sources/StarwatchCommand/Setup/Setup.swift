@@ -27,13 +27,31 @@ struct Setup {
         for line in try await key.make() + files.write(to: folder, for: user) { say(line) }
         if let advice = key.advice { say("\n" + advice) }
         let configuration = folder + "/" + SetupFiles.configurationName
-        let commands =
-            user != nil
-            ? ["sudo systemctl enable --now starwatch", "sudo starwatch doctor"]
-            : ["starwatch run --config \(configuration)", "starwatch doctor --config \(configuration)"]
-        say("\nNext:\n  \(commands[0])\n  \(commands[1])")
+        say(
+            "\nNext:\n" + commands(configuration, isRunning: Self.isRunning(configuration)).map { "  \($0)\n" }.joined()
+        )
         if answers.sink == .feed { say("Then 'starwatch notifications list' shows what was announced.") }
         await compare(configuration, storage.path)
+    }
+
+    private static func isRunning(_ configuration: String) -> Bool {
+        var loader = ConfigurationLoader()
+        loader.checksSecrets = false
+        return (try? loader.load(file: configuration)).map { Surroundings($0).isRunning } ?? false
+    }
+
+    /// The next commands. An agent that runs has the former configuration, and perhaps a database without the key.
+    func commands(_ configuration: String, isRunning: Bool) -> [String] {
+        guard user != nil else {
+            let start = "starwatch run --config \(configuration)"
+            return [isRunning ? "\(start)   # after you stop the agent that runs" : start]
+                + ["starwatch doctor --config \(configuration)"]
+        }
+        let start =
+            isRunning
+            ? ["sudo systemctl enable starwatch", "sudo systemctl restart starwatch"]
+            : ["sudo systemctl enable --now starwatch"]
+        return start + ["sudo starwatch doctor"]
     }
 
     /// Says what a database of an earlier start has in place of the new configuration's DID and plans, which only seed an

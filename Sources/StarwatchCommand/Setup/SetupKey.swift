@@ -1,5 +1,6 @@
 import Foundation
 import Starwatch
+import StarwatchCore
 
 /// The making of the master key of a new configuration.
 struct SetupKey {
@@ -30,6 +31,7 @@ struct SetupKey {
         case .none, .clear: break
         case .kept:
             lines.append("kept     the master key")
+            if try handOver() { lines.append("given    the master key to the agent's user") }
             // An earlier init can have been interrupted.
             let isLoaded = FileManager.default.fileExists(atPath: dropIn.path)
             if hasUnit, SealedCredential(of: file).replacesFile, !isLoaded { lines += try writeDropIn() }
@@ -58,6 +60,17 @@ struct SetupKey {
             throw CommandError.failed("\(file) cannot be given to the agent's user; run chown on it.")
         }
         return "written  \(file) (mode 0600)"
+    }
+
+    /// Gives a key of an earlier installation to the agent's user, who has another number since.
+    ///
+    /// - Returns: Whether the file belonged to another user.
+    private func handOver() throws(CommandError) -> Bool {
+        guard let user, let access = FileAccess(path: file), Int(access.owner) != user.id else { return false }
+        guard chown(file, uid_t(user.id), gid_t(user.group)) == 0, chmod(file, 0o600) == 0 else {
+            throw .failed("\(file) cannot be given to the agent's user; run chown on it.")
+        }
+        return true
     }
 
     private func makeCredential() async throws -> [String] {

@@ -57,7 +57,7 @@ struct SetupStorage: Sendable, Hashable {
         let beside = facts.hasCredential || facts.keyInFile != nil ? Encryption.kept(setting: keySetting) : nil
         switch facts.database {
         case .clear: return facts.isWanted ? .clear : .none
-        case .absent:
+        case .absent, .empty:
             guard facts.isWanted else { return .none }
             return (facts.hasFormerKey ? kept : nil) ?? beside ?? (facts.canSeal ? .credential : .file)
         case .encrypted(let key):

@@ -12,6 +12,8 @@ public struct APIFailure: Error, Sendable, Hashable {
     public let reason: String
     /// The server's words in its error response.
     public let detail: ServerErrorDetail
+    /// The server's time in its error response; `nil` if it says none. The clock of its tokens can differ from that of `Date`.
+    public let serverTime: Timestamp?
     /// The faults of an answer that cannot be read; empty for any other failure.
     public let issues: [ValidationIssue]
     /// The cause of a failure whose status says success; `nil` for any other.
@@ -25,10 +27,11 @@ public struct APIFailure: Error, Sendable, Hashable {
         retryAfter: Duration? = nil,
         reason: String,
         detail: ServerErrorDetail = ServerErrorDetail(),
+        serverTime: Timestamp? = nil,
         cause: FailureReason.Cause? = nil
     ) {
         (self.result, self.failureClass, self.status) = (result, failureClass, status)
-        (self.retryAfter, self.reason, self.detail) = (retryAfter, reason, detail)
+        (self.retryAfter, self.reason, self.detail, self.serverTime) = (retryAfter, reason, detail, serverTime)
         issues = result == .malformed ? [ValidationIssue(path: "$", problem: .invalid)] : []
         ownCause = cause
     }

@@ -2,7 +2,8 @@
 ///
 /// Each reading bounds the offset: the server read its clock after the request left and before the answer arrived. The
 /// true offset lies in the intersection of all recent bounds. Fast round trips and second boundaries in `Date` narrow
-/// it. When no offset fits all bounds, a clock was set. The estimator then starts again from the newest reading.
+/// it. A reading that no offset fits is put aside until a second one agrees with it: then a clock was set, and the estimator
+/// starts again from the two. So one wrong answer costs nothing.
 public struct ClockEstimator: Sendable, Hashable {
     /// An estimate of the offset.
     public struct Estimate: Sendable, Hashable {
@@ -38,6 +39,8 @@ public struct ClockEstimator: Sendable, Hashable {
     }
 
     private var recent: [Bounds] = []
+    /// The last reading that did not fit; `nil` if the last one did.
+    private var doubted: Bounds?
     /// The number of times when no offset fitted all readings and the estimate started again.
     public private(set) var restarts = 0
 
@@ -71,7 +74,7 @@ public struct ClockEstimator: Sendable, Hashable {
     /// Adds a reading unless its round trip was too long.
     @discardableResult
     public mutating func add(_ sample: ClockSample) -> ClockSampleResult {
-        guard sample.roundTrip >= .zero, sample.resolution >= .zero else { return .failed }
+        guard sample.roundTrip >= .zero, sample.resolution >= .zero, sample.isPlausible else { return .failed }
         guard sample.roundTrip <= Self.longestRoundTrip else { return .ignoredRTT }
         // All times are rounded down to milliseconds; hence one more below.
         let bounds = Bounds(
@@ -82,13 +85,23 @@ public struct ClockEstimator: Sendable, Hashable {
         )
         // A reading that is much later than this one precedes a step back of the local clock. A slightly later one
         // belongs to a request answered at the same time.
+        let last = recent.last
         recent.removeAll { $0.at - bounds.at > .seconds(5) || bounds.at - $0.at > Self.window }
-        recent.append(bounds)
-        if recent.count > Self.capacity { dropWidest() }
-        if Self.intersection(recent, at: bounds.at) == nil {
-            recent = [bounds]
+        // However old, it is what a jump is measured by.
+        if recent.isEmpty, let last, last.at - bounds.at <= .seconds(5) { recent = [last] }
+        if !recent.isEmpty, Self.intersection(recent + [bounds], at: bounds.at) == nil {
+            guard let agreeing = doubted, agreeing.at - bounds.at <= .seconds(5),
+                Self.intersection([agreeing, bounds], at: max(agreeing.at, bounds.at)) != nil
+            else {
+                doubted = bounds
+                return .ignoredJump
+            }
+            recent = [agreeing]
             restarts += 1
         }
+        doubted = nil
+        recent.append(bounds)
+        if recent.count > Self.capacity { dropWidest() }
         return .used
     }
 
@@ -105,6 +118,8 @@ public struct ClockEstimator: Sendable, Hashable {
             recent[index].high -= moved - doubt
             recent[index].at = recent[index].at + .milliseconds(moved)
         }
+        // A clock that was set explains it.
+        doubted = nil
     }
 
     /// Keeps the narrowest bounds, which come from the shortest round trips, and always the newest.

@@ -28,6 +28,11 @@ public struct ClockSample: Sendable, Hashable {
     }
 }
 
+extension ClockSample {
+    /// Whether a server can have meant the time. `X-Server-Time: 0` and other mistakes are decades off (C-133).
+    var isPlausible: Bool { serverTime.seconds > 1_262_304_000 && serverTime.seconds < 7_258_118_400 }
+}
+
 /// The server time found in an answer's headers.
 public enum ServerClockReading: Sendable, Hashable {
     case sample(ClockSample)
@@ -123,8 +128,10 @@ public enum ClockSampleResult: String, Sendable, CaseIterable {
     case ignoredAge = "ignored_age"
     /// The answer took more than 2 s.
     case ignoredRTT = "ignored_rtt"
+    /// The time differs from all before it. A second such one is used.
+    case ignoredJump = "ignored_jump"
     /// The answer contains no readable time.
     case unparsable
-    /// No answer came, or its times are inconsistent.
+    /// No answer came, or its times are inconsistent or decades off.
     case failed
 }

@@ -193,9 +193,11 @@ package struct HostPolicy: Sendable {
     /// Returns whether `host` is an address, `localhost`, the server's own host or an allowed one.
     package func allows(_ host: String) -> Bool {
         if host.hasPrefix("[") { return host.wholeMatch(of: /\[[0-9A-Fa-f:.]+\](:\d+)?/) != nil }
-        let name = Self.normal(String(host.split(separator: ":", omittingEmptySubsequences: false).first ?? ""))
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil } || names.contains(name)
+        // A user before the name, as in `localhost:80@example.org`, would make the name another one's.
+        guard let parts = host.wholeMatch(of: /([^:@\/?#\s]*)(:\d{0,5})?/) else { return false }
+        let name = Self.normal(String(parts.1))
+        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        return labels.count == 4 && labels.allSatisfy { UInt8($0) != nil } || names.contains(name)
     }
 
     /// The name in lower case, without the dot of the root.

@@ -16,7 +16,8 @@ package struct ServerTransport: HTTPTransport {
     package init(to url: ServerURL, trust: HTTPClientOptions, time: any TimeSource) throws(HTTPError) {
         let server = try HTTPClient(options: trust, time: time)
         let isPlain = trust.caFile == nil && trust.pinnedPublicKey == nil && trust.proxy == nil
-        self.init(to: url, server, others: isPlain ? nil : try HTTPClient(time: time))
+        let others = HTTPClientOptions(maxInFlight: trust.maxInFlight)
+        self.init(to: url, server, others: isPlain ? nil : try HTTPClient(options: others, time: time))
     }
 
     /// The executor of answers from the server.

@@ -123,6 +123,38 @@ package struct AccountBundle: Sendable, Codable {
         return Set(waiting.map { deliveries.value("sink", of: $0).text })
     }
 
+    /// The addresses that the account brings, by their sinks. Of a value of another form nothing is known, and it is not stored.
+    package var addresses: [(sink: String, address: SinkAddress?)] {
+        guard let table = table(MovedTable.addresses) else { return [] }
+        return table.rows.map { row in
+            let stored: Data? = if case .blob(let bytes) = table.value("address", of: row) { bytes } else { nil }
+            let address = stored.flatMap { try? JSONDecoder().decode(SinkAddress.self, from: $0) }
+            return (table.value("sink", of: row).text, address)
+        }
+    }
+
+    /// The columns with identifiers of changes, by their tables.
+    private static let identifiers = [
+        "streams": ["fetch_cursor", "walk_top", "walk_before", "walk_after"], "watermarks": ["watermark"],
+        "watermark_moves": ["watermark"], "plan_snapshots": ["jwt_id"], "notification_outbox": ["jwt_id"],
+    ]
+
+    /// The identifiers of changes in its rows; `nil` if one is of no kind.
+    ///
+    /// - Parameter tables: The tables that count; `nil` for all.
+    func identifiers(of tables: Set<String>? = nil) -> [JWTID]? {
+        var found: [JWTID] = []
+        for table in self.tables where tables?.contains(table.name) ?? true {
+            for column in Self.identifiers[table.name] ?? [] {
+                for value in table.rows.map({ table.value(column, of: $0) }) where !value.isNull {
+                    guard case .text(let text) = value, let id = JWTID(text) else { return nil }
+                    found.append(id)
+                }
+            }
+        }
+        return found
+    }
+
     /// Whether it has keys that only an encrypted database stores.
     var hasSecrets: Bool {
         table("signing_keys").map { keys in keys.rows.contains { !keys.value("secret", of: $0).isNull } } ?? false

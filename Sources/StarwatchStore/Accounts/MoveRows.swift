@@ -192,6 +192,9 @@ struct MoveRows {
                 if table.name == "notifications" { try Self.rename(&values, as: destination.pseudonym) }
                 try adapt(&values, of: table, key, ids)
                 if table.name == "feature_notices", try !isIntroduced(values["feature"]) { continue }
+                if table.name == MovedTable.addresses, !destination.addressed.contains(values["sink"]?.text ?? "") {
+                    continue
+                }
                 let new = try insert(values, into: table)
                 if case .integer(let id)? = id, let new { ids[table.name, default: [:]][id] = new }
             }

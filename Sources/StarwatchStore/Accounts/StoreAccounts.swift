@@ -41,6 +41,11 @@ package struct StoreAccounts: Sendable {
         try await store.direct(.read) { db in try db.accounts.account(did) }
     }
 
+    /// Those of `accounts` that are served.
+    package func served(among accounts: [DID]) async throws(StoreError) -> Set<DID> {
+        try await store.direct(.read) { db in Set(try accounts.filter { try db.accounts.status(of: $0) != nil }) }
+    }
+
     /// Pauses or resumes an account. A resumed one is due now.
     ///
     /// - Returns: The account; `nil` if it is not served.

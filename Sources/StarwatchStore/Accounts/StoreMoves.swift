@@ -18,14 +18,16 @@ package struct AccountDestination: Sendable {
     /// Its server, in the form of ``StreamKey/server``.
     package let server: String
     package let sinks: Set<String>
+    /// Those that take an address of an account. Other addresses are left out.
+    package let addressed: Set<String>
     /// The account's name in notifications; `nil` in an agent for one account.
     package let pseudonym: String?
 
     /// Whether it serves many accounts.
     var isMany: Bool { pseudonym != nil }
 
-    package init(server: String, sinks: Set<String>, pseudonym: String?) {
-        (self.server, self.sinks, self.pseudonym) = (server, sinks, pseudonym)
+    package init(server: String, sinks: Set<String>, addressed: Set<String>, pseudonym: String?) {
+        (self.server, self.sinks, self.addressed, self.pseudonym) = (server, sinks, addressed, pseudonym)
     }
 }
 
@@ -43,6 +45,8 @@ package enum MoveProblem: Sendable, Hashable {
     case sinks([String])
     /// It has signing keys, which only an encrypted database stores.
     case needsEncryption
+    /// A place at the server, or a change, lies more than a day ahead of the clock.
+    case ahead
     /// Its rows are of another form, or another account has one of its keys.
     case unusable
 }
@@ -150,7 +154,7 @@ package struct StoreMoves: Sendable {
                     if isSame, !last.isGone { return .known }
                     if !isSame { return .refused([.outdated]) }
                 }
-                let problems = try db.moves.problems(of: bundle, in: destination)
+                let problems = try db.moves.problems(of: bundle, in: destination, now: now)
                 guard problems.isEmpty else { return .refused(problems) }
                 let isPossible = try Savepoint(db: db).attempt(keeps: !isTrial) {
                     try ExpiredRows(db: db).delete(account: db.key(account))
@@ -179,7 +183,11 @@ package struct StoreMoves: Sendable {
 
 extension MoveRows {
     /// The reasons why a bundle cannot be stored here.
-    fileprivate func problems(of bundle: AccountBundle, in destination: AccountDestination) throws -> [MoveProblem] {
+    fileprivate func problems(
+        of bundle: AccountBundle,
+        in destination: AccountDestination,
+        now: Timestamp
+    ) throws -> [MoveProblem] {
         let active = try db.identity.active().did
         if try active == bundle.account || db.accounts.status(of: bundle.account) != nil { return [.served] }
         var problems: [MoveProblem] = []
@@ -188,6 +196,17 @@ extension MoveRows {
         let missing = bundle.waitingSinks.subtracting(destination.sinks)
         if !missing.isEmpty { problems.append(.sinks(missing.sorted())) }
         if bundle.hasSecrets, !db.vault.isSealed { problems.append(.needsEncryption) }
-        return problems
+        return problems + [try identifierProblem(of: bundle, now: now)].compactMap(\.self)
+    }
+
+    /// Checks identifiers as those of a page are. Positions of another kind would start the streams of all accounts again.
+    private func identifierProblem(of bundle: AccountBundle, now: Timestamp) throws -> MoveProblem? {
+        guard let all = bundle.identifiers(), let positions = bundle.identifiers(of: ["streams", "watermarks"]) else {
+            return .unusable
+        }
+        let dialect: String? = try db.value("SELECT dialect FROM servers WHERE server = ?", [bundle.server])
+        let kind = dialect.flatMap(Dialect.init(rawValue:))?.idKind ?? positions.first?.kind
+        guard positions.allSatisfy({ $0.kind == kind }) else { return .unusable }
+        return all.contains { $0.timestamp > now + .days(1) } ? .ahead : nil
     }
 }

@@ -30,6 +30,38 @@ extension StoreDeliveries {
     }
 }
 
+extension StoreDeliveries {
+    /// Makes an account's notifications due that wait for another attempt at a sink. One that its sink's hours hold, a repetition
+    /// before its time, and one that is being sent stay.
+    ///
+    /// - Returns: Their number, and the time of the last one's attempt.
+    package func endWaits(
+        for sink: String,
+        of account: DID,
+        now: Timestamp
+    ) async throws(StoreError) -> (count: Int, latest: Timestamp?) {
+        try await store.write(.edit, of: account) { db in
+            let waiting: [(Int64, Timestamp)] = try db.all(
+                """
+                SELECT d.notification_id, d.next_attempt_at FROM streams s
+                JOIN notifications n ON n.stream_id = s.id AND n.state = 'open'
+                JOIN deliveries d ON d.notification_id = n.id AND d.sink = ?1 AND d.state = 'pending'
+                WHERE s.account = ?2 AND d.is_held = 0 AND d.leased_until IS NULL
+                    AND d.due_since <= ?3 AND d.next_attempt_at > ?3
+                """,
+                [sink, db.key(account), now.milliseconds]
+            ) { (try $0["notification_id"], try $0["next_attempt_at"]) }
+            for (notification, _) in waiting {
+                try db.run(
+                    "UPDATE deliveries SET next_attempt_at = ? WHERE notification_id = ? AND sink = ?",
+                    [now.milliseconds, notification, sink]
+                )
+            }
+            return (waiting.count, waiting.map(\.1).max())
+        }
+    }
+}
+
 extension NotificationRows {
     /// Matches notifications that no row announces again: repetitions, current staleness notices and feature notices.
     /// Digests have their own end, and a withdrawal is only for the sinks that have the notice.

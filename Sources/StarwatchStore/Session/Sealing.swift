@@ -52,7 +52,7 @@ enum Sealing {
     }
 
     /// Whether the database has data of an account.
-    private static func hasData(_ db: Database) throws -> Bool {
+    static func hasData(_ db: Database) throws -> Bool {
         try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM settings) OR EXISTS (SELECT 1 FROM streams)") ?? true
     }
 }

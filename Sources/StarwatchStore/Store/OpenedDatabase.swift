@@ -78,9 +78,9 @@ extension StoreOptions {
 
     /// Reads the id of the master key of a database of any version, beside an agent that can have it open. Needs no key.
     ///
-    /// - Returns: `nil` if the database is not encrypted.
+    /// - Returns: `nil` as the key if the database is not encrypted, and whether it has data of an account.
     /// - Throws: ``StoreError/absent`` if there is no file yet, or an empty one.
-    package func storedMasterKey() throws(StoreError) -> String? {
+    package func storedMasterKey() throws(StoreError) -> (key: String?, hasData: Bool) {
         var options = self
         options.reads = true
         do {
@@ -90,8 +90,8 @@ extension StoreOptions {
             return try queue.read { db in
                 guard try db.tableExists("installation") else { throw StoreError.absent }
                 // Versions before 5 have no encryption.
-                guard try db.tableExists("sealing") else { return nil }
-                return try String.fetchOne(db, sql: "SELECT master_key FROM sealing")
+                guard try db.tableExists("sealing") else { return (nil, true) }
+                return (try String.fetchOne(db, sql: "SELECT master_key FROM sealing"), try Sealing.hasData(db))
             }
         } catch { throw StoreError(error) }
     }

@@ -1,4 +1,4 @@
-import StarwatchCore
+package import StarwatchCore
 
 /// An Ethereum address: the last 20 bytes of the Keccak-256 of a public key.
 struct EthereumAddress: Sendable, Hashable {
@@ -27,6 +27,19 @@ struct EthereumAddress: Sendable, Hashable {
             bytes.count == 20
         else { return nil }
         self.bytes = bytes
+    }
+}
+
+extension DID {
+    /// Other spellings of an Ethereum address that programs write: in lower and in upper case, and with the checksum of EIP-55.
+    /// To the method the case of the digits has no meaning; servers compare it.
+    package var otherSpellings: [DID] {
+        guard let address = EthereumAddress(self) else { return [] }
+        let digits = Hex.encode(address.bytes)
+        let spellings = ["0x" + digits, "0x" + digits.uppercased(), address.checksummed]
+        return Set(spellings.compactMap { DID("did:ethr:" + $0) }).subtracting([self]).sorted {
+            $0.rawValue < $1.rawValue
+        }
     }
 }
 

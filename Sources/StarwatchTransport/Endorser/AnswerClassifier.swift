@@ -22,7 +22,8 @@ package enum AnswerClassifier {
             status: status,
             retryAfter: wait,
             reason: FailureReason(status: status, detail: detail).sentence,
-            detail: detail
+            detail: detail,
+            serverTime: error.currentTime
         )
     }
 

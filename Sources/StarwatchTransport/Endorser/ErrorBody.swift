@@ -16,6 +16,8 @@ struct ErrorBody: Sendable, Equatable {
     /// `details.field` and `details.requiredScope`.
     var field: String?
     var requiredScope: String?
+    /// `details.currentTime`: the server's clock (R-EP-09).
+    var currentTime: Timestamp?
     /// Whether `error` is an object: the endorser server's shape for rejected tokens.
     var isObject = false
 
@@ -40,6 +42,7 @@ struct ErrorBody: Sendable, Equatable {
             isObject = wire.error?.isObject ?? false
             field = wire.details?.field
             requiredScope = wire.details?.requiredScope
+            currentTime = wire.details?.currentTime.flatMap { Timestamp(iso8601: $0) }
         }
     }
 
@@ -79,13 +82,15 @@ struct ErrorBody: Sendable, Equatable {
     private struct Details: Decodable {
         var field: String?
         var requiredScope: String?
+        var currentTime: String?
 
-        enum CodingKeys: CodingKey { case field, requiredScope }
+        enum CodingKeys: CodingKey { case field, requiredScope, currentTime }
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             field = try? container.decode(String.self, forKey: .field)
             requiredScope = try? container.decode(String.self, forKey: .requiredScope)
+            currentTime = try? container.decode(String.self, forKey: .currentTime)
         }
     }
 

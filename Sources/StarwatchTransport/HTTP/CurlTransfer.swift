@@ -28,6 +28,7 @@ final class CurlTransfer {
     private var body: [UInt8] = []
     /// Whether the reply of a mail server goes on in its next line.
     private var isReplyOpen = false
+    private var login = (isGreeted: false, isTaken: false)
     /// The number of bytes of a mail that libcurl has taken.
     private var sentBytes = 0
     private lazy var isStream: Bool =
@@ -56,10 +57,7 @@ final class CurlTransfer {
     ///
     /// - Returns: `false` beyond the size limit, which ends the transfer.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
-        if request.envelope != nil {
-            receiveReply(line)
-            return true
-        }
+        if request.envelope != nil { return receiveReply(line) }
         guard head.receive(line) else {
             isTooLarge = true
             return false
@@ -68,12 +66,22 @@ final class CurlTransfer {
     }
 
     /// Keeps a line of a mail server. The last reply counts, except the farewell after a refusal.
-    private func receiveReply(_ line: UnsafeRawBufferPointer) {
-        guard !line.starts(with: "221".utf8) else { return }
+    ///
+    /// - Returns: `false` if the server is ready for the message, and took no login.
+    private func receiveReply(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard !line.starts(with: "221".utf8) else { return true }
+        if line.starts(with: "220".utf8) { login.isGreeted = true }
+        if line.starts(with: "235".utf8) { login.isTaken = true }
+        if line.starts(with: "354".utf8), lacksLogin { return false }
         if !isReplyOpen { body = [] }
         body += line.prefix(Self.longestReply - body.count)
         isReplyOpen = line.count > 3 && line[3] == UInt8(ascii: "-")
+        return true
     }
+
+    /// Whether the server has not taken the login. libcurl sends the mail without it if the server offers none (7.88.1). On a
+    /// connection that is used again nothing is greeted, and the login was taken before.
+    var lacksLogin: Bool { request.envelope?.login != nil && login.isGreeted && !login.isTaken }
 
     /// The greatest length of a reply that is kept. A line has 512 bytes at most (RFC 5321, section 4.5.3.1.5).
     private static let longestReply = 2048

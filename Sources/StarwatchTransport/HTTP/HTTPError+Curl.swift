@@ -43,7 +43,7 @@ extension CurlTransfer {
     private func mailError(_ code: CURLcode, _ info: starwatch_transfer_info) -> HTTPError? {
         let isRefusal = (400..<600).contains(info.status)
         switch code {
-        case CURLE_OK: return nil
+        case CURLE_OK, CURLE_WRITE_ERROR: return lacksLogin ? .login : code == CURLE_OK ? nil : .malformed
         case CURLE_ABORTED_BY_CALLBACK where isEnded: return .cancelled
         case CURLE_LOGIN_DENIED: return .login
         case CURLE_USE_SSL_FAILED: return .unencrypted

@@ -1,3 +1,4 @@
+import Foundation
 import StarwatchCore
 import Testing
 
@@ -161,14 +162,30 @@ import Testing
             changed[keyPath: change] |= 0o022
             #expect(changed.findings.map(\.state) == [.problem])
         }
-        var secret = InstalledFiles.File(path: "/k", mode: 0o600, owner: 0)
-        files.secrets = [secret]
-        #expect(files.findings.map(\.text) == ["/k cannot be read by user 7, the agent; change its owner."])
-        secret.owner = 7
-        files.secrets = [secret]
-        #expect(files.findings.map(\.state) == [.ok])
         files.database?.owner = 0
         #expect(files.findings.map(\.text) == ["/f/d belongs to user 0, and the agent is user 7; run chown on it."])
+    }
+
+    /// Root can read it.
+    @Test(.enabled(if: geteuid() == 0)) func filesThatTheAgentsUserCannotReadAreProblemsOfTheirSettings() throws {
+        let folder = try TemporaryFolder()
+        var options = AgentOptions()
+        options.auth.keyFile = try folder.write("k", to: "key", mode: 0o600)
+        options.security.masterKeyFile = try folder.write("m", to: "master.key", mode: 0o600)
+        options.storage.path = folder.path + "/d"
+        func problems() -> [String] {
+            AgentView(options: options, user: ServiceUser(id: 65_534, group: 65_534)).problems.map(\.path)
+        }
+        // Nor can the user enter the folder.
+        #expect(chmod(folder.path, 0o700) == 0)
+        #expect(problems() == ["auth.key_file", "security.master_key_file", "storage.path"])
+        #expect(chown(options.auth.keyFile!, 65_534, 65_534) == 0)
+        #expect(problems() == ["auth.key_file", "security.master_key_file", "storage.path"])
+        #expect(chmod(folder.path, 0o777) == 0)
+        #expect(problems() == ["security.master_key_file"])
+        #expect(chown(options.security.masterKeyFile!, 65_534, 65_534) == 0)
+        #expect(problems() == [])
+        #expect(AgentView(options: options, user: nil).problems.isEmpty)
     }
 
     @Test func theReportCountsProblems() {

@@ -27,7 +27,7 @@ import Testing
     @Test(arguments: 1...20)
     func theTrueSkewIsAlwaysWithinTheBounds(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
-        let skew = Int64.random(in: -47 * 365 * 86_400_000...3_600_000, using: &random)
+        let skew = Int64.random(in: -5 * 365 * 86_400_000...3_600_000, using: &random)
         var estimator = ClockEstimator()
         var now = start.milliseconds
         for _ in 0..<200 {
@@ -84,17 +84,34 @@ import Testing
         }
     }
 
-    @Test func aStepOfTheServersClockIsFollowedAtOnce() throws {
+    /// One answer can be a mistake, or a cache's.
+    @Test func aStepOfTheServersClockIsFollowedWhenASecondReadingAgrees() throws {
         var estimator = ClockEstimator()
         for index in 0..<10 as Range<Int64> {
             estimator.add(sample(skew: 0, at: start.milliseconds + index * 1000, out: 10, back: 10))
         }
-        estimator.add(sample(skew: 60_000, at: start.milliseconds + 20_000, out: 10, back: 10))
+        func add(skew: Int64, after seconds: Int64) -> ClockSampleResult {
+            estimator.add(sample(skew: skew, at: start.milliseconds + seconds * 1000, out: 10, back: 10))
+        }
+        #expect(add(skew: 60_000, after: 20) == .ignoredJump)
+        #expect(try #require(estimator.estimate).offset.wholeMilliseconds.magnitude <= 20)
+        // Neither another step nor the former time agrees with it.
+        #expect(add(skew: 120_000, after: 21) == .ignoredJump && add(skew: 0, after: 22) == .used)
+        #expect(add(skew: 60_000, after: 30) == .ignoredJump && estimator.restarts == 0)
+        #expect(add(skew: 60_000, after: 8000) == .used && estimator.restarts == 1)
         let estimate = try #require(estimator.estimate)
         #expect(abs(estimate.offset.wholeMilliseconds - 60_000) <= estimate.uncertainty.wholeMilliseconds)
         #expect(estimate.uncertainty < .milliseconds(20))
-        #expect(estimator.restarts == 1)
-        #expect(estimate.sampledAt == start + .milliseconds(20_020))
+        #expect(estimate.sampledAt == start + .milliseconds(8_000_020))
+    }
+
+    /// Polls can be hours apart.
+    @Test func anOldReadingIsWhatAStepIsMeasuredBy() throws {
+        var estimator = ClockEstimator()
+        estimator.add(sample(skew: 0, at: start.milliseconds, out: 10, back: 10))
+        let later = start.milliseconds + 86_400_000
+        #expect(estimator.add(sample(skew: -600_000, at: later, out: 10, back: 10)) == .ignoredJump)
+        #expect(estimator.add(sample(skew: 0, at: 2 * later - start.milliseconds, out: 10, back: 10)) == .used)
     }
 
     @Test func aSlowAnswerIsIgnored() {
@@ -125,22 +142,20 @@ import Testing
         #expect(estimator.restarts == 0)
     }
 
-    /// Times of a hostile or broken server never trap, and the next valid reading is used.
-    @Test func absurdTimesAreIgnored() throws {
+    /// Times of a hostile or broken server never trap, and what was known stays (C-133).
+    @Test(arguments: [0, -1, 253_402_300_799_999, -62_135_596_800_000, 99_999_999_999_999] as [Int64])
+    func aTimeThatIsDecadesOffIsAFailure(milliseconds: Int64) throws {
         var estimator = ClockEstimator()
-        for milliseconds in [0, -1, 253_402_300_799_999, -62_135_596_800_000, 99_999_999_999_999] as [Int64] {
-            estimator.add(
-                ClockSample(
-                    source: .timeEndpoint,
-                    serverTime: Timestamp(milliseconds: milliseconds),
-                    resolution: .seconds(1),
-                    sentAt: start,
-                    roundTrip: .milliseconds(5)
-                )
-            )
-            #expect(estimator.estimate != nil)
-        }
+        let absurd = ClockSample(
+            source: .timeEndpoint,
+            serverTime: Timestamp(milliseconds: milliseconds),
+            resolution: .seconds(1),
+            sentAt: start,
+            roundTrip: .milliseconds(5)
+        )
+        #expect(estimator.add(absurd) == .failed && estimator.estimate == nil)
         estimator.add(sample(skew: 40, at: start.milliseconds + 1000, out: 5, back: 5))
+        for _ in 0..<3 { #expect(estimator.add(absurd) == .failed) }
         let estimate = try #require(estimator.estimate)
         #expect(abs(estimate.offset.wholeMilliseconds - 40) <= estimate.uncertainty.wholeMilliseconds)
     }

@@ -18,7 +18,10 @@ struct HostPolicyTests {
         for host in ["localhost:9464", "127.0.0.1", "[::1]:9464", "10.0.0.1:9464"] {
             #expect(try await get(host, listen: listen).status == 200, "\(host)")
         }
-        for host in ["evil.test", "evil.test:9464", "localhost.evil.test", "agent.internal"] {
+        for host in [
+            "evil.test", "evil.test:9464", "localhost.evil.test", "agent.internal", "localhost:80@evil.test",
+            "localhost:x", "[::1]@evil.test", "localhost/x",
+        ] {
             let reply = try await get(host, listen: listen)
             #expect(reply.status == 403, "\(host)")
             #expect(reply.text.contains("http.allowed_hosts") && !reply.text.contains(host))

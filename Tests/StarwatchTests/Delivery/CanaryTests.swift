@@ -80,6 +80,26 @@ import Testing
         }
     }
 
+    /// A server's dialect has identifiers of its own kind, and the database refuses others.
+    @Test(arguments: MockDialect.allCases)
+    func canariesGoOnOnceTheServersDialectIsKnownAndAfterARestart(dialect: MockDialect) async throws {
+        try await World.with(dialect) { world in
+            for start in 1...2 {
+                let agent = try await agent(world)
+                for hour in 1...3 {
+                    // The first one goes before the server has answered.
+                    if start == 1, hour == 2 { world.mock.publish(count: 1) }
+                    if start == 1, hour > 1 { #expect(await agent.poll(PollName(World.starred)!) != nil) }
+                    try await round(agent)
+                    let count = lines(world, "programs").count { $0.canary == true }
+                    #expect(count == 3 * (start - 1) + hour)
+                    world.clock.advance(by: .seconds(3600))
+                }
+                await world.stopAgent()
+            }
+        }
+    }
+
     @Test func noSecondCanaryIsSentBeforeTheFirstArrivesAndItsAbsenceIsAProblem() async throws {
         try await World.with(.canonical) { world in
             let refuses = SinkOptions.Kind.webhook(url: "http://127.0.0.1:1/", secretFile: nil, timeout: .seconds(1))

@@ -75,6 +75,41 @@ import Testing
         }
     }
 
+    /// Both receivers have one host, as the customers of a service do.
+    @Test func aWaitThatOneAddressAsksForSilencesNoOther() async throws {
+        try await AddressBench.with { bench in
+            let host = bench.receivers[0].url
+            try await bench.add(Self.first, plan: 0, at: SinkAddress(url: host + "/hook?waits"))
+            try await bench.add(
+                Self.second,
+                plan: 1,
+                at: SinkAddress(url: host + "/hook?goes", secret: AddressBench.secrets[0])
+            )
+            await bench.agent.visitAll(after: .seconds(60), on: bench.world.clock)
+            // Unsigned, the first one's are refused; the script answers it once.
+            _ = bench.world.mock.publish([MockChange(planID: bench.world.mock.planIDs[0])])
+            bench.receivers[0].script(.rateLimited(retryAfter: .seconds(600_000)), at: .hook)
+            await bench.agent.visitAll(after: .seconds(61), on: bench.world.clock)
+            #expect(bench.receivers[0].requestCount(of: .hook) == 1)
+            let ids = bench.world.mock.publish([MockChange(planID: bench.world.mock.planIDs[1])])
+            await bench.agent.visitAll(after: .seconds(61), on: bench.world.clock)
+            #expect(bench.received(0) == ids)
+            // The address that asked is tried again after an hour, or when an operator says so.
+            var caller = Operator.program
+            caller.account = Self.first
+            let report = try await bench.agent.topics.perform(ControlAPI.clearSinkWait, "my_hook", for: caller)
+            #expect(report.notifications == 1 && report.waitedUntil != nil)
+            let before = bench.receivers[0].requestCount(of: .hook)
+            await bench.agent.visitAll(after: .seconds(1), on: bench.world.clock)
+            #expect(bench.receivers[0].requestCount(of: .hook) > before)
+            let again = try await bench.agent.topics.perform(ControlAPI.clearSinkWait, "my_hook", for: caller)
+            #expect(again.notifications <= 1)
+            await #expect(throws: ControlError.self) {
+                try await bench.agent.perform(ControlAPI.clearSinkWait, "my_hook")
+            }
+        }
+    }
+
     /// Otherwise each of its notifications would ask a service that has refused the one before.
     @Test func aRefusedAddressIsTriedOnceInAPass() async throws {
         try await AddressBench.with(sink: { $0.kind = .chat(ChatOptions(.mattermost)) }) { bench in

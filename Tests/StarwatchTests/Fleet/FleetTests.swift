@@ -325,6 +325,26 @@ import Testing
         }
     }
 
+    /// To the method the case of the digits has no meaning. One person would be told everything twice.
+    @Test func anotherSpellingOfAnAddressIsRefused() async throws {
+        try await Self.withTwo { world, agent in
+            let spellings = [
+                "0xabcdef" + String(repeating: "0", count: 33) + "1",
+                "0xABCDEF" + String(repeating: "0", count: 33) + "1",
+            ]
+            func add(_ spellings: [String]) async throws -> [String] {
+                let entries = spellings.map {
+                    AccountAdditions.Entry(did: "did:ethr:" + $0, stars: [world.mock.planIDs[0]])
+                }
+                return try await agent.perform(ControlAPI.addAccounts, AccountAdditions(accounts: entries)).accounts
+                    .map(\.result)
+            }
+            try #expect(await add(spellings) == ["added", "refused"])
+            try #expect(await add([spellings[1]]) == ["refused"])
+            try #expect(await add([spellings[0]]) == ["unchanged"])
+        }
+    }
+
     @Test func anAgentForOneIdentityRefusesToServeMany() async throws {
         try await World.with(.endorser) { world in
             let agent = try await world.agent()

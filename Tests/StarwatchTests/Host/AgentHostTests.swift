@@ -133,6 +133,10 @@ import Testing
                             _ = await agent.state()
                             if thread() == driver { visits += 1 }
                         }
+                        for _ in 0..<10 {
+                            _ = await agent.poll(PollName(World.starred)!)
+                            if thread() == driver { visits += 1 }
+                        }
                         return visits
                     }
                 }

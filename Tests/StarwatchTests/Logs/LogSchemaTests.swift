@@ -12,7 +12,8 @@ import Testing
 @Suite struct LogSchemaTests {
     /// Events that no scenario here brings about, and why.
     private static let elsewhere: [AgentEvent: String] = [
-        .accountsChanged: "FleetTests", .agentFailed: "DiskStartTests", .canaryStoreFailed: "CanaryTests",
+        .accountsChanged: "FleetTests", .clockOfTokens: "TokenTests", .agentFailed: "DiskStartTests",
+        .canaryStoreFailed: "CanaryTests",
         .fleetStoreFailed: "FleetTests",
         .pollRunsMissed: "ScheduleTests", .pollEndpointMissing: "MissingEndpointTests",
         .pollPlansLeftOut: "GiveTests",

@@ -244,7 +244,7 @@ enum ExpectedFamilies {
             "starwatch_clock_samples_total",
             "counter",
             ("source", ["time_endpoint", "date_header", "ntp"]),
-            ("result", ["used", "ignored_age", "ignored_rtt", "unparsable", "failed"])
+            ("result", ["used", "ignored_age", "ignored_rtt", "ignored_jump", "unparsable", "failed"])
         ),
         family("starwatch_clock_last_sync_timestamp_seconds", "gauge"),
         family("starwatch_clock_jumps_total", "counter", ("kind", ["forward", "backward", "suspend"])),
@@ -311,7 +311,8 @@ enum ExpectedFamilies {
             isPolled
                 || !["not_modified", "bad_request", "not_found", "too_large", "cancelled"].contains(labels["result"])
         case "starwatch_poll_failure_reasons_total": labels["reason"] != "local"
-        case "starwatch_clock_samples_total": labels["source"] != "date_header" || labels["result"] != "failed"
+        case "starwatch_clock_samples_total":
+            labels["result"] != "ignored_jump" && (labels["source"] != "date_header" || labels["result"] != "failed")
         default: true
         }
     }

@@ -183,6 +183,37 @@ import Testing
         }
     }
 
+    /// The headers are those of a proxy with a wrong clock, and the server checks tokens by its own.
+    @Test(arguments: MockDialect.allCases, [-7200, 600])
+    func tokensFollowTheClockByWhichTheServerTakesThem(dialect: MockDialect, seconds: Int) async throws {
+        try await World.with(
+            dialect,
+            mock: {
+                $0.auth = dialect == .endorser ? .didKey : .sharedSecret(Array(Self.secret.utf8))
+                $0.headerSkew = .seconds(seconds)
+            }
+        ) { world in
+            let content = dialect == .endorser ? World.ethrKey : Self.secret + "\n"
+            let file = try world.folder.write(content, to: "secret")
+            let agent = try await world.agent { options in
+                use(dialect == .endorser ? .didKey : .sharedSecret, file)(&options)
+                options.log.level = .warning
+            }
+            for poll in 0..<4 {
+                let outcome = try await agent.runPoll(World.starred).outcome
+                #expect(outcome == (poll == 0 ? "bootstrapped" : "unchanged"), "poll \(poll)")
+                // Past the end of a token's life.
+                world.clock.advance(by: .seconds(4000))
+            }
+            #expect(world.log.lines.contains { $0.contains("clock.tokens") })
+            let refused = await agent.page()[
+                "starwatch_api_requests_total",
+                ["endpoint": "plans_changed", "result": "unauthenticated"]
+            ]
+            #expect(refused ?? 0 <= 2)
+        }
+    }
+
     @Test(arguments: [-600, 600])
     func tokensUseTheServersTime(skew: Int) async throws {
         try await withSecret(skew: .seconds(skew)) { world, file in

@@ -12,14 +12,36 @@ import Testing
         for _ in 0..<5 { _ = hosts[host].record(Self.down, at: time) }
     }
 
-    @Test func aHostHasItsOwnCircuitAndWait() {
+    @Test func aHostHasItsOwnCircuit() {
         var hosts = SinkHosts(areOfAccounts: true)
         isOpen(&hosts, "a", at: now)
-        _ = hosts["b"].record(.unavailable(SinkFailure("Later.", .timeout), retryAfter: .seconds(60)), at: now)
         #expect(hosts["a"].state == .open)
-        #expect(hosts["b"].admit(at: now).waitUntil == now + .seconds(60))
-        #expect(hosts["c"].admit(at: now).waitUntil == nil)
+        #expect(hosts["b"].admit(at: now).waitUntil == nil)
         #expect(hosts.down == 1)
+    }
+
+    /// Otherwise an account could silence all others of the host.
+    @Test(arguments: [(600_000, 3600), (60, 60), (0, 5)])
+    func aWaitBelongsToTheAddressThatWasAnswered(asked: Int, kept: Int) {
+        var later = SinkResult.unavailable(SinkFailure("Later.", .timeout), retryAfter: .seconds(asked))
+        later.isOfReceiver = true
+        var hosts = SinkHosts(areOfAccounts: true)
+        for _ in 0..<10 { #expect(hosts["a"].record(later, at: now).nextTry == now + .seconds(kept)) }
+        #expect(hosts["a"].admit(at: now).waitUntil == nil && hosts["a"].pause(at: now) == nil)
+        #expect(hosts["a"].state == .closed && hosts.whole.condition == .working)
+        // The only address is the sink.
+        var one = SinkCircuit(isOfOneAddress: true)
+        #expect(one.record(later, at: now).nextTry >= now + .seconds(asked))
+        #expect(asked == 0 || one.pause(at: now) == .asked(until: now + .seconds(asked)))
+    }
+
+    @Test func aHostStandsByItsLastAnswer() {
+        var hosts = SinkHosts(areOfAccounts: true)
+        #expect(hosts["a"].standing == .unknown)
+        _ = hosts["a"].record(.rejected(SinkFailure("No.", .timeout)), at: now)
+        #expect(hosts["a"].standing == .answers)
+        _ = hosts["a"].record(Self.down, at: now)
+        #expect(hosts["a"].standing == .fails && SinkHosts(after: hosts)["a"].standing == .fails)
     }
 
     /// One full mailbox of many.
@@ -34,15 +56,6 @@ import Testing
         var one = SinkCircuit(isOfOneAddress: true)
         for _ in 0..<5 { _ = one.record(full, at: now) }
         #expect(one.state == .open)
-    }
-
-    @Test func theLimitOfOneReceiverIsAPauseAndKeepsTheWaitOfTheHost() {
-        var hosts = SinkHosts(areOfAccounts: true)
-        _ = hosts["a"].record(.unavailable(SinkFailure("All.", .timeout), retryAfter: .seconds(60)), at: now)
-        var limited = SinkResult.unavailable(SinkFailure("One.", .timeout), retryAfter: .zero)
-        limited.isOfReceiver = true
-        #expect(hosts["a"].record(limited, at: now).nextTry == now + .seconds(5))
-        #expect(hosts["a"].admit(at: now).waitUntil == now + .seconds(60))
     }
 
     @Test func theSinkIsDownOnlyIfAllHostsAre() {
@@ -65,20 +78,14 @@ import Testing
         #expect(hosts.count == SinkHosts.limit)
     }
 
-    /// Otherwise the next notification would go to it before its time.
-    @Test func aHostThatAskedForAWaitIsForgottenLast() {
+    /// A limit of the host that the configuration names, such as that of its token.
+    @Test func aReloadKeepsTheWaitOfAHostUntilItIsCleared() {
         var hosts = SinkHosts(areOfAccounts: true)
-        let later = SinkResult.unavailable(SinkFailure("Later.", .timeout), retryAfter: .seconds(600))
-        _ = hosts["asked"].record(later, at: now)
-        for index in 0..<(2 * SinkHosts.limit) { isOpen(&hosts, "\(index)", at: now + .seconds(1)) }
-        #expect(hosts["asked"].admit(at: now).waitUntil == now + .seconds(600))
-    }
-
-    @Test func aReloadKeepsTheWaitOfEachHost() {
-        var hosts = SinkHosts(areOfAccounts: true)
-        _ = hosts["b"].record(.unavailable(SinkFailure("Later.", .timeout), retryAfter: .seconds(60)), at: now)
+        _ = hosts["a"].record(.unavailable(SinkFailure("Later.", .timeout), retryAfter: .seconds(60)), at: now)
         var later = SinkHosts(after: hosts)
-        #expect(later["b"].admit(at: now).waitUntil == now + .seconds(60))
-        #expect(later["a"].admit(at: now).waitUntil == nil)
+        #expect(later["a"].admit(at: now).waitUntil == now + .seconds(60))
+        #expect(later["b"].admit(at: now).waitUntil == nil)
+        #expect(later.clearWaits() == now + .seconds(60) && later.clearWaits() == nil)
+        #expect(later["a"].admit(at: now + .seconds(30)).waitUntil == nil)
     }
 }

@@ -40,7 +40,10 @@ package final class FileSink: NotificationSink {
     private func append(_ notification: OutgoingNotification) -> SinkResult {
         let failure = SinkResult.unavailable(SinkFailure("The sink's file cannot be written to.", .output))
         let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-        guard descriptor >= 0 else { return errno == ELOOP ? Self.strange : failure }
+        guard descriptor >= 0 else {
+            let sentence = "The sink's file cannot be opened (\(ErrnoText.of(errno)))."
+            return errno == ELOOP ? Self.strange : .unavailable(SinkFailure(sentence, .output))
+        }
         defer { close(descriptor) }
         guard Self.isOwn(descriptor) else { return Self.strange }
         return seen.withLock { seen in

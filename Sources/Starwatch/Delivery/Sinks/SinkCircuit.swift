@@ -16,6 +16,7 @@ struct SinkCircuit {
     private var former: SinkCondition?
     /// Time of the last success of this process; `nil` before the first one.
     private(set) var lastSuccess: Timestamp?
+    private(set) var standing = HostStanding.unknown
     /// End and length of the wait that the host requested.
     private var requestedWait: (until: Timestamp, wait: Duration)?
 
@@ -23,6 +24,8 @@ struct SinkCircuit {
     private static let receiverWait = Duration.seconds(900)
     /// The same if the answer asks for a shorter one, or for a moment that has passed.
     private static let shortestReceiverWait = Duration.seconds(5)
+    /// The same if the answer asks for a longer one. An account's receiver cannot have its notifications wait for days.
+    private static let longestReceiverWait = Duration.seconds(3600)
 
     init(isOfOneAddress: Bool) { self.isOfOneAddress = isOfOneAddress }
 
@@ -31,7 +34,7 @@ struct SinkCircuit {
     init(after former: SinkCircuit) {
         self.init(isOfOneAddress: former.isOfOneAddress)
         requestedWait = former.requestedWait
-        (downSince, lastSuccess) = (former.downSince, former.lastSuccess)
+        (downSince, lastSuccess, standing) = (former.downSince, former.lastSuccess, former.standing)
         lastReason = former.isDisabled ? nil : former.lastReason
         // A reload enables a disabled sink.
         let condition = former.condition
@@ -39,9 +42,6 @@ struct SinkCircuit {
     }
 
     var state: CircuitState { circuit.state }
-
-    /// End of the wait that the host requested at its last answer; `nil` if it requested none.
-    var waitEnd: Timestamp? { requestedWait?.until }
 
     var condition: SinkCondition {
         let present = SinkCondition(
@@ -73,6 +73,12 @@ struct SinkCircuit {
         }
     }
 
+    /// Ends the requested wait.
+    mutating func clearWait() -> Timestamp? {
+        defer { requestedWait = nil }
+        return requestedWait?.until
+    }
+
     mutating func abandon(at now: Timestamp) -> CircuitState? { circuit.abandoned(at: now) }
 
     mutating func record(_ result: SinkResult, at now: Timestamp) -> (changed: CircuitState?, nextTry: Timestamp) {
@@ -82,6 +88,7 @@ struct SinkCircuit {
         let answer = isOfReceiver ? .rejected : result.answer
         lastReason = isOfOneAddress || result.isNoAnswer && !isOfReceiver ? result.failure?.reason : nil
         if answer == .ok { lastSuccess = now }
+        standing = answer == .unavailable || answer == .timeout ? .fails : .answers
         if former?.isOver(after: answer) == true { former = nil }
         switch answer {
         case .ok, .rejected:
@@ -96,9 +103,9 @@ struct SinkCircuit {
             downSince = nil
             changed = circuit.succeeded()
         }
-        // The wait is that of the one receiver. One of the host stays.
         if isOfReceiver {
-            return (changed, now + max(result.retryAfter ?? Self.receiverWait, Self.shortestReceiverWait))
+            let wait = max(result.retryAfter ?? Self.receiverWait, Self.shortestReceiverWait)
+            return (changed, now + min(wait, Self.longestReceiverWait))
         }
         requestedWait = nil
         var next = circuit.nextTry ?? now

@@ -2,8 +2,7 @@ import StarwatchCore
 
 /// The circuits of a sink by host: one without a name if the configuration has the address.
 struct SinkHosts {
-    /// The largest number of hosts. Beyond it, one that works is forgotten, or else the one that is down for longest. A host
-    /// that asked for a wait is kept longer than others.
+    /// The largest number of hosts. Beyond it, one that works is forgotten, or else the one that is down for longest.
     static let limit = 1000
 
     let areOfAccounts: Bool
@@ -26,11 +25,12 @@ struct SinkHosts {
         }
     }
 
+    mutating func clearWaits() -> Timestamp? {
+        circuits.keys.compactMap { circuits[$0]?.clearWait() ?? nil }.max()
+    }
+
     private mutating func forgetOne() {
-        let never = Timestamp(milliseconds: 0)
-        func rank(_ circuit: SinkCircuit) -> (Timestamp, Timestamp) {
-            (circuit.waitEnd ?? never, circuit.downSince ?? never)
-        }
+        func rank(_ circuit: SinkCircuit) -> Timestamp { circuit.downSince ?? Timestamp(milliseconds: 0) }
         if let host = circuits.min(by: { rank($0.value) < rank($1.value) })?.key { circuits[host] = nil }
     }
 

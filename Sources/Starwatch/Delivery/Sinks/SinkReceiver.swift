@@ -21,7 +21,9 @@ struct SinkReceiver: Sendable {
 
     /// - Parameter dueSince: The time since which the sink has been due; `nil` for a test.
     func deliver(_ notification: OutgoingNotification, dueSince: Timestamp? = nil) async -> SinkResult {
-        let result = await sink.deliver(notification, dueSince: dueSince)
+        var result = await sink.deliver(notification, dueSince: dueSince)
+        // Who names the host could otherwise silence all others on it.
+        if result.retryAfter != nil, address?.url != nil { result.isOfReceiver = true }
         guard result.answer == .gone, slot.isOfAccounts else { return result }
         var gone = SinkResult.addressGone
         gone.said = result.said
@@ -37,10 +39,10 @@ struct SinkReceiver: Sendable {
     private init?(_ slot: SinkSlot, of account: DID, _ stored: StoredSinkAddress) {
         guard stored.state == .set else { return nil }
         (self.slot, address) = (slot, stored.address)
-        if let sink = stored.address.flatMap({ slot.addressed?.sink(of: account, at: $0) as (any AddressedSink)? }) {
+        if let address, slot.takes(address), let sink = slot.addressed?.sink(of: account, at: address) {
             (self.sink, host) = (sink, SinkURL.host(of: sink.url))
         } else {
-            (sink, host) = (UnreadableSink(name: slot.name), "")
+            (sink, host) = (UnusableSink(name: slot.name, isReadable: address != nil), "")
         }
     }
 
@@ -55,12 +57,14 @@ struct SinkReceiver: Sendable {
     }
 }
 
-/// A sink whose stored address does not open. Its notifications wait until the address is added again.
-private struct UnreadableSink: NotificationSink {
+/// A sink whose stored address does not open or breaks a rule. Its notifications wait until the address is added again.
+private struct UnusableSink: NotificationSink {
     let name: String
+    let isReadable: Bool
 
     func deliver(_ notification: OutgoingNotification) async -> SinkResult {
-        .unavailable(SinkFailure("The stored address of the account does not open; add it again.", .tokenFile))
+        let why = isReadable ? "is not one that the sink takes" : "does not open"
+        return .unavailable(SinkFailure("The stored address of the account \(why); add it again.", .tokenFile))
     }
 }
 

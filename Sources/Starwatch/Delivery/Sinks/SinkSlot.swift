@@ -20,6 +20,10 @@ package final class SinkSlot: Sendable {
     let times: SinkTimes?
     /// Whether each account brings the address.
     let isOfAccounts: Bool
+    /// Whether the sink uses an account's address. A stored one can be older than the configuration, or than a rule.
+    private let takesAddress: (@Sendable (SinkAddress) -> Bool)?
+    /// The slots of attempts at addresses of accounts; `nil` if the configuration has the address.
+    let deliveries: DeliverySlots?
     private let hosts: Mutex<SinkHosts>
 
     /// Response to ``SinkSlot/admit(at:to:)``.
@@ -30,13 +34,14 @@ package final class SinkSlot: Sendable {
         package var changed: CircuitState?
     }
 
-    package init(
+    init(
         sink: any NotificationSink,
         label: ConfiguredName,
         target: ConfiguredName,
         policy: SinkPolicy = SinkPolicy(),
         times: SinkTimes? = nil,
-        isOfAccounts: Bool = false
+        takesAddress: (@Sendable (SinkAddress) -> Bool)? = nil,
+        deliveries: DeliverySlots? = nil
     ) {
         self.sink = sink
         addressed = sink as? any AddressedSink
@@ -44,11 +49,15 @@ package final class SinkSlot: Sendable {
         self.target = target
         self.policy = policy
         self.times = times
-        self.isOfAccounts = isOfAccounts
+        self.takesAddress = takesAddress
+        self.deliveries = deliveries
+        isOfAccounts = takesAddress != nil
         hosts = Mutex(SinkHosts(areOfAccounts: isOfAccounts))
     }
 
     package var name: String { sink.name }
+
+    func takes(_ address: SinkAddress) -> Bool { takesAddress?(address) ?? false }
 
     /// Keeps the waits and the outages of `former`, the same sink before a reload.
     func keepWait(of former: SinkSlot) {
@@ -81,6 +90,8 @@ package final class SinkSlot: Sendable {
 
     package var circuitState: CircuitState { hosts.withLock(\.whole.state) }
 
+    func standing(of host: String) -> HostStanding { hosts.withLock { $0[host].standing } }
+
     /// The number of hosts whose circuit is not closed.
     var hostsDown: Int { hosts.withLock(\.down) }
 
@@ -92,6 +103,11 @@ package final class SinkSlot: Sendable {
 
     /// The same for a host.
     func pause(at now: Timestamp, of host: String) -> SinkPause? { hosts.withLock { $0[host].pause(at: now) } }
+
+    /// Ends the waits that hosts asked for.
+    ///
+    /// - Returns: The end of the longest; `nil` if there was none.
+    func clearWaits() -> Timestamp? { hosts.withLock { $0.clearWaits() } }
 
     // MARK: - Attempts
 

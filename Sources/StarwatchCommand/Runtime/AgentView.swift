@@ -1,0 +1,64 @@
+import Foundation
+import Glibc
+import Starwatch
+
+/// The files of a configuration as the agent's user sees them. Root can read everything, and the service starts as another user.
+struct AgentView {
+    let options: AgentOptions
+    /// The user who is judged; `nil` for the caller.
+    let user: ServiceUser?
+
+    init(_ configuration: LoadedConfiguration) {
+        self.init(
+            options: configuration.options,
+            user: AgentUser.other(configuration.options, configuration: configuration.file)
+        )
+    }
+
+    init(options: AgentOptions, user: ServiceUser?) { (self.options, self.user) = (options, user) }
+
+    /// The files that the user cannot read, and the folder of the database that they cannot write to, by their settings.
+    ///
+    /// What the caller cannot read either is told where it is read.
+    var problems: [(path: String, message: String)] {
+        guard let user else { return [] }
+        var files = options.secretSettings
+        // systemd hands a credential to the service itself.
+        if let key = options.security.masterKeyFile, !SealedCredential(of: key).replacesFile {
+            files.append(("security.master_key_file", key))
+        }
+        let unreadable = files.filter {
+            FileManager.default.fileExists(atPath: $0.file) && !AgentUser.can(R_OK, $0.file, as: user)
+        }
+        let folder = URL(fileURLWithPath: options.storage.path).deletingLastPathComponent().path
+        let hasFolder = FileManager.default.fileExists(atPath: folder)
+        let storage = hasFolder ? AgentUser.writeProblem(options.storage.path, as: user) : nil
+        return unreadable.map {
+            ($0.setting, "\($0.file) cannot be read by the agent's user; run 'chown \(user.id)' on it.")
+        }
+            + [storage].compactMap(\.self).map { ("storage.path", $0) }
+    }
+
+    /// Says that the checks are those of another user than the service's; `nil` if they are not.
+    static func note(on configuration: String) -> String? {
+        let path = URL(fileURLWithPath: configuration).standardizedFileURL.path
+        guard path.hasPrefix(ServiceUser.folder + "/"), let service = ServiceUser.find(), geteuid() != 0,
+            Int(geteuid()) != service.id
+        else { return nil }
+        return "Files were judged as this user; with sudo they are judged as the service's user."
+    }
+}
+
+extension LoadedConfiguration {
+    /// Checks that an agent could run, and that its own user can read the files.
+    ///
+    /// - Throws: ``ConfigurationFailure`` with the line of each setting.
+    func checkForAgent() async throws(ConfigurationFailure) {
+        var problems: [ConfigurationProblem] = []
+        do throws(ConfigurationFailure) { try await check() } catch { problems = error.problems }
+        problems += AgentView(self).problems.map { path, message in
+            ConfigurationProblem(line: origins[path], path: path, message: message)
+        }
+        if !problems.isEmpty { throw ConfigurationFailure(file: file, problems: problems) }
+    }
+}
