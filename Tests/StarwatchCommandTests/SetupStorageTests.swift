@@ -144,6 +144,13 @@ import Testing
         #expect(try await setup.make().contains { $0.hasPrefix("given") })
         #expect(FileAccess(path: key) == FileAccess(owner: 65_534, mode: 0o100_600))
         #expect(try await setup.make().contains { $0.hasPrefix("given") } == false)
+        // systemd hands it to the service, whoever owns it.
+        #expect(chown(key, 0, 0) == 0)
+        var loaded = setup
+        loaded.dropIn = ServiceDropIn(folder: folder.path)
+        _ = try folder.write("[Service]\nLoadCredential=master.key:\(key)\n", to: "own.conf")
+        #expect(try await loaded.make().contains { $0.hasPrefix("given") } == false)
+        #expect(FileAccess(path: key)?.owner == 0)
     }
 
     /// Its database would be left behind.

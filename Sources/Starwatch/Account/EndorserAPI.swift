@@ -226,7 +226,7 @@ package final class EndorserAPI: Sendable {
             // Also after the last attempt, so that the next call does not begin with the same token.
             if failure.failureClass == .unauthenticated, let token = attempt.token {
                 await api.tokens.refuse(token, for: call.purpose)
-                otherClock.change(api.environment, said: failure.serverTime)
+                if api.tokens.areMinted { otherClock.change(api.environment, said: failure.serverTime) }
             }
             self.report(failure)
             let trace = RequestTrace(id: attempt.requestID, serverID: report.serverRequestID)

@@ -14,24 +14,38 @@ struct SinkAttempt {
 
     private var slot: SinkSlot { receiver.slot }
 
+    /// The moment until which the further attempts of a pass at a receiver wait.
+    struct Wait {
+        let until: Timestamp
+        /// Whether there was no slot. Else the receiver takes nothing, though its host does.
+        let isForSlot: Bool
+    }
+
     /// Makes the attempt, unless it must wait.
     ///
-    /// - Parameter wait: The moment until which the receiver takes nothing, though its host does, as an earlier attempt of the
-    ///   pass found; `nil` if none did.
+    /// - Parameter wait: The wait that an earlier attempt of the pass found; `nil` if none did.
     /// - Returns: The notification's new state; `nil` if the attempt was abandoned.
     /// - Throws: If the result cannot be stored. The lease then expires, and the sink gets the notification again under
     ///   the same id.
-    func run(_ wait: inout Timestamp?) async throws(StoreError) -> DeliveryResult? {
+    func run(_ wait: inout Wait?) async throws(StoreError) -> DeliveryResult? {
         // The sink returned 410 Gone after this notification was created.
         if slot.isDisabled { return try await record(.gone, reason: slot.lastReason) }
         if let opening = slot.times?.resumes(after: service.now), notification.outgoing.canBeHeld {
             return try await record(.held(until: opening))
         }
-        if let until = wait, until > service.now { return try await postpone(until: until) }
-        // A host whose circuit is open needs no slot to be told so.
-        guard let slots = slot.deliveries, receiver.pause(at: service.now) == nil else { return try await make(&wait) }
+        if let wait, wait.until > service.now {
+            return wait.isForSlot
+                ? try await record(.postponed(until: wait.until)) : try await postpone(until: wait.until)
+        }
+        // A host that must wait needs no slot to be told so. A probe needs one.
+        let mustWait = receiver.pause(at: service.now)?.until.map { $0 > service.now } ?? false
+        guard let slots = slot.deliveries, !mustWait else { return try await make(&wait) }
         guard await slots.enter(receiver.host, slot.standing(of: receiver.host), on: service.time) else {
-            return Task.isCancelled ? nil : try await postpone(until: service.now + DeliverySlots.retry)
+            guard !Task.isCancelled else { return nil }
+            // The sink is not to blame, so nothing is given up.
+            let retry = service.now + DeliverySlots.retry
+            wait = Wait(until: retry, isForSlot: true)
+            return try await record(.postponed(until: retry))
         }
         defer { slots.leave(receiver.host) }
         return try await make(&wait)
@@ -44,7 +58,7 @@ struct SinkAttempt {
         return try await record(.postponed(until: next))
     }
 
-    private func make(_ wait: inout Timestamp?) async throws(StoreError) -> DeliveryResult? {
+    private func make(_ wait: inout Wait?) async throws(StoreError) -> DeliveryResult? {
         if let until = admit() { return try await postpone(until: until) }
         let account = ticket.stream.account
         guard let outgoing = await current() else { return abandon() }
@@ -123,7 +137,7 @@ struct SinkAttempt {
     /// Updates the sink's circuit, and plans the next attempt.
     ///
     /// - Returns: `nil` if the sink was down for too long.
-    private func learn(from result: SinkResult, _ wait: inout Timestamp?) -> DeliveryOutcome? {
+    private func learn(from result: SinkResult, _ wait: inout Wait?) -> DeliveryOutcome? {
         let now = service.now
         let (changed, nextTry) = slot.record(result, at: now, of: receiver.host)
         if let changed { log(changed) }
@@ -138,7 +152,7 @@ struct SinkAttempt {
             let delay = Backoff.rejectedDelivery.delay(afterFailures: ticket.rejections + 1, random: random)
             return .rejected(nextAttemptAt: now + delay)
         case .unavailable, .timeout:
-            if result.isOfReceiver, slot.isOfAccounts { wait = nextTry }
+            if result.isOfReceiver, slot.isOfAccounts { wait = Wait(until: nextTry, isForSlot: false) }
             return slot.policy.nextAttempt(nextTry, dueSince: ticket.dueSince, now: now).map {
                 .unavailable(nextAttemptAt: $0)
             }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The local clock, corrected by the known offset of the server's clock.
 ///
-/// Tokens and stored times use ``now``, so that a wrong local clock does little harm. It differs from the local clock by
+/// Stored times use ``now``, and tokens ``tokenTime``, so that a wrong local clock does little harm. It differs from the local clock by
 /// at most ``ClockOffset/longest``, so that a server with a wrong clock does little harm either. Ages of polls are
 /// measured by the local clock alone. Differences within the uncertainty, or below one second, are not corrected,
 /// because corrections would make the time jitter. Between readings, the monotonic clock reveals steps of the local
@@ -27,8 +27,8 @@ package final class ServerClock: ServerTime {
         var lastSync: Timestamp?
         /// The offset from the local clock by which tokens are minted; `nil`: that of ``now``.
         var tokenOffset: Duration?
-        /// The number of other clocks that a server has refused tokens by, so that the next one is tried.
-        var refusals = 0
+        /// Counts the choices of another clock, which take turns.
+        var turn = 0
         /// Both clocks at the last update of the estimator's readings; `nil` before the first reading.
         var anchor: (wall: Timestamp, boottime: Duration)?
     }
@@ -74,19 +74,27 @@ package final class ServerClock: ServerTime {
     ///   - said: The server's time in the refusal.
     package func otherTokenOffset(than used: Duration, said: Timestamp?) -> Duration? {
         let local = time.now
-        let offsets = [said.map { ClockOffset.bounded($0 - local) }, now - local, .zero].compactMap(\.self)
-        let others = offsets.filter { ($0 - used).magnitude > Self.tokenTolerance }
-        return others.isEmpty ? nil : others[state.withLock(\.refusals) % others.count]
+        if let said {
+            let offset = ClockOffset.bounded(said - local)
+            return (offset - used).magnitude > Self.tokenTolerance ? offset : nil
+        }
+        let others = [now - local, .zero].filter { ($0 - used).magnitude > Self.tokenTolerance }
+        guard !others.isEmpty else { return nil }
+        let turn = state.withLock { state in
+            defer { state.turn += 1 }
+            return state.turn % (others.count + 1)
+        }
+        // The time need not be the cause, so the same clock has its turn too.
+        return turn < others.count ? others[turn] : nil
     }
 
     /// Notes the result of a try by ``otherTokenOffset(than:said:)``.
     ///
     /// - Returns: Whether tokens are minted by another clock from now on.
     package func noteToken(by offset: Duration, isTaken: Bool) -> Bool {
-        state.withLock { state in
-            if isTaken { state.tokenOffset = offset } else { state.refusals += 1 }
-        }
-        return isTaken
+        guard isTaken else { return false }
+        state.withLock { $0.tokenOffset = offset }
+        return true
     }
 
     /// The difference of clocks that servers tolerate in tokens.

@@ -51,7 +51,7 @@ struct AccountsControl: Sendable {
         var results: [AccountAdditionsReport.Entry?] = []
         var drafts: [AccountDraft] = []
         var known: Set<DID> = []
-        let spellings = additions.accounts.flatMap { DID($0.did)?.otherSpellings ?? [] }
+        let spellings = additions.accounts.compactMap { DID($0.did) }.flatMap { [$0] + $0.otherSpellings }
         let served = try await store.accounts.served(among: spellings)
         for entry in additions.accounts {
             do throws(ControlError) {
@@ -67,7 +67,8 @@ struct AccountsControl: Sendable {
                 guard known.insert(draft.did).inserted, known.isDisjoint(with: others) else {
                     throw ControlError(.invalid, "The DID stands twice; leave one of them out.")
                 }
-                if !served.isDisjoint(with: others) { throw Self.isServedOtherwise }
+                // Two that were added before stay, and can be changed.
+                if !served.contains(draft.did), !served.isDisjoint(with: others) { throw Self.isServedOtherwise }
                 drafts.append(draft)
                 results.append(nil)
             } catch {

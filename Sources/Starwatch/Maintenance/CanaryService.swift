@@ -61,7 +61,7 @@ final class CanaryService: Worker {
 
     /// Stores a canary as a page of a poll would.
     ///
-    /// - Returns: `false` if the identity has just changed.
+    /// - Returns: `false` if the identity or the dialect has just changed.
     private func send(_ stream: StreamKey, _ generation: Int, _ now: Timestamp) async throws(StoreError) -> Bool {
         // Another kind than the server's would be refused. After a restart the gate learns it from the store with its first request.
         var dialect = account.gate.known.dialect

@@ -80,7 +80,8 @@ package struct ControlVerbs: Sendable {
         taking: .text,
         patience: ControlAPI.Patience.ofWrites
     ) {
-        try await $0.sinks.clearWait($1)
+        try $0.checkAccountIsNamed()
+        return try await $0.sinks.clearWait($1)
     }
     /// Ends the wait that the server asked for.
     package let clearServerWait = Verb(.post, "/api/v1/server/clear-wait", counts: .serverClearWait) {

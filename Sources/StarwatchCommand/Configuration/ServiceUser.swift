@@ -10,6 +10,21 @@ struct ServiceUser: Sendable, Hashable {
     var id: Int
     var group: Int
 
+    /// The folder of the unit's drop-ins.
+    static let unitFolder = "/etc/systemd/system/starwatch.service.d"
+
+    /// The names of the credentials that drop-ins of the unit load. systemd hands them to the service, whoever owns the files.
+    static func credentials(in folder: String = unitFolder) -> Set<String> {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let texts = names.compactMap { try? String(contentsOfFile: folder + "/" + $0, encoding: .utf8) }
+        let lines = texts.flatMap { $0.split(separator: "\n") }
+        return Set(
+            lines.compactMap {
+                $0.wholeMatch(of: /\s*LoadCredential(?:Encrypted)?\s*=\s*([^:]+):.*/).map { String($0.1) }
+            }
+        )
+    }
+
     /// Whether root looks after the package's installation, whose agent runs as another user.
     static func isNeeded(for configuration: String) -> Bool {
         let path = URL(fileURLWithPath: configuration).standardizedFileURL.path

@@ -8,16 +8,8 @@ struct InstalledFiles {
         /// The permissions, such as 0o600.
         var mode: Int
         var owner: Int
-        var group = 0
-
-        /// Whether a user can read it. The user's group is that of the agent's socket.
-        func isReadable(by user: File) -> Bool {
-            owner == user.owner ? mode & 0o400 != 0 : group == user.group ? mode & 0o040 != 0 : mode & 0o004 != 0
-        }
     }
 
-    /// One that others can change is refused before.
-    var configuration: File?
     var folder: File?
     var database: File?
     var socket: File?
@@ -31,11 +23,10 @@ struct InstalledFiles {
     /// Reads them. A file that is missing, or that this user cannot see, is `nil`.
     init(configuration: String, options: AgentOptions) {
         let database = options.storage.path
-        self.configuration = Self.file(configuration)
         self.database = Self.file(database)
         folder = Self.file(URL(fileURLWithPath: database).deletingLastPathComponent().path)
         socket = Self.file(options.control.socket)
-        view = AgentView(options: options, user: AgentUser.other(options, configuration: configuration))
+        view = AgentView(options, in: configuration)
         note = AgentView.note(on: configuration)
         absentSecrets = options.secretFiles.count { !FileManager.default.isReadableFile(atPath: $0) }
         let key = options.security.masterKeyFile.map(SealedCredential.init(of:))
@@ -47,10 +38,9 @@ struct InstalledFiles {
     private static func file(_ path: String) -> File? {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             let mode = attributes[.posixPermissions] as? NSNumber,
-            let owner = attributes[.ownerAccountID] as? NSNumber,
-            let group = attributes[.groupOwnerAccountID] as? NSNumber
+            let owner = attributes[.ownerAccountID] as? NSNumber
         else { return nil }
-        return File(path: path, mode: mode.intValue, owner: owner.intValue, group: group.intValue)
+        return File(path: path, mode: mode.intValue, owner: owner.intValue)
     }
 
     var findings: [Finding] {
@@ -88,6 +78,6 @@ struct InstalledFiles {
     }
 
     private var unreadable: [Finding] {
-        (view?.problems ?? []).map { Finding("files", .problem, "\($0.path) \($0.message)") }
+        (view?.problems ?? []).map { Finding("files", .problem, ($0.path.isEmpty ? "" : $0.path + " ") + $0.message) }
     }
 }

@@ -5,14 +5,17 @@ import Starwatch
 /// The files of a configuration as the agent's user sees them. Root can read everything, and the service starts as another user.
 struct AgentView {
     let options: AgentOptions
+    /// The file of the configuration; `nil` if only what it names is judged.
+    var file: String?
     /// The user who is judged; `nil` for the caller.
     let user: ServiceUser?
 
-    init(_ configuration: LoadedConfiguration) {
-        self.init(
-            options: configuration.options,
-            user: AgentUser.other(configuration.options, configuration: configuration.file)
-        )
+    init(_ configuration: LoadedConfiguration) { self.init(configuration.options, in: configuration.file) }
+
+    /// - Parameter file: The file of the configuration.
+    init(_ options: AgentOptions, in file: String) {
+        self.init(options: options, user: AgentUser.other(options, configuration: file))
+        self.file = file
     }
 
     init(options: AgentOptions, user: ServiceUser?) { (self.options, self.user) = (options, user) }
@@ -23,12 +26,17 @@ struct AgentView {
     var problems: [(path: String, message: String)] {
         guard let user else { return [] }
         var files = options.secretSettings
+        // An agent that root starts reads these two before it becomes the user.
+        let startsAsUser = file.map { ServiceUser.isNeeded(for: $0) } ?? true
+        if startsAsUser, let file { files.append(("", file)) }
+        let handed = ServiceUser.credentials()
         // systemd hands a credential to the service itself.
-        if let key = options.security.masterKeyFile, !SealedCredential(of: key).replacesFile {
+        if startsAsUser, let key = options.security.masterKeyFile, !SealedCredential(of: key).replacesFile {
             files.append(("security.master_key_file", key))
         }
-        let unreadable = files.filter {
-            FileManager.default.fileExists(atPath: $0.file) && !AgentUser.can(R_OK, $0.file, as: user)
+        let unreadable = files.filter { _, file in
+            FileManager.default.fileExists(atPath: file) && !AgentUser.can(R_OK, file, as: user)
+                && !handed.contains(String(file.split(separator: "/").last ?? ""))
         }
         let folder = URL(fileURLWithPath: options.storage.path).deletingLastPathComponent().path
         let hasFolder = FileManager.default.fileExists(atPath: folder)

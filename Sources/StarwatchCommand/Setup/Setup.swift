@@ -21,6 +21,9 @@ struct Setup {
         try trial.check(folder)
         let storage = try SetupStorage.find(in: folder, isPackaged: user != nil, isWanted: answers.isEncrypted)
         try await tryOut(trial, withTrials: isTried)
+        // The next start takes DID and plans from the configuration.
+        let hasData =
+            (try? DatabaseEncryption.stored(at: storage.path)).map { ![.absent, .empty].contains($0) } ?? true
         let key = SetupKey(storage: storage, folder: folder, user: user)
         let files = try SetupFiles(answers, isPackaged: user != nil, storage: storage)
         // The configuration comes last, so that it never names a key that is not there.
@@ -31,7 +34,7 @@ struct Setup {
             "\nNext:\n" + commands(configuration, isRunning: Self.isRunning(configuration)).map { "  \($0)\n" }.joined()
         )
         if answers.sink == .feed { say("Then 'starwatch notifications list' shows what was announced.") }
-        await compare(configuration, storage.path)
+        if hasData { await compare(configuration, storage.path) }
     }
 
     private static func isRunning(_ configuration: String) -> Bool {

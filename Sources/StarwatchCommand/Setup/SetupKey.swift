@@ -29,9 +29,11 @@ struct SetupKey {
         if let folder = storage.newFolder { try makeFolder(folder) }
         switch storage.encryption {
         case .none, .clear: break
-        case .kept:
+        case .kept(let setting):
             lines.append("kept     the master key")
-            if try handOver() { lines.append("given    the master key to the agent's user") }
+            if setting.hasSuffix(" \(SetupStorage.keyName)"), try handOver() {
+                lines.append("given    the master key to the agent's user")
+            }
             // An earlier init can have been interrupted.
             let isLoaded = FileManager.default.fileExists(atPath: dropIn.path)
             if hasUnit, SealedCredential(of: file).replacesFile, !isLoaded { lines += try writeDropIn() }
@@ -66,8 +68,13 @@ struct SetupKey {
     ///
     /// - Returns: Whether the file belonged to another user.
     private func handOver() throws(CommandError) -> Bool {
-        guard let user, let access = FileAccess(path: file), Int(access.owner) != user.id else { return false }
-        guard chown(file, uid_t(user.id), gid_t(user.group)) == 0, chmod(file, 0o600) == 0 else {
+        guard let user, let access = FileAccess(path: file), Int(access.owner) != user.id,
+            !ServiceUser.credentials(in: dropIn.folder).contains(SetupStorage.keyName)
+        else { return false }
+        // A link must not give away another file.
+        let descriptor = open(file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        defer { close(descriptor) }
+        guard fchown(descriptor, uid_t(user.id), gid_t(user.group)) == 0, fchmod(descriptor, 0o600) == 0 else {
             throw .failed("\(file) cannot be given to the agent's user; run chown on it.")
         }
         return true

@@ -145,7 +145,7 @@ struct SetupStorage: Sendable, Hashable {
 
 /// The drop-in of the unit that loads the master key.
 struct ServiceDropIn: Sendable, Hashable {
-    var folder = "/etc/systemd/system/starwatch.service.d"
+    var folder = ServiceUser.unitFolder
 
     static let name = "master-key.conf"
     var path: String { folder + "/" + Self.name }

@@ -141,12 +141,13 @@ package struct AccountBundle: Sendable, Codable {
 
     /// The identifiers of changes in its rows; `nil` if one is of no kind.
     ///
-    /// - Parameter tables: The tables that count; `nil` for all.
-    func identifiers(of tables: Set<String>? = nil) -> [JWTID]? {
+    /// - Parameter isOfPlaces: Whether only the places at the account's server count.
+    func identifiers(isOfPlaces: Bool = false) -> [JWTID]? {
         var found: [JWTID] = []
-        for table in self.tables where tables?.contains(table.name) ?? true {
+        for table in tables where !isOfPlaces || ["streams", "watermarks"].contains(table.name) {
+            let rows = isOfPlaces ? table.rows.filter { table.value("server", of: $0).text == server } : table.rows
             for column in Self.identifiers[table.name] ?? [] {
-                for value in table.rows.map({ table.value(column, of: $0) }) where !value.isNull {
+                for value in rows.map({ table.value(column, of: $0) }) where !value.isNull {
                     guard case .text(let text) = value, let id = JWTID(text) else { return nil }
                     found.append(id)
                 }

@@ -206,10 +206,11 @@ struct MoveRows {
         guard values["state"] == .text("open"), case .blob(let payload)? = values["payload"] else { return }
         guard var message = try? JSONDecoder().decode(NotificationMessage.self, from: payload) else {
             // Of another form, such as a digest's, which names no account.
-            if String(decoding: payload, as: UTF8.self).contains(#""account""#) { throw UnusableValue() }
+            let other = JSONTree(json: Array(payload))
+            if other?["account"] != nil || other?["account_did"] != nil { throw UnusableValue() }
             return
         }
-        guard message.account != pseudonym else { return }
+        // Made anew in any case: of what else stands in it, nothing is known.
         message.account = pseudonym
         values["payload"] = .blob(Data(OutgoingNotification(message).payload))
     }

@@ -201,12 +201,17 @@ extension MoveRows {
 
     /// Checks identifiers as those of a page are. Positions of another kind would start the streams of all accounts again.
     private func identifierProblem(of bundle: AccountBundle, now: Timestamp) throws -> MoveProblem? {
-        guard let all = bundle.identifiers(), let positions = bundle.identifiers(of: ["streams", "watermarks"]) else {
+        guard let all = bundle.identifiers(), let places = bundle.identifiers(isOfPlaces: true) else {
             return .unusable
         }
         let dialect: String? = try db.value("SELECT dialect FROM servers WHERE server = ?", [bundle.server])
-        let kind = dialect.flatMap(Dialect.init(rawValue:))?.idKind ?? positions.first?.kind
-        guard positions.allSatisfy({ $0.kind == kind }) else { return .unusable }
+        let known = dialect.flatMap(Dialect.init(rawValue:))?.idKind
+        if let kind = known ?? places.first?.kind {
+            guard places.allSatisfy({ $0.kind == kind }) else { return .unusable }
+            // Before the server's first answer, what is stored decides.
+            let contradicts = try known == nil && db.streams.hasIdentifiers(otherThan: kind, server: bundle.server)
+            if contradicts { return .unusable }
+        }
         return all.contains { $0.timestamp > now + .days(1) } ? .ahead : nil
     }
 }

@@ -32,6 +32,7 @@ package final class TokenMemory: TokenProvider {
     }
 
     package var isAnonymous: Bool { provider.isAnonymous }
+    package var areMinted: Bool { provider.areMinted }
 
     package func token(
         for account: DID,

@@ -53,6 +53,8 @@ package actor TokenPoolProvider: TokenProvider {
         }
     }
 
+    package nonisolated var areMinted: Bool { false }
+
     package func validate(account: DID) async throws(TokenError) { try reload() }
 
     /// Expiry of the token that polls use now; `nil` before the first request, and when no token is valid.

@@ -26,6 +26,9 @@ package protocol TokenProvider: Sendable {
     /// Whether requests never carry a token.
     var isAnonymous: Bool { get }
 
+    /// Whether tokens are made when they are asked for, by the given time.
+    var areMinted: Bool { get }
+
     /// Reports that the server rejected `token`. It is not handed out again for `purpose`; the next call returns another
     /// token.
     func refuse(_ token: AccessToken, for purpose: TokenPurpose) async
@@ -47,6 +50,7 @@ package protocol TokenProvider: Sendable {
 
 extension TokenProvider {
     package var isAnonymous: Bool { false }
+    package var areMinted: Bool { true }
     package func forget() async {}
     package func validate(account: DID) async throws(TokenError) {}
     package var poolRemaining: Int? { get async { nil } }

@@ -150,10 +150,9 @@ import Testing
 
     @Test func filesThatOthersCanUseAreProblems() {
         var files = InstalledFiles()
-        files.configuration = .init(path: "/c", mode: 0o640, owner: 0, group: 7)
-        files.folder = .init(path: "/f", mode: 0o700, owner: 7, group: 7)
-        files.database = .init(path: "/f/d", mode: 0o600, owner: 7, group: 7)
-        files.socket = .init(path: "/s", mode: 0o600, owner: 7, group: 7)
+        files.folder = .init(path: "/f", mode: 0o700, owner: 7)
+        files.database = .init(path: "/f/d", mode: 0o600, owner: 7)
+        files.socket = .init(path: "/s", mode: 0o600, owner: 7)
         #expect(files.findings.map(\.state) == [.ok])
         for change in [
             \InstalledFiles.folder!.mode, \.database!.mode, \.socket!.mode,

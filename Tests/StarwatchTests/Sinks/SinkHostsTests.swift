@@ -35,6 +35,17 @@ import Testing
         #expect(asked == 0 || one.pause(at: now) == .asked(until: now + .seconds(asked)))
     }
 
+    /// Its own wait does not make a host that is down look well.
+    @Test func aHostThatAnswersErrorsIsDownThoughEachAddressHasItsOwnWait() {
+        let reason = FailureReason(status: 503)
+        var down = SinkResult.unavailable(SinkFailure("Down.", reason), retryAfter: .seconds(600_000))
+        down.isOwnWait = true
+        var hosts = SinkHosts(areOfAccounts: true)
+        for _ in 0..<5 { #expect(hosts["a"].record(down, at: now).nextTry == now + .seconds(3600)) }
+        #expect(hosts["a"].state == .open && hosts["a"].standing == .fails)
+        #expect(hosts["a"].pause(at: now).flatMap(\.until).map { $0 <= now + .seconds(60) } == true)
+    }
+
     @Test func aHostStandsByItsLastAnswer() {
         var hosts = SinkHosts(areOfAccounts: true)
         #expect(hosts["a"].standing == .unknown)

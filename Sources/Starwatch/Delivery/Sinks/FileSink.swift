@@ -41,8 +41,9 @@ package final class FileSink: NotificationSink {
         let failure = SinkResult.unavailable(SinkFailure("The sink's file cannot be written to.", .output))
         let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else {
-            let sentence = "The sink's file cannot be opened (\(ErrnoText.of(errno)))."
-            return errno == ELOOP ? Self.strange : .unavailable(SinkFailure(sentence, .output))
+            let code = errno
+            let sentence = "The sink's file cannot be opened (\(ErrnoText.of(code)))."
+            return code == ELOOP ? Self.strange : .unavailable(SinkFailure(sentence, .output))
         }
         defer { close(descriptor) }
         guard Self.isOwn(descriptor) else { return Self.strange }

@@ -61,6 +61,8 @@ package struct SinkResult: Sendable, Equatable {
     package var retryAfter: Duration?
     /// Whether only the receiver is unavailable, such as a full mailbox. The sink still serves other accounts.
     var isOfReceiver = false
+    /// Whether the wait that the answer asks for is not that of the whole host.
+    var isOwnWait = false
     /// The body of the service's answer, for ``SinkWords`` alone; empty if there is none. It changes no meaning, so results
     /// are equal without it.
     var said: [UInt8] = []

@@ -84,7 +84,8 @@ struct SinkCircuit {
     mutating func record(_ result: SinkResult, at now: Timestamp) -> (changed: CircuitState?, nextTry: Timestamp) {
         let changed: CircuitState?
         // The host works if it names one of many receivers, as if it had rejected.
-        let isOfReceiver = result.isOfReceiver && !isOfOneAddress
+        let isOwnWait = result.isOwnWait && !isOfOneAddress
+        let isOfReceiver = result.isOfReceiver && !isOfOneAddress || isOwnWait && !result.isServerError
         let answer = isOfReceiver ? .rejected : result.answer
         lastReason = isOfOneAddress || result.isNoAnswer && !isOfReceiver ? result.failure?.reason : nil
         if answer == .ok { lastSuccess = now }
@@ -109,7 +110,9 @@ struct SinkCircuit {
         }
         requestedWait = nil
         var next = circuit.nextTry ?? now
-        if let retryAfter = result.retryAfter {
+        if let retryAfter = result.retryAfter, isOwnWait {
+            next = max(next, now + min(retryAfter, Self.longestReceiverWait))
+        } else if let retryAfter = result.retryAfter {
             requestedWait = (now + retryAfter, retryAfter)
             next = max(next, now + retryAfter)
         }

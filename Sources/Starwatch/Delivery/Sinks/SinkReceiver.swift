@@ -23,7 +23,7 @@ struct SinkReceiver: Sendable {
     func deliver(_ notification: OutgoingNotification, dueSince: Timestamp? = nil) async -> SinkResult {
         var result = await sink.deliver(notification, dueSince: dueSince)
         // Who names the host could otherwise silence all others on it.
-        if result.retryAfter != nil, address?.url != nil { result.isOfReceiver = true }
+        result.isOwnWait = result.retryAfter != nil && address?.url != nil
         guard result.answer == .gone, slot.isOfAccounts else { return result }
         var gone = SinkResult.addressGone
         gone.said = result.said

@@ -76,6 +76,11 @@ extension SinkResult {
     }
 }
 
+extension SinkResult {
+    /// Whether the answer is one of a host that does not work.
+    var isServerError: Bool { failure?.reason.status.map { $0 >= 500 } ?? false }
+}
+
 extension SinkAddressPart {
     /// The parts of an address that a service refuses by a status; empty if the status is not about the address.
     ///
@@ -106,6 +111,7 @@ extension SinkOptions {
             // Servers that examine a client greet it late, and answer a wrong password later still.
             options.connectTimeout = .seconds(30)
         }
+        if isOfAccounts { options.maxInFlight = DeliverySlots.most }
         guard kind.sendsRequests, caFile != nil || proxy != nil || options.isForMails else { return nil }
         options.proxy = proxy
         options.caSetting = "delivery.sinks.\(name).ca_file"
