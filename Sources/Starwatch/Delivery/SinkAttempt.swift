@@ -152,7 +152,10 @@ struct SinkAttempt {
             let delay = Backoff.rejectedDelivery.delay(afterFailures: ticket.rejections + 1, random: random)
             return .rejected(nextAttemptAt: now + delay)
         case .unavailable, .timeout:
-            if result.isOfReceiver, slot.isOfAccounts { wait = Wait(until: nextTry, isForSlot: false) }
+            if result.isOfReceiver || result.isOwnWait, slot.isOfAccounts {
+                wait = Wait(until: nextTry, isForSlot: false)
+                receiver.keepWait(until: nextTry, now: now)
+            }
             return slot.policy.nextAttempt(nextTry, dueSince: ticket.dueSince, now: now).map {
                 .unavailable(nextAttemptAt: $0)
             }

@@ -49,7 +49,8 @@ struct SinkControl: Sendable {
             guard !slot.isOfAccounts, identity.served == nil else { throw Self.needsAccount }
             return SinkWaitReport(waitedUntil: slot.clearWaits()?.iso8601, notifications: 0)
         }
-        let asked = slot.clearWaits()
+        let receiver = try await SinkReceiver.all([slot], of: account, in: store).first
+        let asked = receiver?.clearWaits() ?? nil
         let (count, latest) = try await store.deliveries.endWaits(for: name, of: account, now: environment.clock.now)
         wake.raise()
         let end = [asked, latest].compactMap(\.self).max()

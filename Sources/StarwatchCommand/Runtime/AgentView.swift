@@ -22,7 +22,7 @@ struct AgentView {
 
     /// The files that the user cannot read, and the folder of the database that they cannot write to, by their settings.
     ///
-    /// What the caller cannot read either is told where it is read.
+    /// The reader of a file tells if the caller cannot read it either.
     var problems: [(path: String, message: String)] {
         guard let user else { return [] }
         var files = options.secretSettings

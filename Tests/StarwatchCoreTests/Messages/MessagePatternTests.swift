@@ -67,7 +67,8 @@ import Testing
         ("{a, plural, some {x} other {y}}", 13),
         ("{a, plural, other {x} other {y}}", 23), ("{a, plural, =x {y} other {z}}", 13),
         ("{a, plural, offset:1 other {x}}", 13), ("{a, select, b {x}}", 19), ("{a, plural, other {x}", 22),
-        ("{a, plural, other x}", 19), ("{é}", 2),
+        ("{a, plural, other x}", 19), ("{a, plural, =1 {x} =1 {y} other {z}}", 20),
+        ("{a, select, b {x} b {y} other {z}}", 19), ("{é}", 2),
     ])
     func errorsHaveTheirPosition(_ pattern: String, _ position: Int) {
         let error = #expect(throws: MessageError.self) { try MessagePattern(pattern) }

@@ -45,6 +45,16 @@ import Testing
 
     private func stored() async throws -> Bool { try await store.polls.requestWindow(of: account) != nil }
 
+    /// The next request reads it again.
+    @Test func aWindowThatCannotBeReadHoldsNoRequestForEver() async throws {
+        try await add()
+        let gate = makeGate(requests: 40)
+        await store.close()
+        for _ in 0..<2 {
+            await #expect(throws: StoreError.self) { _ = try await gate.pass(account: account, now: start) }
+        }
+    }
+
     @Test func theRequestsOfAVisitAreStoredWithItsEnd() async throws {
         let lease = try await claimFirst()
         let gate = makeGate(requests: 40)

@@ -1,4 +1,5 @@
 import StarwatchCore
+import StarwatchTestKit
 import Testing
 
 @testable import Starwatch
@@ -96,7 +97,29 @@ import Testing
         var later = SinkHosts(after: hosts)
         #expect(later["a"].admit(at: now).waitUntil == now + .seconds(60))
         #expect(later["b"].admit(at: now).waitUntil == nil)
-        #expect(later.clearWaits() == now + .seconds(60) && later.clearWaits() == nil)
+        #expect(later.clearWaits(of: "b", nil) == nil)
+        #expect(later.clearWaits(of: "a", nil) == now + .seconds(60) && later.clearWaits(of: "a", nil) == nil)
         #expect(later["a"].admit(at: now + .seconds(30)).waitUntil == nil)
+    }
+
+    /// A later notification would otherwise ask an address that has asked for a wait.
+    @Test func aWaitOfAnAddressIsKeptUntilItsEndOrAnotherAddress() {
+        var hosts = SinkHosts(areOfAccounts: true)
+        func receiver(_ url: String) -> AccountAddress {
+            AccountAddress(account: TestAccount.key, address: SinkAddress(url: url))
+        }
+        let end = now + .seconds(60)
+        hosts.keepWait(of: receiver("a"), until: end, now: now)
+        var later = SinkHosts(after: hosts)
+        #expect(later.wait(of: receiver("a"), at: now) == end && later.wait(of: receiver("a"), at: end) == nil)
+        #expect(later.wait(of: receiver("b"), at: now) == nil)
+        #expect(later.wait(of: receiver("a"), at: now - .seconds(90_000)) == now - .seconds(86_400))
+        #expect(later.clearWaits(of: "host", receiver("b")) == nil)
+        #expect(later.clearWaits(of: "host", receiver("a")) == end)
+        #expect(later.wait(of: receiver("a"), at: now) == nil)
+        for index in 0..<(2 * SinkHosts.limit) { hosts.keepWait(of: receiver("\(index)"), until: end, now: now) }
+        #expect(hosts.wait(of: receiver("\(2 * SinkHosts.limit - 1)"), at: now) == nil)
+        hosts.keepWait(of: receiver("b"), until: end + .seconds(60), now: end)
+        #expect(hosts.wait(of: receiver("b"), at: end) == end + .seconds(60))
     }
 }

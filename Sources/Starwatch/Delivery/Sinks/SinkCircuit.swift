@@ -25,7 +25,7 @@ struct SinkCircuit {
     /// The same if the answer asks for a shorter one, or for a moment that has passed.
     private static let shortestReceiverWait = Duration.seconds(5)
     /// The same if the answer asks for a longer one. An account's receiver cannot have its notifications wait for days.
-    private static let longestReceiverWait = Duration.seconds(3600)
+    static let longestReceiverWait = Duration.seconds(3600)
 
     init(isOfOneAddress: Bool) { self.isOfOneAddress = isOfOneAddress }
 

@@ -1,5 +1,11 @@
 import StarwatchCore
 
+/// The address that an account has brought.
+struct AccountAddress: Hashable {
+    let account: DID
+    let address: SinkAddress
+}
+
 /// The circuits of a sink by host: one without a name if the configuration has the address.
 struct SinkHosts {
     /// The largest number of hosts. Beyond it, one that works is forgotten, or else the one that is down for longest.
@@ -7,12 +13,15 @@ struct SinkHosts {
 
     let areOfAccounts: Bool
     private var circuits: [String: SinkCircuit] = [:]
+    /// The ends of the waits of single receivers. Later notifications for them wait too.
+    private var waits: [AccountAddress: Timestamp] = [:]
 
     init(areOfAccounts: Bool) { self.areOfAccounts = areOfAccounts }
 
     init(after former: SinkHosts) {
         areOfAccounts = former.areOfAccounts
         circuits = former.circuits.mapValues(SinkCircuit.init(after:))
+        waits = former.waits
     }
 
     var count: Int { circuits.count }
@@ -25,8 +34,23 @@ struct SinkHosts {
         }
     }
 
-    mutating func clearWaits() -> Timestamp? {
-        circuits.keys.compactMap { circuits[$0]?.clearWait() ?? nil }.max()
+    /// The end of a receiver's wait; `nil` if it has none. A clock that was set back does not prolong it.
+    func wait(of receiver: AccountAddress, at now: Timestamp) -> Timestamp? {
+        waits[receiver].flatMap { $0 > now ? min($0, now + SinkCircuit.longestReceiverWait) : nil }
+    }
+
+    /// Keeps the wait of a receiver. Beyond ``limit``, only the notification that was answered waits.
+    mutating func keepWait(of receiver: AccountAddress, until: Timestamp, now: Timestamp) {
+        if waits.count >= Self.limit { waits = waits.filter { $0.value > now } }
+        if waits.count < Self.limit { waits[receiver] = until }
+    }
+
+    /// Ends the wait of a host, and that of a receiver.
+    ///
+    /// - Returns: The end of the longer one; `nil` if there was none.
+    mutating func clearWaits(of host: String, _ receiver: AccountAddress?) -> Timestamp? {
+        let own = receiver.flatMap { waits.removeValue(forKey: $0) }
+        return [circuits[host]?.clearWait() ?? nil, own].compactMap(\.self).max()
     }
 
     private mutating func forgetOne() {

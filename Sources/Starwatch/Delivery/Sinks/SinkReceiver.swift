@@ -8,6 +8,7 @@ struct SinkReceiver: Sendable {
     let slot: SinkSlot
     /// The sink with the account's address.
     let sink: any NotificationSink
+    private let account: DID
     /// The account's address; `nil` if the configuration has it.
     let address: SinkAddress?
     /// The host of the account's address, whose circuit counts; empty if the configuration has the address.
@@ -19,10 +20,25 @@ struct SinkReceiver: Sendable {
     /// The reason why it is not tried at `now`; `nil` if it is.
     func pause(at now: Timestamp) -> SinkPause? { slot.pause(at: now, of: host) }
 
+    /// The end of the wait that its address asked for; `nil` if there is none.
+    func wait(at now: Timestamp) -> Timestamp? { own.flatMap { slot.wait(of: $0, at: now) } }
+
+    /// Keeps the wait that its address asked for.
+    func keepWait(until: Timestamp, now: Timestamp) {
+        if let own { slot.keepWait(of: own, until: until, now: now) }
+    }
+
+    /// Ends the waits of its address and of its host.
+    ///
+    /// - Returns: The end of the longer one; `nil` if there was none.
+    func clearWaits() -> Timestamp? { slot.clearWaits(of: host, own) }
+
+    private var own: AccountAddress? { address.map { AccountAddress(account: account, address: $0) } }
+
     /// - Parameter dueSince: The time since which the sink has been due; `nil` for a test.
     func deliver(_ notification: OutgoingNotification, dueSince: Timestamp? = nil) async -> SinkResult {
         var result = await sink.deliver(notification, dueSince: dueSince)
-        // Who names the host could otherwise silence all others on it.
+        // Otherwise an account could silence all others on a host by naming it.
         result.isOwnWait = result.retryAfter != nil && address?.url != nil
         guard result.answer == .gone, slot.isOfAccounts else { return result }
         var gone = SinkResult.addressGone
@@ -31,14 +47,14 @@ struct SinkReceiver: Sendable {
     }
 
     private init(_ slot: SinkSlot, of account: DID) {
-        self.slot = slot
+        (self.slot, self.account) = (slot, account)
         sink = slot.addressed?.sink(of: account, at: SinkAddress()) ?? slot.sink
         (address, host) = (nil, "")
     }
 
     private init?(_ slot: SinkSlot, of account: DID, _ stored: StoredSinkAddress) {
         guard stored.state == .set else { return nil }
-        (self.slot, address) = (slot, stored.address)
+        (self.slot, self.account, address) = (slot, account, stored.address)
         if let address, slot.takes(address), let sink = slot.addressed?.sink(of: account, at: address) {
             (self.sink, host) = (sink, SinkURL.host(of: sink.url))
         } else {

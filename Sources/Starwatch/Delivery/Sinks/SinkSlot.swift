@@ -104,10 +104,21 @@ package final class SinkSlot: Sendable {
     /// The same for a host.
     func pause(at now: Timestamp, of host: String) -> SinkPause? { hosts.withLock { $0[host].pause(at: now) } }
 
-    /// Ends the waits that hosts asked for.
+    /// The end of the wait of one receiver; `nil` if it has none.
+    func wait(of receiver: AccountAddress, at now: Timestamp) -> Timestamp? {
+        hosts.withLock { $0.wait(of: receiver, at: now) }
+    }
+
+    func keepWait(of receiver: AccountAddress, until: Timestamp, now: Timestamp) {
+        hosts.withLock { $0.keepWait(of: receiver, until: until, now: now) }
+    }
+
+    /// Ends the wait of a host, and that of one receiver.
     ///
-    /// - Returns: The end of the longest; `nil` if there was none.
-    func clearWaits() -> Timestamp? { hosts.withLock { $0.clearWaits() } }
+    /// - Returns: The end of the longer one; `nil` if there was none.
+    func clearWaits(of host: String = "", _ receiver: AccountAddress? = nil) -> Timestamp? {
+        hosts.withLock { $0.clearWaits(of: host, receiver) }
+    }
 
     // MARK: - Attempts
 
