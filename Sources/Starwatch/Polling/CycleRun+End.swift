@@ -48,14 +48,15 @@ extension CycleRun {
     /// - Parameters:
     ///   - startedAt: The start of the cycle by the local clock, because ages are made of it.
     ///   - begun: The same by the monotonic clock.
-    mutating func finish(startedAt: Timestamp, begun: Duration) async -> PollCycle.Result {
+    consuming func finish(startedAt: Timestamp, begun: Duration) async -> PollCycle.Result {
         await cycle.api.followClock()
         // The request of a shared answer has reported itself.
         let isUnasked = source.count == 0 && (hasSharedFailure || parts != nil && circuitFailure == nil)
         await cycle.gate.end(isUnasked ? .cancelled : circuitFailure, now: cycle.time.now)
         guard result.skip == nil else { return result }
-        await CycleEnd(run: self, startedAt: startedAt, begun: begun).report()
-        return result
+        let end = CycleEnd(run: self, startedAt: startedAt, begun: begun)
+        await end.report()
+        return end.result
     }
 
     /// Logs an event of this cycle, with its last request where the event is about one.
@@ -72,17 +73,18 @@ extension ContractViolation {
 }
 
 /// The end of a cycle, with its times by the local clock.
-private struct CycleEnd {
+private struct CycleEnd: ~Copyable {
     private let run: CycleRun
     private let cycle: PollCycle
-    private let result: PollCycle.Result
+    let result: PollCycle.Result
     private let outcome: PollOutcome
     private let startedAt: Timestamp
     private let finishedAt: Timestamp
     private let duration: Duration
 
-    init(run: CycleRun, startedAt: Timestamp, begun: Duration) {
-        (self.run, cycle, result) = (run, run.cycle, run.result)
+    init(run: consuming CycleRun, startedAt: Timestamp, begun: Duration) {
+        (cycle, result) = (run.cycle, run.result)
+        self.run = run
         outcome = result.outcome ?? .failed
         (self.startedAt, finishedAt) = (startedAt, cycle.time.now)
         duration = cycle.time.monotonic - begun
@@ -97,16 +99,17 @@ private struct CycleEnd {
     }
 
     private func count() {
-        let (metrics, poll) = (cycle.metrics.polls, cycle.poll.label)
+        // A copy of all metrics of polls would be 44 references.
+        let (metrics, poll) = (cycle.metrics, cycle.poll.label)
         let exemplar = Exemplar(runID: cycle.runID, atMilliseconds: finishedAt.milliseconds)
-        metrics.outcomes[poll, outcome].increment()
-        metrics.duration[poll].observe(duration, exemplar: exemplar)
+        metrics.polls.outcomes[poll, outcome].increment()
+        metrics.polls.duration[poll].observe(duration, exemplar: exemplar)
         if result.hasSucceeded {
-            metrics.successes[poll].increment()
-            metrics.lastSuccess[poll].set(finishedAt.seconds)
+            metrics.polls.successes[poll].increment()
+            metrics.polls.lastSuccess[poll].set(finishedAt.seconds)
         } else if outcome == .failed {
-            metrics.failures[poll].increment(exemplar: exemplar)
-            metrics.failureReasons[poll, result.cause?.label ?? .other].increment()
+            metrics.polls.failures[poll].increment(exemplar: exemplar)
+            metrics.polls.failureReasons[poll, result.cause?.label ?? .other].increment()
         }
     }
 
@@ -118,13 +121,12 @@ private struct CycleEnd {
             finishedAt: finishedAt,
             outcome: outcome.rawValue
         )
-        let source = self.run.source
         if !result.hasSucceeded { run.reason = result.cause?.description }
-        (run.requests, run.new) = (source.count, result.new)
-        if let request = source.lastRequest {
+        (run.requests, run.new) = (self.run.source.count, result.new)
+        if let request = self.run.source.lastRequest {
             run.answer = RecentRun.Answer(
-                status: source.lastStatus,
-                tookMilliseconds: source.lastDuration.wholeMilliseconds,
+                status: self.run.source.lastStatus,
+                tookMilliseconds: self.run.source.lastDuration.wholeMilliseconds,
                 requestID: request.id,
                 serverRequestID: request.serverID
             )

@@ -57,7 +57,13 @@ final class ClaimMemory: Sendable {
     func takeWindow(of account: DID) -> RequestWindow? { entries.withLock { $0[account]?.window.take() } }
 
     /// Notes that a cycle of the account has ended.
-    func forgetTimes(of account: DID) { entries.withLock { $0[account]?.areTimesKnown = false } }
+    func forgetTimes(of account: DID) {
+        entries.withLock { entries in
+            // An agent of one account claims none.
+            guard !entries.isEmpty else { return }
+            entries[account]?.areTimesKnown = false
+        }
+    }
 
     /// Forgets an account; `nil` for all accounts.
     func forget(_ account: DID?) {

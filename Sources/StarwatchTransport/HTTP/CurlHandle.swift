@@ -52,8 +52,8 @@ enum CurlHandle {
         _ = starwatch_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         guard proxy != HTTPClientOptions.environmentProxy else { return }
         _ = starwatch_set_string(easy, CURLOPT_PROXY, proxy ?? "")
-        // Not that of the environment. This machine needs no proxy to reach itself.
-        _ = starwatch_set_string(easy, CURLOPT_NOPROXY, "localhost,127.0.0.1,::1")
+        // Not that of the environment. This machine needs no proxy to reach itself; libcurl reads a list for each request.
+        _ = starwatch_set_string(easy, CURLOPT_NOPROXY, proxy == nil ? "*" : "localhost,127.0.0.1,::1")
     }
 
     /// The options that point to the transfer.

@@ -18,6 +18,13 @@ final class SocketPoller {
         var armed: UInt32 = 0
         /// The handle that it belongs to.
         var shard: CurlShard?
+
+        /// Returns the events to ask the kernel for; `nil` if it reports them already.
+        mutating func arm() -> UInt32? {
+            guard wanted != 0, wanted != armed else { return nil }
+            armed = wanted
+            return wanted | EPOLLONESHOT.rawValue
+        }
     }
 
     private let epoll: Int32
@@ -75,18 +82,23 @@ final class SocketPoller {
     ///
     /// - Parameter limit: Milliseconds; 0 only looks, -1 sets no limit.
     func wait(limit: Int32) {
-        for shard in shards { shard.setAlarm() }
-        let count = epoll_wait(epoll, &events, Int32(events.count), shards.contains(where: \.isDue) ? 0 : limit)
+        var limit = limit
+        for shard in shards {
+            shard.setAlarm()
+            if shard.isDue { limit = 0 }
+        }
+        let count = epoll_wait(epoll, &events, Int32(events.count), limit)
         guard count > 0 else { return }
         for event in events[..<Int(count)] where event.data.fd != bell { serve(event.data.fd, event.events) }
     }
 
     private func serve(_ socket: Int32, _ events: UInt32) {
-        guard let shard = self[socket].shard else { return }
+        let present = self[socket]
+        guard let shard = present.shard else { return }
         if socket == shard.alarm { return shard.ring() }
         self[socket].armed = 0
         // An earlier event can have ended the request.
-        guard self[socket].wanted != 0 else { return }
+        guard present.wanted != 0 else { return }
         shard.act(on: socket, Self.condition(events))
         arm(socket)
     }
@@ -98,17 +110,14 @@ final class SocketPoller {
             if interest & CURL_POLL_IN != 0 { wanted |= EPOLLIN.rawValue }
             if interest & CURL_POLL_OUT != 0 { wanted |= EPOLLOUT.rawValue }
         }
-        (self[socket].wanted, self[socket].shard) = (wanted, shard)
         // The number can be that of another socket when libcurl names it again.
-        if wanted == 0 { self[socket].armed = 0 }
+        let armed = wanted == 0 ? 0 : self[socket].armed
+        self[socket] = Watched(wanted: wanted, armed: armed, shard: shard)
         arm(socket)
     }
 
     private func arm(_ socket: Int32) {
-        let (wanted, armed) = (self[socket].wanted, self[socket].armed)
-        guard wanted != 0, wanted != armed else { return }
-        self[socket].armed = wanted
-        let events = wanted | EPOLLONESHOT.rawValue
+        guard let events = self[socket].arm() else { return }
         if !control(EPOLL_CTL_MOD, socket, events) { _ = control(EPOLL_CTL_ADD, socket, events) }
     }
 
