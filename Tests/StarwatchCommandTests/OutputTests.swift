@@ -124,6 +124,10 @@ import Testing
             PollReportText.line(report)
                 == "starred_projects: changed: 3 fetched, 2 new, 1 notified, 2 acknowledged, watermark moved"
         )
+        (report.undelivered, report.unacknowledged) = (0, 0)
+        #expect(PollReportText.line(report).hasSuffix(", watermark moved"))
+        (report.undelivered, report.unacknowledged) = (3, 1)
+        #expect(PollReportText.line(report).hasSuffix("moved; 3 waiting for delivery, 1 waiting for acknowledgement"))
         report.outcome = "skipped"
         report.reason = "no_stars"
         #expect(PollReportText.line(report) == "starred_projects: skipped (no_stars)")

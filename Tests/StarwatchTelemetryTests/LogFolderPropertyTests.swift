@@ -4,10 +4,10 @@ import Testing
 
 /// Checks that no entry is lost: each is written, or counted in exactly one summary.
 @Suite struct LogFolderPropertyTests {
-    @Test(arguments: 0..<20 as Range<UInt64>)
-    func everyEntryIsWrittenOrReportedOnce(seed: UInt64) {
+    @Test(arguments: 0..<20 as Range<UInt64>, [LogFolder.Reader.log, .blackBox])
+    func everyEntryIsWrittenOrReportedOnce(seed: UInt64, reader: LogFolder.Reader) {
         var random = SplitMix(state: seed)
-        var folder = LogFolder()
+        var folder = LogFolder(for: reader)
         var now: Int64 = 1_000_000
         var (given, written, reported) = ([String: Int](), [String: Int](), [String: Int]())
         func note(_ summaries: [LogEntry]) {

@@ -44,7 +44,6 @@ package final class BlackBoxRecorder: StarwatchTelemetry.LogSink {
     func reopened() -> BlackBoxRecorder { BlackBoxRecorder(path: path) }
 
     package func take(_ record: LogRecord) {
-        guard record.isNotable else { return }
         add(
             .line,
             at: Timestamp(milliseconds: record.timestampMilliseconds),

@@ -1,3 +1,4 @@
+import Glibc
 package import StarwatchCore
 import StarwatchTransport
 import Synchronization
@@ -103,11 +104,22 @@ extension RunStart {
     /// The machine now.
     package static var current: RunStart {
         let boot = text(of: "/proc/sys/kernel/random/boot_id").split(separator: "\n").first ?? ""
-        let kills = text(of: "/proc/vmstat").split(separator: "\n").first { $0.hasPrefix("oom_kill ") }
-        return RunStart(boot: String(boot), memoryKills: kills.flatMap { Int($0.dropFirst(9)) } ?? 0)
+        return RunStart(boot: String(boot), cgroup: .current())
     }
 
-    private static func text(of path: String) -> String {
-        String(decoding: FileBytes.read(path, limit: 65_536) ?? [], as: UTF8.self)
+    fileprivate static func text(of path: String) -> String {
+        String(decoding: FileBytes.read(path, limit: 1_048_576) ?? [], as: UTF8.self)
+    }
+}
+
+extension ControlGroup {
+    /// The cgroup of this process.
+    ///
+    /// - Parameter process: The folder with the kernel's facts about the process.
+    static func current(_ process: String = "/proc/self") -> ControlGroup? {
+        let (groups, mounts) = (RunStart.text(of: process + "/cgroup"), RunStart.text(of: process + "/mountinfo"))
+        var status = stat()
+        guard let folder = folder(groups: groups, mounts: mounts), stat(folder, &status) == 0 else { return nil }
+        return ControlGroup(number: UInt64(status.st_ino), events: RunStart.text(of: folder + "/memory.events"))
     }
 }

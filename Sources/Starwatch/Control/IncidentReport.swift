@@ -40,6 +40,15 @@ package struct IncidentReport: Sendable, Codable, Hashable {
         /// The poll, sink or port.
         package var subject: String?
         package var since: String
+
+        package init(problem: String, subject: String?, since: String) {
+            (self.problem, self.subject, self.since) = (problem, subject, since)
+        }
+
+        /// A problem that the agent has now.
+        package init(_ present: AgentStatus.Problem) {
+            self.init(problem: present.problem, subject: present.subject, since: present.since ?? "")
+        }
     }
 
     package struct Entry: Sendable, Codable, Hashable {

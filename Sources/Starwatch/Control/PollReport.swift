@@ -26,6 +26,10 @@ package struct PollReport: Sendable, Codable, Hashable {
     package var notifications = 0
     package var acknowledged = 0
     package var watermarkMoved = false
+    /// The number of the poll's changes that wait for their delivery at the end; `nil` if it is not known.
+    package var undelivered: Int?
+    /// The number of its delivered changes that wait for their acknowledgement at the end; `nil` if it is not known.
+    package var unacknowledged: Int?
 }
 
 /// The result of the notifications that test a sink: of the first that it did not accept, or else of the last one.

@@ -55,6 +55,8 @@ package final class DispatchService: Worker {
     /// then; sinks without hours hold no others.
     private let latest = Mutex<(identity: ActiveIdentity, server: Timestamp, local: Timestamp, holds: Bool)?>(nil)
 
+    private let madeTotal = Atomic<Int>(0)
+
     package init(polls: [Poll], sinks: [SinkSlot], options: Options, context: WorkerContext) {
         self.polls = polls
         self.sinks = sinks
@@ -69,6 +71,9 @@ package final class DispatchService: Worker {
         self.context = context
     }
 
+    /// The number of notifications that all passes have made.
+    var made: Int { madeTotal.load(ordering: .relaxed) }
+
     package var wake: Signal { wakes.dispatch }
     package var now: Timestamp { clock.now }
 
@@ -76,7 +81,10 @@ package final class DispatchService: Worker {
     package func work(_ result: inout Pass) async throws(StoreError) {
         guard var pass = try await DispatchPass(self) else { return }
         let held = try await settle(pass)
-        defer { result = pass.result }
+        defer {
+            result = pass.result
+            madeTotal.add(result.made, ordering: .relaxed)
+        }
         var failure: StoreError?
         do throws(StoreError) {
             try await pass.announce()

@@ -1,5 +1,6 @@
 package import StarwatchCore
 package import StarwatchStore
+import StarwatchTelemetry
 
 /// Tells what happened as one story, in the order of time. What several sources know is told once.
 package struct IncidentStory: Sendable {
@@ -11,8 +12,10 @@ package struct IncidentStory: Sendable {
     package var isRunning = false
     /// Whether the running agent answers; `nil` if it was not asked.
     package var answers: Bool?
+    /// The problems that the running agent has now; `nil` if it did not answer.
+    package var present: [IncidentReport.Problem]?
     /// The facts about the machine now, which tell how the last run of an agent that does not run ended.
-    package var machine = RunStart(boot: "", memoryKills: 0)
+    package var machine = RunStart(boot: "")
     /// The version of this program.
     package var version: String
 
@@ -36,7 +39,11 @@ package struct IncidentStory: Sendable {
     }
 
     package func report(since: Timestamp, until: Timestamp) -> IncidentReport {
-        let lines = lines(since, until)
+        let lines = unfolded(
+            lines { at, level, _ in
+                at >= since && at <= until && level.map { $0 == .warn || $0 == .error } ?? true
+            }
+        )
         let ends = RunEndDecision.ends(
             box?.marks ?? [],
             before: isRunning ? nil : .look(at: box ?? BlackBox.Content(), machine)
@@ -58,7 +65,7 @@ package struct IncidentStory: Sendable {
             lastSign: isSilent(until) ? box?.lastSign?.iso8601 : nil,
             sources: sources,
             restarts: ends.map(IncidentReport.Restart.init),
-            problems: problems(lines),
+            problems: present ?? problems(until),
             entries: sorted.map(\.element.entry)
         )
     }
@@ -98,29 +105,40 @@ package struct IncidentStory: Sendable {
         )
     }
 
-    /// The lines of both logs in the order of time, each once. Of the stored log only warnings and errors: the rest would
-    /// hide them.
-    private func lines(_ since: Timestamp, _ until: Timestamp) -> [Line] {
-        let boxed = (box?.lines ?? []).filter { $0.at >= since && $0.at <= until }
+    /// The wanted lines of both logs in the order of time, each once.
+    ///
+    /// - Parameter isWanted: Decides by the time, the level and the text of a line. The lines of the black box have no level.
+    private func lines(_ isWanted: (Timestamp, LogLevel?, String) -> Bool) -> [Line] {
+        let boxed = (box?.lines ?? []).filter { isWanted($0.at, nil, $0.text) }
         let known = Set(boxed.map(\.text))
-        let stored = (record?.lines ?? []).filter {
-            ($0.level == .warn || $0.level == .error) && $0.at >= since && $0.at <= until && !known.contains($0.line)
-        }
+        let stored = (record?.lines ?? []).filter { isWanted($0.at, $0.level, $0.line) && !known.contains($0.line) }
         let all =
             boxed.map { Line(at: $0.at, source: .blackBox, logged: LoggedLine($0.text)) }
             + stored.map { Line(at: $0.at, source: .log, logged: LoggedLine($0.line)) }
         return all.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
     }
 
-    /// The problems that have begun and not ended. A start announces those that remain anew.
-    private func problems(_ lines: [Line]) -> [IncidentReport.Problem] {
-        var open: [IncidentReport.Problem] = []
-        for line in lines {
-            guard let problem = line.logged["problem"] else {
-                if line.logged.event == AgentEvent.agentStarted.name { open = [] }
-                continue
+    /// Leaves out the counts of the black box for repetitions that the stored log tells one by one.
+    private func unfolded(_ lines: [Line]) -> [Line] {
+        let period = Duration.milliseconds(LogFolder.Reader.blackBox.windowMilliseconds)
+        return lines.filter { line in
+            guard line.source == .blackBox, line.logged["suppressed"] != nil else { return true }
+            return !lines.contains {
+                $0.source == .log && $0.logged.event == line.logged.event && $0.logged.subject == line.logged.subject
+                    && $0.at > line.at - period && $0.at <= line.at
             }
-            let subject = line.logged["poll"] ?? line.logged["sink"] ?? line.logged["port"]
+        }
+    }
+
+    /// The problems that have begun and not ended, whenever that was. A start announces those that remain anew.
+    private func problems(_ until: Timestamp) -> [IncidentReport.Problem] {
+        let events = [AgentEvent.problemBegan, .problemEnded].map(\.name)
+        let lines = lines { at, _, text in at <= until && events.contains { text.contains($0) } }
+        let start = (box?.marks ?? []).last { $0.kind == .start && $0.at <= until }?.at
+        var open: [IncidentReport.Problem] = []
+        for line in lines where start.map({ line.at >= $0 }) ?? true {
+            guard let problem = line.logged["problem"] else { continue }
+            let subject = line.logged.subject
             switch line.logged.event {
             case AgentEvent.problemBegan.name:
                 open.append(.init(problem: problem, subject: subject, since: line.logged["since"] ?? line.at.iso8601))
@@ -178,8 +196,8 @@ package struct IncidentStory: Sendable {
 extension IncidentStory {
     /// Reads the black box and the database, each as far as it can be read. Needs no agent and writes nothing.
     ///
-    /// - Parameter since: Only records of the database since this time.
-    package static func read(database: String, since: Timestamp, version: String) -> IncidentStory {
+    /// It reads all of them: a problem can have begun long before the time that is asked for.
+    package static func read(database: String, version: String) -> IncidentStory {
         var story = IncidentStory(version: version)
         story.machine = .current
         let file = BlackBox.path(besides: database)
@@ -199,7 +217,7 @@ extension IncidentStory {
         }
         var source = IncidentReport.Source(name: .database, read: false)
         do throws(StoreError) {
-            story.record = try StoredRecord.read(path: database, since: since)
+            story.record = try StoredRecord.read(path: database, since: Timestamp(milliseconds: 0))
             source.read = true
         } catch {
             source.problem = error.forReaders

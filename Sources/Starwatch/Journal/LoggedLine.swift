@@ -31,6 +31,9 @@ package struct LoggedLine: Sendable, Hashable {
 
     package subscript(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 
+    /// The poll, sink or port that it is about; `nil` for the whole agent.
+    package var subject: String? { self["poll"] ?? self["sink"] ?? self["port"] }
+
     /// The fields of a line in the text format.
     private static func fields(_ text: String) -> [Field] {
         var fields: [Field] = []

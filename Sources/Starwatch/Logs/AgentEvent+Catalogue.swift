@@ -291,7 +291,8 @@ extension AgentEvent: CaseIterable {
             + "newest ones alone, `project_count` of them. Star the others, and add a poll of the kind `gives_to_starred`."
     }
     static let pollRunsMissed = AgentEvent("poll.runs_missed", .notice, [.poll, .count]) {
-        "Runs of a poll fell due while the agent did not run or the machine slept. The next run fetches their changes."
+        "Runs of a poll fell due while the agent did not run, the machine slept, or the account was not visited. The next run "
+            + "fetches their changes."
     }
     static let pollSkipped = AgentEvent("poll.skipped", .notice, [.runID, .poll, .reason]) {
         "A cycle was skipped for a different reason than the last one."
@@ -321,7 +322,8 @@ extension AgentEvent: CaseIterable {
     }
     static let problemEnded = AgentEvent(
         "problem.ended",
-        .notice,
+        // As its beginning, which the stored log would otherwise keep for longer.
+        .warning,
         [.problem, .since, .durationMilliseconds],
         optional: [.poll, .port, .sink],
         folds: false

@@ -49,7 +49,7 @@ package struct AgentLog: Sendable {
             nowMilliseconds: { time.now.milliseconds }
         )
         blackBox = BlackBoxRecorder(besides: dependencies.keepsBlackBox ? options.storage.path : nil)
-        pipeline.add(blackBox)
+        pipeline.setBlackBox(blackBox)
         let handler = pipeline.handler(label: "starwatch")
         logger = Logger(label: "starwatch", factory: { _ in handler })
     }

@@ -15,13 +15,46 @@ struct PollControl: Sendable {
             report.reason = "recent"
             return report
         }
+        let (before, made) = (await standing(of: poll), runtime.dispatcher.made)
         let result = await runtime.pollService.pass(poll, runID: runID)
         var report = PollReport(result, of: poll, runID: runID)
-        report.notifications = await runtime.dispatcher.pass().made
-        let acknowledgement = await runtime.acknowledger.pass()
-        report.acknowledged = acknowledgement.acknowledged
-        report.watermarkMoved = acknowledgement.watermarkMoved
+        _ = await runtime.dispatcher.pass()
+        _ = await runtime.acknowledger.pass()
+        report.notifications = runtime.dispatcher.made - made
+        guard let after = await standing(of: poll) else { return report }
+        report.undelivered = after.undelivered
+        report.unacknowledged = after.unacknowledged
+        guard let before else { return report }
+        report.acknowledged = after.acknowledged - before.acknowledged
+        report.watermarkMoved = after.watermark != before.watermark
         return report
+    }
+
+    /// The standing of a poll's changes. The difference of two shows what was done between them, whoever did it: the workers
+    /// of a running agent deliver and acknowledge too.
+    private struct Standing {
+        let undelivered: Int
+        let unacknowledged: Int
+        let acknowledged: Int
+        let watermark: JWTID?
+    }
+
+    /// - Returns: `nil` if nobody is signed in, or if the database cannot be read.
+    private func standing(of poll: Poll) async -> Standing? {
+        let store = runtime.process.store
+        guard let did = try? await runtime.account.identity.stored().did else { return nil }
+        let stream = runtime.account.stream(poll.name, of: did)
+        let limit = runtime.options.outbox.maxUndelivered
+        guard let rows = try? await store.outbox.counts(of: stream),
+            let ledger = try? await store.status.ledger(stream),
+            let state = try? await store.polls.state(stream, maxUndelivered: limit)
+        else { return nil }
+        return Standing(
+            undelivered: (rows[.pending] ?? 0) + (rows[.claimed] ?? 0),
+            unacknowledged: rows[.delivered] ?? 0,
+            acknowledged: ledger.acknowledged,
+            watermark: state.watermark
+        )
     }
 
     /// Requests one page, and stores and delivers nothing.

@@ -15,6 +15,14 @@ package enum Trial {
         package var reports: [PollReport] = []
         /// The status of the agent after the polls.
         package var status: AgentStatus
+        /// The end of the one request of a trial without a token; `nil` if the polls were tried.
+        package var reach: Reach?
+    }
+
+    /// The end of a request that needs no token.
+    package enum Reach: Sendable, Hashable {
+        case answered(status: Int)
+        case failed(FailureReason)
     }
 
     /// The longest time for one request. Nobody waits longer for an answer on a terminal.
@@ -35,6 +43,40 @@ package enum Trial {
                 polls.reports.append(try await agent.perform(ControlAPI.runPoll, PollRun(poll.name.rawValue)))
             }
             polls.status = await agent.state()
+            return polls
+        }
+    }
+
+    /// Tries whether the server answers, for a caller that has no token. A poll without one would be refused, and nobody may
+    /// see whose stars it names; so this requests the server's own address alone.
+    ///
+    /// - Throws: ``AgentError`` of kind `configuration` if an option is unusable.
+    package static func reach(_ options: AgentOptions) async throws(AgentError) -> Polls {
+        var tried = options
+        (tried.auth, tried.polls) = (AuthOptions(), [])
+        tried.delivery.sinks = [SinkOptions(name: "log", kind: .log)]
+        return try await with(tried, logSinks: []) { agent throws(ControlError) in
+            var polls = Polls(status: await agent.state())
+            let exchange = await agent.runtime.account.api.client.http.exchange(
+                HTTPRequest(
+                    url: options.server.url,
+                    headers: [("User-Agent", AgentVersion.userAgent)],
+                    timeout: min(options.server.timeout, longestRequest),
+                    maxResponseBytes: SinkResult.largestResponseBytes
+                )
+            )
+            let reach: Reach =
+                switch (exchange.status, exchange.result) {
+                case (let status?, _): .answered(status: status)
+                case (nil, .success(let response)): .answered(status: response.status)
+                case (nil, .failure(let error)): .failed(FailureReason(error.cause))
+                }
+            polls.reach = reach
+            polls.reports = options.polls.map { poll in
+                var report = PollReport(poll: poll.name.rawValue, outcome: "skipped", runID: RandomID.runID())
+                report.cause = FailureReason(.noToken).description
+                return report
+            }
             return polls
         }
     }

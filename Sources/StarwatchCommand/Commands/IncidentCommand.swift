@@ -38,25 +38,25 @@ struct IncidentCommand: AsyncParsableCommand {
         let path = place.database ?? ""
         let now = SystemClock().now
         let asked = try PastTime.parse(since, now: now)
-        let all = Timestamp(milliseconds: 0)
-        var story = IncidentStory.read(database: path, since: asked ?? all, version: AgentVersion.current)
+        var story = IncidentStory.read(database: path, version: AgentVersion.current)
         guard story.box != nil || story.record != nil else {
             let reasons = story.sources.compactMap(\.problem).joined(separator: " ")
             throw CommandError.failed("Neither the black box nor the database of \(path) can be read: \(reasons)")
         }
-        if story.isRunning, !place.socket.isEmpty { story.answers = await Self.answers(at: place.socket) }
+        if story.isRunning, !place.socket.isEmpty { await Self.ask(at: place.socket, for: &story) }
         let start = asked ?? min(story.newest ?? now, now) - .seconds(7200)
         try format.print(story.report(since: start, until: now), IncidentText.page)
     }
 
-    /// Whether the running agent answers, also if it waits for a lock on its database; `nil` if nobody listens, as while it starts.
-    private static func answers(at socket: String) async -> Bool? {
+    /// Asks the running agent, which answers also if it waits for a lock on its database, for its problems. Nobody listens
+    /// while it starts.
+    private static func ask(at socket: String, for story: inout IncidentStory) async {
         let client = ControlClient(socketPath: socket, timeout: AgentAccess.lockWait)
         do throws(ControlError) {
-            _ = try await client.perform(ControlAPI.status)
-            return true
+            story.present = try await client.perform(ControlAPI.status).problems?.map(IncidentReport.Problem.init)
+            story.answers = true
         } catch {
-            return error.kind == .timedOut ? false : nil
+            story.answers = error.kind == .timedOut ? false : nil
         }
     }
 }

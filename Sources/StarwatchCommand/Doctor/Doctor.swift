@@ -102,11 +102,11 @@ struct Doctor {
             }
         }
         let hasToken = options.auth.kind == .none || hasSecrets && !options.auth.storedKeys
-        if !hasToken { options.auth = AuthOptions() }
         do throws(AgentError) {
-            var trial = try await Trial.polls(options)
+            var trial = try await hasToken ? Trial.polls(options) : Trial.reach(options)
             trial.status.server.dialect = trial.status.server.dialect ?? status?.server.dialect
-            return ServerFindings(trial: trial, options: configured, hasToken: hasToken, own: own).all
+            if !hasToken, let clock = status?.clock { trial.status.clock = clock }
+            return ServerFindings(trial: trial, options: configured, own: own).all
         } catch {
             return [Finding("server", .problem, error.message)]
         }

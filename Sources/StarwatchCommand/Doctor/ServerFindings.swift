@@ -6,11 +6,12 @@ import StarwatchCore
 struct ServerFindings {
     let trial: Trial.Polls
     let options: AgentOptions
-    /// Whether the trial had the token.
-    let hasToken: Bool
     /// The results of the running agent, which tried its polls with its own token, by name of the poll; empty without an
     /// agent.
     var own: [String: PollReport] = [:]
+
+    /// Whether the trial had the token. Without it, no poll was tried.
+    private var hasToken: Bool { trial.reach == nil }
 
     /// The steps of a request, in their order.
     private enum Step: Int, CaseIterable {
@@ -31,6 +32,7 @@ struct ServerFindings {
     }
 
     var all: [Finding] {
+        if let reach = trial.reach { return tokenless(reach) }
         let asked = trial.reports.first { $0.outcome != "skipped" || reason(of: $0) != nil }
         let failure = asked.flatMap { isFailed($0) ? reason(of: $0) : nil }
         // A poll without a token asks nothing.
@@ -39,11 +41,19 @@ struct ServerFindings {
         return network(failure) + [clock, token].compactMap { $0 } + reports.map(poll)
     }
 
+    /// The findings of a trial that had no token. The polls are those that the running agent tried.
+    private func tokenless(_ reach: Trial.Reach) -> [Finding] {
+        var failure: FailureReason?
+        if case .failed(let reason) = reach { failure = reason }
+        if let failure, Step(failure) != .server { return network(failure) }
+        return network(failure) + [clock, token].compactMap { $0 } + reports.map(poll)
+    }
+
     /// The findings if the trial sent no request.
     private func untried(_ failure: FailureReason?) -> [Finding] {
         if !own.isEmpty { return [token].compactMap { $0 } + reports.map(poll) }
         guard let failure else { return [Finding("server", .warning, unasked)] }
-        return [hasToken ? Finding("token", .problem, failure.sentence) : Finding("token", .skipped, tokenIsElsewhere)]
+        return [Finding("token", .problem, failure.sentence)]
     }
 
     /// The results of the polls; those of the running agent, if there are any.
@@ -102,6 +112,9 @@ struct ServerFindings {
             )
         case .server:
             guard let dialect = trial.status.server.dialect else {
+                if case .answered(let status) = trial.reach {
+                    return Finding(step.area, .ok, "The server answers (HTTP \(status) to a request without a token).")
+                }
                 return Finding(step.area, .warning, "The server answers, but its dialect is not known yet.")
             }
             return Finding(step.area, .ok, "The server answers in the dialect \(dialect.rawValue).")

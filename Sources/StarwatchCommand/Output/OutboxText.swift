@@ -69,6 +69,14 @@ enum PollReportText {
         return text
             + ": \(report.fetched) fetched, \(report.new) new, \(report.notifications) notified, "
             + "\(report.acknowledged) acknowledged, watermark \(report.watermarkMoved ? "moved" : "unmoved")"
+            + waiting(report)
+    }
+
+    /// The changes that the command did not wait for.
+    private static func waiting(_ report: PollReport) -> String {
+        let parts = [(report.undelivered, "delivery"), (report.unacknowledged, "acknowledgement")]
+            .compactMap { count, step in count.flatMap { $0 > 0 ? "\($0) waiting for \(step)" : nil } }
+        return parts.isEmpty ? "" : "; " + parts.joined(separator: ", ")
     }
 }
 

@@ -113,7 +113,7 @@ struct Setup {
         if withTrials {
             progress("Trying the server (up to 30 s) and the sink...")
             let polls = try await Trial.polls(options)
-            let server = ServerFindings(trial: polls, options: options, hasToken: true).all
+            let server = ServerFindings(trial: polls, options: options).all
             findings += server
             if server.contains(where: { $0.state == .problem }) {
                 findings.append(Finding("sink", .skipped, "Not tried, because the server has a problem."))

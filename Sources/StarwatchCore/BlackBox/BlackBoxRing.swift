@@ -114,28 +114,42 @@ package enum BlackBox {
             content.sign = sign(in: bytes)
             for kind in BlackBoxRing.Kind.allCases { read(kind, of: bytes, into: &content) }
         }
-        content.lines.sort { $0.sequence < $1.sequence }
-        content.marks.sort { $0.sequence < $1.sequence }
         return content
     }
 
+    /// Returns the records in the order in which they were written, without those that no later lap has replaced: a record
+    /// that did not fit has left them at the end of the part. Such a beginning would outlive its end.
+    ///
+    /// - Parameters:
+    ///   - found: The records in the order of their places.
+    ///   - head: The place of the next record, where the oldest one begins.
+    private static func current(_ found: [(offset: Int, record: BlackBoxRecord)], head: Int) -> [BlackBoxRecord] {
+        let laps = found.filter { $0.offset >= head } + found.filter { $0.offset < head }
+        return laps.reduce(into: []) { records, next in
+            if next.record.sequence > records.last?.sequence ?? 0 { records.append(next.record) }
+        }
+    }
+
     private static func read(_ kind: BlackBoxRing.Kind, of bytes: UnsafeRawBufferPointer, into content: inout Content) {
+        var found: [(offset: Int, record: BlackBoxRecord)] = []
         var offset = kind.part.lowerBound
         while offset < min(kind.part.upperBound, bytes.count) {
             switch BlackBoxFrame.read(bytes, at: offset) {
             case .record(let record, let count)
             where record.kind.ring == kind && offset + count <= kind.part.upperBound:
                 content.rings[kind]?.follow(record.sequence, end: offset + count)
-                switch kind {
-                case .lines: content.lines.append(record)
-                case .marks: content.marks.append(record)
-                }
+                found.append((offset, record))
                 offset += count
             case .record, .damaged, .unknown:
                 content.damaged += 1
                 offset += BlackBoxFrame.slotBytes
             case .nothing: offset += BlackBoxFrame.slotBytes
             }
+        }
+        let records = current(found, head: content.rings[kind]?.offset ?? kind.part.lowerBound)
+        switch kind {
+        case .lines: content.lines = records
+        case .marks: content.marks = records
         }
     }
 }

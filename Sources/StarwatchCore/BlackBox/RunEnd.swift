@@ -10,9 +10,9 @@ package enum RunEndCause: String, Sendable, Codable, CaseIterable {
     case crashed
     /// The service manager ended it, because it showed no progress.
     case watchdog
-    /// It was killed, and the kernel has killed a program for lack of memory since it started.
+    /// It was killed, and the kernel has killed a program of its own cgroup for lack of memory since it started.
     case outOfMemory = "out_of_memory"
-    /// It was killed.
+    /// Something else killed it, and nothing shows that it was for lack of memory.
     case killed
     /// The machine restarted or lost power.
     case machineRestarted = "machine_restarted"
@@ -29,7 +29,7 @@ package enum RunEndCause: String, Sendable, Codable, CaseIterable {
         case .crashed: "crashed"
         case .watchdog: "showed no progress, and the service manager ended it"
         case .outOfMemory: "was killed, probably for lack of memory"
-        case .killed: "was killed"
+        case .killed: "was killed from outside"
         case .machineRestarted: "ended with the machine, which restarted or lost power"
         }
     }
@@ -86,29 +86,94 @@ package struct RunEnd: Sendable, Hashable {
 
 /// The facts about the machine at the start of a run. A later start compares its own with them.
 package struct RunStart: Sendable, Hashable {
-    /// Changes with each start of the machine; empty if unknown. The first 16 characters count.
+    /// Changes with each start of the machine; empty if unknown. The first 12 characters count.
     package let boot: String
-    /// The number of programs that the kernel has killed for lack of memory since the machine started.
-    package let memoryKills: Int
+    /// The cgroup of the agent; `nil` if it counts no kills.
+    package let cgroup: ControlGroup?
     /// The last sign of life of the former run; `nil` if that recorded its end.
     package var formerSign: Timestamp?
 
-    package init(boot: String, memoryKills: Int) {
-        self.boot = String(boot.filter { $0 != "-" }.prefix(16))
-        self.memoryKills = memoryKills
+    package init(boot: String, cgroup: ControlGroup? = nil) {
+        self.boot = String(boot.filter { $0 != "-" }.prefix(Self.bootLength))
+        self.cgroup = cgroup
     }
 
     /// The text in the black box. With it, a mark fills one slot.
     package var text: String {
-        "\(memoryKills) \(boot)" + (formerSign.map { " " + String($0.milliseconds, radix: 36) } ?? "")
+        // A boot that is unknown must not make the name of the cgroup one.
+        let name = boot.count == Self.bootLength ? cgroup?.name ?? "" : ""
+        return "\(cgroup?.memoryKills ?? 0) \(boot)\(name)"
+            + (formerSign.map { " " + String($0.milliseconds, radix: 36) } ?? "")
     }
 
     /// `nil` for a text of something else.
+    ///
+    /// Earlier versions wrote the kills of the whole machine, and four more characters of the boot, which name no cgroup. So
+    /// nothing is concluded from their count.
     init?(text: String) {
         let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count >= 2, let kills = Int(parts[0]) else { return nil }
-        self.init(boot: String(parts[1]), memoryKills: kills)
+        let name = String(parts[1].dropFirst(Self.bootLength))
+        let cgroup = ControlGroup.isName(name) ? ControlGroup(name: name, memoryKills: kills) : nil
+        self.init(boot: String(parts[1]), cgroup: cgroup)
         if parts.count == 3 { formerSign = Int64(parts[2], radix: 36).map(Timestamp.init(milliseconds:)) }
+    }
+
+    /// Whether the kernel has killed a program of the agent's cgroup for lack of memory between this start and a later one.
+    /// A new cgroup counts from 0, so it shows nothing.
+    fileprivate func hasMemoryKill(before next: RunStart) -> Bool {
+        guard let cgroup, let later = next.cgroup, cgroup.name == later.name else { return false }
+        return later.memoryKills > cgroup.memoryKills
+    }
+
+    private static let bootLength = 12
+}
+
+/// A cgroup of the kernel, as systemd and containers give each service one, and its count of programs killed for lack of
+/// memory.
+package struct ControlGroup: Sendable, Hashable {
+    /// A letter that is no hexadecimal digit, and the last digits of the cgroup's number. The kernel gives no number twice
+    /// until it starts again.
+    package let name: String
+    /// The number of its programs that were killed for lack of memory, whether its limit or the machine's was reached.
+    package let memoryKills: Int
+
+    init(name: String, memoryKills: Int) { (self.name, self.memoryKills) = (name, memoryKills) }
+
+    /// - Parameters:
+    ///   - number: The inode of the cgroup's folder.
+    ///   - events: The content of the file `memory.events`.
+    /// - Returns: `nil` if the content has no count.
+    package init?(number: UInt64, events: String) {
+        let counts = events.split(separator: "\n").map { $0.split(separator: " ") }
+        guard let count = counts.first(where: { $0.first == "oom_kill" }), count.count == 2, let kills = Int(count[1])
+        else { return nil }
+        let digits = String(number % 46_656, radix: 36)
+        self.init(name: "g" + String(repeating: "0", count: 3 - digits.count) + digits, memoryKills: kills)
+    }
+
+    static func isName(_ text: String) -> Bool { text.count == 4 && text.hasPrefix("g") }
+
+    /// Returns the folder of a process' cgroup.
+    ///
+    /// - Parameters:
+    ///   - groups: The content of `/proc/self/cgroup`.
+    ///   - mounts: The content of `/proc/self/mountinfo`.
+    /// - Returns: `nil` without a mounted hierarchy of version 2. The others count no kills for the whole machine apart.
+    package static func folder(groups: String, mounts: String) -> String? {
+        guard let group = groups.split(separator: "\n").first(where: { $0.hasPrefix("0::/") })?.dropFirst(3) else {
+            return nil
+        }
+        for mount in mounts.split(separator: "\n") {
+            let fields = mount.split(separator: " ")
+            guard let end = fields.firstIndex(of: "-"), end + 1 < fields.count, fields[end + 1] == "cgroup2", end > 4
+            else { continue }
+            // A container can see a part of the hierarchy.
+            let (root, point) = (fields[3] == "/" ? "" : fields[3], fields[4])
+            guard group == root || group.hasPrefix(root + "/") else { continue }
+            return point + String(group.dropFirst(root.count))
+        }
+        return nil
     }
 }
 
@@ -187,7 +252,7 @@ package enum RunEndDecision {
                     .stoppedLate
                 } else if !start.boot.isEmpty, !next.start.boot.isEmpty, start.boot != next.start.boot {
                     .machineRestarted
-                } else if next.start.memoryKills > start.memoryKills {
+                } else if start.hasMemoryKill(before: next.start) {
                     .outOfMemory
                 } else {
                     .killed

@@ -32,6 +32,11 @@ package struct StoreOutbox: Sendable {
         }
     }
 
+    /// The number of open and dead rows of one stream, by state. A state without rows has no entry.
+    package func counts(of stream: StreamKey) async throws(StoreError) -> [OutboxState: Int] {
+        try await store.direct(.read, of: stream) { db, id in try db.outbox.countsByStream(id)[id] ?? [:] }
+    }
+
     /// One row with its deliveries; `nil` if there is none.
     package func row(_ id: Int64) async throws(StoreError) -> OutboxDetail? {
         try await store.direct(.read) { db in
@@ -180,13 +185,15 @@ extension OutboxRows {
                 WHERE state = '\(state.rawValue)' AND stream_id = s.id AND \(Schema.isOpen)) AS \(state.rawValue)
             """
         }
-        return "SELECT s.id, \(counts.joined(separator: ", ")) FROM streams s"
+        return "SELECT s.id, \(counts.joined(separator: ", ")) FROM streams s WHERE ?1 IS NULL OR s.id = ?1"
     }()
 
     /// The number of open and dead rows by stream and state.
-    func countsByStream() throws -> [Int64: [OutboxState: Int]] {
+    ///
+    /// - Parameter stream: The only stream that is counted; `nil` counts all.
+    func countsByStream(_ stream: Int64? = nil) throws -> [Int64: [OutboxState: Int]] {
         var found: [Int64: [OutboxState: Int]] = [:]
-        let rows = try db.rows(Self.countByStream)
+        let rows = try db.rows(Self.countByStream, [stream])
         while let row = try rows.next() {
             let stream: Int64 = try row["id"]
             for state in Self.countedStates {

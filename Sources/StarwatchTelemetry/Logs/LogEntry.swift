@@ -124,6 +124,12 @@ package struct LogEntry: Sendable {
         return key
     }
 
+    /// Removes the numbers, which differ between entries that say the same.
+    mutating func dropNumbers() {
+        counts = []
+        metadata.removeAll { if case .integer = $0.1 { true } else if case .double = $0.1 { true } else { false } }
+    }
+
     /// The metadata that name the affected part: the same failure of another sink is another failure.
     var subject: [(String, LogValue)] { metadata.filter { Self.subjects.contains($0.0) } }
 

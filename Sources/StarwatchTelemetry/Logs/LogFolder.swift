@@ -3,8 +3,18 @@
 /// The first entry with a key is written; repetitions within the window are counted. The count is reported before the
 /// next written entry, or at the end of the window.
 package struct LogFolder: Sendable {
-    /// Period in which an entry suppresses its repetitions.
-    package static let windowMilliseconds: Int64 = 60_000
+    /// The reader of the lines.
+    package enum Reader: Sendable {
+        /// It reads lines as they come, so a count comes before the next line.
+        case log
+        /// It reads them after the fact and has room for few, so a count comes at the end of a longer window, and other
+        /// numbers make no other entry.
+        case blackBox
+
+        /// Period in which an entry suppresses its repetitions.
+        package var windowMilliseconds: Int64 { self == .log ? 60_000 : 600_000 }
+    }
+
     /// Limit of remembered keys.
     package static let capacity = 64
     /// Limit of a key, which bounds the memory. An entry with a longer key is not folded.
@@ -20,8 +30,9 @@ package struct LogFolder: Sendable {
     }
 
     private var runs: [[UInt8]: Run] = [:]
+    private let reader: Reader
 
-    package init() {}
+    package init(for reader: Reader = .log) { self.reader = reader }
 
     /// Number of remembered keys.
     var count: Int { runs.count }
@@ -32,8 +43,11 @@ package struct LogFolder: Sendable {
     package mutating func take(_ entry: LogEntry) -> (isWritten: Bool, summaries: [LogEntry]) {
         let now = entry.timestampMilliseconds
         var summaries = expire(at: now)
+        var entry = entry
+        if reader == .blackBox { entry.dropNumbers() }
         guard let key = entry.foldKey, key.count <= Self.longestKeyBytes else {
-            return (true, summaries + report(at: now))
+            if reader == .log { summaries += report(at: now) }
+            return (true, summaries)
         }
         if runs[key] != nil {
             runs[key]?.suppressed += 1
@@ -41,8 +55,9 @@ package struct LogFolder: Sendable {
             runs[key]?.last = (entry.requestID, entry.runID, entry.durationMilliseconds)
             return (false, summaries)
         }
-        summaries += report(at: now)
+        if reader == .log { summaries += report(at: now) }
         if runs.count >= Self.capacity, let oldest = runs.min(by: { $0.value.since < $1.value.since }) {
+            summaries += Self.reports(of: [oldest.value], at: now)
             runs[oldest.key] = nil
         }
         runs[key] = Run(summary: Self.summary(of: entry), since: now)
@@ -54,7 +69,7 @@ package struct LogFolder: Sendable {
     /// - Returns: Their summaries, oldest first.
     package mutating func expire(at milliseconds: Int64) -> [LogEntry] {
         guard !runs.isEmpty else { return [] }
-        let over = runs.filter { abs(milliseconds - $0.value.since) >= Self.windowMilliseconds }
+        let over = runs.filter { abs(milliseconds - $0.value.since) >= reader.windowMilliseconds }
         for key in over.keys { runs[key] = nil }
         return Self.reports(of: Array(over.values), at: milliseconds)
     }

@@ -11,6 +11,7 @@ package enum LogFormat: String, Sendable, CaseIterable {
 package final class LogPipeline: Sendable {
     private struct Settings {
         var sinks: [any LogSink]
+        var blackBox: (any LogSink)?
         var pseudonym: (@Sendable (String) -> String)?
     }
 
@@ -19,6 +20,7 @@ package final class LogPipeline: Sendable {
     package let level: Logger.Level
     private let settings: Mutex<Settings>
     private let folder = Mutex(LogFolder())
+    private let boxFolder = Mutex(LogFolder(for: .blackBox))
     private let redactor = Redactor()
     private let metrics: LogMetrics?
     private let nowMilliseconds: @Sendable () -> Int64
@@ -45,6 +47,9 @@ package final class LogPipeline: Sendable {
     /// Adds a sink, such as the store's ring once the store is open.
     package func add(_ sink: any LogSink) { settings.withLock { $0.sinks.append(sink) } }
 
+    /// Sets the receiver of the notable entries, whose repetitions are folded for longer.
+    package func setBlackBox(_ sink: any LogSink) { settings.withLock { $0.blackBox = sink } }
+
     /// Sets the keyed hash that replaces a DID by `did:hash:` and 16 hexadecimal digits (R-LOG-05). Before this call,
     /// identities are written as `[REDACTED:did]`.
     package func setPseudonym(_ pseudonym: @escaping @Sendable (String) -> String) {
@@ -67,18 +72,22 @@ package final class LogPipeline: Sendable {
         } else {
             metrics?.suppressed.increment()
         }
+        guard entry.isNotable, let box = settings.withLock({ $0.blackBox }) else { return }
+        let (isBoxed, earlier) = boxFolder.withLock { $0.take(entry) }
+        for summary in earlier { box.take(record(of: summary, self.line(of: summary))) }
+        if isBoxed { box.take(record(of: entry, line)) }
     }
 
     /// Writes the summaries whose window is over. A service calls it periodically, for times without log entries.
     package func flushExpired() {
         let now = nowMilliseconds()
-        write(folder.withLock { $0.expire(at: now) })
+        write(folder.withLock { $0.expire(at: now) }, boxFolder.withLock { $0.expire(at: now) })
     }
 
     /// Writes all summaries, before the program ends.
     package func flush() {
         let now = nowMilliseconds()
-        write(folder.withLock { $0.report(at: now) })
+        write(folder.withLock { $0.report(at: now) }, boxFolder.withLock { $0.report(at: now) })
     }
 
     /// The pseudonym of a DID. A pseudonym is returned unchanged.
@@ -96,7 +105,11 @@ package final class LogPipeline: Sendable {
             && text.utf8.dropFirst(9).allSatisfy { $0.isDigit || (0x61...0x66).contains($0) }
     }
 
-    private func write(_ entries: [LogEntry]) { for entry in entries { deliver(entry, line(of: entry)) } }
+    private func write(_ summaries: [LogEntry], _ boxed: [LogEntry] = []) {
+        for entry in summaries { deliver(entry, line(of: entry)) }
+        guard !boxed.isEmpty, let box = settings.withLock({ $0.blackBox }) else { return }
+        for entry in boxed { box.take(record(of: entry, line(of: entry))) }
+    }
 
     private func line(of entry: LogEntry) -> [UInt8] {
         var bytes = format == .json ? entry.jsonLine() : entry.textLine()
@@ -106,16 +119,19 @@ package final class LogPipeline: Sendable {
     }
 
     private func deliver(_ entry: LogEntry, _ line: [UInt8]) {
-        let record = LogRecord(
+        let record = record(of: entry, line)
+        for sink in settings.withLock({ $0.sinks }) { sink.take(record) }
+    }
+
+    private func record(of entry: LogEntry, _ line: [UInt8]) -> LogRecord {
+        LogRecord(
             timestampMilliseconds: entry.timestampMilliseconds,
             severity: entry.severity,
             event: entry.event,
             runID: entry.runID,
             format: format,
-            isNotable: entry.isNotable,
             line: line
         )
-        for sink in settings.withLock({ $0.sinks }) { sink.take(record) }
     }
 }
 
@@ -128,8 +144,6 @@ package struct LogRecord: Sendable {
     /// The run that the entry belongs to; `nil` for none.
     package let runID: String?
     package let format: LogFormat
-    /// Whether the black box keeps it, as ``LogEntry/isNotable``. ``severity`` does not tell notice from info.
-    package let isNotable: Bool
     /// The line, including its line feed.
     package let line: [UInt8]
 
@@ -139,11 +153,10 @@ package struct LogRecord: Sendable {
         event: String = "",
         runID: String? = nil,
         format: LogFormat = .json,
-        isNotable: Bool = false,
         line: [UInt8]
     ) {
         (self.timestampMilliseconds, self.severity, self.event) = (timestampMilliseconds, severity, event)
-        (self.runID, self.format, self.isNotable, self.line) = (runID, format, isNotable, line)
+        (self.runID, self.format, self.line) = (runID, format, line)
     }
 }
 

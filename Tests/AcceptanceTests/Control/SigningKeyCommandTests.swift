@@ -46,6 +46,10 @@ import Testing
         let doctor = try await starwatch("doctor", "--config", world.config)
         #expect(doctor.output.contains("The server did not reject the agent's token (shared_secret)."), "\(doctor)")
         #expect(!doctor.output.contains("There is no token"))
+        // The key is in the agent's database, so the command itself has no token, and sends no poll.
+        let polls = world.mock.requests { $0.endpoint != .other }
+        #expect(polls.allSatisfy { $0.header("Authorization") != nil })
+        #expect(doctor.output.contains(/ok +server +The server answers in the dialect/), "\(doctor)")
         #expect(!agent.logText.contains("poll.failed"))
         #expect(!agent.logText.contains(Self.secret))
         #expect(await agent.stop() == 0)

@@ -21,10 +21,17 @@ import Testing
         return trial
     }
 
-    private func states(_ trial: Trial.Polls, hasToken: Bool = true, auth: AuthOptions.Kind = .didKey) -> [String] {
+    /// A trial without the token, which asks no poll.
+    private func reach(_ reach: Trial.Reach) -> Trial.Polls {
+        var trial = trial("skipped", FailureReason(.noToken))
+        trial.reach = reach
+        return trial
+    }
+
+    private func states(_ trial: Trial.Polls, auth: AuthOptions.Kind = .didKey) -> [String] {
         var options = AgentOptions()
         options.auth.kind = auth
-        return ServerFindings(trial: trial, options: options, hasToken: hasToken).all
+        return ServerFindings(trial: trial, options: options).all
             .map { "\($0.area) \($0.state.rawValue)" }
     }
 
@@ -74,7 +81,13 @@ import Testing
     @Test func aRefusedTokenIsAProblemUnlessOnlyTheServiceHasIt() {
         let refused = trial("failed", FailureReason(status: 401))
         #expect(states(refused).suffix(2) == ["token problem", "poll p problem"])
-        #expect(states(refused, hasToken: false).suffix(2) == ["token skipped", "poll p skipped"])
+        let elsewhere = reach(.answered(status: 404))
+        #expect(
+            states(elsewhere) == [
+                "dns ok", "connection ok", "tls ok", "server ok", "token skipped", "poll p skipped",
+            ]
+        )
+        #expect(states(reach(.failed(FailureReason(.connect)))) == states(trial("failed", FailureReason(.connect))))
         #expect(states(trial("unchanged"), auth: .none).suffix(2) == ["token ok", "poll p ok"])
     }
 
@@ -84,18 +97,15 @@ import Testing
         options.auth.storedKeys = true
         func findings(_ trial: Trial.Polls, _ own: PollReport?) -> [Finding] {
             let own = own.map { ["p": $0] } ?? [:]
-            return ServerFindings(trial: trial, options: options, hasToken: false, own: own).all.suffix(2)
+            return ServerFindings(trial: trial, options: options, own: own).all.suffix(2)
         }
-        let refused = trial("failed", FailureReason(status: 401))
+        let reached = reach(.answered(status: 200))
+        let refused = trial("failed", FailureReason(status: 401)).reports[0]
         let ok = PollReport(poll: "p", outcome: "unchanged", runID: "run")
-        #expect(findings(refused, ok).map(\.state) == [.ok, .ok])
-        #expect(findings(refused, ok)[0].text == "The server did not reject the agent's token (shared_secret).")
-        #expect(findings(refused, refused.reports[0]).map(\.state) == [.problem, .problem])
-        #expect(findings(refused, nil)[0].text.contains("Only the running agent has the key"))
-        // A poll of offers asks nothing without a token.
-        let unasked = trial("skipped", FailureReason(.noToken))
-        #expect(findings(unasked, ok).map(\.state) == [.ok, .ok])
-        #expect(findings(unasked, nil).map(\.state) == [.skipped])
+        #expect(findings(reached, ok).map(\.state) == [.ok, .ok])
+        #expect(findings(reached, ok)[0].text == "The server did not reject the agent's token (shared_secret).")
+        #expect(findings(reached, refused).map(\.state) == [.problem, .problem])
+        #expect(findings(reached, nil)[0].text.contains("Only the running agent has the key"))
     }
 
     @Test func aServerErrorIsTheProblemOfThePoll() {

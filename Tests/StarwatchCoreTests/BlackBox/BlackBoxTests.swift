@@ -38,7 +38,7 @@ struct BlackBoxTests {
     @Test("keeps the newest lines when it is full, in their order, and every mark")
     func wrap() throws {
         var box = Box()
-        box.mark(.start, RunStart(boot: "a", memoryKills: 0).text)
+        box.mark(.start, RunStart(boot: "a").text)
         for number in 0..<5000 { box.line("line \(number) " + String(repeating: "x", count: number % 200)) }
         let texts = try box.texts
         #expect(texts.count > 700)
@@ -47,6 +47,14 @@ struct BlackBoxTests {
         let content = try BlackBox.read(box.bytes)
         #expect(content.damaged == 0)
         #expect(content.marks.count == 1)
+    }
+
+    @Test("keeps no line that is older than one it has lost, whatever their lengths", arguments: 1..<200)
+    func laps(_ count: Int) throws {
+        var box = Box()
+        for number in 0..<900 + count * 7 { box.line("\(number) " + String(repeating: "x", count: number * 37 % 1500)) }
+        let numbers = try box.texts.map { try #require(Int($0.split(separator: " ")[0])) }
+        #expect(numbers == Array(900 + count * 7 - numbers.count..<900 + count * 7))
     }
 
     @Test("loses a torn record, and no other", arguments: [3, 8, 31, 40, 63, 64, 120])

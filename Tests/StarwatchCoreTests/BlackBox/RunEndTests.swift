@@ -12,8 +12,11 @@ struct RunEndTests {
         marks.append(BlackBoxRecord(kind, sequence: UInt64(marks.count + 1), at: time, text))
     }
 
-    private mutating func start(at seconds: Int64, boot: String = "one", kills: Int = 0) {
-        mark(.start, at: seconds, RunStart(boot: boot, memoryKills: kills).text)
+    private static let boot = "0123456789ab"
+
+    private mutating func start(at seconds: Int64, boot: String = boot, cgroup: UInt64 = 7, kills: Int? = nil) {
+        let group = kills.flatMap { ControlGroup(number: cgroup, events: "oom 9\noom_kill \($0)\noom_group_kill 0\n") }
+        mark(.start, at: seconds, RunStart(boot: boot, cgroup: group).text)
     }
 
     private var causes: [RunEndCause] { RunEndDecision.ends(marks).map(\.cause) }
@@ -43,27 +46,60 @@ struct RunEndTests {
         for (found, expected) in [(6, 6), (0, 1), (12, 1)] as [(Int64, Int64)] {
             marks = []
             start(at: 1)
-            var next = RunStart(boot: "one", memoryKills: 0)
+            var next = RunStart(boot: Self.boot)
             next.formerSign = time(found)
             mark(.start, at: 9, next.text)
             #expect(RunEndDecision.ends(marks)[0].window?.after == time(expected))
         }
         let end = RunEndDecision.ends(marks)[0]
-        #expect(end.account == "was killed, between 1970-01-01T00:00:01.000Z and 1970-01-01T00:00:09.000Z")
+        #expect(end.account == "was killed from outside, between 1970-01-01T00:00:01.000Z and 1970-01-01T00:00:09.000Z")
     }
 
     @Test("without a record on another boot is the machine's")
     mutating func rebooted() {
-        start(at: 1, boot: "one", kills: 3)
-        start(at: 9, boot: "two", kills: 4)
+        start(at: 1, kills: 3)
+        start(at: 9, boot: "ba9876543210", kills: 4)
         #expect(causes == [.machineRestarted])
     }
 
-    @Test("is put down to memory if the kernel has killed for memory since its start")
+    @Test("is put down to memory if the kernel has killed a program of the agent's own cgroup since its start")
     mutating func memory() {
         start(at: 1, kills: 3)
         start(at: 9, kills: 4)
         #expect(causes == [.outOfMemory])
+    }
+
+    @Test("is a kill from outside without such a count, in a new cgroup, and after a count of the machine's kills")
+    mutating func notMemory() {
+        start(at: 1, kills: 0)
+        start(at: 9, cgroup: 8, kills: 4)
+        start(at: 19)
+        start(at: 29, cgroup: 8, kills: 5)
+        mark(.start, at: 39, "5 \(Self.boot)cdef")
+        mark(.start, at: 49, "6 \(Self.boot)cdef")
+        start(at: 59, kills: 7)
+        #expect(causes == Array(repeating: .killed, count: 6))
+        #expect(RunEndDecision.ends(marks).first?.phrase == "was killed from outside")
+    }
+
+    @Test("has the cgroup of a service, of a container that sees a part of the tree, and none of version 1")
+    func cgroup() {
+        func folder(_ groups: String, _ mounts: String...) -> String? {
+            ControlGroup.folder(groups: groups, mounts: mounts.joined(separator: "\n"))
+        }
+        let tree = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate"
+        let part = "900 890 0:26 /docker/ab /sys/fs/cgroup ro - cgroup2 cgroup rw"
+        let first = "37 31 0:34 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory"
+        let service = "0::/system.slice/starwatch.service"
+        #expect(folder(service + "\n", first, tree) == "/sys/fs/cgroup/system.slice/starwatch.service")
+        #expect(folder("0::/docker/ab", part) == "/sys/fs/cgroup")
+        #expect(folder("0::/docker/ab/agent", part) == "/sys/fs/cgroup/agent")
+        #expect(folder("0::/docker/abc", part) == nil)
+        #expect(folder("4:memory:/docker/ab", first, tree) == nil)
+        #expect(folder(service, first) == nil)
+        #expect(folder("", "") == nil && folder("0::/", "- cgroup2") == nil)
+        #expect(ControlGroup(number: 7, events: "low 0\noom 3\n") == nil)
+        #expect(ControlGroup(number: 7, events: "oom_kill 2\n")?.memoryKills == 2)
     }
 
     @Test("after a request to stop is asked for, even if the agent was killed before it had ended")
@@ -92,13 +128,13 @@ struct RunEndTests {
     mutating func last() {
         start(at: 1)
         #expect(causes.isEmpty)
-        var machine = RunStart(boot: "one", memoryKills: 0)
+        var machine = RunStart(boot: Self.boot)
         #expect(RunEndDecision.ends(marks, before: .init(machine, at: time(5))).map(\.at) == [time(5)])
         machine.formerSign = time(3)
         let end = RunEndDecision.ends(marks, before: .init(machine, at: nil))[0]
         #expect(end.window == RunEnd.Window(after: time(3), before: nil))
         #expect(end.at == time(3) + .milliseconds(1))
-        #expect(end.account == "was killed, after 1970-01-01T00:00:03.000Z")
+        #expect(end.account == "was killed from outside, after 1970-01-01T00:00:03.000Z")
     }
 
     @Test("counts only within the window, and only if nobody asked for it")
@@ -114,7 +150,8 @@ struct RunEndTests {
 
     @Test("has a mark of one slot, so that many runs are remembered")
     func slots() {
-        var start = RunStart(boot: "0123abcd-4567-89ab-cdef-0123456789ab", memoryKills: 12_345)
+        let group = ControlGroup(number: .max, events: "oom_kill 12345")
+        var start = RunStart(boot: "0123abcd-4567-89ab-cdef-0123456789ab", cgroup: group)
         start.formerSign = Timestamp(milliseconds: 2_700_000_000_000)
         for (kind, text) in [
             (BlackBoxRecord.Kind.start, start.text), (.end, "machine_restarted"), (.crash, "crashed 11"),

@@ -24,6 +24,44 @@ import Testing
         }
     }
 
+    /// Its workers deliver and acknowledge at the same time.
+    @Test func aPollByHandBesideARunningAgentTellsWhatWasDoneWhoeverDidIt() async throws {
+        try await World.with(.canonical, clock: .waiting) { world in
+            let agent = try await world.agent {
+                $0.polls[0].bootstrap = .beginning
+                ($0.delivery.groupWait, $0.delivery.groupInterval) = (.zero, .zero)
+            }
+            let (dispatcher, acknowledger) = (agent.runtime.dispatcher, agent.runtime.acknowledger)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await dispatcher.run() }
+                group.addTask { try await acknowledger.run() }
+                for _ in 0..<12 {
+                    world.mock.publish(count: 2)
+                    let report = try await agent.runPoll(World.starred)
+                    #expect(report.new == 2 && report.notifications == 1 && report.acknowledged == 2)
+                    #expect(report.watermarkMoved && report.undelivered == 0 && report.unacknowledged == 0)
+                }
+                group.cancelAll()
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test func aPollByHandSaysWhatItDidNotWaitFor() async throws {
+        try await World.with(.canonical) { world in
+            let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
+            world.mock.setStickyFault(.status(503), at: .acknowledge)
+            world.mock.publish(count: 2)
+            var report = try await agent.runPoll(World.starred)
+            #expect(report.notifications == 1 && report.acknowledged == 0 && !report.watermarkMoved)
+            #expect(report.undelivered == 0 && report.unacknowledged == 2)
+            // The group's interval is not over.
+            world.mock.publish(count: 1)
+            report = try await agent.runPoll(World.starred)
+            #expect(report.notifications == 0 && report.undelivered == 1 && report.unacknowledged == 2)
+        }
+    }
+
     @Test func aPollByHandIsSkippedShortlyAfterASuccess() async throws {
         try await World.with(.canonical) { world in
             let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }

@@ -32,6 +32,18 @@ import Testing
         }
     }
 
+    @Test func withoutATokenNoPollIsSent() async throws {
+        try await World.with(.canonical) { world in
+            let trial = try await Trial.reach(world.options)
+            if case .answered = trial.reach {} else { Issue.record("\(String(describing: trial.reach))") }
+            #expect(world.mock.requests().map(\.endpoint) == [.other])
+            #expect(trial.reports.map(\.cause) == world.options.polls.map { _ in "no_token" })
+            try await world.mock.stop()
+            #expect(try await Trial.reach(world.options).reach == .failed(FailureReason(.connect)))
+            try await world.mock.start()
+        }
+    }
+
     /// Also before the agent knows the server's dialect.
     @Test(arguments: MockDialect.allCases)
     func aPollOfANewAgentCanBeTried(dialect: MockDialect) async throws {

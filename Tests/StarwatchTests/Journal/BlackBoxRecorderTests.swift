@@ -22,15 +22,23 @@ struct BlackBoxRecorderTests {
         try BlackBox.read(try #require(BlackBoxFile.read(path: file)).bytes)
     }
 
-    private func line(_ text: String, isNotable: Bool = true) -> LogRecord {
-        LogRecord(timestampMilliseconds: 5, severity: .info, isNotable: isNotable, line: Array("\(text)\n".utf8))
+    private func line(_ text: String) -> LogRecord {
+        LogRecord(timestampMilliseconds: 5, severity: .info, line: Array("\(text)\n".utf8))
     }
 
-    @Test("has the notable lines of a process that was killed, and the file's full size and mode from the start")
+    /// A logger whose notable lines go to the black box.
+    private func logger(_ box: BlackBoxRecorder, now: @escaping @Sendable () -> Int64 = { 5 }) -> (Logger, LogPipeline)
+    {
+        let pipeline = LogPipeline(format: .json, level: .info, sinks: [], metrics: nil, nowMilliseconds: now)
+        pipeline.setBlackBox(box)
+        let handler = pipeline.handler(label: "starwatch")
+        return (Logger(label: "starwatch", factory: { _ in handler }), pipeline)
+    }
+
+    @Test("has the lines of a process that was killed, and the file's full size and mode from the start")
     func kill() async throws {
         let box = BlackBoxRecorder(besides: database)
         box.take(line("one"))
-        box.take(line("two", isNotable: false))
         box.take(line("three"))
         // The queue writes by itself; waiting for it stands for the time before the kill. The recorder is not closed.
         await box.flush()
@@ -53,12 +61,40 @@ struct BlackBoxRecorderTests {
         #expect(try content().lines.first?.text.contains("The database is damaged.") == true)
     }
 
+    @Test("has the beginning and the end of a problem after hours in which a poll misses runs each second")
+    func frequent() async throws {
+        let box = BlackBoxRecorder(besides: database)
+        let clock = ManualClock(startingAt: Timestamp(seconds: 1_767_268_800))
+        let (logger, pipeline) = logger(box) { clock.now.milliseconds }
+        let problem: AgentEvent.Fields = [.problem: "signed_out", .since: "then"]
+        logger.log(.problemBegan, problem)
+        logger.log(.problemEnded, problem)
+        for second in 1...7200 {
+            clock.advance(by: .seconds(1))
+            logger.log(.pollRunsMissed, [.poll: "offers", .count: .number(second % 7 + 1)])
+            logger.log(.sinkUnavailable, [.sink: "hook", .error: "It does not answer.", .reason: "timeout"])
+            // Without a black box's own rule, each line of another kind would write the counts of the repeated ones.
+            logger.log(.pollUnchanged, [.runID: "run_\(second)", .poll: "offers", .changeCount: .number(second)])
+            if second % 500 == 0 { await box.flush() }
+        }
+        pipeline.flush()
+        await box.flush()
+        let lines = try content().lines.map { LoggedLine($0.text) }
+        #expect(lines.prefix(2).map(\.event) == ["problem.began", "problem.ended"])
+        // The first of each ten minutes, and a count of the others.
+        for event in [AgentEvent.pollRunsMissed, .sinkUnavailable] {
+            let told = lines.filter { $0.event == event.name }
+            #expect(told.count == 24)
+            let folded = told.compactMap { $0["suppressed"].flatMap { Int($0) } }
+            #expect(told.count - folded.count + folded.reduce(0, +) == 7200)
+        }
+        #expect(lines.count == 50)
+    }
+
     @Test("has no line of refused requests and of notifications, of which others can cause any number")
     func floods() async throws {
         let box = BlackBoxRecorder(besides: database)
-        let pipeline = LogPipeline(format: .json, level: .info, sinks: [box], metrics: nil, nowMilliseconds: { 5 })
-        let handler = pipeline.handler(label: "starwatch")
-        let logger = Logger(label: "starwatch", factory: { _ in handler })
+        let (logger, pipeline) = logger(box)
         for number in 0..<3 {
             logger.log(.httpRefused, [.error: "refused \(number)", .reason: "password"])
             logger.log(.controlRefused, [.error: "refused \(number)", .reason: "token"])
@@ -75,7 +111,7 @@ struct BlackBoxRecorderTests {
     @Test("is not made by an agent that logs nothing notable")
     func lazy() async {
         let box = BlackBoxRecorder(besides: database)
-        box.take(line("debug", isNotable: false))
+        logger(box).0.log(.pollUnchanged, [.poll: "offers"])
         #expect(box.storedContent().marks.isEmpty)
         await box.close()
         #expect(!FileManager.default.fileExists(atPath: file))
@@ -143,7 +179,7 @@ struct BlackBoxRecorderTests {
 
     @Test("tells a killed run from one that was asked to stop")
     func runs() async throws {
-        let start = RunStart(boot: "one", memoryKills: 0)
+        let start = RunStart(boot: "one")
         func run(_ body: (RunRecorder) async -> Void) async -> RunEnd? {
             let box = BlackBoxRecorder(besides: database)
             let runs = RunRecorder(box, machine: { start }, after: nil)
@@ -165,9 +201,23 @@ struct BlackBoxRecorderTests {
         #expect(idle.ends().map(\.cause) == [.killed, .stopped, .stoppedLate, .killed])
     }
 
+    @Test("knows the kernel's count of the agent's own cgroup from the files of the system")
+    func cgroup() throws {
+        let group = folder.path("tree/starwatch.service")
+        try FileManager.default.createDirectory(atPath: group, withIntermediateDirectories: true)
+        try folder.write("0::/starwatch.service\n", to: "cgroup")
+        try folder.write("30 23 0:26 / \(folder.path("tree")) rw - cgroup2 cgroup2 rw\n", to: "mountinfo")
+        #expect(ControlGroup.current(folder.path("")) == nil)
+        try folder.write("low 0\noom 4\noom_kill 3\n", to: "tree/starwatch.service/memory.events")
+        let found = try #require(ControlGroup.current(folder.path("")))
+        #expect(found.memoryKills == 3)
+        try folder.write("oom_kill 4\n", to: "tree/starwatch.service/memory.events")
+        #expect(ControlGroup.current(folder.path(""))?.name == found.name)
+    }
+
     @Test("has the last sign of life of a killed run, which a command and a failed start leave alone")
     func signs() async throws {
-        let start = RunStart(boot: "one", memoryKills: 0)
+        let start = RunStart(boot: "one")
         let box = BlackBoxRecorder(besides: database)
         let runs = RunRecorder(box, machine: { start }, after: nil)
         // Before the start it is no sign of a run.
