@@ -49,12 +49,16 @@ struct BlackBoxTests {
         #expect(content.marks.count == 1)
     }
 
-    @Test("keeps no line that is older than one it has lost, whatever their lengths", arguments: 1..<200)
-    func laps(_ count: Int) throws {
+    @Test("keeps no line that is older than one it has lost, whatever their lengths", arguments: 0..<20)
+    func laps(_ step: Int) throws {
         var box = Box()
-        for number in 0..<900 + count * 7 { box.line("\(number) " + String(repeating: "x", count: number * 37 % 1500)) }
+        let count = 1300 + step * 30
+        for number in 0..<count {
+            let length = [100, 200, 300, 1500][number * number * (step + 1) % 7 % 4]
+            box.line("\(number) " + String(repeating: "x", count: length))
+        }
         let numbers = try box.texts.map { try #require(Int($0.split(separator: " ")[0])) }
-        #expect(numbers == Array(900 + count * 7 - numbers.count..<900 + count * 7))
+        #expect(numbers == Array(count - numbers.count..<count))
     }
 
     @Test("loses a torn record, and no other", arguments: [3, 8, 31, 40, 63, 64, 120])
