@@ -3,7 +3,7 @@ import Starwatch
 /// The finding about the rules that a Prometheus server has loaded.
 enum RulesFinding {
     /// The version of `alerts/starwatch.rules.yml`. It rises with each change of that file.
-    static let version = 6
+    static let version = 7
     /// The series that the rules record with their version.
     static let query = "max(starwatch:rules:version)"
 

@@ -6,16 +6,40 @@ struct Dashboard: Decodable {
         let id: Int
         let type: String
         let title: String?
+        let description: String?
         let datasource: Source?
         let gridPos: Grid
+        let options: Options?
+        let transformations: [Transformation]?
         let targets: [Target]?
         let panels: [Panel]?
+
+        /// Names of a table's columns: what the query calls them, to what the table does.
+        var columns: [String: String] {
+            (transformations ?? []).reduce(into: [:]) { $0.merge($1.options.renameByName ?? [:]) { _, new in new } }
+        }
+    }
+
+    struct Options: Decodable {
+        struct Order: Decodable, Equatable {
+            let displayName: String
+            let desc: Bool
+        }
+
+        let sortBy: [Order]?
+    }
+
+    struct Transformation: Decodable {
+        struct Options: Decodable { let renameByName: [String: String]? }
+
+        let options: Options
     }
 
     struct Target: Decodable {
         let refId: String
         let expr: String
         let legendFormat: String?
+        let instant: Bool?
         let datasource: Source?
     }
 

@@ -7,6 +7,10 @@ import Testing
     /// Panels for which no data is the healthy answer, and why.
     static let healthyWithoutData = [
         "starwatch-internals #26 Scrapes and control requests, D": "the control API has refused no request",
+        "starwatch-internals #13 Credentials, B": "there is no pool of tokens",
+        "starwatch-internals #30 Certificates and web configurations, A": "no port has a web configuration",
+        "starwatch-internals #30 Certificates and web configurations, B": "no port has a web configuration",
+        "starwatch-outbox #35 Held rows by sink, A": "no sink has hours",
         "starwatch-overview #30 Firing alerts, A": "no alert fires",
         "starwatch-overview #33 Problems, B": "no problem ends at a known time",
         "starwatch-overview #31 Polls and sinks, C": "no sink's circuit breaker is open",
