@@ -11,6 +11,7 @@ starwatch_file starwatch_openapi(void) { return (starwatch_file){openapi, sizeof
 // The folder Runbooks is a link to alerts/runbooks.
 static const unsigned char runbooks[] = {
 #embed "Runbooks/StarwatchAbsent.md" suffix(, 0,)
+#embed "Runbooks/StarwatchAccountsFailing.md" suffix(, 0,)
 #embed "Runbooks/StarwatchAccountsLate.md" suffix(, 0,)
 #embed "Runbooks/StarwatchAcknowledgementsFailing.md" suffix(, 0,)
 #embed "Runbooks/StarwatchAgentDown.md" suffix(, 0,)

@@ -35,7 +35,8 @@ import Testing
             "StoreServers.setNotBefore", "StoreServers.state",
         ],
         "Status and metrics show the sums over all accounts.": [
-            "StoreAccounts.counts", "StoreAccounts.nextDue", "StoreStatus.rememberedSnapshot", "StoreStatus.snapshot",
+            "StoreAccounts.counts", "StoreAccounts.failures", "StoreAccounts.nextDue", "StoreStatus.rememberedSnapshot",
+            "StoreStatus.snapshot",
         ],
         "Counters and samples are those of the process.": [
             "StoreDeliveries.takeUnreadable", "StoreStatus.ledgerOfLastDay", "StoreStatus.ledgerTotals",

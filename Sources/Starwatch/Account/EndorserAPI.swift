@@ -156,7 +156,10 @@ package final class EndorserAPI: Sendable {
         } catch {
             environment.logger.log(
                 .tokenUnavailable,
-                [.runID: "\(runID)", .error: "\(error.description)", .reason: "\(error.cause.rawValue)"]
+                [
+                    .runID: "\(runID)", .error: "\(error.description)", .reason: "\(error.cause.rawValue)",
+                    .identity: "\(account.rawValue)",
+                ]
             )
             return error
         }

@@ -12,8 +12,8 @@ struct AcknowledgeAttempt {
         /// The batch is done, and the next one can follow.
         case done(acknowledged: Int, WatermarkOutcome)
         /// The attempt failed; the next one is at this time.
-        case failed(next: Timestamp)
-        /// Nothing failed: the batch waits for a limit or a token.
+        case failed(next: Timestamp, FailureReason)
+        /// Nothing failed: the batch waits for a limit.
         case waits(next: Timestamp)
         case cancelled
 
@@ -30,8 +30,8 @@ struct AcknowledgeAttempt {
         var backoff = Backoff.acknowledgement
         /// A new idempotency key, where the old one cannot be used again.
         var newKey: String?
-        /// Whether nothing failed, and the batch only waits.
-        var isWait = false
+        /// The reason for the failure; `nil` if nothing failed, and the batch only waits.
+        var failure: FailureReason?
     }
 
     /// Number of rejections before a batch is halved, to find the identifier that the server rejects.
@@ -58,6 +58,7 @@ struct AcknowledgeAttempt {
             // The server can have taken the batch, and knows it by its key.
             case .unreadable: break
             }
+            retry.failure = FailureReason(retry.isRefused ? .notAccepted : .malformed)
         // A server that has taken acknowledgements before has not lost its endpoint: it is tried again.
         case .failure(.failed(let failure))
         where failure.result == .notFound && service.options.mode == .auto && !hasAcknowledged:
@@ -75,20 +76,21 @@ struct AcknowledgeAttempt {
             if failure.status == 409 { retry.newKey = RandomID.uuid() }
             // Other failures say nothing about the batch. The server can have taken it, even if its answer is unreadable.
             retry.isRefused = failure.result != .unauthenticated && [400, 413, 422].contains(failure.status)
+            retry.failure = failure.cause
             log(failure.reason, failure.cause, reply.end.trace)
         case .failure(.deferred(let until, _)):
             // The gate's times are the local clock's.
             retry.resume = until + (service.now - service.time.now)
-            retry.isWait = true
         case .failure(.noToken(let error)):
             retry.backoff = .token
-            retry.isWait = true
             let error = error as? TokenError
+            let cause = error?.cause ?? .noToken
+            retry.failure = FailureReason(cause)
             service.logger.log(
                 .acknowledgeNoToken,
                 [
                     .runID: "\(batch.runID)", .error: "\(error?.description ?? "There is no token.")",
-                    .reason: "\((error?.cause ?? .noToken).rawValue)",
+                    .reason: "\(cause.rawValue)", .identity: "\(batch.stream.account.rawValue)",
                 ]
             )
         case .failure(.unstored(let error)): throw error
@@ -172,8 +174,11 @@ struct AcknowledgeAttempt {
     private func log(_ sentence: String, _ reason: FailureReason, _ trace: RequestTrace?) {
         service.logger.log(
             .acknowledgeFailed,
-            [.runID: "\(batch.runID)", .changeCount: .number(batch.ids.count), .error: "\(sentence)"]
-                .merging(reason.fields) { $1 }.merging(AgentEvent.fields(of: trace)) { $1 }
+            [
+                .runID: "\(batch.runID)", .changeCount: .number(batch.ids.count), .error: "\(sentence)",
+                .identity: "\(batch.stream.account.rawValue)",
+            ]
+            .merging(reason.fields) { $1 }.merging(AgentEvent.fields(of: trace)) { $1 }
         )
     }
 
@@ -188,11 +193,11 @@ struct AcknowledgeAttempt {
                 batch,
                 until: next,
                 isRefused: retry.isRefused,
-                isWait: retry.isWait,
+                isWait: retry.failure == nil,
                 newKey: retry.newKey
             )
         }
-        return retry.isWait ? .waits(next: next) : .failed(next: next)
+        return retry.failure.map { .failed(next: next, $0) } ?? .waits(next: next)
     }
 }
 

@@ -14,6 +14,8 @@ package final class AcknowledgeService: Worker {
         package var next: Timestamp?
         /// Number of attempts of the batch that failed most often, with this pass; 0 if no batch failed.
         fileprivate var failedAttempts = 0
+        /// The reason for the last of these failures.
+        fileprivate var failure: FailureReason?
         /// Whether a batch waits for a later pass without having failed in this one.
         fileprivate var leavesBatch = false
 
@@ -30,7 +32,7 @@ package final class AcknowledgeService: Worker {
     private let limit: Int
     package let context: WorkerContext
     package let passes = PassRunner()
-    private let failures = Atomic<Int>(0)
+    private let failures = Mutex<(passes: Int, reason: FailureReason?)>((0, nil))
 
     package init(polls: [Poll], options: AcknowledgeOptions, limit: Int, context: WorkerContext) {
         (self.polls, self.options, self.limit, self.context) = (polls, options, limit, context)
@@ -40,17 +42,23 @@ package final class AcknowledgeService: Worker {
     package var now: Timestamp { clock.now }
 
     /// Number of passes in a row that tried to acknowledge and failed, whatever the reason; 0 after a success. After a
-    /// restart the first failed pass counts the stored attempts of its batch too. A wait for a limit, for a token or for
-    /// the next attempt is no failure.
-    package var failedPasses: Int { failures.load(ordering: .relaxed) }
+    /// restart the first failed pass counts the stored attempts of its batch too. A pass without a token has failed. A wait
+    /// for a limit or for the next attempt is no failure.
+    package var failedPasses: Int { failures.withLock(\.passes) }
+
+    /// The reason for the last failed pass; `nil` after a success.
+    package var lastFailure: FailureReason? { failures.withLock(\.reason) }
 
     /// Continues the count of `former`, the service before a reload.
-    func keepFailures(of former: AcknowledgeService) { failures.store(former.failedPasses, ordering: .relaxed) }
+    func keepFailures(of former: AcknowledgeService) {
+        let known = former.failures.withLock { $0 }
+        failures.withLock { $0 = known }
+    }
 
     /// Cancels the current pass because the identity changed, and returns when the pass has ended.
     package func abort() async {
         await passes.abort()
-        failures.store(0, ordering: .relaxed)
+        failures.withLock { $0 = (0, nil) }
     }
 
     /// Acknowledges everything that can be acknowledged now.
@@ -73,10 +81,12 @@ package final class AcknowledgeService: Worker {
 
     /// Counts a pass for ``failedPasses``.
     private func countFailure(of pass: Pass) {
-        if pass.failedAttempts > 0 {
-            failures.store(max(failedPasses + 1, pass.failedAttempts), ordering: .relaxed)
-        } else if !pass.leavesBatch {
-            failures.store(0, ordering: .relaxed)
+        failures.withLock { failures in
+            if pass.failedAttempts > 0 {
+                failures = (max(failures.passes + 1, pass.failedAttempts), pass.failure)
+            } else if !pass.leavesBatch {
+                failures = (0, nil)
+            }
         }
     }
 
@@ -126,7 +136,8 @@ package final class AcknowledgeService: Worker {
                 pass.acknowledged += acknowledged
                 count(watermark, of: poll, &pass)
                 continue
-            case .failed(let next):
+            case .failed(let next, let reason):
+                pass.failure = reason
                 pass.failedAttempts = max(pass.failedAttempts, batch.attempts + 1)
                 pass.tryAgain(at: next)
             case .waits(let next):

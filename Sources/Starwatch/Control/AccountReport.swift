@@ -22,9 +22,36 @@ package struct AccountReport: Sendable, Codable, Hashable {
     package var lastSuccess: String?
     /// Whether the agent works for it now.
     package var working: Bool
-    /// `set`, `missing` or `gone`, for each sink whose address the account brings. A gone one returned 410. No address or secret is
-    /// shown.
+    /// `set`, `missing`, `rejecting` or `gone`, for each sink whose address the account brings. A rejecting one rejected
+    /// everything of late, a gone one returned 410. No address or secret is shown.
     package var sinks: [String: String]
+    /// The reason of each rejecting sink, as a `FailureReason`; `nil` if none rejects.
+    package var sinkReasons: [String: String]?
+    /// `nil` while its polls and acknowledgements succeed.
+    package var failure: AccountFailureReport?
+}
+
+/// The failure of an account, at the poll that fails for longest.
+public struct AccountFailureReport: Sendable, Codable, Hashable {
+    public var poll: String
+    /// The reason, as a `FailureReason`; `nil` if it is not known.
+    public var reason: String?
+    /// The same as one sentence with advice.
+    public var problem: String
+    /// The first failure since the last success, by the local clock.
+    public var since: String
+    /// The number of failures since then.
+    public var failures: Int
+    /// Time of the next try at the latest; `nil` if none is planned.
+    public var nextTry: String?
+
+    enum CodingKeys: String, SnakeKey { case poll, reason, problem, since, failures, nextTry }
+
+    init(_ failure: AccountFailure, nextTry: Timestamp?) {
+        (poll, reason) = (failure.poll.rawValue, failure.reason?.description)
+        (problem, since, failures) = (failure.sentence, failure.since.iso8601, failure.count)
+        self.nextTry = nextTry?.iso8601
+    }
 }
 
 package struct AccountListing: Sendable, Codable {
@@ -37,6 +64,8 @@ package struct AccountQuery: Sendable {
     package var limit = 100
     /// The DID of the last account of the former page; `nil` for the first page.
     package var after: String?
+    /// Whether to list only accounts that fail, the longest failure first.
+    package var failing = false
 
     package init() {}
 }

@@ -96,10 +96,24 @@ extension AgentStatus {
         public var sharedRequests: Int?
         /// The polls that they answered.
         public var sharedPolls: Int?
+        /// Active ones whose polls or acknowledgements fail; `nil` from an older agent.
+        public var failing: Int?
+        /// Those of them that fail for longest; `nil` from an older agent.
+        public var worst: [Failing]?
+
+        /// The largest number of ``worst``.
+        static let longestList = 10
+
+        /// A failing account.
+        public struct Failing: Sendable, Codable, Hashable {
+            /// The account's pseudonym, as in logs.
+            public var account: String
+            public var failure: AccountFailureReport
+        }
 
         enum CodingKeys: String, SnakeKey {
             case active, paused, due, stale, withoutAddress, oldestDue, roundSeconds, roundRequests
-            case sharedRequests, sharedPolls
+            case sharedRequests, sharedPolls, failing, worst
         }
 
         package init(_ counts: AccountCounts, round: Duration, requests: Int) {

@@ -175,6 +175,8 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     /// The gravest problem in one line, such as `Polling stopped: sink hook down for 13 min, outbox 80 % full`; `nil` when
     /// healthy. Meant for people: its words can change.
     public var headline: String?
+    /// Quiet hours for which changes and the watermark wait, in one line; `nil` if they wait for none. Its words can change.
+    public var notice: String?
     /// The agent's `AgentVersion.current`.
     public var version: String
     /// The number of the agent's process, in its own namespace; `nil` from an older agent.
@@ -212,7 +214,8 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public var pollingMetrics = PollingMetrics()
 
     enum CodingKeys: String, SnakeKey {
-        case status, reasons, problems, headline, version, pid, startedAt, now, identity, polls, digests, outbox,
+        case status, reasons, problems, headline, notice, version, pid, startedAt, now, identity, polls, digests,
+            outbox,
             clock, server
         case storage, disk, memory, canary, accounts, lastScrape, restarts, pollingMetrics
     }

@@ -20,6 +20,8 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
     package static let listLimit = 1000
 
     package var id: Int64
+    /// The pseudonym of its account, as in logs; `nil` for an agent of one identity.
+    package var account: String?
     package var poll: String
     package var state: OutboxState
     package var jwtID: String

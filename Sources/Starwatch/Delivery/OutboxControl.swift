@@ -1,11 +1,14 @@
 import StarwatchCore
 import StarwatchStore
+import StarwatchTransport
 
 /// The rows of the outbox, as an operator lists, retries and discards them.
 struct OutboxControl: Sendable {
     /// Has the polls, the sinks, the store and the texts.
     let dispatcher: DispatchService
     let wakes: WakeSignals
+    /// Names the accounts of rows; `nil` for an agent of one identity.
+    let pseudonym: IdentityHash?
 
     private var store: Store { dispatcher.store }
     /// The one of many accounts whose rows are meant; `nil`: those of all.
@@ -28,18 +31,20 @@ struct OutboxControl: Sendable {
         filter.poll = try query.poll.map(name)
         filter.isTwice = query.twice
         filter.account = account
-        return OutboxListing(entries: try await store.outbox.list(filter).map { OutboxEntry($0, now: dispatcher.now) })
+        return OutboxListing(entries: try await store.outbox.list(filter).map { entry($0) })
     }
 
     func show(_ id: Int64) async throws -> OutboxEntry {
         if let detail = try await store.outbox.row(id), isMeant(detail.row) {
-            return OutboxEntry(
-                detail.row,
-                deliveries: detail.deliveries.map(OutboxEntry.Delivery.init),
-                now: dispatcher.now
-            )
+            return entry(detail.row, deliveries: detail.deliveries.map(OutboxEntry.Delivery.init))
         }
         throw ControlError(.notFound, "There is no row with that id; starwatch outbox list shows them.")
+    }
+
+    private func entry(_ row: OutboxRow, deliveries: [OutboxEntry.Delivery]? = nil) -> OutboxEntry {
+        var entry = OutboxEntry(row, deliveries: deliveries, now: dispatcher.now)
+        entry.account = pseudonym?.hash(row.stream.account)
+        return entry
     }
 
     func retry(_ rows: RowSelection) async throws -> ChangeCount {

@@ -246,6 +246,7 @@ struct SinkAttempt {
             [
                 .runID: "\(notification.runID)", .notificationID: "\(notification.id)", .sink: "\(slot.name)",
                 .error: "\(failure.sentence)", .reason: "\(failure.reason.word)",
+                .identity: "\(ticket.stream.account.rawValue)",
             ]
         )
     }

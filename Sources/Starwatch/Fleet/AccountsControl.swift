@@ -30,14 +30,27 @@ struct AccountsControl: Sendable {
     func list(_ query: AccountQuery) async throws -> AccountListing {
         try ControlError.check(limit: query.limit, upTo: AccountQuery.listLimit)
         let after = try query.after.map { try IdentityRemoval(did: $0).account() }
-        return AccountListing(
-            accounts: try await store.accounts.list(after: after, limit: query.limit).map(report)
-        )
+        let failures = try await store.accounts.failures(failureQuery(counted: query.limit))
+        guard query.failing else {
+            let known = Dictionary(uniqueKeysWithValues: failures.map { ($0.account, $0) })
+            return AccountListing(
+                accounts: try await store.accounts.list(after: after, limit: query.limit).map {
+                    report($0, known[$0.did])
+                }
+            )
+        }
+        var accounts: [AccountReport] = []
+        let rest = after.map { after in failures.drop { $0.account != after }.dropFirst() } ?? failures[...]
+        for failure in rest.prefix(query.limit) {
+            guard let account = try await store.accounts.account(failure.account) else { continue }
+            accounts.append(report(account, failure))
+        }
+        return AccountListing(accounts: accounts)
     }
 
     func show(_ did: DID) async throws -> AccountReport {
         guard let account = try await store.accounts.account(did) else { throw Self.isUnknown }
-        return report(account)
+        return report(account, try await store.accounts.failures(failureQuery(counted: 1, of: did)).first)
     }
 
     // MARK: - Changes
@@ -174,6 +187,40 @@ struct AccountsControl: Sendable {
         environment.logger.log(.accountsChanged, [.kind: "\(kind)", .count: .number(count)])
     }
 
+    // MARK: - Failures
+
+    private func failureQuery(counted: Int, of account: DID? = nil) -> FailureQuery {
+        let polls = polls.filter(\.options.isEnabled).map { ($0.name, $0.kind) }
+        return FailureQuery(
+            server: gate.server,
+            polls: Dictionary(uniqueKeysWithValues: polls),
+            counted: counted,
+            account: account
+        )
+    }
+
+    /// The failing accounts, the longest failure first, which are also a metric. While the server does not answer, that is the
+    /// reason for all others than those that only a person can help.
+    func failures() async throws(StoreError) -> [AccountFailure] {
+        let isAnswering = await gate.shownCircuit == .closed
+        let failures = try await store.accounts.failures(failureQuery(counted: AgentStatus.Accounts.longestList))
+            .filter { isAnswering || $0.needsAction }
+        let counts = Dictionary(grouping: failures, by: \.label).mapValues(\.count)
+        for label in FailureLabel.allCases where label.isOfPolls {
+            environment.metrics.fleet.failing[label].set(Double(counts[label] ?? 0))
+        }
+        return failures
+    }
+
+    private func failureReport(_ failure: AccountFailure, dueAt: Timestamp?) -> AccountFailureReport {
+        let splay = Splay.delay(
+            instance: failure.account.rawValue,
+            poll: failure.poll,
+            within: polls.first { $0.name == failure.poll }?.options.splay ?? .zero
+        )
+        return AccountFailureReport(failure, nextTry: failure.nextRun.map { $0 + splay } ?? dueAt)
+    }
+
     // MARK: - Reports
 
     /// The accounts in numbers, which are also metrics.
@@ -218,18 +265,26 @@ struct AccountsControl: Sendable {
 
     private func duration(of round: FleetRound) -> Duration { round.duration(requestsPerSecond: requestsPerSecond) }
 
-    func status(of counts: AccountCounts) -> AgentStatus.Accounts {
+    func status(of counts: AccountCounts, _ failures: [AccountFailure]) -> AgentStatus.Accounts {
         let (metrics, round) = (environment.metrics.fleet, round(counts))
         var status = AgentStatus.Accounts(counts, round: duration(of: round), requests: round.requests)
         if sharing != nil {
             status.sharedRequests = Int(metrics.sharedRequests.value)
             status.sharedPolls = Int(metrics.sharedPolls.value)
         }
+        status.failing = failures.count
+        status.worst = failures.prefix(AgentStatus.Accounts.longestList).map {
+            .init(account: pseudonym.hash($0.account), failure: failureReport($0, dueAt: nil))
+        }
         return status
     }
 
     /// The facts that decide about the agent's health.
-    func facts(_ counts: AccountCounts, now: Timestamp) -> HealthFacts.Accounts {
+    func facts(
+        _ counts: AccountCounts,
+        _ failures: [AccountFailure],
+        now: Timestamp
+    ) -> HealthFacts.Accounts {
         let wait = counts.oldestDue.map { max(now - $0, .zero) } ?? .zero
         let round = duration(of: round(counts))
         var facts = HealthFacts.Accounts(
@@ -238,6 +293,7 @@ struct AccountsControl: Sendable {
             stale: counts.stale
         )
         facts.unreachable = counts.unreachable
+        facts.take(failures)
         return facts
     }
 
@@ -251,21 +307,24 @@ struct AccountsControl: Sendable {
             """
     }
 
-    private func report(_ account: StoredAccount) -> AccountReport {
-        AccountReport(
+    private func report(_ account: StoredAccount, _ failure: AccountFailure? = nil) -> AccountReport {
+        let dueAt = account.status == .active ? account.dueAt : nil
+        return AccountReport(
             did: account.did.rawValue,
             pseudonym: pseudonym.hash(account.did),
             status: account.status.rawValue,
             stars: account.stars,
             polls: polls.map(\.name).filter { account.polls?.contains($0) ?? true }.map(\.rawValue),
             addedAt: account.addedAt.iso8601,
-            dueAt: account.status == .active ? account.dueAt.iso8601 : nil,
+            dueAt: dueAt?.iso8601,
             lastAttempt: account.lastAttempt?.iso8601,
             lastSuccess: account.lastSuccess?.iso8601,
             working: account.isLeased,
             sinks: sinks.filter(\.isOfAccounts).reduce(into: [:]) {
                 $0[$1.name] = account.sinks[$1.name]?.rawValue ?? "missing"
-            }
+            },
+            sinkReasons: account.rejections.isEmpty ? nil : account.rejections.mapValues(\.description),
+            failure: failure.map { failureReport($0, dueAt: dueAt) }
         )
     }
 

@@ -55,7 +55,7 @@ package enum DatabaseEncryption {
     /// Encrypts the database with the configured master key.
     ///
     /// - Throws: ``AgentError``. The database is then unchanged, or the next run rewrites its file.
-    package static func encrypt(_ options: AgentOptions) async throws(AgentError) -> Report {
+    package static func encrypt(_ options: AgentOptions, by caller: String) async throws(AgentError) -> Report {
         let source = try source(options)
         let key = try await masterKey(source)
         var store = StoreOptions(options.storage)
@@ -69,7 +69,9 @@ package enum DatabaseEncryption {
         }
         store.masterKey = nil
         let rows = try await convert(store, source) { store throws(StoreError) in
-            try await store.keys.encrypt(with: key)
+            let rows = try await store.keys.encrypt(with: key)
+            await note("keys.encrypt-database", by: caller, in: store)
+            return rows
         }
         return Report(result: .encrypted, rows: rows)
     }
@@ -78,15 +80,27 @@ package enum DatabaseEncryption {
     ///
     /// - Parameter isForced: Whether to destroy signing keys. Without it, a database that has any is refused.
     /// - Throws: ``AgentError``. The database is then unchanged.
-    package static func decrypt(_ options: AgentOptions, isForced: Bool) async throws(AgentError) -> Report {
+    package static func decrypt(
+        _ options: AgentOptions,
+        isForced: Bool,
+        by caller: String
+    ) async throws(AgentError) -> Report {
         let source = try source(options)
         var store = StoreOptions(options.storage)
         store.optionalSinks = Set(options.delivery.sinks.filter { !$0.isRequired }.map(\.name))
         store.masterKey = try await masterKey(source)
         let result = try await convert(store, source) { store throws(StoreError) in
-            try await store.keys.decrypt(isForced: isForced)
+            let result = try await store.keys.decrypt(isForced: isForced)
+            await note("keys.decrypt-database", by: caller, in: store)
+            return result
         }
         return Report(result: .decrypted, rows: result.rows, lost: result.lost.isEmpty ? nil : result.lost)
+    }
+
+    /// Notes in the journal who converted the database, which is converted even if that cannot be stored.
+    private static func note(_ verb: String, by caller: String, in store: Store) async {
+        let now = SystemClock().now
+        try? await store.journal.append([JournalEntry(at: now, .action, by: caller, verb: verb, result: "ok")])
     }
 
     private static func convert<Result: Sendable>(

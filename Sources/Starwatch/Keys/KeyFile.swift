@@ -100,16 +100,39 @@ package enum FeedTokenFile {
         return String(decoding: try SecretFile(path: path, setting: setting).bytes(), as: UTF8.self)
     }
 
-    /// Replaces the token, atomically.
+    /// Replaces the token, atomically. The hash of the former one is kept in a file beside it.
     ///
     /// - Throws: ``AgentError`` as ``token(_:)``.
     package static func rotate(_ path: String) throws(AgentError) -> String {
+        if KeyFile.exists(path) {
+            let hashes = [ContentHash.text(try token(path))] + formerHashes(of: path)
+            try write(hashes.prefix(remembered).map { $0 + "\n" }.joined(), to: former(path), like: path)
+        }
+        try write(newText(), to: path, like: path)
+        return try token(path)
+    }
+
+    /// Whether the text is one of the last tokens that ``rotate(_:)`` has replaced.
+    package static func isFormer(_ text: String, of path: String) -> Bool {
+        formerHashes(of: path).contains(ContentHash.text(text))
+    }
+
+    /// The number of former tokens that are known.
+    private static let remembered = 10
+
+    private static func former(_ path: String) -> String { path + ".former" }
+
+    private static func formerHashes(of path: String) -> [String] {
+        guard let bytes = try? SecretFile(path: former(path), setting: setting).bytes() else { return [] }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    private static func write(_ text: String, to path: String, like owned: String) throws(AgentError) {
         let new = path + ".next"
         // Of a rotation that was interrupted.
         KeyFile.delete(new)
-        _ = try KeyFile.create(new, newText(), like: path)
+        _ = try KeyFile.create(new, text, like: owned)
         try KeyFile.replace(path, with: new)
-        return try token(path)
     }
 
     /// 128 random bits, as digits that an address has unchanged.

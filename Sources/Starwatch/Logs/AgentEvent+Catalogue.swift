@@ -6,7 +6,7 @@ extension AgentEvent: CaseIterable {
     private static let cycle: [LogField] = [
         .runID, .identity, .poll, .outcome, .projectCount, .changeCount, .durationMilliseconds,
     ]
-    private static let attempt: [LogField] = [.runID, .notificationID, .sink, .error, .reason]
+    private static let attempt: [LogField] = [.runID, .notificationID, .identity, .sink, .error, .reason]
 
     static let accountsChanged = AgentEvent("accounts.changed", .notice, [.kind, .count]) {
         "An operator added, paused, resumed, moved, removed or erased accounts."
@@ -14,7 +14,7 @@ extension AgentEvent: CaseIterable {
     static let acknowledgeFailed = AgentEvent(
         "acknowledge.failed",
         .warning,
-        [.runID, .changeCount, .error, .reason],
+        [.runID, .identity, .changeCount, .error, .reason],
         optional: request + [.serverError]
     ) {
         "The server did not accept a batch of acknowledgements, or its answer could not be read. The agent sends it "
@@ -26,7 +26,11 @@ extension AgentEvent: CaseIterable {
         "The server has no acknowledgement endpoint (404). The agent records acknowledgements only locally; it tries "
             + "the endpoint again after 24 h and after a restart."
     }
-    static let acknowledgeNoToken = AgentEvent("acknowledge.no_token", .warning, [.runID, .error, .reason]) {
+    static let acknowledgeNoToken = AgentEvent(
+        "acknowledge.no_token",
+        .warning,
+        [.runID, .identity, .error, .reason]
+    ) {
         "No token was available to acknowledge changes. Fix `auth`; nothing is lost in the meantime."
     }
     static let acknowledgeStoreFailed = AgentEvent("acknowledge.store_failed", .error, [.error]) {
@@ -390,7 +394,11 @@ extension AgentEvent: CaseIterable {
         "The start upgraded the database's schema. A former program opens only the copy, which is kept for "
             + "`storage.keep_before_upgrade`. `starwatch journal` lists the upgrade."
     }
-    static let tokenUnavailable = AgentEvent("token.unavailable", .warning, [.runID, .error, .reason]) {
+    static let tokenUnavailable = AgentEvent(
+        "token.unavailable",
+        .warning,
+        [.runID, .identity, .error, .reason]
+    ) {
         "No token is available, so no request is sent. Fix `auth`: its file, its command or the clock."
     }
     static let webConfigRefused = AgentEvent("web_config.refused", .error, [.error, .port], folds: false) {

@@ -122,6 +122,14 @@ package struct FleetMetrics: Sendable {
             stability: .detail
         )
     )
+    package let failing = MetricRegistry.current.gauges(
+        .gauge(
+            "starwatch_fleet_failing_accounts",
+            "Active accounts whose polls or acknowledgements fail, by the reason of the longest failure.",
+            stability: .detail
+        ),
+        by: LabelDimension<FailureLabel>("reason", shown: Set(FailureLabel.allCases.filter(\.isOfPolls)))
+    )
     package let unreachableHosts = MetricRegistry.current.gauges(
         .gauge(
             "starwatch_fleet_unreachable_hosts",

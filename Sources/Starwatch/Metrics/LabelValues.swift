@@ -106,6 +106,8 @@ package enum ControlRefusal: String, MetricLabel {
     case origin
     /// The token is missing or wrong.
     case token
+    /// The token was that of a former address of the feed.
+    case formerToken = "former_token"
     /// The user's name or password is missing or wrong.
     case password
     /// The address was refused too often.
@@ -125,6 +127,8 @@ package enum ControlOperation: String, MetricLabel {
     case identityRemove = "identity_remove"
     case identityErase = "identity_erase"
     case starsChange = "stars_change"
+    /// A new or replaced token in the address of the feed, made by a command.
+    case feedToken = "feed_token"
     case notificationsFollow = "notifications_follow"
     case notificationsAct = "notifications_act"
     case digestsFetch = "digests_fetch"

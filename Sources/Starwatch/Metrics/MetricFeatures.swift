@@ -73,6 +73,7 @@ extension MetricFeatures {
         isEncrypted = options.security.isEncrypted
         hasDigests = !options.digests.isEmpty
         // On the socket a refusal is rare.
+        if options.control.feedTokenFile == nil { controlRefusals.remove(.formerToken) }
         if options.control.listen == nil { controlRefusals = [] }
         (webPorts, certificatePorts) = ([], [])
         if options.http.webConfigFile != nil { webPorts.insert(.http) }
@@ -81,6 +82,7 @@ extension MetricFeatures {
         // Few agents ever use these.
         controlOperations.subtract([
             .sinkTest, .sinkClearWait, .serverClearWait, .identityErase, .keysRotate, .quarantineDiscard,
+            .feedToken,
         ])
         if options.accounts == .one { controlOperations.remove(.accountsChange) }
         if !hasDigests { controlOperations.subtract([.digestsFetch, .digestsShow]) }

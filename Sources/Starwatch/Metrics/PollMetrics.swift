@@ -22,7 +22,7 @@ package struct PollMetrics: Sendable {
         .counter("starwatch_poll_failure_reasons_total", "Cycles that reached the API and failed, by reason."),
         by: .poll,
         LabelDimension<FailureLabel>("reason"),
-        where: { $1 != .local && !$1.isOfMail }
+        where: { $1.isOfPolls }
     )
     package let outcomes = MetricRegistry.current.counters(
         .counter("starwatch_poll_outcomes_total", "Cycles that reached the API, by outcome."),

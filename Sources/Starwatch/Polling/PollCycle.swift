@@ -85,7 +85,11 @@ package final class PollCycle: Sendable {
             let stream = stream(of: snapshot)
             let state: PollState? = if let stream { try await readState(stream) } else { nil }
             if let skipped = await skip(snapshot, state: state) {
-                recordSkip(of: stream, plannedBefore: state?.nextRun)
+                if skipped.lacksToken, let stream, identity.served != nil {
+                    try await recordMissingToken(of: stream, skipped.cause, plannedBefore: state?.nextRun)
+                } else {
+                    recordSkip(of: stream, plannedBefore: state?.nextRun)
+                }
                 if let stream { noteRest(of: stream, skipped.skip) }
                 return skipped
             }
@@ -231,6 +235,21 @@ package final class PollCycle: Sendable {
         var record = CycleRecord(stream: stream, runID: runID, startedAt: nil, finishedAt: time.now, outcome: nil)
         record.nextRun = nextRun
         store.polls.recordUnchanged(record)
+    }
+
+    /// Stores that a scheduled run of one of many accounts got no token. No runtime remembers it until the next visit.
+    ///
+    /// - Parameter former: The stored next run. A retry has the same and is not stored, because there can be very many.
+    private func recordMissingToken(
+        of stream: StreamKey,
+        _ cause: FailureReason?,
+        plannedBefore former: Timestamp?
+    ) async throws(StoreError) {
+        guard let nextRun, nextRun != former else { return }
+        let now = time.now
+        var record = CycleRecord(stream: stream, runID: runID, startedAt: nil, finishedAt: now, outcome: .failed)
+        (record.nextRun, record.reason) = (nextRun, cause)
+        try await store.polls.finishCycle(record)
     }
 
     /// The cursor that a cycle starts from: the stored one, or that of a first run which announces the last week; `nil` for

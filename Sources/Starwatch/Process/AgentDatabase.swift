@@ -77,7 +77,7 @@ public enum HostDatabase {
     ///
     /// - Throws: ``AgentError`` with the reason.
     public static func encrypt(_ options: AgentOptions) async throws(AgentError) {
-        _ = try await DatabaseEncryption.encrypt(options)
+        _ = try await DatabaseEncryption.encrypt(options, by: "agent")
     }
 }
 

@@ -34,8 +34,12 @@ package struct AgentTopics: Sendable {
         isOfAccount = runtime.account.identity.served != nil
         counters = runtime.process.environment.metrics
         polls = PollControl(runtime: runtime)
-        outbox = OutboxControl(dispatcher: runtime.dispatcher, wakes: runtime.wakes)
         let (process, options, account) = (runtime.process, runtime.options, runtime.account)
+        outbox = OutboxControl(
+            dispatcher: runtime.dispatcher,
+            wakes: runtime.wakes,
+            pseudonym: options.accounts == .many ? process.pseudonym : nil
+        )
         let (environment, store) = (process.environment, process.store)
         sinks = SinkControl(
             sinks: process.sinks,

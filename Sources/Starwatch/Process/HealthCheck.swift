@@ -68,13 +68,15 @@ struct HealthCheck: Sendable {
         try? await store.status.probe()
         process.progress.mark(.store, at: now)
         if await isHealthy() { supervisor.progress() }
-        let headline = await status().headline
+        let status = await status()
+        let headline = status.headline
         guard supervisor.isThere, lifecycle.phase == .running else { return }
         let notReady = await notReady(isAnswering: true)
         if !notReady.isEmpty {
             supervisor.say("Not ready: \(notReady.joined(separator: ", ")).")
         } else {
-            supervisor.say(headline.map { "Running, degraded. \($0)." } ?? "Running.")
+            let notice = status.notice.map { " \($0)." } ?? ""
+            supervisor.say((headline.map { "Running, degraded. \($0)." } ?? "Running.") + notice)
         }
     }
 }
@@ -110,6 +112,7 @@ struct HealthReader: Sendable {
         facts.serverCircuit = await gate.shownCircuit
         facts.hold = await gate.hold(now: time.now)
         facts.failedAcknowledgements = runtime.acknowledger.failedPasses
+        facts.acknowledgementFailure = runtime.acknowledger.lastFailure
         facts.refusedReload = seen.refusedReload
         facts.refusedPorts = lifecycle.refusedPorts.map(\.rawValue).sorted()
         facts.isIdle =

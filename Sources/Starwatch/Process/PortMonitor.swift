@@ -19,6 +19,8 @@ struct PortMonitor: Sendable {
             case .host: "A request named a host that is not in http.allowed_hosts."
             case .origin: "A page of another origin sent a request."
             case .token: "A request did not have the control token."
+            case .formerToken:
+                "A reader used a former address of the feed; give it the one that starwatch feed url prints."
             case .password: "A request did not have the name and password of a user."
             case .rate: "An address sent too many requests that were refused, or too many passwords wait."
             }

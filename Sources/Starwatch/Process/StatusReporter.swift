@@ -47,7 +47,7 @@ struct StatusReporter: Sendable {
         status.lastScrape = lifecycle.seen.lastScrape?.iso8601
         let lastPolls = metrics.contractPolls.compactMap { status.polls[$0.text]?.lastAttempt }
         status.pollingMetrics = metrics.summary(lastPoll: lastPolls.max())
-        facts.outbox = status.outbox.facts
+        facts.outbox = status.outbox.facts(threshold: options.outbox.backpressureThreshold)
         let problems = lifecycle.follow(
             HealthDecision.problems(facts, now: now),
             of: look,
@@ -58,6 +58,7 @@ struct StatusReporter: Sendable {
         )
         metrics.problems.show(problems)
         status.take(problems, headline: HealthDecision.headline(problems, facts))
+        status.notice = HealthDecision.notice(facts, now: now)
         return status
     }
 
@@ -72,15 +73,20 @@ struct StatusReporter: Sendable {
         status.identity = snapshot.identity.did.map(process.pseudonym.hash)
         fill(&status.outbox, from: snapshot, now: now)
         status.outbox.waiting = waiting(in: snapshot, for: sinks)
+        for (index, sink) in sinks.enumerated() where sink.policy.isRequired {
+            guard let held = snapshot.backlogs[sink.name]?.held(at: clock.now) else { continue }
+            facts.sinks[index].held = .init(count: held.rows, until: clock.local(held.until))
+        }
         status.outbox.lastDay = lastDay(try await process.store.status.ledgerOfLastDay(now: clock.now))
         status.outbox.oldestDue = runtime.dispatcher.oldestDue(in: snapshot).map { past($0, now).iso8601 }
         let current = try await runtime.account.identity.current()
         if let fleet {
             let counts = try await fleet.accounts.counts()
             status.outbox.count(for: counts.active, threshold: options.outbox.backpressureThreshold)
-            status.accounts = fleet.accounts.status(of: counts)
+            let failures = try await fleet.accounts.failures()
+            status.accounts = fleet.accounts.status(of: counts, failures)
             facts.isSignedOut = counts.active == 0
-            facts.accounts = fleet.accounts.facts(counts, now: now)
+            facts.accounts = fleet.accounts.facts(counts, failures, now: now)
         } else {
             facts.isSignedOut = snapshot.identity.did == nil && !(options.polls.isEmpty && options.digests.isEmpty)
         }
@@ -279,11 +285,12 @@ extension AgentStatus.Outbox {
         )
     }
 
-    fileprivate var facts: HealthFacts.Outbox {
+    fileprivate func facts(threshold: Double) -> HealthFacts.Outbox {
         var facts = HealthFacts.Outbox()
         facts.open = pending + claimed
         facts.capacity = capacity
         facts.isUnderPressure = backpressure
+        facts.pressure = PollGate.pressure(maxUndelivered: capacity, threshold: threshold)
         facts.dead = dead
         facts.undelivered = givenUp
         facts.quarantined = quarantined

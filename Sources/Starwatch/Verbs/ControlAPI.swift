@@ -3,20 +3,6 @@ import StarwatchTransport
 
 /// The verbs of the control API: ``status``, and those of ``ControlVerbs`` by their names.
 @dynamicMemberLookup package enum ControlAPI {
-    /// The longest waits for an answer.
-    enum Patience {
-        /// Most verbs take less than a second.
-        static let usual = Duration.seconds(10)
-        /// The server or a sink must answer too.
-        static let ofServer = Duration.seconds(120)
-        /// A sink must answer to one notification after the other, each within its time limit.
-        static let ofSinkTest = SinkOptions.longestTimeout * TestNotification.allCases.count + .seconds(60)
-        /// Work in progress must end first, or many rows change.
-        static let ofWrites = Duration.seconds(60)
-        /// Every row is read or rewritten.
-        static let ofWholeDatabase = Duration.seconds(900)
-    }
-
     /// The header that names one of many accounts. A query would be in the logs of proxies.
     package static let accountHeader = "Starwatch-Account"
 
@@ -248,7 +234,7 @@ package struct ControlVerbs: Sendable {
     package let accounts = Verb(
         .get,
         "/api/v1/accounts",
-        taking: .query(AccountQuery(), [.limit(\.limit), .text("after", \.after)])
+        taking: .query(AccountQuery(), [.limit(\.limit), .text("after", \.after), .flag("failing", \.failing)])
     ) {
         try await $0.ofMany().list($1)
     }
@@ -428,6 +414,19 @@ package struct ControlVerbs: Sendable {
         taking: .query(NotificationQuery(), [.limit(\.limit), .number("before", \.before), .text("change", \.change)])
     ) {
         try await $0.notifications.list($1)
+    }
+
+    /// Notes in the journal that a command has made or replaced the token in the feed's address. It changes nothing else.
+    package let noteFeedToken = Verb(
+        .post,
+        "/api/v1/feed/token",
+        counts: .feedToken,
+        taking: RequestForm<FeedTokenChange>.body(#"{"operation": "rotate"}, with create or rotate"#) {
+            try $0.check()
+        },
+        onSocketOnly: "A change of the feed's token is noted"
+    ) { _, change in
+        change
     }
 
     private static let notifications = RequestForm.query(

@@ -61,6 +61,22 @@ extension Verb where Input == Void {
     }
 }
 
+extension ControlAPI {
+    /// The longest waits for an answer.
+    enum Patience {
+        /// Most verbs take less than a second.
+        static let usual = Duration.seconds(10)
+        /// The server or a sink must answer too.
+        static let ofServer = Duration.seconds(120)
+        /// A sink must answer to one notification after the other, each within its time limit.
+        static let ofSinkTest = SinkOptions.longestTimeout * TestNotification.allCases.count + .seconds(60)
+        /// Work in progress must end first, or many rows change.
+        static let ofWrites = Duration.seconds(60)
+        /// Every row is read or rewritten.
+        static let ofWholeDatabase = Duration.seconds(900)
+    }
+}
+
 /// Any verb, for lists of them.
 package protocol AnyVerb<Input, Answer>: Sendable {
     associatedtype Input: Sendable

@@ -106,6 +106,7 @@ struct AccountsCommand: AsyncParsableCommand {
             "list",
             "List the accounts, page by page.",
             examples: "starwatch accounts list",
+            "starwatch accounts list --failing",
             "starwatch accounts list --limit 1000 --after did:ethr:0x…"
         )
 
@@ -115,14 +116,19 @@ struct AccountsCommand: AsyncParsableCommand {
         @Option(help: ArgumentHelp("The last account of the former page.", valueName: "did"))
         var after: String?
 
+        @Flag(help: "List only the accounts that fail, the longest failure first.")
+        var failing = false
+
         @OptionGroup var arguments: AgentArguments
 
         func validate() throws { try OptionValue.check(limit: limit, upTo: AccountQuery.listLimit) }
 
         func run() async throws {
             var query = AccountQuery()
-            (query.limit, query.after) = (limit, after)
-            try arguments.print(try await arguments.ask(ControlAPI.accounts, query).accounts, AccountsText.list)
+            (query.limit, query.after, query.failing) = (limit, after, failing)
+            try arguments.print(try await arguments.ask(ControlAPI.accounts, query).accounts) {
+                failing ? AccountsText.failing($0) : AccountsText.list($0)
+            }
         }
     }
 
@@ -315,13 +321,28 @@ enum AccountsText {
     static func list(_ accounts: [AccountReport]) -> String {
         guard !accounts.isEmpty else { return "There are no accounts; add some with starwatch accounts add." }
         let rows = accounts.map { account in
-            [
-                account.did, account.status, "\(account.stars)", account.lastSuccess ?? "never", account.dueAt ?? "-",
+            let status = account.failure == nil ? account.status : "failing"
+            return [
+                account.did, status, "\(account.stars)", account.lastSuccess ?? "never", account.dueAt ?? "-",
                 sinks(account) ?? "-",
             ]
         }
         let titles = ["ACCOUNT", "STATUS", "STARS", "LAST SUCCESS", "DUE", "ADDRESSES"]
         return TextTable(titles: titles, right: [2], rows: rows).text
+    }
+
+    static func failing(_ accounts: [AccountReport]) -> String {
+        guard !accounts.isEmpty else { return "No account fails." }
+        let rows = accounts.compactMap { account in
+            account.failure.map {
+                [
+                    account.did, $0.poll, $0.reason.map { FailureReason($0)?.phrase ?? $0 } ?? "unknown", $0.since,
+                    "\($0.failures)", $0.nextTry ?? "-",
+                ]
+            }
+        }
+        let titles = ["ACCOUNT", "POLL", "REASON", "SINCE", "FAILURES", "NEXT TRY"]
+        return TextTable(titles: titles, right: [4], rows: rows).text
     }
 
     static func removal(_ report: IdentityRemovalReport) -> String {
@@ -334,17 +355,26 @@ enum AccountsText {
     /// The states of the account's addresses; `nil` if no sink needs one.
     private static func sinks(_ account: AccountReport) -> String? {
         guard !account.sinks.isEmpty else { return nil }
-        return account.sinks.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+        return account.sinks.sorted { $0.key < $1.key }.map { sink, state in
+            let reason = account.sinkReasons?[sink].map { FailureReason($0)?.phrase ?? $0 }
+            return "\(sink) \(state)" + (reason.map { " (\($0))" } ?? "")
+        }.joined(separator: ", ")
     }
 
     static func details(_ account: AccountReport) -> String {
-        TextTable.pairs([
+        var pairs = [
             ("DID", account.did), ("In logs", account.pseudonym),
             ("Status", account.status + (account.working ? ", at work now" : "")), ("Stars", "\(account.stars)"),
             ("Polls", account.polls.isEmpty ? "none" : account.polls.joined(separator: ", ")),
             ("Added", account.addedAt), ("Last attempt", account.lastAttempt ?? "never"),
             ("Last success", account.lastSuccess ?? "never"), ("Due", account.dueAt ?? "not while it is paused"),
             ("Addresses", sinks(account) ?? "none needed"),
-        ])
+        ]
+        if let failure = account.failure {
+            let count = failure.failures == 1 ? "1 failure" : "\(failure.failures) failures"
+            pairs.append(("Failing", "poll \(failure.poll) since \(failure.since), \(count): \(failure.problem)"))
+            pairs.append(("Next try", failure.nextTry ?? "none planned"))
+        }
+        return TextTable.pairs(pairs)
     }
 }

@@ -87,9 +87,22 @@ struct FeedPlace: ParsableArguments {
         if let warning = root.warning(HostPolicy(own: own?.host, allowed: options.http.allowedHosts)) {
             StandardError.sayOnce("starwatch: warning: \(warning)")
         }
+        let isThere = Glibc.access(file, F_OK) == 0
         let token = try await readToken(in: file, of: configuration, isNew: isNew)
+        if isNew || !isThere { await note(isThere ? .rotate : .create, access, options) }
         let feed = "\(root.address)/feed/\(PercentEncoding.encode(token))/feed."
         try format.print(Addresses(atom: feed + "atom", json: feed + "json")) { "\($0.atom)\n\($0.json)" }
+    }
+
+    /// Has the journal note the change. The token is in force already, so that a failure is only said.
+    private func note(_ operation: FeedTokenChange.Operation, _ access: AgentAccess, _ options: AgentOptions) async {
+        // The first start creates the database.
+        guard Glibc.access(options.storage.path, F_OK) == 0 || errno != ENOENT else { return }
+        var access = access.hurried
+        access.isQuiet = true
+        do { _ = try await access.perform(ControlAPI.noteFeedToken, FeedTokenChange(operation)) } catch {
+            StandardError.sayOnce("starwatch: warning: the journal does not have this change: \(error)")
+        }
     }
 
     /// Reads or makes the token, in a file that the agent's user can read.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import Starwatch
 
 struct KeysCommand: AsyncParsableCommand {
@@ -186,8 +187,9 @@ struct KeysCommand: AsyncParsableCommand {
         @OptionGroup var format: FormatArguments
 
         func run() async throws {
+            let caller = Operator.user(geteuid(), by: .command).text
             let options = try await AgentUser.become(for: arguments.access.trustedConfiguration().options)
-            let report = try await DatabaseEncryption.encrypt(options)
+            let report = try await DatabaseEncryption.encrypt(options, by: caller)
             try format.print(report) { report in
                 report.result == .encrypted
                     ? "The database is encrypted, with \(report.rows) rows." : "The database is encrypted already."
@@ -214,8 +216,9 @@ struct KeysCommand: AsyncParsableCommand {
         @OptionGroup var format: FormatArguments
 
         func run() async throws {
+            let caller = Operator.user(geteuid(), by: .command).text
             let options = try await AgentUser.become(for: arguments.access.trustedConfiguration().options)
-            let report = try await DatabaseEncryption.decrypt(options, isForced: force)
+            let report = try await DatabaseEncryption.decrypt(options, isForced: force, by: caller)
             try format.print(report) { report in
                 """
                 The database is not encrypted any more, with \(report.rows) rows. Remove security.master_key_file or

@@ -5,14 +5,14 @@ import StarwatchCore
 enum OutboxText {
     static func list(_ rows: [OutboxEntry]) -> String {
         guard !rows.isEmpty else { return "No rows." }
+        // An agent of one identity has no accounts to name.
+        let isOfMany = rows.contains { $0.account != nil }
         return TextTable(
-            titles: ["ID", "STATE", "POLL", "TRIES", "CREATED", "NAME"],
+            titles: ["ID", "STATE", "POLL", "TRIES", "CREATED"] + (isOfMany ? ["ACCOUNT"] : []) + ["NAME"],
             right: [0, 3],
             rows: rows.map {
-                [
-                    "\($0.id)", state($0), $0.poll, "\($0.attempts)", $0.createdAt,
-                    $0.name.map { BidiText.isolated($0) } ?? "-",
-                ]
+                ["\($0.id)", state($0), $0.poll, "\($0.attempts)", $0.createdAt]
+                    + (isOfMany ? [$0.account ?? "-"] : []) + [$0.name.map { BidiText.isolated($0) } ?? "-"]
             }
         ).text
     }
@@ -43,9 +43,10 @@ enum OutboxText {
             ("Claim", row.jwtID),
             ("Notification", row.notificationID ?? "-"),
         ]
+        if let account = row.account { pairs.insert(("Account", account), at: 1) }
         if let reason = row.reason {
             let sentence = reason.sentence(announcedBy: row.announcedBy, discardedBy: row.discardedBy)
-            pairs.insert(("Reason", sentence), at: 2)
+            pairs.insert(("Reason", sentence), at: row.account == nil ? 2 : 3)
         }
         for delivery in row.deliveries ?? [] {
             pairs.append(("Sink \(delivery.sink)", self.delivery(delivery)))

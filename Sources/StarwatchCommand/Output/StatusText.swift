@@ -22,7 +22,8 @@ enum StatusText {
     private static func head(_ status: AgentStatus, _ now: Timestamp) -> [(String, String)] {
         let up = Timestamp(iso8601: status.startedAt).map { AgeText.duration(max(0, (now - $0).inSeconds)) } ?? "-"
         let rows: [(String, String)?] = [
-            ("Status", status.status.rawValue + (status.headline.map { ": \($0)" } ?? "")),
+            ("Status", status.status.rawValue + ((status.headline ?? status.notice).map { ": \($0)" } ?? "")),
+            status.headline == nil ? nil : status.notice.map { ("Quiet", $0) },
             status.accounts.map { ("Accounts", accounts($0, now)) }
                 ?? ("Identity", status.identity ?? (status.lacksStore ? "unknown" : "signed out")),
             status.accounts.flatMap(sharing).map { ("Shared", $0) },
@@ -38,9 +39,10 @@ enum StatusText {
         let numbers = "\(accounts.active) active, \(accounts.paused) paused"
         guard accounts.active > 0 else { return numbers }
         let stale = accounts.stale > 0 ? ", \(accounts.stale) without success for too long" : ""
+        let failing = accounts.failing.flatMap { $0 > 0 ? ", \($0) failing" : nil } ?? ""
         let missing = accounts.withoutAddress > 0 ? ", \(accounts.withoutAddress) without an address" : ""
         let requests = accounts.roundRequests.map { $0 == 1 ? "1 request, " : "\($0) requests, " } ?? ""
-        return numbers + stale + missing + waiting
+        return numbers + failing + stale + missing + waiting
             + "; one round takes \(requests)at least \(AgeText.duration(accounts.roundSeconds))"
     }
 

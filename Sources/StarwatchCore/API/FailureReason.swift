@@ -238,6 +238,9 @@ public enum FailureLabel: String, Sendable, CaseIterable {
     /// Whether only a sink that sends mails can fail for this reason.
     public var isOfMail: Bool { self == .smtp4xx || self == .smtp5xx }
 
+    /// Whether a poll can fail for this reason.
+    public var isOfPolls: Bool { self != .local && !isOfMail }
+
     /// Whether a sink that sends no requests can fail for this reason.
     public var isLocal: Bool {
         switch self {

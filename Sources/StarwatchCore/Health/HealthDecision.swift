@@ -4,7 +4,7 @@ package enum HealthDecision {
     package static func problems(_ facts: HealthFacts, now: Timestamp) -> [Problem] {
         let known =
             store(facts) + polls(facts, now: now) + server(facts, now: now) + sinks(facts, now: now)
-            + outbox(facts.outbox) + agent(facts, now: now) + restarts(facts.restarts, now: now)
+            + outbox(facts, now: now) + agent(facts, now: now) + restarts(facts.restarts, now: now)
         let ranks = Dictionary(uniqueKeysWithValues: Problem.Kind.allCases.enumerated().map { ($1, $0) })
         // The order of polls and sinks is that of the configuration.
         return known.enumerated().sorted { (ranks[$0.element.kind]!, $0.offset) < (ranks[$1.element.kind]!, $1.offset) }
@@ -161,7 +161,8 @@ package enum HealthDecision {
         }
     }
 
-    private static func outbox(_ outbox: HealthFacts.Outbox) -> [Problem] {
+    private static func outbox(_ facts: HealthFacts, now: Timestamp) -> [Problem] {
+        let outbox = facts.outbox
         var problems: [Problem] = []
         let letters = outbox.dead + outbox.undelivered
         if letters > 0 {
@@ -172,10 +173,34 @@ package enum HealthDecision {
             problems.append(Problem(.quarantined, items))
         }
         if outbox.isUnderPressure {
-            problems.append(Problem(.backpressure, "outbox \(outbox.open * 100 / max(outbox.capacity, 1)) % full"))
+            let full = "outbox \(outbox.open * 100 / max(outbox.capacity, 1)) % full"
+            problems.append(quietPressure(facts, full, now: now) ?? Problem(.backpressure, full))
         }
         if outbox.imbalance != 0 { problems.append(Problem(.ledgerImbalance, "the outbox counters are inconsistent")) }
         return problems
+    }
+
+    /// The backpressure that would not exist without the changes that the hours of a sink hold; `nil` if it would.
+    private static func quietPressure(_ facts: HealthFacts, _ full: String, now: Timestamp) -> Problem? {
+        guard let sink = quietest(facts), let held = sink.held, facts.outbox.open - held.count < facts.outbox.pressure
+        else { return nil }
+        let phrase = "\(full), because sink \(sink.name) is quiet until \(held.until.clock(on: now))"
+        return Problem(.backpressure, phrase, reason: Problem.quietHours, until: held.until)
+    }
+
+    /// The sink whose hours hold most changes; `nil` if none holds any.
+    private static func quietest(_ facts: HealthFacts) -> HealthFacts.Sink? {
+        facts.sinks.filter { $0.held.map { $0.count > 0 } ?? false }.max { $0.held!.count < $1.held!.count }
+    }
+
+    /// The quiet hours for which changes and the watermark wait, in one line; `nil` if they wait for none. They are no problem.
+    package static func notice(_ facts: HealthFacts, now: Timestamp) -> String? {
+        guard let sink = quietest(facts), let held = sink.held else { return nil }
+        // The headline says it then.
+        if facts.outbox.isUnderPressure, quietPressure(facts, "", now: now) != nil { return nil }
+        let changes = held.count == 1 ? "1 change" : "\(held.count) changes"
+        let until = held.until.clock(on: now)
+        return "Sink \(sink.name) is quiet until \(until): \(changes) and the watermark wait for it"
     }
 
     private static func agent(_ facts: HealthFacts, now: Timestamp) -> [Problem] {
@@ -196,9 +221,18 @@ package enum HealthDecision {
             let count = accounts.unreachable == 1 ? "1 account has" : "\(accounts.unreachable) accounts have"
             add(.accountsLate, "\(count) no address at any sink")
         }
+        if let accounts = facts.accounts, accounts.failing > 0 {
+            let count = accounts.failing == 1 ? "1 account fails" : "\(accounts.failing) accounts fail"
+            let others = accounts.failuresDiffer ? " and other reasons" : ""
+            let why = accounts.failure.map { ": \($0.phrase)" + others } ?? ""
+            let reason = accounts.failure?.label.rawValue
+            problems.append(Problem(.accountsFailing, count + why, reason: reason, since: accounts.failingSince))
+        }
         if facts.isIdle { add(.noPolls, "there is nothing to poll") }
         if facts.failedAcknowledgements >= HealthFacts.acknowledgementsFailAfter {
-            add(.acknowledgementsFailing, "acknowledgements fail")
+            let failure = facts.acknowledgementFailure
+            let phrase = "acknowledgements fail" + (failure.map { ": \($0.phrase)" } ?? "")
+            problems.append(Problem(.acknowledgementsFailing, phrase, reason: failure?.label.rawValue))
         }
         if let refusal = facts.refusedReload { problems.append(refused(refusal)) }
         for port in facts.refusedPorts {

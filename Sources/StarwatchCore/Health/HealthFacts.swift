@@ -49,6 +49,8 @@ package struct HealthFacts: Sendable, Hashable {
         package var downSince: Timestamp?
         /// The reason for the failure of the last attempt; `nil` if it succeeded.
         package var failure: FailureReason?
+        /// The changes that its hours hold, and that the watermark waits for; `nil` for none.
+        package var held: HeldChanges?
 
         package init(
             name: String,
@@ -60,12 +62,23 @@ package struct HealthFacts: Sendable, Hashable {
         }
     }
 
+    /// Changes that the hours of a required sink hold.
+    package struct HeldChanges: Sendable, Hashable {
+        package var count: Int
+        /// The moment when the sink opens.
+        package var until: Timestamp
+
+        package init(count: Int, until: Timestamp) { (self.count, self.until) = (count, until) }
+    }
+
     package struct Outbox: Sendable, Hashable {
         /// Pending and claimed rows.
         package var open = 0
         package var capacity = 0
         /// Whether polling pauses because the outbox is nearly full.
         package var isUnderPressure = false
+        /// The number of open rows from which on it pauses.
+        package var pressure = 0
         package var dead = 0
         /// Notifications that an optional sink did not get.
         package var undelivered = 0
@@ -129,6 +142,14 @@ package struct HealthFacts: Sendable, Hashable {
         package var stale: Int
         /// The number of active accounts that no sink reaches, because they have no address.
         package var unreachable = 0
+        /// The number of active accounts whose polls or acknowledgements fail.
+        package var failing = 0
+        /// The reason that most of them have; `nil` if it is not known.
+        package var failure: FailureReason?
+        /// Whether some have another reason.
+        package var failuresDiffer = false
+        /// The start of the longest failure.
+        package var failingSince: Timestamp?
 
         /// The delay that is usual, beyond that of the limit.
         package static let grace = Duration.seconds(300)
@@ -187,6 +208,8 @@ package struct HealthFacts: Sendable, Hashable {
     package var hold: NotBefore?
     /// The number of passes in a row in which an acknowledgement failed.
     package var failedAcknowledgements = 0
+    /// The reason for the last of these failures; `nil` if it is not known.
+    package var acknowledgementFailure: FailureReason?
     /// The refusal of the last reload, so that a former configuration runs; `nil` if it succeeded.
     package var refusedReload: RefusedReload?
     /// The ports whose changed web configuration was refused.

@@ -68,6 +68,11 @@ extension Problem.Kind {
             The server has more changes than one cycle fetches. Each cycle continues where the last one ended, and nothing \
             is skipped. The command fetches the next part now.
             """
+        case .accountsFailing:
+            """
+            The server refuses the token of accounts, there is none, or their last two cycles or more failed. Only these \
+            accounts get no changes. The command lists them, and `starwatch accounts show DID` has the reason of one.
+            """
         case .accountsLate:
             """
             Accounts wait longer for their visit than the limit of requests explains, had no success for longer than \
@@ -84,8 +89,8 @@ extension Problem.Kind {
         case .stale: "The last success is older than the poll’s `stale_after`. The command runs it and shows the error."
         case .acknowledgementsFailing:
             """
-            The server did not accept acknowledgements two times in a row. Notifications are delivered, and the agent \
-            retries by itself.
+            Acknowledgements failed two times in a row: the server did not accept them, or there was no token. Notifications \
+            are delivered, and the agent retries by itself.
             """
         case .deadLetters:
             """
@@ -99,7 +104,8 @@ extension Problem.Kind {
             """
         case .backpressure:
             """
-            The outbox is nearly full, so polling pauses while delivery continues. Check the sinks. Set `required: false` \
+            The outbox is nearly full, so polling pauses while delivery continues. Check the sinks and their hours; \
+            `outbox.max_undelivered` must hold the changes of quiet hours. Set `required: false` \
             on a sink that changes need not wait for; `starwatch outbox discard --all --claimed` gives up what waits.
             """
         case .canaryLate:

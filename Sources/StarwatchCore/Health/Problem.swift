@@ -45,6 +45,9 @@ package struct Problem: Sendable, Hashable {
         }
     }
 
+    /// The reason of backpressure that the hours of a sink cause.
+    static let quietHours = "quiet_hours"
+
     /// An agent for many accounts has none to work for.
     static let noActiveAccounts = Problem(.signedOut, "there are no active accounts", reason: "no_accounts")
 
@@ -77,6 +80,7 @@ package struct Problem: Sendable, Hashable {
         case backpressure
         case canaryLate = "canary_late"
         case behind
+        case accountsFailing = "accounts_failing"
         case accountsLate = "accounts_late"
         case storeBusy = "store_busy"
         case tokenPoolLow = "token_pool_low"
@@ -169,6 +173,7 @@ extension Problem.Kind {
         case .backpressure: "StarwatchBackpressure"
         case .canaryLate: "StarwatchCanaryLate"
         case .behind: "StarwatchBehindServer"
+        case .accountsFailing: "StarwatchAccountsFailing"
         case .accountsLate: "StarwatchAccountsLate"
         case .diskLow: "StarwatchDiskLow"
         case .storeBusy: "StarwatchStoreBusy"
@@ -198,6 +203,7 @@ extension Problem.Kind {
         case .held: "starwatch server clear-wait"
         case .failing, .contractViolated, .stale, .behind, .endpointMissing: "starwatch poll \(subject)"
         case .acknowledgementsFailing, .answersWithErrors, .slow: "starwatch logs --level warn"
+        case .accountsFailing: "starwatch accounts list --failing"
         case .accountsLate: "starwatch accounts list"
         case .deadLetters: "starwatch outbox list --state dead"
         case .quarantined: "starwatch quarantine list"

@@ -44,4 +44,9 @@ public struct PollGate: Sendable, Hashable {
     public static func isUnderPressure(openRows: Int, maxUndelivered: Int, threshold: Double) -> Bool {
         Double(openRows) >= Double(maxUndelivered) * threshold
     }
+
+    /// The smallest number of open rows with which ``isUnderPressure(openRows:maxUndelivered:threshold:)`` is true.
+    public static func pressure(maxUndelivered: Int, threshold: Double) -> Int {
+        Int((Double(maxUndelivered) * threshold).rounded(.up))
+    }
 }

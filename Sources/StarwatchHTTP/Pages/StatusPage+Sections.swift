@@ -192,6 +192,8 @@ extension StatusPage {
         let missing: HTML =
             accounts.withoutAddress == 0
             ? "" : ", <span class=\"bad\">\(accounts.withoutAddress) without an address</span>"
+        let failing: HTML =
+            accounts.failing.flatMap { $0 > 0 ? ", <span class=\"bad\">\($0) failing</span>" : nil } ?? ""
         let least = AgeText.duration(accounts.roundSeconds)
         let round: HTML =
             if accounts.active == 0 { "none" } else if let requests = accounts.roundRequests {
@@ -202,7 +204,7 @@ extension StatusPage {
                 "<dt>Shared requests</dt><dd>\(requests) <small>\(saved) saved since the start</small></dd>"
             } else { "" }
         return """
-            <dt>Accounts</dt><dd>\(accounts.active) active <small>\(accounts.paused) paused, \(accounts.due) due\(missing)</small></dd>
+            <dt>Accounts</dt><dd>\(accounts.active) active <small>\(accounts.paused) paused, \(accounts.due) due\(missing)\(failing)</small></dd>
             <dt>Oldest due</dt><dd>\(isLate ? "<span class=\"bad\">\(oldest)</span>" : oldest)</dd>
             <dt>One round</dt><dd>\(round)</dd>\(shared)
             """

@@ -31,8 +31,10 @@ extension StatusPage {
             return Verdict(
                 title: status.headline ?? "Degraded",
                 tone: .bad,
-                body:
-                    "<ul>\(problems.map { "<li>\(html(of: $0, isTitle: problems.count == 1 && $0.title == status.headline))</li>" as HTML })</ul>"
+                body: """
+                    \(status.notice.map { "<p>\($0).</p>\n" as HTML } ?? "")\
+                    <ul>\(problems.map { "<li>\(html(of: $0, isTitle: problems.count == 1 && $0.title == status.headline))</li>" as HTML })</ul>
+                    """
             )
         }
         if status.identity == nil, status.accounts == nil {
@@ -44,6 +46,9 @@ extension StatusPage {
             let body: HTML =
                 "<p>The configuration has no polls, so the agent sends no requests. <a href=\"help#settings\">How to add one</a></p>"
             return Verdict(title: "Nothing to do", tone: .calm, body: body)
+        }
+        if let notice = status.notice {
+            return Verdict(title: notice, tone: .calm, body: "<p>All is well. \(summary)</p>")
         }
         return Verdict(title: "All is well", tone: .good, body: "<p>\(summary)</p>")
     }

@@ -31,6 +31,7 @@ struct StatusPage: Sendable {
         \(staleBanner)
         \(PollTable(status: status, times: times).section)
         \(digestSection)
+        \(failingSection)
         <div class="grid wide">\(outboxCard)<div class="stack">\(sinksCard)\(serverCard)</div></div>
         <div class="grid">\(clockCard)\(agentCard)</div>
         \(eventsCard)

@@ -31,6 +31,8 @@ final class AccessPolicy: Sendable {
     private let credential: Credential
     /// The token in the private address of the feed, which lets in whoever has it; `nil` if there is none.
     private let feed: (@Sendable () async throws -> String)?
+    /// Whether a text was the token in a former address of the feed.
+    private let isFormer: @Sendable (String) -> Bool
     private let now: @Sendable () -> Duration
     private let refusals = Mutex(RefusalCount())
 
@@ -38,9 +40,10 @@ final class AccessPolicy: Sendable {
     init(
         _ credential: Credential,
         feed: (@Sendable () async throws -> String)? = nil,
+        isFormer: @escaping @Sendable (String) -> Bool = { _ in false },
         now: @escaping @Sendable () -> Duration
     ) {
-        (self.credential, self.feed, self.now) = (credential, feed, now)
+        (self.credential, self.feed, self.isFormer, self.now) = (credential, feed, isFormer, now)
     }
 
     /// The refusal of a request without the credential; `nil` if it has it.
@@ -48,7 +51,9 @@ final class AccessPolicy: Sendable {
         if let feed, let given = call.feedToken {
             let text = "The feed has another address now; 'starwatch feed url' prints it."
             let refusal = Refusal(reason: .token, answer: .error(403, "forbidden", text))
-            return await self.refusal(refusal, of: given[...], from: address, unless: feed, "feed_token_file")
+            var refused = await self.refusal(refusal, of: given[...], from: address, unless: feed, "feed_token_file")
+            if refused?.reason == .token, isFormer(given) { refused?.reason = .formerToken }
+            return refused
         }
         switch credential {
         case .nothing: return nil

@@ -16,6 +16,8 @@ struct ServerSettings: Sendable {
     var passwordCheck = PasswordCheck()
     /// Reads the token in the private address of the feed, for every request; `nil` if there is no such address.
     var feedToken: (@Sendable () async throws -> String)?
+    /// Whether the text was the token in a former address of the feed.
+    var isFormerFeedToken: @Sendable (String) -> Bool = { _ in false }
     var limits = ConnectionLimits()
     /// The time limit for requests in progress at shutdown. Then their connections are closed.
     var shutdownGrace = Duration.seconds(5)
@@ -31,6 +33,7 @@ extension ServerSettings {
         return AccessPolicy(
             .password(passwordCheck, users: { security.active.configuration.users }),
             feed: feedToken,
+            isFormer: isFormerFeedToken,
             now: now
         )
     }

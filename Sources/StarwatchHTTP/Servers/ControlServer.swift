@@ -59,7 +59,14 @@ struct ControlServer: Service {
                 catalogues: settings.catalogues
             ),
             hosts: HostPolicy(own: address.host, allowed: settings.allowedHosts),
-            access: token.map { AccessPolicy(.token($0), feed: settings.feedToken, now: settings.now) }
+            access: token.map {
+                AccessPolicy(
+                    .token($0),
+                    feed: settings.feedToken,
+                    isFormer: settings.isFormerFeedToken,
+                    now: settings.now
+                )
+            }
                 ?? settings.passwords(),
             security: settings.security
         )

@@ -23,12 +23,45 @@ extension AccountRows {
     }
 
     /// The states of an account's addresses by their sinks.
-    func sinkStates(of key: String) throws -> [String: SinkAddressState] {
-        let states: [(String, SinkAddressState)] = try db.all(
-            "SELECT sink, gone_at FROM account_sinks WHERE account = ?",
+    func sinkStates(of key: String) throws -> [String: (state: SinkAddressState, reason: FailureReason?)] {
+        var states: [String: (state: SinkAddressState, reason: FailureReason?)] = [:]
+        let rows = try db.rows("SELECT sink, gone_at FROM account_sinks WHERE account = ?", [key])
+        while let row = try rows.next() {
+            states[try row["sink"]] = (try row["gone_at"] as Timestamp? == nil ? .set : .gone, nil)
+        }
+        // Most accounts bring none.
+        guard states.values.contains(where: { $0.state == .set }) else { return states }
+        for (sink, reason) in try rejections(of: key) where states[sink]?.state == .set {
+            states[sink] = (.rejecting, reason)
+        }
+        return states
+    }
+
+    /// The sinks that rejected everything of an account since its last change, with the last reason.
+    private func rejections(of key: String) throws -> [String: FailureReason?] {
+        var (counts, reasons): ([String: Int], [String: FailureReason?]) = ([:], [:])
+        var accepted: Set<String> = []
+        let rows = try db.rows(
+            """
+            SELECT d.sink, d.state, d.rejections, d.reason FROM deliveries d JOIN (
+                SELECT DISTINCT o.notification_id AS id FROM streams s CROSS JOIN notification_outbox o ON o.stream_id = s.id
+                WHERE s.account = ?1 AND o.notification_id IS NOT NULL
+            ) n ON n.id = d.notification_id JOIN accounts a ON a.account = ?1
+            WHERE d.updated_at > a.updated_at AND (d.state = 'ok' OR d.rejections > 0)
+            ORDER BY d.updated_at DESC, d.notification_id DESC
+            """,
             [key]
-        ) { (try $0["sink"], try $0["gone_at"] as Timestamp? == nil ? .set : .gone) }
-        return Dictionary(uniqueKeysWithValues: states)
+        )
+        while let row = try rows.next() {
+            let sink: String = try row["sink"]
+            if try row["state"] as String == "ok" { accepted.insert(sink) }
+            guard !accepted.contains(sink) else { continue }
+            counts[sink, default: 0] += try row["rejections"] as Int
+            if reasons[sink] == nil {
+                reasons[sink] = .some((try row["reason"] as String?).flatMap { FailureReason($0) })
+            }
+        }
+        return reasons.filter { counts[$0.key, default: 0] >= SinkCondition.rejectionsOfAll }
     }
 
     /// Stores the draft's addresses, and deletes those that it takes away.

@@ -41,7 +41,8 @@ struct AccountRows {
         """
 
     private func stored(_ row: SQLRow, _ did: DID) throws -> StoredAccount {
-        StoredAccount(
+        let sinks = try sinkStates(of: row["account"])
+        return StoredAccount(
             did: did,
             status: try row["status"],
             generation: try row["generation"],
@@ -52,7 +53,8 @@ struct AccountRows {
             lastAttempt: try row["last_attempt"],
             lastSuccess: try row["last_success"],
             isLeased: try row["owner"] as String? != nil,
-            sinks: try sinkStates(of: row["account"])
+            sinks: sinks.mapValues(\.state),
+            rejections: sinks.compactMapValues(\.reason)
         )
     }
 

@@ -25,6 +25,8 @@ package struct StoredAccount: Sendable, Hashable {
     package let isLeased: Bool
     /// The states of the addresses that it has brought, by their sinks.
     package let sinks: [String: SinkAddressState]
+    /// The reasons of the addresses that reject everything, by their sinks.
+    package let rejections: [String: FailureReason]
 }
 
 /// The numbers of served accounts.
@@ -48,6 +50,8 @@ package struct AccountCounts: Sendable, Hashable {
 /// The state of an address that an account brought.
 package enum SinkAddressState: String, Sendable, Hashable {
     case set
+    /// It rejected all that was sent to it of late. It is tried with the next change.
+    case rejecting
     /// It returned 410 Gone and gets nothing more, until it is added again.
     case gone
 }

@@ -102,7 +102,18 @@ import Testing
             #expect(second != first)
             #expect(try await HTTP.get(first[0]).status == 403)
             #expect(try await HTTP.get(second[0]).status == 200)
+            // Who rotated it is in the journal, and the use of the former address is counted apart.
+            let journal = try await starwatch("journal", "--config", world.config)
+            #expect(journal.output.contains("feed.token") && journal.output.contains("operation=rotate"))
+            let page = try await HTTP.get("http://\(agent.address)/metrics").body
+            #expect(page.contains(#"starwatch_control_refused_total{reason="former_token"} 1"#))
             #expect(await agent.stop() == 0)
+            let third = try await addresses("rotate", in: world)
+            #expect(third != second)
+            // Without an agent the command writes it.
+            let stopped = try await starwatch("journal", "--config", world.config)
+            #expect(stopped.output.components(separatedBy: "operation=rotate").count == 3, "\(stopped.output)")
+            #expect(stopped.output.contains("command:"))
             // Nobody reads it in the log.
             let log = try String(contentsOfFile: world.workspace.path("agent.log"), encoding: .utf8)
             let token = second[0].split(separator: "/").dropLast().last.map(String.init) ?? ""

@@ -117,9 +117,91 @@ import Testing
         }
     }
 
+    private func failure(_ number: Int, _ reason: FailureReason?, count: Int = 2, since: Int = 0) -> AccountFailure {
+        AccountFailure(
+            account: DID("did:ethr:0x\(String(repeating: "\(number)", count: 40))")!,
+            poll: PollName("stars")!,
+            reason: reason,
+            since: now - .seconds(since),
+            count: count,
+            nextRun: nil
+        )
+    }
+
+    @Test func failingAccountsAreNotHealthyAndTheirReasonIsSaid() {
+        func fail(_ failures: [AccountFailure], _ facts: inout HealthFacts) {
+            facts.accounts = .init(wait: .zero, round: .zero)
+            facts.accounts?.take(failures)
+        }
+        let refused = FailureReason(status: 401)
+        expect([], nil) { fail([], &$0) }
+        expect(["accounts_failing"], "1 account fails: HTTP 401") { fail([failure(1, refused)], &$0) }
+        let many = [failure(1, refused), failure(2, FailureReason(status: 500)), failure(3, refused, since: 90)]
+        expect(["accounts_failing"], "3 accounts fail: HTTP 401 and other reasons") { fail(many, &$0) }
+        var facts = healthy
+        fail(many, &facts)
+        let problem = HealthDecision.problems(facts, now: now).first
+        #expect(problem?.reason == "http_401" && problem?.since == now - .seconds(90))
+        #expect(problem?.command == "starwatch accounts list --failing")
+    }
+
+    @Test func anAccountFailsAtOnceIfAPersonMustActAndElseAtTheSecondFailure() {
+        let known = [
+            failure(1, FailureReason(status: 401), count: 1), failure(2, FailureReason(status: 500), count: 1),
+            failure(3, FailureReason(status: 500), since: 60), failure(3, FailureReason(.timeout), since: 90),
+        ]
+        let worst = AccountFailure.worst(known)
+        #expect(worst == [known[3], known[0]])
+        #expect(AccountFailure.worst(known.reversed()) == worst)
+    }
+
+    @Test func quietHoursThatFillTheOutboxAreTheHeadline() {
+        func hold(_ count: Int, _ facts: inout HealthFacts) {
+            facts.sinks[1].held = .init(count: count, until: now + .seconds(3600))
+            facts.outbox.open = 850
+            facts.outbox.pressure = 800
+            facts.outbox.isUnderPressure = true
+        }
+        let headline = "Polling stopped: outbox 85 % full, because sink hook is quiet until 01:00:00 UTC"
+        expect(["backpressure"], headline) { hold(51, &$0) }
+        // Without its changes the outbox would be full all the same.
+        expect(["backpressure"], "Polling stopped: outbox 85 % full") { hold(50, &$0) }
+        var facts = healthy
+        hold(51, &facts)
+        let problem = HealthDecision.problems(facts, now: now).first
+        #expect(problem?.reason == "quiet_hours" && problem?.until == now + .seconds(3600))
+        #expect(HealthDecision.notice(facts, now: now) == nil)
+        facts.polls[0].isStale = true
+        let stale = HealthDecision.problems(facts, now: now)
+        #expect(Problem.cause(ofStale: PollName("stars")!, among: stale) == problem)
+    }
+
+    @Test func quietHoursForWhichTheWatermarkWaitsAreANoticeAndNoProblem() {
+        var facts = healthy
+        #expect(HealthDecision.notice(facts, now: now) == nil)
+        facts.sinks[0].held = .init(count: 1, until: now + .seconds(60))
+        #expect(
+            HealthDecision.notice(facts, now: now)
+                == "Sink log is quiet until 00:01:00 UTC: 1 change and the watermark wait for it"
+        )
+        facts.sinks[1].held = .init(count: 12, until: now + .seconds(3600))
+        #expect(
+            HealthDecision.notice(facts, now: now)
+                == "Sink hook is quiet until 01:00:00 UTC: 12 changes and the watermark wait for it"
+        )
+        #expect(HealthDecision.problems(facts, now: now).isEmpty)
+        // Notices alone keep no watermark back.
+        facts.sinks[0].held?.count = 0
+        facts.sinks[1].held = nil
+        #expect(HealthDecision.notice(facts, now: now) == nil)
+    }
+
     @Test func failingAcknowledgementsAndRefusedReloadsAreNotHealthy() {
         expect([], nil) { $0.failedAcknowledgements = 1 }
         expect(["acknowledgements_failing"], "Acknowledgements fail") { $0.failedAcknowledgements = 2 }
+        expect(["acknowledgements_failing"], "Acknowledgements fail: no token") {
+            ($0.failedAcknowledgements, $0.acknowledgementFailure) = (2, FailureReason(.noToken))
+        }
         expect(["reload_refused"], "The changed configuration was refused: line 3: polls must be a list") {
             $0.refusedReload = RefusedReload("line 3: polls must be a list.")
         }

@@ -48,6 +48,13 @@ import Testing
             { $0.accounts = .init(wait: .seconds(1000), round: .seconds(600)) }
         ),
         (
+            "accounts_failing",
+            { facts in
+                facts.accounts = .init(wait: .zero, round: .zero)
+                facts.accounts?.failing = 3
+            }
+        ),
+        (
             "canary_late",
             { $0.canary = .init(every: .seconds(60), lastArrival: nil, startedAt: Timestamp(seconds: 1_767_220_000)) }
         ),

@@ -47,4 +47,27 @@ import Testing
         #expect(page.contains("<code>starwatch accounts add DID</code>") && !page.contains("identity set"))
         #expect(page.contains("<dt>One round</dt><dd>none</dd>"))
     }
+
+    @Test func thePageNamesTheWorstAccountsByTheirPseudonyms() throws {
+        let failure = """
+            {"poll":"offers","reason":"http_401","problem":"The server rejected the token (401); check auth.",\
+            "since":"2026-01-01T00:00:00.000Z","failures":7,"next_try":"2026-01-01T12:15:00.000Z"}
+            """
+        let worst = #","failing":12,"worst":[{"account":"did:hash:0f3a5c7e9b1d2f40","failure":\#(failure)}]"#
+        let page = try Self.page(active: 40, more: worst)
+        #expect(page.contains("<caption id=\"failing\">Failing accounts</caption>"))
+        #expect(page.contains("<code>did:hash:0f3a5c7e9b1d2f40</code>"))
+        #expect(page.contains("The server rejected the token (401); check auth."))
+        #expect(page.contains("11 more: <code>starwatch accounts list --failing</code>"))
+        #expect(page.contains("<span class=\"bad\">12 failing</span>"))
+        #expect(try !Self.page(active: 7, more: #","failing":0,"worst":[]"#).contains("Failing accounts"))
+    }
+
+    @Test func quietHoursForWhichTheWatermarkWaitsAreTheTitle() throws {
+        var status = StatusPageTests.healthy
+        status.notice = "Sink phone is quiet until 07:00:00 UTC: 12 changes and the watermark wait for it"
+        let page = StatusPage(status: status).frame.html(nonce: "n", canControl: false).text
+        #expect(page.contains("<h1 id=\"verdict\">Sink phone is quiet until 07:00:00 UTC"))
+        #expect(page.contains("<p>All is well. "))
+    }
 }

@@ -157,6 +157,7 @@ import struct StarwatchStore.FeedRow
         let agent = FakeAgent()
         var settings = ServerSettings()
         settings.feedToken = { Self.secret }
+        settings.isFormerFeedToken = { $0 == "the-former-token" }
         let server = try ControlServer(
             agent: agent,
             listen: "127.0.0.1:0",
@@ -193,6 +194,15 @@ import struct StarwatchStore.FeedRow
             #expect(try await probe.get("/feed/fedcba9876543210/feed.atom").status == 429)
             // Whoever has the right one is let in all the same.
             #expect(try await probe.get("/feed/\(Self.secret)/feed.atom").status == 200)
+        }
+    }
+
+    @Test func theUseOfAFormerAddressIsCountedApart() async throws {
+        try await withPrivateAddress { probe, agent in
+            let reply = try await probe.get("/feed/the-former-token/feed.atom")
+            #expect(reply.status == 403 && reply.text.contains("The feed has another address now"))
+            #expect(try await probe.get("/feed/fedcba9876543210/feed.atom").status == 403)
+            #expect(agent.now.refusals == [.formerToken, .token])
         }
     }
 

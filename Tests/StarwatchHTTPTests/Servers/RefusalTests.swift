@@ -72,7 +72,7 @@ struct RefusalTests {
             #expect(try await probe.get("/").status == 429)
             #expect(try await status("right", address) == 200)
         }
-        #expect(Set(agent.now.refusals) == Set(ControlRefusal.allCases).subtracting([.password]))
+        #expect(Set(agent.now.refusals) == Set(ControlRefusal.allCases).subtracting([.password, .formerToken]))
     }
 
     @Test func theSocketCountsRefusalsAndSlowsNobody() async throws {

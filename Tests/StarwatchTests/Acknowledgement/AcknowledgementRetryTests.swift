@@ -1,3 +1,4 @@
+import Foundation
 import MockEndorser
 import StarwatchCore
 import StarwatchStore
@@ -141,6 +142,39 @@ import Testing
             #expect(requests.count == 10 && requests.allSatisfy { $0.ids == ids })
             #expect(Set(requests.map(\.key)).count == 1)
             #expect(Set(requests.map(\.body)).count == 1)
+        }
+    }
+
+    /// Otherwise changes could stay unacknowledged for ever while the agent is healthy, with a warning each second.
+    @Test func aPassWithoutATokenHasFailed() async throws {
+        let secret = String(repeating: "s", count: 32)
+        try await Bench.run(
+            sinks: ["first"],
+            configure: { options, _, folder in
+                options.auth.kind = .sharedSecret
+                options.auth.secretFile = try folder.write(secret, to: "secret")
+            }
+        ) { bench in
+            await bench.deliver(4)
+            try FileManager.default.removeItem(atPath: bench.folder.path("secret"))
+            // The token has ended.
+            bench.clock.advance(by: .seconds(2 * 3600))
+            var waits: [Double] = []
+            for count in 1...7 {
+                let next = try #require(await bench.acknowledge().next)
+                #expect(bench.agent.runtime.acknowledger.failedPasses == count)
+                waits.append((next - bench.clock.now).inSeconds.rounded())
+                bench.clock.advance(by: next - bench.clock.now)
+            }
+            #expect(waits == [1, 2, 4, 8, 16, 30, 30])
+            let status = await bench.agent.topics.status.status()
+            let problem = status.problems?.first { $0.problem == "acknowledgements_failing" }
+            #expect(problem?.reason == "no_token")
+            #expect(problem?.title.hasPrefix("Acknowledgements fail: the token or secret file") == true)
+            _ = try bench.folder.write(secret, to: "secret")
+            bench.clock.advance(by: .seconds(60))
+            #expect(await bench.acknowledge().acknowledged == 4)
+            #expect(bench.agent.runtime.acknowledger.failedPasses == 0)
         }
     }
 

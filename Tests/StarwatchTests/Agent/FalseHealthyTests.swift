@@ -178,7 +178,7 @@ import Testing
                 #expect(await bench.agent.state().reasons == expected)
                 bench.clock.advance(by: next - bench.clock.now)
             }
-            #expect(await bench.agent.state().headline == "Acknowledgements fail")
+            #expect(await bench.agent.state().headline == "Acknowledgements fail: HTTP 403")
             bench.mock.clearFaults()
             #expect(await bench.acknowledge().acknowledged == 2)
             #expect(await bench.agent.state().reasons == [])

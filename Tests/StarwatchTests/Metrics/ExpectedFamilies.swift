@@ -184,6 +184,7 @@ enum ExpectedFamilies {
         family("starwatch_fleet_shared_requests_total", "counter"),
         family("starwatch_fleet_stale_accounts", "gauge"),
         family("starwatch_fleet_accounts_without_address", "gauge"),
+        family("starwatch_fleet_failing_accounts", "gauge", failureReason),
         family("starwatch_fleet_unreachable_hosts", "gauge", sink),
         family("starwatch_fleet_oldest_due_timestamp_seconds", "gauge"),
         family("starwatch_fleet_visit_delay_seconds", "histogram"),
@@ -310,7 +311,7 @@ enum ExpectedFamilies {
         case "starwatch_api_requests_total":
             isPolled
                 || !["not_modified", "bad_request", "not_found", "too_large", "cancelled"].contains(labels["result"])
-        case "starwatch_poll_failure_reasons_total": labels["reason"] != "local"
+        case "starwatch_poll_failure_reasons_total", "starwatch_fleet_failing_accounts": labels["reason"] != "local"
         case "starwatch_clock_samples_total":
             labels["result"] != "ignored_jump" && (labels["source"] != "date_header" || labels["result"] != "failed")
         default: true
