@@ -12,6 +12,9 @@ import Testing
         try world.configure(isEncrypted: true)
         try world.keep()
         let writes = try await world.writes(of: "encrypt-database")
+        #expect(try await world.keys(["encrypt-database"]).status == 0)
+        let noted = "SELECT verb FROM journal WHERE actor LIKE 'command:%' ORDER BY id DESC LIMIT 1"
+        #expect(try Database.read(world.database, noted) == "keys.encrypt-database")
         var kills = 0
         let deaths = CrashPointTests.deaths(of: writes, atMost: 6)
         for (point, isTorn) in deaths {

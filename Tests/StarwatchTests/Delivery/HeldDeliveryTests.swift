@@ -46,6 +46,39 @@ import Testing
         return first + second
     }
 
+    @Test func quietHoursAreTheFirstLineOfTheStatusWhileTheWatermarkOrThePollsWait() async throws {
+        try await run(change: { $0.outbox.maxUndelivered = 6 }) { bench async throws in
+            func status() async -> AgentStatus { await bench.agent.topics.status.status(of: bench.slots) }
+            #expect(await status().notice == nil)
+            try go(bench, to: "2026-01-01T21:30:00Z")
+            await bench.fetch(2)
+            await bench.dispatch()
+            let held = await status()
+            #expect(held.headline == nil)
+            #expect(held.notice?.hasPrefix("Sink phone is quiet until ") == true)
+            #expect(held.notice?.hasSuffix("06:00:00 UTC: 2 changes and the watermark wait for it") == true)
+            try go(bench, to: "2026-01-01T23:00:00Z")
+            await bench.fetch(3)
+            await bench.dispatch()
+            let full = await status()
+            #expect(full.reasons == ["backpressure"] && full.notice == nil)
+            #expect(full.headline?.hasPrefix("Polling stopped: outbox 83 % full, because sink phone is quiet") == true)
+            #expect(full.problems?.first?.reason == "quiet_hours")
+            try go(bench, to: "2026-01-02T06:00:00Z")
+            await bench.dispatch()
+            let morning = await status()
+            #expect(!morning.reasons.contains("backpressure") && morning.notice == nil)
+        }
+    }
+
+    /// An optional sink keeps nothing back.
+    @Test func quietHoursOfAnOptionalSinkAreNoNotice() async throws {
+        try await run(change: { $0.delivery.sinks[1].isRequired = false }) { bench async throws in
+            _ = try await spendTheNight(bench)
+            #expect(await bench.agent.topics.status.status(of: bench.slots).notice == nil)
+        }
+    }
+
     @Test func changesOfTheNightAreOneNotificationInTheMorning() async throws {
         try await run { bench async throws in
             let ids = try await spendTheNight(bench)
