@@ -60,6 +60,7 @@ static const unsigned char runbooks[] = {
 #embed "Runbooks/StarwatchStoreDamaged.md" suffix(, 0,)
 #embed "Runbooks/StarwatchStoreErrors.md" suffix(, 0,)
 #embed "Runbooks/StarwatchStoreFull.md" suffix(, 0,)
+#embed "Runbooks/StarwatchStoreLost.md" suffix(, 0,)
 #embed "Runbooks/StarwatchTargetGone.md" suffix(, 0,)
 #embed "Runbooks/StarwatchThrottledTooLong.md" suffix(, 0,)
 #embed "Runbooks/StarwatchTokenExpiring.md" suffix(, 0,)

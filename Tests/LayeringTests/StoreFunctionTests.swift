@@ -10,8 +10,9 @@ import Testing
     static let ofWholeDatabase: [String: [String]] = [
         "The file, its pages, its log and its keys are shared by all accounts.": [
             "Store.close", "StoreStatus.checkPages", "StoreStatus.checkpoint", "StoreStatus.fileSizes",
-            "StoreStatus.probe", "StoreStatus.whenIdle", "StoreIdentity.installation", "StoreKeys.changeMasterKey",
-            "StoreKeys.decrypt", "StoreKeys.encrypt", "StoreKeys.endSigningKeys", "StoreKeys.replaceDataKeys",
+            "StoreStatus.probe", "StoreStatus.rescue", "StoreStatus.whenIdle", "StoreIdentity.installation",
+            "StoreKeys.changeMasterKey", "StoreKeys.decrypt", "StoreKeys.encrypt", "StoreKeys.endSigningKeys",
+            "StoreKeys.replaceDataKeys",
             "StoreKeys.report", "StoreKeys.reseal", "StoreKeys.revokeSigningKey", "StoreKeys.verify",
         ],
         "The active identity is one row, and a change of it concerns the former account and the new one.": [

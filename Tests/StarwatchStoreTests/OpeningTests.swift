@@ -17,7 +17,7 @@ import Testing
             #expect(info.st_mode & 0o777 == 0o600, "\(suffix)")
         }
         #expect(try await world.integrityCheck().isEmpty)
-        #expect(store.status.fileSizes().freeDisk > 0)
+        #expect(store.status.fileSizes()?.freeDisk ?? 0 > 0)
     }
 
     @Test func aSecondAgentIsRejectedUntilTheFirstCloses() async throws {

@@ -385,6 +385,10 @@ extension AgentEvent: CaseIterable {
         "The check found damage in the database. The agent writes nothing more and ends with exit code 2. Restore a "
             + "backup."
     }
+    static let storageLost = AgentEvent("storage.lost", .error, [], optional: [.copy, .error], folds: false) {
+        "The path of the database does not name the open file any more. The agent copied the database to the named file, and "
+            + "copies it again when it stops. Stop it, and move the copy to the path."
+    }
     static let storageOlderCopy = AgentEvent("storage.older_copy", .warning, [.since], folds: false) {
         "The journal lacks the end of a run that the black box has. Perhaps somebody put an older copy of the database "
             + "back: what the agent did since then is forgotten, and changes can be announced again."
@@ -427,7 +431,7 @@ extension AgentEvent: CaseIterable {
         pollUnchanged, problemBegan,
         problemEnded, retentionCleaned, retentionStoreFailed, serverDialect, serverWait, serverWaitCapped, sinkCircuit,
         sinkGivenUp, sinkGone, sinkRejected, sinkUnavailable, starsUnreadable, storageCheck, storageCheckFailed,
-        storageClear, storageDamaged, storageOlderCopy, storageUpgraded, tokenUnavailable, webConfigRefused,
-        webConfigReloaded,
+        storageClear, storageDamaged, storageLost, storageOlderCopy, storageUpgraded, tokenUnavailable,
+        webConfigRefused, webConfigReloaded,
     ]
 }

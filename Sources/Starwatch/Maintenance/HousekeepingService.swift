@@ -53,6 +53,7 @@ package final class HousekeepingService: Service {
             // Nobody encrypts the database of a running agent.
             let isEncrypted = await self.store.keys.isEncrypted
             var nextCleanup = start + min(Self.firstCleanup, self.outbox.cleanupInterval)
+            var isRescued = false
             while !Task.isCancelled {
                 let isWell = self.store.health.failure == nil
                 let untilWork = max(nextWork - self.time.monotonic, .zero)
@@ -67,6 +68,7 @@ package final class HousekeepingService: Service {
                 // Before the work, so that a slow one delays no sign of life.
                 if !isWell || self.isDue(nextReport) {
                     await self.reportHealth()
+                    isRescued = await self.rescue(isDone: isRescued)
                     nextReport = self.time.monotonic + min(self.healthInterval, ClockLook.wait(from: self.time.now))
                 }
                 if self.recorder.holdsLines { nextWork = min(nextWork, self.time.monotonic + Self.interval) }
@@ -98,6 +100,21 @@ package final class HousekeepingService: Service {
     }
 
     private func isDue(_ deadline: Duration) -> Bool { time.monotonic + Self.rounding >= deadline }
+
+    /// Copies the database if its file is lost.
+    ///
+    /// - Parameter isDone: Whether that was tried since the file was lost.
+    /// - Returns: The same after this look.
+    private func rescue(isDone: Bool) async -> Bool {
+        guard store.status.isFileLost else { return false }
+        guard !isDone else { return true }
+        do {
+            if let copy = try await store.status.rescue(now: clock.now) { logger.log(.storageLost, [.copy: "\(copy)"]) }
+        } catch {
+            logger.log(.storageLost, [.error: "\(error.description)"])
+        }
+        return true
+    }
 
     /// Encrypts the values of retiring data keys again, in steps between which other work runs.
     ///

@@ -45,7 +45,7 @@ struct HealthCheck: Sendable {
         case .running: break
         }
         var facts = HealthFacts()
-        facts.storeFault = store.health.failure?.fault
+        facts.storeFault = store.health.failure?.fault ?? (store.status.isFileLost ? .lost : nil)
         do throws(StoreError) {
             guard facts.storeFault == nil else { throw .busy }
             if !isAnswering, await !StorePatience.suffices(for: store) { throw .busy }
@@ -124,13 +124,16 @@ struct HealthReader: Sendable {
         facts.jump = seen.jump(at: time.boottime)
         facts.scrapeSilence = seen.scrapeSilence(at: time.monotonic)
         let files = process.store.status.fileSizes()
-        facts.disk = files.freeDisk > 0 ? HealthFacts.Disk(free: files.freeDisk, used: files.database + files.wal) : nil
+        if let files, let free = files.freeDisk {
+            facts.disk = HealthFacts.Disk(free: free, used: files.database + files.wal)
+        }
         return facts
     }
 
     /// The reason why the database cannot be used; `nil` if it can.
     var storeFault: HealthFacts.StoreFault? {
-        process.store.status.pageCheckPhase == .damaged ? .damaged : process.store.health.fault?.fault
+        if process.store.status.pageCheckPhase == .damaged { return .damaged }
+        return process.store.health.fault?.fault ?? (process.store.status.isFileLost ? .lost : nil)
     }
 }
 

@@ -55,9 +55,10 @@ struct MetricsReporter: Sendable {
             metrics.outbox.sinkLastSuccess[sink.label].set(exported(sink.lastSuccess))
         }
         let files = store.status.fileSizes()
-        metrics.storeBytes[.database].set(Double(files.database))
-        metrics.storeBytes[.wal].set(Double(files.wal))
-        metrics.storeBytes[.freeDisk].set(Double(files.freeDisk))
+        // What is not known is no number: 0 bytes of free space would be an alert.
+        metrics.storeBytes[.database].set(files.map { Double($0.database) } ?? .nan)
+        metrics.storeBytes[.wal].set(files.map { Double($0.wal) } ?? .nan)
+        metrics.storeBytes[.freeDisk].set(files?.freeDisk.map(Double.init) ?? .nan)
         guard !store.health.isSlow, let streams = try? await runtime.streams() else {
             return
         }

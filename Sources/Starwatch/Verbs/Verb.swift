@@ -110,7 +110,7 @@ package protocol ServedAgent: AgentControl {
     ) async throws(ControlError) -> Answer
     func metrics(_ query: MetricsQuery) async -> MetricsAnswer
     /// The reasons why the agent is not ready: `starting`, `draining`, `signed_out`, `store_unavailable`, `store_damaged`,
-    /// `store_full`, `store_busy`; empty when it is.
+    /// `store_lost`, `store_full`, `store_busy`; empty when it is.
     func notReady() async -> [String]
     /// The state of the check of the database's pages: `running`, `passed`, `damaged` or `ended`; `nil` if the database was
     /// closed in good order.

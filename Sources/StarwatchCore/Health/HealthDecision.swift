@@ -57,6 +57,7 @@ package enum HealthDecision {
             case .damaged: (.storeDamaged, "the database is damaged")
             case .full: (.storeFull, "the disk of the database is full")
             case .busy: (.storeBusy, "another program locks the database")
+            case .lost: (.storeLost, "the database’s file was deleted, moved or replaced")
             case .unusable: (.storeUnavailable, "the database fails")
             }
         return [Problem(kind, phrase, reason: fault.rawValue)]

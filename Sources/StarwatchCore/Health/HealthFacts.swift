@@ -92,6 +92,8 @@ package struct HealthFacts: Sendable, Hashable {
     /// The reason why the database cannot be used.
     package enum StoreFault: String, Sendable, Hashable, CaseIterable {
         case damaged, full, busy
+        /// The path does not name the open file any more.
+        case lost
         /// Another one, such as a file that is gone.
         case unusable
     }

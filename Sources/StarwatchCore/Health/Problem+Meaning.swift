@@ -9,6 +9,12 @@ extension Problem.Kind {
             The database is damaged, so changes can be lost or repeated. Stop the agent, and restore a backup, or move \
             the file away to start empty.
             """
+        case .storeLost:
+            """
+            The path of the database does not name the open file any more, so a restart would begin with another one. The \
+            agent works on, and copies what it has to a file that ends in `.rescued`, now and when it stops. Stop it, and move \
+            that file to the path of the database, or keep the one that you put there.
+            """
         case .storeFull:
             """
             The disk of the database is full, so nothing is polled or delivered. Free space; the agent resumes by itself, \

@@ -59,6 +59,7 @@ package struct Problem: Sendable, Hashable {
     /// The closed set of problems, the gravest first.
     package enum Kind: String, Sendable, CaseIterable {
         case storeDamaged = "store_damaged"
+        case storeLost = "store_lost"
         case storeFull = "store_full"
         case storeUnavailable = "store_unavailable"
         case restarting
@@ -123,7 +124,7 @@ extension Problem.Kind {
 
     package var severity: Problem.Severity {
         switch self {
-        case .storeDamaged, .storeFull, .storeUnavailable, .diskLow, .restarting: .critical
+        case .storeDamaged, .storeLost, .storeFull, .storeUnavailable, .diskLow, .restarting: .critical
         case .slow, .noPolls, .noStars, .endpointMissing, .clockJumped, .notScraped: .info
         default: .warning
         }
@@ -145,7 +146,7 @@ extension Problem.Kind {
     /// Whether the database cannot be used.
     package var isOfStore: Bool {
         switch self {
-        case .storeDamaged, .storeFull, .storeUnavailable, .storeBusy: true
+        case .storeDamaged, .storeLost, .storeFull, .storeUnavailable, .storeBusy: true
         default: false
         }
     }
@@ -154,6 +155,7 @@ extension Problem.Kind {
     package var runbook: String {
         switch self {
         case .storeDamaged: "StarwatchStoreDamaged"
+        case .storeLost: "StarwatchStoreLost"
         case .storeFull: "StarwatchStoreFull"
         case .storeUnavailable: "StarwatchStoreErrors"
         case .signedOut: "StarwatchSignedOut"
@@ -195,8 +197,8 @@ extension Problem.Kind {
     /// The command that answers or ends it.
     fileprivate func command(_ subject: String) -> String? {
         switch self {
-        case .storeUnavailable, .storeDamaged, .storeFull, .storeBusy, .diskLow, .credentialsRefused, .noToken,
-            .tokenPoolLow, .serverUnreachable, .clockSkew, .clockJumped:
+        case .storeUnavailable, .storeDamaged, .storeLost, .storeFull, .storeBusy, .diskLow, .credentialsRefused,
+            .noToken, .tokenPoolLow, .serverUnreachable, .clockSkew, .clockJumped:
             "starwatch doctor"
         case .signedOut: "starwatch identity set DID"
         case .sinkUnreachable, .sinkRejecting, .sinkDisabled: "starwatch sinks test \(subject)"

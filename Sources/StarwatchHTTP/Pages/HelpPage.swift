@@ -112,7 +112,7 @@ struct HelpPage: Sendable {
                     """
                     200, or 503 with the reasons: <code>starting</code>, <code>draining</code>, \
                     <code>signed_out</code>, <code>store_unavailable</code>, \
-                    <code>store_damaged</code>, <code>store_full</code>, <code>store_busy</code>.
+                    <code>store_damaged</code>, <code>store_lost</code>, <code>store_full</code>, <code>store_busy</code>.
                     """
                 ),
             ] + (canControl ? control : [])

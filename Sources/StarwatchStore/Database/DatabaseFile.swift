@@ -26,17 +26,37 @@ enum DatabaseFile {
         throw errno == ENOENT ? StoreError.absent : StoreError.io(detail: SystemText.of(errno))
     }
 
+    /// The device and the number of a file, which stay the same under another name.
+    struct Identity: Hashable, Sendable {
+        let device: UInt64
+        let inode: UInt64
+
+        /// The file that a path names; `nil` if there is none.
+        init?(path: String) {
+            var info = stat()
+            guard stat(path, &info) == 0 else { return nil }
+            (device, inode) = (UInt64(info.st_dev), UInt64(info.st_ino))
+        }
+    }
+
     /// The size of a file in bytes; 0 if it does not exist.
     static func bytes(path: String) -> Int {
         var info = stat()
         return stat(path, &info) == 0 ? Int(info.st_size) : 0
     }
 
-    /// The bytes that an unprivileged process can still write on the device of `path`; 0 if unknown.
-    static func freeBytes(path: String) -> Int {
+    /// The bytes that an unprivileged process can still write on the device of `path`, or of its folder if the file is gone;
+    /// `nil` if unknown.
+    static func freeBytes(path: String) -> Int? {
         var info = statvfs()
-        guard statvfs(path, &info) == 0 else { return 0 }
+        guard statvfs(path, &info) == 0 || statvfs(folder(of: path), &info) == 0 else { return nil }
         return Int(clamping: UInt64(info.f_bavail) * UInt64(info.f_frsize))
+    }
+
+    /// The folder of a file, with a slash at its end.
+    static func folder(of path: String) -> String {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "./"
     }
 }
 

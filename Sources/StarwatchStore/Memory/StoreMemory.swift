@@ -8,12 +8,13 @@ final class StoreMemory: Sendable {
     let claims = ClaimMemory()
     let late = LateWrites()
     let permits: AccountPermits
+    let file: OpenFile
     /// The number of rows and notifications set aside since the dispatcher last took it.
     let unreadable = Atomic(0)
     /// The number of transactions that changed or closed stored notifications for an operator.
     let renewals = Atomic(0)
 
-    init(permits: AccountPermits) { self.permits = permits }
+    init(permits: AccountPermits, file: OpenFile) { (self.permits, self.file) = (permits, file) }
 
     /// Forgets what a write for an account can have changed; `nil` for a write for all accounts.
     func forget(_ account: DID?) {

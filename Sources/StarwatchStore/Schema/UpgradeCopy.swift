@@ -24,27 +24,18 @@ struct UpgradeCopy {
     /// - Throws: ``StoreError/noRoomForCopy(version:bytes:)``, or the error of SQLite or the system. No copy is left then.
     func make(of database: DatabaseQueue, to version: Int, now: Timestamp) throws -> String {
         let target = "\(path).before-\(version)"
-        let partial = target + Self.partialEnding
         let name = String(target.split(separator: "/").last ?? "")
         let found = try database.unsafeRead { db in try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 }
         if let former = Self.version(of: target), former < found { return name }
         let needed = DatabaseFile.bytes(path: path) + DatabaseFile.bytes(path: path + "-wal")
-        let missing = Self.missing(for: needed, free: DatabaseFile.freeBytes(path: path))
+        let missing = Self.missing(for: needed, free: DatabaseFile.freeBytes(path: path) ?? .max)
         guard missing == 0 else { throw StoreError.noRoomForCopy(version: version, bytes: missing) }
-        unlink(partial)
-        do {
-            try createEmpty(partial)
-            try database.writeWithoutTransaction { db in try db.execute(sql: "VACUUM INTO ?", arguments: [partial]) }
-            try finish(partial, as: target, now: now)
-            return name
-        } catch {
-            unlink(partial)
-            throw error
-        }
+        try DatabaseCopy(path: path).make(of: database, as: target, now: now)
+        return name
     }
 
     /// The bytes that must become free before a copy of `needed` bytes; 0 if there is room.
-    static func missing(for needed: Int, free: Int) -> Int { max(0, needed + reserve - free) }
+    static func missing(for needed: Int, free: Int) -> Int { max(0, needed - (free - reserve)) }
 
     /// Deletes the copies that are older than `age`.
     func removeExpired(after age: Duration, now: Timestamp) {
@@ -72,13 +63,9 @@ struct UpgradeCopy {
         let modified: Int
     }
 
-    /// The folder of the database, with a slash at its end.
-    private var folder: String {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        return parts.count > 1 ? parts.dropLast().joined(separator: "/") + "/" : "./"
-    }
+    private var folder: String { DatabaseFile.folder(of: path) }
 
-    private static let partialEnding = ".partial"
+    private static let partialEnding = DatabaseCopy.partialEnding
 
     private var copies: [Copy] { files("") }
 
@@ -103,33 +90,6 @@ struct UpgradeCopy {
         var value: UInt32 = 0
         guard pread(descriptor, &value, 4, 60) == 4 else { return nil }
         return Int(UInt32(bigEndian: value))
-    }
-
-    /// Creates a file with the owner and mode of the database, because SQLite would give it those of any new file.
-    private func createEmpty(_ file: String) throws(StoreError) {
-        var info = stat()
-        let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0, stat(path, &info) == 0 else { throw StoreError.io(detail: SystemText.of(errno)) }
-        defer { close(descriptor) }
-        // Only root can and needs to give it away.
-        if info.st_uid != geteuid() { _ = fchown(descriptor, info.st_uid, info.st_gid) }
-        guard fchmod(descriptor, info.st_mode & 0o777) == 0 else { throw StoreError.io(detail: SystemText.of(errno)) }
-    }
-
-    /// Renames a copy after it is on the disk, with the time that its age counts from.
-    private func finish(_ file: String, as target: String, now: Timestamp) throws(StoreError) {
-        let descriptor = open(file, O_WRONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw StoreError.io(detail: SystemText.of(errno)) }
-        defer { close(descriptor) }
-        let time = timespec(tv_sec: Int(now.milliseconds / 1000), tv_nsec: 0)
-        guard futimens(descriptor, [time, time]) == 0, fsync(descriptor) == 0, rename(file, target) == 0 else {
-            throw StoreError.io(detail: SystemText.of(errno))
-        }
-        // Otherwise the upgrade could survive a power loss, and the new name not.
-        let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard directory >= 0 else { throw StoreError.io(detail: SystemText.of(errno)) }
-        defer { close(directory) }
-        guard fsync(directory) == 0 else { throw StoreError.io(detail: SystemText.of(errno)) }
     }
 }
 

@@ -4,8 +4,8 @@ package import StarwatchCore
 package struct FileSizes: Sendable, Hashable {
     package let database: Int
     package let wal: Int
-    /// The bytes that an unprivileged process can still write on the device.
-    package let freeDisk: Int
+    /// The bytes that an unprivileged process can still write on the device; `nil` if unknown.
+    package let freeDisk: Int?
 }
 
 /// The state of the database as a whole.
@@ -29,9 +29,23 @@ package struct StoreStatus: Sendable {
         store.memory.late.isEmpty ? store.memory.snapshots.snapshot(of: streams) : nil
     }
 
-    /// The sizes of the files, from the file system.
-    package func fileSizes() -> FileSizes {
-        FileSizes(
+    /// Whether the path does not name the open file any more: it was deleted, moved or replaced.
+    package var isFileLost: Bool { store.memory.file.isLost }
+
+    /// Copies a database whose file is lost to `DATABASE.rescued`, in place of an earlier copy. The open file ends with the
+    /// process.
+    ///
+    /// - Returns: The copy's file name; `nil` if the file is not lost.
+    package func rescue(now: Timestamp) async throws(StoreError) -> String? {
+        try await store.perform { store throws(StoreError) in
+            do { return try store.memory.file.rescue(store.database, now: now) } catch { throw StoreError(error) }
+        }
+    }
+
+    /// The sizes of the files, from the file system; `nil` if there is no file.
+    package func fileSizes() -> FileSizes? {
+        guard DatabaseFile.Identity(path: store.options.path) != nil else { return nil }
+        return FileSizes(
             database: DatabaseFile.bytes(path: store.options.path),
             wal: DatabaseFile.bytes(path: store.options.path + "-wal"),
             freeDisk: DatabaseFile.freeBytes(path: store.options.path)

@@ -34,7 +34,8 @@ package actor Store {
             let opened = try options.reads ? OpenedDatabase.beside(options) : OpenedDatabase.owned(options)
             (database, context) = (opened.queue, opened.context)
             (pageCheck, upgrade) = (opened.pageCheck, opened.upgrade)
-            memory = StoreMemory(permits: opened.context.permits)
+            let file = OpenFile(path: options.path, isOwned: options.owner == .agent && !options.reads)
+            memory = StoreMemory(permits: opened.context.permits, file: file)
         } catch {
             let error = StoreError(error).naming(UpgradeCopy(path: options.path))
             options.observer?.failed(error.kind)
@@ -47,6 +48,8 @@ package actor Store {
     package func close() {
         memory.late.store(in: self)
         pageCheck.stop()
+        // The open file ends with this process.
+        _ = try? memory.file.rescue(database, now: options.now())
         try? database.close()
         // After the database is on the disk.
         pageCheck.release(options, health.failure)

@@ -6,7 +6,8 @@ import Testing
 
     /// Changes of healthy facts, each with the word of the problem that it makes.
     static let causes: [(word: String, make: @Sendable (inout HealthFacts) -> Void)] = [
-        ("store_damaged", { $0.storeFault = .damaged }), ("store_full", { $0.storeFault = .full }),
+        ("store_damaged", { $0.storeFault = .damaged }), ("store_lost", { $0.storeFault = .lost }),
+        ("store_full", { $0.storeFault = .full }),
         ("store_busy", { $0.storeFault = .busy }), ("store_unavailable", { $0.canReadStore = false }),
         ("disk_low", { $0.disk = HealthFacts.Disk(free: HealthFacts.Disk.least - 1, used: 0) }),
         ("signed_out", { $0.isSignedOut = true }), ("credentials_refused:stars", { $0.polls[0].isRefused = true }),
@@ -131,7 +132,9 @@ import Testing
 
     @Test func onlyAnAgentThatCannotWorkIsNotReady() {
         let words = Problem.Kind.allCases.filter(\.preventsReadiness).map(\.rawValue)
-        #expect(words == ["store_damaged", "store_full", "store_unavailable", "signed_out", "store_busy"])
+        #expect(
+            words == ["store_damaged", "store_lost", "store_full", "store_unavailable", "signed_out", "store_busy"]
+        )
     }
 
     @Test func aStalePollHasTheGravestCauseThatConcernsIt() {

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import MockEndorser
 import StarwatchCore
 import StarwatchStore
@@ -105,6 +106,28 @@ import Testing
             await world.clock.sleepers(atLeast: 5)
             #expect(await agent.topics.notReady() == [])
         }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func aDatabaseThatWasDeletedMakesTheAgentNotReadyAndIsCopiedNowAndAtItsEnd() async throws {
+        let folder = try TestFolder()
+        let path = folder.path("starwatch.db")
+        try await withRunningAgent {
+            ($0.storage.path, $0.log.level) = (path, .error)
+        } _: { world, agent in
+            #expect(await agent.topics.notReady() == [])
+            for ending in ["", "-wal", "-shm"] { try FileManager.default.removeItem(atPath: path + ending) }
+            #expect(await agent.topics.notReady() == ["store_lost"])
+            #expect(await agent.state().reasons == ["store_lost"])
+            let page = await agent.page()
+            #expect(page["starwatch_store_bytes", ["file": "database"]]?.isNaN == true)
+            #expect(await agent.topics.isHealthy())
+            world.clock.advance(by: .seconds(30))
+            await world.clock.sleepers(atLeast: 5)
+            await world.log.wait(for: "storage.lost")
+            try FileManager.default.removeItem(atPath: path + ".rescued")
+        }
+        #expect(FileManager.default.fileExists(atPath: path + ".rescued"))
     }
 
     /// The damage is of a table that only the list of archived stars needs.

@@ -17,7 +17,7 @@ import Testing
         .fleetStoreFailed: "FleetTests",
         .pollRunsMissed: "ScheduleTests", .pollEndpointMissing: "MissingEndpointTests",
         .pollPlansLeftOut: "GiveTests",
-        .storageOlderCopy: "JournalAgentTests", .storageUpgraded: "CompatibilityTests",
+        .storageLost: "HealthTests", .storageOlderCopy: "JournalAgentTests", .storageUpgraded: "CompatibilityTests",
     ]
 
     @Test func everyLineUnderFaultsIsAsTheCatalogueSaysAndEveryEventIsSeen() async throws {
