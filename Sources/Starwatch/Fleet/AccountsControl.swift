@@ -80,8 +80,11 @@ struct AccountsControl: Sendable {
                 guard known.insert(draft.did).inserted, known.isDisjoint(with: others) else {
                     throw ControlError(.invalid, "The DID stands twice; leave one of them out.")
                 }
-                // Two that were added before stay, and can be changed.
-                if !served.contains(draft.did), !served.isDisjoint(with: others) { throw Self.isServedOtherwise }
+                // What was added before stays, and can be changed.
+                if !served.contains(draft.did) {
+                    if !served.isDisjoint(with: others) { throw Self.isServedOtherwise }
+                    if draft.did.hasWrongChecksum { throw Self.hasWrongChecksum }
+                }
                 drafts.append(draft)
                 results.append(nil)
             } catch {
@@ -328,6 +331,10 @@ struct AccountsControl: Sendable {
         )
     }
 
+    private static let hasWrongChecksum = ControlError(
+        .invalid,
+        "The DID's capital letters are not those of its checksum, so a character is wrong; copy it again from the app."
+    )
     /// Two accounts of one person would be told each change twice.
     static let isServedOtherwise = ControlError(
         .invalid,

@@ -119,6 +119,15 @@ struct MoveControl: Sendable {
                 "This agent lacks the polls \(missing.joined(separator: ", ")) of the account; add them."
             )
         }
+        let leftOut = Set(bundle.addresses.map(\.sink)).subtracting(addressedSinks.map(\.name)).sorted()
+        if !leftOut.isEmpty {
+            report.warnings.append(
+                """
+                No sink here takes the account's addresses for \(leftOut.joined(separator: ", ")), so they were left out; \
+                add such a sink, then give the addresses to starwatch accounts add.
+                """
+            )
+        }
         if let loss = LostValues.sentence(bundle.lost) { report.warnings.append(loss) }
         return report
     }

@@ -34,12 +34,21 @@ extension DID {
     /// Other spellings of an Ethereum address that programs write: in lower and in upper case, and with the checksum of EIP-55.
     /// To the method the case of the digits has no meaning; servers compare it.
     package var otherSpellings: [DID] {
+        ethereumSpellings.subtracting([self]).sorted { $0.rawValue < $1.rawValue }
+    }
+
+    /// Whether it is an Ethereum address with a mistake: capital and small letters, but not those of its checksum.
+    package var hasWrongChecksum: Bool {
+        let spellings = ethereumSpellings
+        return !spellings.isEmpty && !spellings.contains(self)
+    }
+
+    /// All spellings that programs write; none if it is no Ethereum address.
+    private var ethereumSpellings: Set<DID> {
         guard let address = EthereumAddress(self) else { return [] }
         let digits = Hex.encode(address.bytes)
         let spellings = ["0x" + digits, "0x" + digits.uppercased(), address.checksummed]
-        return Set(spellings.compactMap { DID("did:ethr:" + $0) }).subtracting([self]).sorted {
-            $0.rawValue < $1.rawValue
-        }
+        return Set(spellings.compactMap { DID("did:ethr:" + $0) })
     }
 }
 

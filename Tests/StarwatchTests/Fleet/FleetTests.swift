@@ -342,6 +342,10 @@ import Testing
             try #expect(await add(spellings) == ["added", "refused"])
             try #expect(await add([spellings[1]]) == ["refused"])
             try #expect(await add([spellings[0]]) == ["unchanged"])
+            // Of EIP-55: one that is right, and one with a wrong character.
+            let checksummed = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+            try #expect(await add([checksummed, checksummed.replacing("e", with: "E")]) == ["added", "refused"])
+            try #expect(await add(["0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAee"]) == ["refused"])
         }
     }
 

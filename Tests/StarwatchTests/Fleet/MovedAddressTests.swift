@@ -68,6 +68,7 @@ import Testing
             )
             let report = try await bench.agent.perform(ControlAPI.importAccount, AccountImport(bundle: bundle))
             #expect(report.result == "imported")
+            #expect(report.warnings.contains { $0.contains("addresses for no, own, so they were left out") })
             let stored = try await bench.agent.store.accounts.sinks(of: Self.account)
             #expect(stored.map(\.sink) == ["my_hook"])
         }
