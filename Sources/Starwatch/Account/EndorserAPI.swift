@@ -199,13 +199,13 @@ package final class EndorserAPI: Sendable {
         /// The shortest wait that a person should know of.
         private var longWait: Duration { .seconds(60) }
 
-        private var metrics: APIMetrics { api.environment.metrics.api }
+        private var metrics: AgentMetrics { api.environment.metrics }
         private var now: Timestamp { api.environment.time.now }
         private var exemplar: Exemplar? { Exemplar(runID: call.runID, atMilliseconds: now.milliseconds) }
 
         func throttled(by source: ThrottleSource, for wait: Duration) {
-            metrics.throttled[call.endpoint, source].increment()
-            metrics.throttleWait[source].observe(wait)
+            metrics.api.throttled[call.endpoint, source].increment()
+            metrics.api.throttleWait[source].observe(wait)
         }
 
         func turnCame() {
@@ -213,15 +213,17 @@ package final class EndorserAPI: Sendable {
         }
 
         func tried(_ report: RequestReport, _ attempt: RequestAttempt) {
+            // The parts are reached through a class: a copy of all metrics of requests would be 14 references.
+            let (metrics, now) = (metrics, now)
             let exemplar = Exemplar(runID: call.runID, requestID: attempt.requestID, atMilliseconds: now.milliseconds)
-            metrics.requests[call.endpoint, report.result].increment(exemplar: exemplar)
-            metrics.latency[call.endpoint].observe(report.duration, exemplar: exemplar)
-            metrics.sentBytes[call.endpoint].increment(by: UInt64(report.sentBytes))
-            metrics.receivedBytes[call.endpoint].increment(by: UInt64(report.receivedBytes))
-            metrics.rate[call.endpoint]?.record(atMilliseconds: now.milliseconds)
+            metrics.api.requests[call.endpoint, report.result].increment(exemplar: exemplar)
+            metrics.api.latency[call.endpoint].observe(report.duration, exemplar: exemplar)
+            metrics.api.sentBytes[call.endpoint].increment(by: UInt64(report.sentBytes))
+            metrics.api.receivedBytes[call.endpoint].increment(by: UInt64(report.receivedBytes))
+            metrics.api.rate[call.endpoint]?.record(atMilliseconds: now.milliseconds)
             for phase in RequestPhase.allCases {
                 let duration = report.measurements[phase]
-                if duration > .zero { metrics.phases[phase].observe(duration) }
+                if duration > .zero { metrics.api.phases[phase].observe(duration) }
             }
         }
 
@@ -256,12 +258,12 @@ package final class EndorserAPI: Sendable {
         }
 
         func retrying(because reason: RetryReason, after delay: Duration?) {
-            metrics.retries[call.endpoint, reason].increment(exemplar: exemplar)
-            if let delay { metrics.retryDelay.observe(delay) }
+            metrics.api.retries[call.endpoint, reason].increment(exemplar: exemplar)
+            if let delay { metrics.api.retryDelay.observe(delay) }
         }
 
         func exhausted(because reason: RetryReason) {
-            metrics.retriesExhausted[call.endpoint, reason].increment(exemplar: exemplar)
+            metrics.api.retriesExhausted[call.endpoint, reason].increment(exemplar: exemplar)
         }
     }
 }

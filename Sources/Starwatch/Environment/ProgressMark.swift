@@ -14,7 +14,11 @@ package final class ProgressMark: Sendable {
     private let last = Mutex<[Line: Duration]>([:])
 
     /// Records progress at `now`, by the monotonic clock.
-    package func mark(_ line: Line, at now: Duration) { last.withLock { $0[line] = max($0[line] ?? now, now) } }
+    package func mark(_ line: Line, at now: Duration) {
+        last.withLock { Self.advance(&$0[line, default: now], to: now) }
+    }
+
+    private static func advance(_ mark: inout Duration, to now: Duration) { mark = max(mark, now) }
 
     /// Pauses the line until its next mark. It waits for other lines, whose marks count meanwhile.
     package func pause(_ line: Line) { last.withLock { $0[line] = nil } }

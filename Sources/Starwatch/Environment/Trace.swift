@@ -32,6 +32,16 @@ enum Trace {
         _ body: (TraceSpan?) async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         guard let tracer else { return try await body(nil) }
+        return try await traced(name, by: tracer, body)
+    }
+
+    /// Runs `body` in a span. A function of its own, because without a tracer its variables would make the frame of each
+    /// span larger than a slab of the task's allocator.
+    @inline(never) private static func traced<Value, Failure: Error>(
+        _ name: Name,
+        by tracer: any Tracer,
+        _ body: (TraceSpan?) async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
         let span = tracer.startAnySpan(name.rawValue, ofKind: name.kind)
         defer { span.end() }
         let result = await ServiceContext.$current.withValue(span.context) { () async -> Result<Value, Failure> in

@@ -9,6 +9,13 @@ public struct StreamKey: Sendable, Hashable {
     public init(account: DID, server: String, poll: PollName) {
         (self.account, self.server, self.poll) = (account, server, poll)
     }
+
+    /// Hashes account and poll. The server is the same for nearly all streams of a database, and a cycle hashes its stream
+    /// four times.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(account)
+        hasher.combine(poll)
+    }
 }
 
 /// The request that brought a page.

@@ -40,7 +40,9 @@ final class LateWrites: Sendable {
     func add(_ cycle: CycleRecord) -> Bool {
         batch.withLock { batch in
             let isFirst = batch.isEmpty
-            batch.cycles[cycle.stream] = batch.cycles[cycle.stream].map(cycle.over) ?? cycle
+            // One look into the dictionary: over itself, a record stays as it is.
+            func merge(_ record: inout CycleRecord) { record = cycle.over(record) }
+            merge(&batch.cycles[cycle.stream, default: cycle])
             return isFirst
         }
     }

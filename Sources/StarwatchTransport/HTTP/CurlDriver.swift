@@ -25,7 +25,6 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
     private var active: [UInt64: CurlTransfer] = [:]
     private var waiting: [CurlTransfer] = []
     private let lookups: LookupThreads
-    private var batch = CurlInbox.Batch()
     /// Handles hold TLS sessions: without one a new connection takes 0.85 ms of CPU time, not 0.56 (libcurl 7.88 alone,
     /// 2 cores AMD EPYC). Without TLS they save 2 % of an unchanged cycle (`Benchmarks/poll cycles`).
     private var idleHandles: [UnsafeMutableRawPointer] = []
@@ -131,7 +130,9 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
         }
         pthread_sigmask(SIG_BLOCK, &signals, nil)
 
-        while takeBatches() {
+        // A local value: each use of a property that changes is checked at run time.
+        var batch = CurlInbox.Batch()
+        while takeBatches(&batch) {
             sockets.runTimers()
             lookups.nameDriver()
             collect()
@@ -153,7 +154,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
     private static let longestRun = 16
 
     /// Runs queued jobs, starts queued requests and handles cancellations; `false` when the thread must end.
-    private func takeBatches() -> Bool {
+    private func takeBatches(_ batch: inout CurlInbox.Batch) -> Bool {
         for _ in 0..<Self.longestRun {
             guard inbox.take(into: &batch) else { return true }
             if batch.isLast {
@@ -162,12 +163,12 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
                 return false
             }
             for job in batch.jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
-            if batch.hasRequests { takeRequests() }
+            if batch.hasRequests { takeRequests(of: &batch) }
         }
         return true
     }
 
-    private func takeRequests() {
+    private func takeRequests(of batch: inout CurlInbox.Batch) {
         for transfer in batch.submitted {
             if active.count < options.maxInFlight, waiting.isEmpty {
                 start(transfer, timeout: transfer.request.timeout)

@@ -58,9 +58,17 @@ enum CurlHandle {
 
     /// The options that point to the transfer.
     private static let contexts = [
-        CURLOPT_PRIVATE, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_RESOLVER_START_DATA,
-        CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA,
+        CURLOPT_PRIVATE, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_RESOLVER_START_DATA,
     ]
+    private static let contextsOfPeer = [CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA]
+
+    /// Lets a handle point to its transfer, or to none.
+    private static func point(_ easy: UnsafeMutableRawPointer, to transfer: UnsafeMutableRawPointer?, checksPeer: Bool)
+    {
+        for option in contexts { _ = starwatch_set_pointer(easy, option, transfer) }
+        guard checksPeer else { return }
+        for option in contextsOfPeer { _ = starwatch_set_pointer(easy, option, transfer) }
+    }
 
     /// Applies the settings of one request. The handle points to `transfer`, which must outlive the handle's use.
     ///
@@ -73,7 +81,7 @@ enum CurlHandle {
     ) -> Bool {
         let request = transfer.request
         let context = Unmanaged.passUnretained(transfer).toOpaque()
-        for option in contexts { _ = starwatch_set_pointer(easy, option, context) }
+        point(easy, to: context, checksPeer: transfer.checksPeer)
         _ = starwatch_set_string(easy, CURLOPT_URL, request.url)
         // 0 means no limit.
         let limit = timeout.map { Int(clamping: max($0.wholeMilliseconds, 1)) } ?? 0
@@ -123,6 +131,7 @@ enum CurlHandle {
         _ = starwatch_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(message.count))
         _ = starwatch_set_callback(easy, CURLOPT_READFUNCTION, starwatchSendBody)
         let context = Unmanaged.passUnretained(transfer).toOpaque()
+        _ = starwatch_set_pointer(easy, CURLOPT_READDATA, context)
         starwatch_set_progress_callback(easy, starwatchEndMail, context)
         return true
     }
@@ -157,34 +166,40 @@ enum CurlHandle {
     }
 
     private static func headerList(of request: HTTPRequest) -> UnsafeMutablePointer<curl_slist>? {
-        var list: UnsafeMutablePointer<curl_slist>?
-        // One buffer for all lines: strings would be joined and copied for each.
-        var line: [UInt8] = []
-        line.reserveCapacity(256)
-        func append(_ name: String, _ end: StaticString, _ value: String = "") {
+        var list = HeaderList()
+        var hasContentType = false
+        for header in request.headers {
+            list.append(header.name, header.value.isEmpty ? ";" : ": ", header.value)
+            if header.name.utf8.count == 12, header.name.lowercased() == "content-type" { hasContentType = true }
+        }
+        if request.method.hasBody {
+            // Without these headers libcurl waits for a "100 Continue" and declares every body a form.
+            list.append("Expect", ":")
+            if !hasContentType { list.append("Content-Type", ":") }
+        }
+        return list.first
+    }
+
+    /// The lines of a request's headers for libcurl.
+    private struct HeaderList {
+        private(set) var first: UnsafeMutablePointer<curl_slist>?
+        /// One buffer for all lines: strings would be joined and copied for each.
+        private var line: [UInt8] = []
+
+        init() { line.reserveCapacity(256) }
+
+        mutating func append(_ name: String, _ end: StaticString, _ value: String = "") {
             line.removeAll(keepingCapacity: true)
             line.append(contentsOf: name.utf8)
             end.withUTF8Buffer { line.append(contentsOf: $0) }
             line.append(contentsOf: value.utf8)
             line.append(0)
-            line.withUnsafeBufferPointer { bytes in
-                bytes.withMemoryRebound(to: CChar.self) { text in
-                    // NULL means out of memory: the list stays, and the server rejects the request that lacks the header.
-                    list = curl_slist_append(list, text.baseAddress) ?? list
-                }
+            let longer = line.withUnsafeBufferPointer { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { curl_slist_append(first, $0.baseAddress) }
             }
+            // NULL means out of memory: the list stays, and the server rejects the request that lacks the header.
+            first = longer ?? first
         }
-        var hasContentType = false
-        for header in request.headers {
-            append(header.name, header.value.isEmpty ? ";" : ": ", header.value)
-            if header.name.utf8.count == 12, header.name.lowercased() == "content-type" { hasContentType = true }
-        }
-        if request.method.hasBody {
-            // Without these headers libcurl waits for a "100 Continue" and declares every body a form.
-            append("Expect", ":")
-            if !hasContentType { append("Content-Type", ":") }
-        }
-        return list
     }
 
     /// Undoes ``prepare(_:for:options:timeout:)``, so that an idle handle holds no token, no body and no pointer to a
@@ -201,7 +216,7 @@ enum CurlHandle {
             curl_easy_cleanup(easy)
             return nil
         }
-        for option in contexts { _ = starwatch_set_pointer(easy, option, nil) }
+        point(easy, to: nil, checksPeer: transfer.checksPeer)
         _ = starwatch_set_list(easy, CURLOPT_HTTPHEADER, nil)
         if transfer.request.method.hasBody { _ = starwatch_set_string(easy, CURLOPT_COPYPOSTFIELDS, nil) }
         // Otherwise the next GET on this handle would be sent as DELETE.

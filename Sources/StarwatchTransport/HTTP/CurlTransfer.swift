@@ -53,6 +53,8 @@ final class CurlTransfer {
 
     var isHeadComplete: Bool { head.isComplete }
 
+    var checksPeer: Bool { acceptsPeer != nil }
+
     /// Appends a line of the head.
     ///
     /// - Returns: `false` beyond the size limit, which ends the transfer.
