@@ -57,15 +57,15 @@ enum OfferJSON {
     }
 
     private static func claim(of offer: OfferRow) -> JSONValue {
-        var item: JSONValue = ["description": .string(offer.description)]
-        let plan: JSONValue = ["@type": "PlanAction", "identifier": .string(offer.plan.id)]
-        if !offer.isWithoutPlan { item["isPartOf"] = plan }
-        return [
-            "@context": "https://schema.org", "@type": "Offer", "itemOffered": item,
+        var claim: JSONValue = [
+            "@context": "https://schema.org", "@type": "Offer",
+            "itemOffered": ["description": .string(offer.description)],
             "includesObject": [
                 "@type": "TypeAndQuantityNode", "amountOfThisGood": .integer(offer.amount),
                 "unitCode": .string(offer.unit),
             ],
         ]
+        if !offer.isWithoutPlan { offer.link?.add(to: &claim) }
+        return claim
     }
 }

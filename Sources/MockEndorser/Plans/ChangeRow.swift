@@ -37,6 +37,8 @@ struct OfferRow: Sendable {
     let issuedAt: Int
     /// The JSON of the claim; `nil` makes one.
     var claimContent: [UInt8]?
+    /// The links of an offer to its plan, in its claim; `nil` for a gift.
+    var link: OfferLink?
     /// Whether it is to a person and for no plan.
     var isWithoutPlan = false
     /// The handle of the offer that a gift honours; `nil` for none.

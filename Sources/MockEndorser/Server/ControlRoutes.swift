@@ -22,6 +22,7 @@ enum ControlRoutes {
         var count: Int?
         var planIds: [String]?
         var offers: Int?
+        var offerLink: String?
         var gives: Int?
         var recipientDid: String?
         var offeredByDid: String?
@@ -31,13 +32,20 @@ enum ControlRoutes {
 
     private static func publish(_ request: IncomingRequest, _ state: inout MockState) -> Reply {
         guard let body = decode(Publish.self, request) else { return badBody }
+        let link = body.offerLink.map { MockOfferLink(rawValue: $0) }
+        if case .some(nil) = link { return badBody }
         let age = Duration.seconds(body.ageSeconds ?? 0)
         let visibleAfter = Duration.seconds(body.visibleAfterSeconds ?? 0)
         var ids = (body.planIds ?? []).map { planID in
             state.publish(MockChange(planID: planID, age: age, visibleAfter: visibleAfter))
         }
         ids += state.publish(count: body.count ?? 0, age: age, visibleAfter: visibleAfter)
-        let offers = state.publishOffers(count: body.offers ?? 0, to: body.recipientDid, by: body.offeredByDid)
+        let offers = state.publishOffers(
+            count: body.offers ?? 0,
+            to: body.recipientDid,
+            by: body.offeredByDid,
+            link: link ?? nil
+        )
         let gives = state.publishGives(count: body.gives ?? 0, to: body.recipientDid, by: body.offeredByDid)
         return .json(200, ["ids": strings(ids), "offers": strings(offers), "gives": strings(gives)])
     }

@@ -39,10 +39,16 @@ extension MockServer {
     ///   - count: Number of offers. An empty catalogue has none.
     ///   - recipientDID: The recipient; `nil` for the options' owner.
     ///   - offererDID: The person who makes them; `nil` for a random one.
+    ///   - link: The way in which each names its plan; `nil` for `fulfills` and `isPartOf` in turn.
     /// - Returns: The offers' identifiers, ascending.
     @discardableResult
-    public func publishOffers(count: Int, to recipientDID: String? = nil, by offererDID: String? = nil) -> [String] {
-        state.withLockedValue { $0.publishOffers(count: count, to: recipientDID, by: offererDID) }
+    public func publishOffers(
+        count: Int,
+        to recipientDID: String? = nil,
+        by offererDID: String? = nil,
+        link: MockOfferLink? = nil
+    ) -> [String] {
+        state.withLockedValue { $0.publishOffers(count: count, to: recipientDID, by: offererDID, link: link) }
     }
 
     /// Publishes one offer, as anybody can write it.

@@ -105,20 +105,39 @@ struct MockState: Sendable {
     }
 
     /// Publishes offers to the catalogue's plans in turn and returns their identifiers.
-    mutating func publishOffers(count: Int, to recipientDID: String?, by offererDID: String? = nil) -> [String] {
+    ///
+    /// - Parameter link: The way in which each names its plan; `nil`: ``MockOfferLink/usual`` in turn.
+    mutating func publishOffers(
+        count: Int,
+        to recipientDID: String?,
+        by offererDID: String? = nil,
+        link: MockOfferLink? = nil
+    ) -> [String] {
         guard !catalogue.plans.isEmpty else { return [] }
         return (0..<count).map { _ in
             let plan = catalogue.plans[offers.count % catalogue.plans.count]
-            let offer = maker.offer(to: plan, recipientDID: recipientDID, by: offererDID, at: serverNow)
+            var offer = maker.offer(to: plan, recipientDID: recipientDID, by: offererDID, at: serverNow)
+            offer.link = self.link(to: plan, link)
             offers.append(offer)
             return offer.id
         }
+    }
+
+    private func link(to plan: MockPlan, _ form: MockOfferLink?) -> OfferLink {
+        let usual = MockOfferLink.usual
+        return OfferLink(
+            form: form ?? usual[offers.count % usual.count],
+            plan: plan.id,
+            lastClaim: log.latest[plan.id]?.id ?? plan.id.split(separator: "/").last.map(String.init) ?? plan.id,
+            other: catalogue.plans[(offers.count + 1) % catalogue.plans.count].id
+        )
     }
 
     /// Publishes an offer to a person and returns its identifier.
     mutating func publishOffer(claim: String?, handleID: String?, to recipientDID: String?) -> String {
         guard let plan = catalogue.plans.first else { return "" }
         var offer = maker.offer(to: plan, recipientDID: recipientDID, at: serverNow)
+        offer.link = link(to: plan, nil)
         offer.claimContent = claim.map { Array($0.utf8) }
         if let handleID { (offer.handleID, offer.isWithoutPlan) = (handleID, true) }
         offers.append(offer)

@@ -39,7 +39,7 @@ public struct Page: Sendable, Hashable {
 
 /// A change, with all that its page says about it.
 public struct FetchedChange: Sendable, Hashable {
-    public let change: Change
+    public private(set) var change: Change
     /// The details of the changed plan; `nil` for an offer or a gift.
     public var details: PlanDetails?
     /// The differences from the former claim that the server sent along; `nil` if it sent none.
@@ -48,6 +48,8 @@ public struct FetchedChange: Sendable, Hashable {
     public var isOwn: Bool
     /// The claim that this one replaced, if the server names it and it came after the walk's cursor.
     public var previous: JWTID?
+    /// The claim by which alone an offer names its plan; `nil` if ``change`` has the plan, or the offer names none.
+    public var planClaim: JWTID?
 
     public var id: JWTID { change.id }
 
@@ -60,6 +62,13 @@ public struct FetchedChange: Sendable, Hashable {
     ) {
         (self.change, self.details, self.claimedChanges, self.isOwn) = (change, details, claimedChanges, isOwn)
         self.previous = previous
+    }
+
+    /// The same offer with the plan that ``planClaim`` names.
+    package func offered(to plan: String) -> FetchedChange {
+        var copy = self
+        copy.change = Change(id: id, plan: plan, name: change.name, isEdition: change.isEdition)
+        return copy
     }
 }
 

@@ -163,22 +163,7 @@ public struct PageDecoder: Sendable {
             let id = item.plan.id.flatMap { JWTID($0) }
             let (issues, violation) = faults(of: item, id, at: index)
             if let id, let handle = item.plan.handle, issues.isEmpty {
-                changes.append(
-                    FetchedChange(
-                        Change(
-                            id: id,
-                            plan: handle,
-                            name: item.plan.name.flatMap(Self.shortened),
-                            isOffer: item.isOffer,
-                            isEdition: item.ownHandle.map { context.isEdition(id, of: $0) } ?? false,
-                            fulfillsOffer: item.fulfillsOffer
-                        ),
-                        details: item.plan.details,
-                        claimedChanges: item.claimedChanges,
-                        isOwn: item.isOwn,
-                        previous: item.previous
-                    )
-                )
+                changes.append(change(id, of: handle, item))
             } else if quarantine {
                 var item = RefusedItem(item, violation: violation, issues: issues, place: "$.data[\(index)]")
                 if let id, hasPlace(id) { item.span = .init(id, id) }
@@ -195,6 +180,25 @@ public struct PageDecoder: Sendable {
         }
         if let rejection { throw rejection }
         return (changes, refused)
+    }
+
+    private func change(_ id: JWTID, of plan: String, _ item: ItemWire) -> FetchedChange {
+        var fetched = FetchedChange(
+            Change(
+                id: id,
+                plan: plan,
+                name: (item.plan.name ?? context.names[plan]).flatMap(Self.shortened),
+                isOffer: item.isOffer,
+                isEdition: item.ownHandle.map { context.isEdition(id, of: $0) } ?? false,
+                fulfillsOffer: item.fulfillsOffer
+            ),
+            details: item.plan.details,
+            claimedChanges: item.claimedChanges,
+            isOwn: item.isOwn,
+            previous: item.previous
+        )
+        fetched.planClaim = item.planClaim
+        return fetched
     }
 
     /// The issues of an item; empty if it is valid.

@@ -60,6 +60,8 @@ struct ItemWire {
     var fulfillsOffer = false
     /// The own handle of an offer or a gift; `nil` if it cannot be read.
     var ownHandle: String?
+    /// The claim by which alone an offer names its plan; `nil` if it names the plan's handle, or none.
+    var planClaim: JWTID?
     /// The differences from the former claim that the server sent along; `nil` if it sent none, or one that says
     /// nothing.
     var claimedChanges: [String: FieldChange]?
@@ -87,8 +89,12 @@ struct ItemWire {
             } else if value[.jwtId] != nil {
                 plan.id = fields.read(.jwtId, required: true) { $0.text }
                 var fulfilled = fields.read(.fulfillsPlanHandleId) { $0.line }.flatMap(Self.storable)
-                if fulfilled == nil, rules.namesPlanInClaim {
-                    fulfilled = Self.plan(ofClaim: value[.fullClaim]).flatMap { rules.context.asks(for: $0) ? $0 : nil }
+                if fulfilled == nil, rules.namesPlanInClaim, let claim = value[.fullClaim] {
+                    switch ClaimLinks.plan(of: claim, rules.context) {
+                    case .handle(let plan): fulfilled = plan
+                    case .claim(let id): planClaim = id
+                    case nil: break
+                    }
                 }
                 isOffer = fulfilled == nil
                 ownHandle = value[.handleId]?.line.flatMap(Self.storable)
@@ -108,25 +114,17 @@ struct ItemWire {
     /// The longest handle of a plan, in bytes. A star cannot be longer either (``PlanIDRule``).
     static let longestHandle = 2048
 
-    private static func storable(_ handle: String) -> String? {
+    static func storable(_ handle: String) -> String? {
         handle.isEmpty || handle.utf8.count > longestHandle ? nil : handle
-    }
-
-    /// The plan that the claim of an offer is for; `nil` if it names none by a handle.
-    ///
-    /// Anybody can offer and writes the claim, so nothing in it is an error. A bare identifier is no plan's handle.
-    private static func plan(ofClaim claim: JSONValue?) -> String? {
-        let handle = claim?[.itemOffered]?[.isPartOf]?[.identifier]?.line.flatMap(storable)
-        return handle.flatMap { JWTID($0) == nil ? $0 : nil }
     }
 
     /// Whether a gift honours an offer, by what the server or the claim says.
     ///
     /// The server's own fields tell of one link of the claim. Of a gift to a plan it is mostly that to the plan.
     private static func isForOffer(_ gift: JSONValue, _ fields: inout FieldReader) -> Bool {
-        let isOffer = fields.read(.fulfillsType) { $0.withUTF8(GiftLinks.isOffer) } ?? false
+        let isOffer = fields.read(.fulfillsType) { $0.withUTF8(ClaimLinks.isOffer) } ?? false
         let isNamed = fields.read(.fulfillsHandleId) { $0.withUTF8 { !$0.isEmpty } } ?? false
-        return isOffer && isNamed || gift[.fullClaim].map(GiftLinks.haveOffer) ?? false
+        return isOffer && isNamed || gift[.fullClaim].map(ClaimLinks.haveOffer) ?? false
     }
 
     /// The handle of an offer or a gift without a plan. Anybody can offer and give, and decides about the handle, which
@@ -161,7 +159,7 @@ enum PageKey: UInt8, CaseIterable {
     case plan, planSummary, previousClaim, wrappedClaimBefore, claimBefore
     case objectDescription, planName, fulfillsPlanHandleId, fulfillsHandleId, fulfillsType
     case offeredByDid
-    case fullClaim, itemOffered, isPartOf, identifier
+    case fullClaim
     // Plans.
     case jwtId, handleId, rowId, name, description, issuerDid, agentDid, startTime, endTime, locLat, locLon, url, image
     case version
@@ -196,18 +194,26 @@ public struct PageContext: Sendable {
     /// The account's DID; `nil` if no item is compared with it.
     let author: String?
     /// The cursor from which the cycle began; `nil` if no former claim is read.
-    let cursor: JWTID?
+    package var cursor: JWTID?
     /// The plans that the poll asks for; `nil` if the plans of claims are not compared with them.
     let plans: Set<String>?
+    /// The names of plans that the pages lack, by handle.
+    let names: [String: String]
 
     /// - Parameters:
     ///   - author: The account whose own claims are marked by ``FetchedChange/isOwn``; `nil` marks none.
     ///   - cursor: The cursor from which the cycle began. Former claims after it are in ``FetchedChange/previous``; `nil`
     ///     reads none.
     ///   - plans: The plans that the poll asks for. The claim of an offer counts only if it is for one of these; `nil` for any.
-    public init(author: DID? = nil, cursor: JWTID? = nil, plans: Set<String>? = nil) {
+    ///   - names: The names of plans by handle, for pages that do not have them.
+    public init(
+        author: DID? = nil,
+        cursor: JWTID? = nil,
+        plans: Set<String>? = nil,
+        names: [String: String] = [:]
+    ) {
         self.author = author?.rawValue
-        (self.cursor, self.plans) = (cursor, plans)
+        (self.cursor, self.plans, self.names) = (cursor, plans, names)
     }
 
     /// Whether the account made an item's claim. Servers compare DIDs byte for byte. A hidden issuer is nobody's.
@@ -223,6 +229,12 @@ public struct PageContext: Sendable {
 
     /// Whether the poll can have asked for a plan. Anybody writes a claim, also for one that nobody has starred.
     func asks(for plan: String) -> Bool { plans?.contains(plan) ?? true }
+
+    /// The plan asked for whose handle ends with the identifier of its first claim; `nil` if no plan does, or several do.
+    func plan(ofFirstClaim id: JWTID) -> String? {
+        let found = plans?.filter { $0.hasSuffix("/" + id.rawValue) } ?? []
+        return found.count == 1 ? found.first : nil
+    }
 
     /// The identifier of the claim before a change, if it came after the cursor.
     func previous(_ claim: JSONValue?) -> JWTID? {

@@ -92,7 +92,8 @@ struct PageInsertion {
         let state = announced ? OutboxState.pending.rawValue : OutboxState.suppressed.rawValue
         let finished: Int64? = announced ? nil : page.now.milliseconds
         let account = db.key(page.stream.account)
-        for fetched in page.changes {
+        for item in page.changes {
+            let fetched = try snapshots.resolved(item, db)
             let change = fetched.change
             counts.handled += 1
             if !announced || room > 0 {

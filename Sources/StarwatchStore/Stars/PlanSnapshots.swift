@@ -37,6 +37,42 @@ struct PlanSnapshots {
         return try snapshot(of: change.plan, db)?.details?[.name]
     }
 
+    /// The change with the plan of its offer: that of the starred plans of which the account has seen the claim that the offer
+    /// names. Without one, the offer stays without a plan.
+    func resolved(_ fetched: FetchedChange, _ db: Session) throws -> FetchedChange {
+        guard let claim = fetched.planClaim, let plan = try plan(of: claim, db) else { return fetched }
+        // The server sends no offer to another plan.
+        return try db.stars.list(of: stream.account).contains(plan) ? fetched.offered(to: plan) : fetched
+    }
+
+    /// The plan of a claim that the account has seen; `nil` if it is not known.
+    private func plan(of claim: JWTID, _ db: Session) throws -> String? {
+        let key = [db.key(stream.account), stream.server, claim.rawValue]
+        let snapshot = try db.row(
+            """
+            SELECT plan_id, coalesce(sealed_plan_id, plan_id) AS plan FROM plan_snapshots
+            WHERE account = ? AND server = ? AND jwt_id = ?
+            """,
+            [key[0], key[1], key[2]]
+        )
+        if let snapshot {
+            let place = Self.row(stream.server, try snapshot["plan_id"])
+            return try ifReadable { try db.opened(snapshot["plan"], .snapshotPlan, row: place) as String }
+        }
+        // An earlier edition has no snapshot any more.
+        let row = try db.row(
+            """
+            SELECT o.stream_id, o.plan_id FROM streams s JOIN notification_outbox o ON o.stream_id = s.id AND o.jwt_id = ?3
+            WHERE s.account = ?1 AND s.server = ?2 AND s.poll IN (SELECT value FROM json_each(?4)) LIMIT 1
+            """,
+            [key[0], key[1], key[2], jsonArray(db.context.options.starredPolls.map(\.rawValue).sorted())]
+        )
+        return try row.flatMap { row in
+            let place = db.outbox.place(try row["stream_id"], claim)
+            return try ifReadable { try db.opened(row["plan_id"], .outboxPlan, row: place) as String }
+        }
+    }
+
     /// Whether the poll never saw the claim that a change replaced: a later one than the last known of the plan, without
     /// a row of its own. A plan without a snapshot does not tell.
     mutating func lacks(_ previous: JWTID, before change: Change, of stream: Int64, _ db: Session) throws -> Bool {

@@ -1,0 +1,79 @@
+/// The links from the claim of an offer or a gift to what it is for, such as a plan or an offer.
+///
+/// Anybody can offer and give and writes the claim, so nothing in it is an error. The reader of a page skips arrays, so the
+/// claim is parsed again for its links.
+enum ClaimLinks {
+    private enum Key: UInt8, CaseIterable {
+        case fulfills, type, identifier, lastClaimId
+        case itemOffered, isPartOf
+
+        var name: String { self == .type ? "@type" : String(describing: self) }
+    }
+
+    private static let keys = JSONKeys(Key.allCases.map(\.name), list: Key.fulfills.name)
+
+    // MARK: - Gifts
+
+    /// Whether the claim of a gift has a link that names an offer.
+    static func haveOffer(_ claim: JSONValue) -> Bool {
+        claim.readObject(keys: keys) { fulfilled(by: $0).contains(where: isToOffer) } ?? false
+    }
+
+    /// Whether the type of a link is that of an offer.
+    static func isOffer(_ type: UnsafeBufferPointer<UInt8>) -> Bool { type.elementsEqual("Offer".utf8) }
+
+    private static func isToOffer(_ link: JSONValue) -> Bool {
+        guard link[Key.type.rawValue]?.withUTF8(isOffer) == true else { return false }
+        return [Key.identifier, .lastClaimId].contains { link[$0.rawValue]?.withUTF8 { !$0.isEmpty } == true }
+    }
+
+    // MARK: - Offers
+
+    /// Returns the plan that the claim of an offer is for; `nil` if it names none that the poll asks for.
+    ///
+    /// As the server does: `fulfills` decides, and `itemOffered.isPartOf` only if that names no plan. Each must be a plan that
+    /// the poll asks for, because the server sends no offer to another. A claim that is not known can be of one of them, so
+    /// it keeps `isPartOf` from deciding.
+    static func plan(of claim: JSONValue, _ context: PageContext) -> OfferedPlan? {
+        claim.readObject(keys: keys) { claim in
+            let plans = fulfilled(by: claim).compactMap { plan($0, context) }
+            if let found = plans.first(where: \.isHandle) ?? plans.first { return found }
+            return claim[Key.itemOffered.rawValue]?[Key.isPartOf.rawValue].flatMap { plan($0, context) }
+        } ?? nil
+    }
+
+    /// A claim that the link names wins over a handle. A bare identifier is no plan's handle.
+    private static func plan(_ link: JSONValue, _ context: PageContext) -> OfferedPlan? {
+        let claim = link[Key.lastClaimId.rawValue]?.text.flatMap { JWTID($0) }
+        if let plan = claim.flatMap(context.plan(ofFirstClaim:)) { return .handle(plan) }
+        if let handle = link[Key.identifier.rawValue]?.line.flatMap(ItemWire.storable), JWTID(handle) == nil,
+            context.asks(for: handle)
+        {
+            return .handle(handle)
+        }
+        guard let claim, isPlan(link[Key.type.rawValue]) else { return nil }
+        return .claim(claim)
+    }
+
+    /// Whether a link without a type, or with this one, can be to a plan.
+    private static func isPlan(_ type: JSONValue?) -> Bool {
+        guard let type, !type.isNull else { return true }
+        return type.withUTF8 { $0.elementsEqual("PlanAction".utf8) } ?? false
+    }
+
+    /// What a claim fulfills: one link, or an array of them.
+    private static func fulfilled(by claim: JSONValue) -> [JSONValue] {
+        guard let links = claim[Key.fulfills.rawValue] else { return [] }
+        return links.count == nil ? [links] : Array(links.elements)
+    }
+}
+
+/// A plan that the claim of an offer names.
+enum OfferedPlan {
+    /// The handle of a plan that the poll asks for.
+    case handle(String)
+    /// The identifier of one of the plan's claims.
+    case claim(JWTID)
+
+    var isHandle: Bool { if case .handle = self { true } else { false } }
+}
