@@ -175,6 +175,7 @@ import Testing
           requests_per_minute: 100       # in any 60s, per identity (1 to 100000)
           acknowledgements_per_minute: 1000  # changes in any 60s (1 to 1000000)
           max_concurrent_polls: 3        # poll cycles at once (1 to 1000)
+          max_own_plans: 100             # the account's projects in a cycle, newest (1 to 5000)
           cycle: 10m                     # time to request pages; the next poll cycle resumes (at least 1s)
           shutdown: 30s                  # grace period; the next start resumes the rest (at least 1s)
 

@@ -380,6 +380,15 @@ import Testing
         #expect(page.contains("Requests  20 within 15 min, 0 failed, p95 12 ms (usually 10 ms)\n"))
     }
 
+    @Test func aPollThatLeavesOutProjectsSaysSo() throws {
+        let now = Timestamp(iso8601: "2026-01-01T12:00:00Z")!
+        var status = AgentStatus(version: "1.2.3", startedAt: now, now: now)
+        var poll = AgentStatus.Poll(kind: .givesToMyProjects, stale: false, staleAfterSeconds: 14_400)
+        (poll.ownProjects, poll.projectsLeftOut) = (100, true)
+        status.polls = ["gifts": poll]
+        #expect(StatusText.page(status).contains("Poll gifts  The account has more projects than the 100 newest"))
+    }
+
     @Test func theStatusHasTheAgentsProcess() throws {
         let now = Timestamp(iso8601: "2026-01-01T12:00:00Z")!
         var status = AgentStatus(version: "1.2.3", startedAt: now, now: now)

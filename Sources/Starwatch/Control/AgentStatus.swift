@@ -50,11 +50,22 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var failingSince: String?
         /// The time since which runs are skipped for ``skipReason``; `nil` without one.
         public var skippedSince: String?
+        /// The number of the account's own projects that the last cycle asked for; `nil` for a poll of other projects, or
+        /// without a cycle since the start.
+        public var ownProjects: Int?
+        /// `true` if the account has more projects than `limits.max_own_plans`; `nil` otherwise.
+        public var projectsLeftOut: Bool?
 
         enum CodingKeys: String, SnakeKey {
             case kind, stale, lastAttempt, lastSuccess, lastOutcome, lastNew, seenUntil, nextRun, staleAfterSeconds,
                 watermarkTime
-            case fetchCursorTime, skipReason, lastReason, lastError, needsAction, failingSince, skippedSince
+            case fetchCursorTime, skipReason, lastReason, lastError, needsAction, failingSince, skippedSince,
+                ownProjects, projectsLeftOut
+        }
+
+        /// The projects that the poll leaves out, as a sentence; `nil` if it leaves out none.
+        package var leavesOut: String? {
+            projectsLeftOut == true ? ownProjects.map(OwnPlans.sentence(asked:)) : nil
         }
 
         /// The time between the server's present and what the poll has seen of it; `nil` if it is unknown.

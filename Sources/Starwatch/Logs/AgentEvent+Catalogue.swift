@@ -291,8 +291,9 @@ extension AgentEvent: CaseIterable {
         [.runID, .poll, .projectCount],
         optional: request
     ) {
-        "The account issued or is the agent of more projects than a cycle asks for, 100 pages of each. The poll covers the "
-            + "newest ones alone, `project_count` of them. Star the others, and add a poll of the kind `gives_to_starred`."
+        "The account issued or is the agent of more projects than `limits.max_own_plans`. The poll asks for the newest alone, "
+            + "`project_count` of them, and first for those that the account issued. Raise the setting, or star the others "
+            + "and add a poll of the kind `gives_to_starred`. Logged once, until a cycle leaves out none."
     }
     static let pollRunsMissed = AgentEvent("poll.runs_missed", .notice, [.poll, .count]) {
         "Runs of a poll fell due while the agent did not run, the machine slept, or the account was not visited. The next run "

@@ -25,6 +25,8 @@ package struct MetricFeatures: Sendable, Hashable {
     package var certificatePorts = Set(ServedPort.allCases)
     /// Whether a server is known to name replaced claims. It never is from the start, except in the catalogue.
     package var namesReplacedClaims = true
+    /// Whether a poll asks for the account's own plans.
+    package var namesOwnPlans = true
     package var hasDigests = true
     package var hasCallbacks = true
     package var hasCanary = true
@@ -62,6 +64,7 @@ extension MetricFeatures {
             }
         }
         namesReplacedClaims = false
+        namesOwnPlans = kinds.contains { $0.namedPlans == .own }
         hasOptionalEndpoints = kinds.contains(where: \.endpoint.isOptional)
         if !options.server.url.hasPrefix("https:") { phases.remove(.tls) }
         localSinks = Set(options.delivery.sinks.filter { !$0.kind.sendsRequests }.map(\.name))

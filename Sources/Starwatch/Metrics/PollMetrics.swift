@@ -117,6 +117,18 @@ package struct PollMetrics: Sendable {
             isShown: CatalogueScope.current.features.namesReplacedClaims
         )
     )
+    package let plansLeftOut = MetricRegistry.current.counters(
+        .counter(
+            "starwatch_poll_plans_left_out_total",
+            "Cycles that left out projects of the account, because it has more than limits.max_own_plans.",
+            stability: .detail
+        ),
+        by: LabelDimension<ConfiguredName>(
+            "poll",
+            of: CatalogueScope.current.polls,
+            isShown: CatalogueScope.current.features.namesOwnPlans
+        )
+    )
     package let violations = MetricRegistry.current.counters(
         .counter("starwatch_contract_violations_total", "Responses that violated the server's contract, by kind."),
         by: .poll,

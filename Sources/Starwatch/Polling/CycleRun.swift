@@ -35,35 +35,6 @@ struct CycleRun: ~Copyable {
         }
     }
 
-    /// The plans that a poll names in its requests.
-    private struct NamedPlans {
-        let kind: PollKind
-        /// The account's own plans, for polls that name them.
-        var own: [String] = []
-        /// The time since the machine's start at which those were asked for; `nil` for other polls.
-        var askedBoottime: Duration?
-        /// The plans of the walk, in parts that fit into a request; empty for polls that name none.
-        var chunks: [PlanChunk] = []
-
-        /// The plans in parts that fit into a request of a dialect.
-        func split(
-            _ snapshot: IdentityContext.Snapshot,
-            by identity: IdentityContext,
-            in dialect: Dialect
-        ) -> [PlanChunk] {
-            switch kind.namedPlans {
-            case .starred: identity.chunks(of: snapshot, for: kind, dialect: dialect)
-            case .own: PlanChunk.split(own, dialect: dialect, form: kind.planForm)
-            case nil: []
-            }
-        }
-
-        /// The first part for a request that both dialects accept, within the smaller size limit; `nil` without plans.
-        func smallestPart(_ snapshot: IdentityContext.Snapshot, by identity: IdentityContext) -> PlanChunk? {
-            Dialect.allCases.compactMap { split(snapshot, by: identity, in: $0).first }.min { $0.count < $1.count }
-        }
-    }
-
     let cycle: PollCycle
     let stream: StreamKey
     var snapshot: IdentityContext.Snapshot
@@ -133,15 +104,16 @@ struct CycleRun: ~Copyable {
             refusals: state.refusedPages,
             validation: cycle.poll.options.validation
         )
-        let author = cycle.shared.announcesOwn ? nil : stream.account
-        let asked = cycle.poll.kind.namesPlanInClaim ? Set(snapshot.stars) : nil
-        (source.decoder.context, source.decoder.latest) = (PageContext(author: author, plans: asked), nil)
         if cycle.poll.kind.namedPlans == .own {
             // The answers move the horizon, so it is read first.
             _ = cycle.horizon(of: stream, state)
             plans.askedBoottime = cycle.time.boottime
-            plans.own = try await source.ownPlans()
+            let own = try await source.ownPlans()
+            cycle.note(own, of: source.lastRequest)
+            plans.own = own
         }
+        let author = cycle.shared.announcesOwn ? nil : stream.account
+        (source.decoder.context, source.decoder.latest) = (plans.context(snapshot, author: author), nil)
         var probed: PageAnswer?
         if let known = cycle.gate.known.dialectToAsk {
             source.decoder.dialect = known
@@ -176,8 +148,7 @@ struct CycleRun: ~Copyable {
             let end = place.lowerEnd(of: cycle.poll.kind, state, in: source.dialect, seenUntil: seen)
             if end == nil { first = probed }
         }
-        source.decoder.context = PageContext(author: author, cursor: cursor, plans: asked)
-        source.decoder.latest = cursor?.timestamp
+        (source.decoder.context.cursor, source.decoder.latest) = (cursor, cursor?.timestamp)
         return true
     }
 

@@ -236,29 +236,19 @@ struct PageSource {
 }
 
 extension PageSource {
-    /// The largest number of pages of own plans of each role: 5,000 plans of Endorser's own server. Anybody can name the account
-    /// as the agent of more, so the rest is left out, which the log says.
-    private static let longestPlanWalk = 100
-
-    /// Requests the plans that the account issued, or is the agent of, without those too long for a request.
+    /// Requests the plans that the account issued, or is the agent of, as many as the configuration allows.
     ///
     /// The server has a report of offers to them, and none of gifts.
-    mutating func ownPlans() async throws(PollCycle.Stop) -> [String] {
-        var plans: [String] = []
-        var known: Set<String> = []
-        var isWhole = true
-        for role in ["issuerDid", "agentDid"] {
-            var before: String?
-            var pages = 0
+    mutating func ownPlans() async throws(PollCycle.Stop) -> OwnPlans {
+        var plans = OwnPlans(limit: cycle.shared.maxOwnPlans)
+        for role in OwnPlans.roles where !plans.areCut {
+            var (before, number): (String?, Int) = (nil, 0)
             repeat {
+                number += 1
                 let page = try await plansPage([(role, stream.account.rawValue)], before: before)
-                plans += page.handles.filter { PlanChunk.fitsQuery($0) && known.insert($0).inserted }
-                before = page.next
-                pages += 1
-            } while before != nil && pages < Self.longestPlanWalk
-            if before != nil { isWhole = false }
+                before = plans.add(page, number: number)
+            } while before != nil
         }
-        if !isWhole { cycle.log(.pollPlansLeftOut, [.projectCount: .number(plans.count)], of: lastRequest) }
         return plans
     }
 

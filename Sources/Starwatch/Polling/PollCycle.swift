@@ -17,6 +17,8 @@ package final class PollCycle: Sendable {
         package let outbox: OutboxOptions
         /// Time limit for requesting further pages in one cycle.
         package var longestCycle = LimitOptions().cycle
+        /// Maximum number of the account's own plans that a cycle asks for.
+        package var maxOwnPlans = LimitOptions().maxOwnPlans
         /// Whether the account's own claims are announced.
         package var announcesOwn = DeliveryOptions().announceOwn
         /// Attempts of one request; `nil`: as many as the class of each failure allows.
@@ -171,7 +173,7 @@ package final class PollCycle: Sendable {
         case .starred: chunk = identity.chunks(of: snapshot, for: poll.kind, dialect: dialect).first
         case .own:
             let plans = try await source.ownPlans()
-            chunk = PlanChunk.split(plans, dialect: dialect, form: poll.kind.planForm).first
+            chunk = PlanChunk.split(plans.handles, dialect: dialect, form: poll.kind.planForm).first
             if chunk == nil { return 0 }
         case nil: break
         }

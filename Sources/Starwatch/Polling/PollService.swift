@@ -137,6 +137,9 @@ package final class PollService: Service {
     /// The changes that the poll's cycles have left at the server; `nil` if the last one left nothing, or before the first.
     package func backlog(_ poll: PollName) -> FetchBacklog? { memories[poll]?.backlog }
 
+    /// The account's own plans that a poll's last cycle asked for; `nil` if none has, or the poll names none.
+    package func ownPlans(_ poll: PollName) -> OwnPlansNote? { memories[poll]?.ownPlans }
+
     /// The skip of the poll's last cycle, with the time since which cycles are skipped for its reason; `nil` if it was not skipped.
     package func lastSkip(_ poll: PollName) -> (reason: SkipReason, since: Timestamp)? {
         state.withLock { $0.lastSkip[poll] }

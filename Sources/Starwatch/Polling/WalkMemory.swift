@@ -34,6 +34,8 @@ final class WalkMemory: Sendable {
         var backlog: FetchBacklog?
         /// Whether the cursor was ahead of the server's time.
         var wasAhead = false
+        /// The account's own plans that the last cycle asked for; `nil` if none has.
+        var ownPlans: OwnPlansNote?
     }
 
     private let known = Mutex(Known())
@@ -120,6 +122,17 @@ final class WalkMemory: Sendable {
                 return
             }
             known.backlog?.move(to: rest, at: boottime)
+        }
+    }
+
+    /// The account's own plans that the last cycle asked for; `nil` if none has, or the poll names none.
+    var ownPlans: OwnPlansNote? { known.withLock(\.ownPlans) }
+
+    /// Remembers the account's own plans that a cycle asks for, and returns those of the cycle before.
+    func note(_ plans: OwnPlansNote) -> OwnPlansNote? {
+        known.withLock { known in
+            defer { known.ownPlans = plans }
+            return known.ownPlans
         }
     }
 

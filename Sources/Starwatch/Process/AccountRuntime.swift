@@ -260,6 +260,7 @@ private struct AccountRuntimeMaker {
             account: account,
             outbox: options.outbox,
             longestCycle: options.limits.cycle,
+            maxOwnPlans: options.limits.maxOwnPlans,
             announcesOwn: options.delivery.announceOwn,
             retryAttempts: options.server.retryAttempts
         )

@@ -260,6 +260,9 @@ struct StatusReporter: Sendable {
         entry.nextRun = (runtime.pollService.nextRun(poll) ?? stream?.nextRun)?.iso8601
         entry.watermarkTime = stream?.watermark?.timestamp.iso8601
         entry.fetchCursorTime = stream?.fetchCursor?.timestamp.iso8601
+        if let plans = runtime.pollService.ownPlans(poll.name) {
+            (entry.ownProjects, entry.projectsLeftOut) = (plans.asked, plans.areCut ? true : nil)
+        }
         let skip = runtime.pollService.lastSkip(poll.name)
         (entry.skipReason, entry.skippedSince) = (skip?.reason, skip?.since.iso8601)
         if let reason = runtime.pollService.lastTokenReason(poll.name) ?? stream?.lastReason {

@@ -55,6 +55,7 @@ enum ConfigurationTable {
             Entry("requests_per_minute", \.requestsPerMinute, as: .integer(1...100_000), "in any 60s, per identity")
             Entry("acknowledgements_per_minute", changes, as: .integer(1...1_000_000), "changes in any 60s")
             Entry("max_concurrent_polls", \.maxConcurrentPolls, as: .integer(1...1000), "poll cycles at once")
+            Entry("max_own_plans", \.maxOwnPlans, as: .integer(1...5000), "the account's projects in a cycle, newest")
             Entry("cycle", \.cycle, as: .duration(.seconds(1)), "time to request pages; the next poll cycle resumes")
             Entry("shutdown", \.shutdown, as: .duration(.seconds(1)), "grace period; the next start resumes the rest")
         }

@@ -94,7 +94,7 @@ enum StatusText {
         return phrase(poll.lastReason).map { "\(outcome) (\($0))" } ?? outcome
     }
 
-    /// The failure and the skip of each poll that has one, and what the titles of problems leave out; `nil` if nothing.
+    /// The failure and the skip of each poll that has one, the projects that it leaves out, and what the titles of problems leave out; `nil` if nothing.
     private static func errors(_ status: AgentStatus, _ now: Timestamp) -> String? {
         func lasts(_ time: String?) -> String { time.map { " for \(duration(since: $0, now))" } ?? "" }
         let errors = status.polls.sorted { $0.key < $1.key }.flatMap { name, poll -> [(String, String)] in
@@ -102,7 +102,7 @@ enum StatusText {
             // A run without a token is both a failure and a skip.
             let shown = poll.skipReason == .noToken && error != nil ? nil : poll.skipReason
             let skip = shown.map { "skipped\(lasts(poll.skippedSince)): \($0.phrase)" }
-            return [error, skip].compactMap { $0 }.map { ("Poll \(name)", $0) }
+            return [error, skip, poll.leavesOut].compactMap { $0 }.map { ("Poll \(name)", $0) }
         }
         let details = (status.problems ?? []).compactMap { problem in problem.detail.map { (problem.title, $0) } }
         return errors.isEmpty && details.isEmpty ? nil : TextTable.pairs(errors + details)

@@ -42,7 +42,7 @@ struct PollTable {
         """
     }
 
-    /// The error and the skip of a poll, as a row below its own; empty if there are none.
+    /// The error and the skip of a poll and the projects that it leaves out, as a row below its own; empty if there are none.
     private func why(_ poll: AgentStatus.Poll) -> HTML {
         var lines: [HTML] = []
         if let error = poll.lastError {
@@ -52,6 +52,7 @@ struct PollTable {
         if let skip = poll.skipReason, skip != .noToken || poll.lastError == nil {
             lines.append("<p><b>Skipped\(since(poll.skippedSince)):</b> \(skip.phrase).</p>")
         }
+        if let leavesOut = poll.leavesOut { lines.append("<p><b>Projects left out.</b> \(leavesOut)</p>") }
         return lines.isEmpty ? "" : "<tr class=\"why\"><td colspan=\"8\">\(lines)</td></tr>"
     }
 

@@ -44,6 +44,8 @@ enum StatusField {
         ("polls.NAME.last_error", "The same as one sentence with advice."),
         ("polls.NAME.failing_since", "Time of the first failure since the last success; absent if it did not fail."),
         ("polls.NAME.skipped_since", "Time since which runs are skipped for this reason; absent without one."),
+        ("polls.NAME.own_projects", "Number of the account's own projects that the last cycle asked for."),
+        ("polls.NAME.projects_left_out", "Whether the account has more; absent if it has not."),
         ("polls.NAME.needs_action", "Whether the poll fails until a person changes the token or the configuration."),
         ("digests.NAME.next_run", "Time of the next digest."),
         ("digests.NAME.timezone", "Time zone of the digest."),

@@ -133,11 +133,18 @@ import Testing
         #expect(asked?.plan == "https://endorser.ch/entity/P" && asked?.isOffer == false)
     }
 
+    private static let claimsOfNoPlan: [String] = [
+        #"{"@type":"Offer"}"#, "7", "null", #""{""#, "[[[[[[[[[[]]]]]]]]]]", #"{"itemOffered":7}"#,
+        #"{"itemOffered":[{"isPartOf":{"identifier":"p"}}]}"#, #"{"itemOffered":{"isPartOf":"p"}}"#,
+        #"{"fulfills":7}"#, #"{"fulfills":"p"}"#, #"{"fulfills":{}}"#,
+        #"{"fulfills":[7,null,"p",[{"identifier":"p"}]]}"#,
+        #"{"fulfills":{"identifier":"","lastClaimId":"p"}}"#, #"{"fulfills":{"lastClaimId":["\#(ids[0])"]}}"#,
+        #"{"fulfills":{"@type":"Offer","lastClaimId":"\#(ids[0])"}}"#,
+        #"{"fulfills":[\#(String(repeating: "0,", count: 1000)){"identifier":"p"}]}"#,
+    ]
+
     @Test(
-        arguments: [
-            #"{"@type":"Offer"}"#, "7", "null", #""{""#, "[[[[[[[[[[]]]]]]]]]]", #"{"itemOffered":7}"#,
-            #"{"itemOffered":[{"isPartOf":{"identifier":"p"}}]}"#, #"{"itemOffered":{"isPartOf":"p"}}"#,
-        ]
+        arguments: claimsOfNoPlan
             + [
                 "7", "null", "\"\"", "{}", #""\q""#, "\"01ARZ3NDEKTSV4RRFFQ69G5FAV\"",
                 "\"" + String(repeating: "p", count: 2049) + "\"",
@@ -150,6 +157,72 @@ import Testing
             #expect(change.plan == "https://endorser.ch/entity/\(Self.ids[1])" && change.isOffer)
             #expect(change.isEdition && change.name == nil)
         }
+    }
+
+    private static let (garden, barn) = ("https://endorser.ch/entity/\(ids[1])", "https://endorser.ch/entity/barn")
+    private static let handle = "https://endorser.ch/entity/\(ids[1])"
+
+    private static let offered: [(claim: String, plan: String)] = [
+        (#"{"fulfills":\#(link(barn))}"#, barn), (#"{"fulfills":[7,{"@type":"Offer"},\#(link(barn))]}"#, barn),
+        (#"{"fulfills":\#(link(barn)),\#(partOf(garden))}"#, barn),
+        (#"{\#(partOf(garden)),"fulfills":[\#(link(barn))]}"#, barn),
+        (#"{"fulfills":null,\#(partOf(barn))}"#, barn), (#"{"fulfills":[],\#(partOf(barn))}"#, barn),
+        // A project without a star cannot be the one that the server has.
+        (#"{"fulfills":\#(link("https://example.org/other")),\#(partOf(barn))}"#, barn),
+        (#"{"fulfills":[\#(link("https://example.org/other")),\#(link(barn))]}"#, barn),
+        // The first claim of a project is in its handle, and wins over another one.
+        (#"{"fulfills":{"lastClaimId":"\#(ids[1])"}}"#, garden),
+        (#"{"fulfills":{"@type":"PlanAction","lastClaimId":"\#(ids[1])","identifier":"\#(barn)"}}"#, garden),
+        (#"{"fulfills":{"lastClaimId":"\#(ids[0])","identifier":"\#(barn)"}}"#, barn),
+        (#"{"itemOffered":{"isPartOf":{"lastClaimId":"\#(ids[1])"}}}"#, garden),
+    ]
+
+    /// The server reads `fulfills` since January 2025, and `isPartOf` only without it.
+    @Test(arguments: offered)
+    func anOfferHasTheStarredProjectThatTheServerReads(claim: String, plan: String) throws {
+        let page = try page([offer(claim: claim)], of: .offersToStarred, plans: [Self.garden, Self.barn, "x"])
+        let fetched = try #require(page.changes.first)
+        #expect(fetched.change.plan == plan && !fetched.change.isOffer && fetched.planClaim == nil)
+    }
+
+    private static func link(_ plan: String) -> String { #"{"@type":"PlanAction","identifier":"\#(plan)"}"# }
+    private static func partOf(_ plan: String) -> String { #""itemOffered":{"isPartOf":\#(link(plan))}"# }
+
+    /// The server knows the project of every claim, and the page only its claim: `isPartOf` can be another one.
+    @Test(arguments: [
+        #"{"fulfills":{"lastClaimId":"\#(ids[0])"},\#(partOf(barn))}"#,
+        #"{"fulfills":[{"@type":"Offer","lastClaimId":"\#(ids[1])"},{"lastClaimId":"\#(ids[0])"}]}"#,
+        #"{"fulfills":{"@type":"PlanAction","lastClaimId":"\#(ids[0])","identifier":"https://example.org/other"}}"#,
+        #"{"itemOffered":{"isPartOf":{"lastClaimId":"\#(ids[0])"}}}"#,
+    ])
+    func anOfferThatNamesALaterClaimOfItsProjectIsLeftToTheStore(claim: String) throws {
+        let fetched = try #require(
+            try page([offer(claim: claim)], of: .offersToStarred, plans: [Self.barn]).changes.first
+        )
+        #expect(fetched.planClaim?.rawValue == Self.ids[0])
+        #expect(fetched.change.plan == Self.handle && fetched.change.isOffer)
+        let offered = fetched.offered(to: Self.barn)
+        #expect(offered.change.plan == Self.barn && !offered.change.isOffer)
+        #expect(offered.change.isEdition == fetched.change.isEdition && offered.isOwn == fetched.isOwn)
+    }
+
+    @Test func aClaimInTheHandlesOfTwoProjectsNamesNeither() throws {
+        let claim = #"{"fulfills":{"lastClaimId":"\#(Self.ids[1])"}}"#
+        let plans: Set<String> = [Self.garden, "https://example.org/\(Self.ids[1])"]
+        let fetched = try page([offer(claim: claim)], of: .offersToStarred, plans: plans).changes.first
+        #expect(fetched?.change.isOffer == true && fetched?.planClaim?.rawValue == Self.ids[1])
+    }
+
+    @Test func aGiftToAProjectHasTheNameThatIsKnownOfTheProject() throws {
+        let items = [give(Self.ids[0], plan: "p"), give(Self.ids[1], plan: "q", more: #","planName":"Barn""#)]
+        let page = try PageDecoder(
+            dialect: .endorser,
+            kind: .givesToMyProjects,
+            validation: .strict,
+            quarantine: false,
+            context: PageContext(names: ["p": "Garden", "q": "Former name", "r": "Other"])
+        ).decode(Array(#"{"data":[\#(items.joined(separator: ","))]}"#.utf8))
+        #expect(page.changes.map(\.change.name) == ["Garden", "Barn"])
     }
 
     @Test func anEditionOfAGiftToAProjectIsKnownByItsHandle() throws {
@@ -197,17 +270,39 @@ import Testing
     @Test func ownProjectsAreReadByTheirHandles() throws {
         func read(_ text: String) throws -> PlansPage { try #require(PlansPage.read(Array(text.utf8))).get() }
         let row = #"{"rowid":7,"rowId":7,"jwtId":"x","handleId":"a","name":"Garden"}"#
-        #expect(try read(#"{"data":[\#(row)]}"#) == PlansPage(handles: ["a"], next: nil))
+        #expect(try read(#"{"data":[\#(row)]}"#) == PlansPage(plans: [.init(handle: "a", name: "Garden")], next: nil))
         #expect(try read(#"{"data":[\#(row)],"hitLimit":false}"#).next == nil)
         #expect(try read(#"{"data":[\#(row)],"hitLimit":true}"#).next == "7")
         #expect(try read(#"{"data":[{"jwtId":"x","handleId":"a"}],"hitLimit":true}"#).next == "x")
         let long = String(repeating: "x", count: 2049)
         let odd = #"{"data":[{"handleId":""},{"handleId":7},{},7,{"handleId":"\#(long)"},{"handleId":"b"}]}"#
-        #expect(try read(odd) == PlansPage(handles: ["b"], next: nil))
+        #expect(try read(odd) == PlansPage(plans: [.init(handle: "b")], next: nil))
+        #expect(try read(#"{"data":[{"handleId":"b","name":7}]}"#).plans.map(\.name) == [nil])
         for text in ["7", "{}", #"{"data":{}}"#, #"{"data":[],"hitLimit":true}"#] {
             #expect(throws: PageRejection.self) { try read(text) }
         }
         #expect(PlansPage.read(Array("{".utf8)) == nil)
+    }
+
+    @Test func theNewestOwnProjectsAreAskedForUpToALimit() {
+        func page(_ range: some Sequence<Int>, next: String? = nil) -> PlansPage {
+            PlansPage(plans: range.map { .init(handle: "p\($0)", name: "Project \($0)") }, next: next)
+        }
+        var plans = OwnPlans(limit: 3)
+        #expect(plans.add(page([9, 8], next: "8"), number: 1) == "8")
+        // A project is the account's in both roles, and counts once.
+        #expect(plans.add(page([7, 8], next: "7"), number: 2) == "7" && !plans.areCut)
+        #expect(plans.add(page([9, 8, 7], next: "7"), number: 3) == "7" && !plans.areCut)
+        #expect(plans.add(page([6, 5], next: "5"), number: 4) == nil && plans.areCut)
+        #expect(plans.handles == ["p9", "p8", "p7"] && plans.names["p7"] == "Project 7" && plans.names.count == 3)
+
+        var few = OwnPlans(limit: 3)
+        #expect(few.add(page([2, 1]), number: 1) == nil && few.add(page([]), number: 1) == nil && !few.areCut)
+        // One too long for a request is not asked for.
+        let long = PlansPage(plans: [.init(handle: String(repeating: "/", count: 2400))], next: nil)
+        #expect(few.add(long, number: 1) == nil && few.handles == ["p2", "p1"])
+        // A server that sends the same page for ever.
+        #expect(few.add(page([2, 1], next: "1"), number: OwnPlans.mostPages) == nil && few.areCut)
     }
 
     @Test func plansInAQueryFitIntoTheRequestLineOfAProxy() {

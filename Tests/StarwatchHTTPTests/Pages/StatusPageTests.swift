@@ -281,6 +281,15 @@ extension AgentStatus {
         )
     }
 
+    @Test func aPollThatLeavesOutProjectsSaysSo() {
+        var status = Self.healthy
+        status.polls["starred_projects"]?.ownProjects = 100
+        status.polls["starred_projects"]?.projectsLeftOut = true
+        #expect(page(status).contains("<b>Projects left out.</b> The account has more projects than the 100 newest"))
+        status.polls["starred_projects"]?.projectsLeftOut = nil
+        #expect(!page(status).contains("Projects left out"))
+    }
+
     @Test func noPageSpeaksOfATap() {
         #expect(!page(Self.degraded, canControl: true).contains("Tap"))
     }

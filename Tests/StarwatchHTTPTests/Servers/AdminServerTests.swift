@@ -137,6 +137,8 @@ struct AdminServerTests {
         status.outbox.waiting?["phone"]?.changes = 3
         status.polls["starred_projects"]?.failingSince = status.now
         status.polls["starred_projects"]?.skippedSince = status.now
+        status.polls["starred_projects"]?.ownProjects = 100
+        status.polls["starred_projects"]?.projectsLeftOut = true
         status.digests = status.digests.filter { $0.key == "weekly" }
         let reply = try await withAdmin(FakeAgent { [status] in $0.status = status }) {
             try await $0.get("/api/v1/status")
@@ -157,7 +159,7 @@ struct AdminServerTests {
             polling_metrics.pollsTotal polling_metrics.throttlesHit polls.NAME.failing_since \
             polls.NAME.fetch_cursor_time polls.NAME.kind \
             polls.NAME.last_attempt polls.NAME.last_error polls.NAME.last_new polls.NAME.last_outcome polls.NAME.last_reason \
-            polls.NAME.last_success polls.NAME.needs_action polls.NAME.next_run \
+            polls.NAME.last_success polls.NAME.needs_action polls.NAME.next_run polls.NAME.own_projects polls.NAME.projects_left_out \
             polls.NAME.seen_until polls.NAME.skip_reason polls.NAME.skipped_since polls.NAME.stale polls.NAME.stale_after_seconds polls.NAME.watermark_time \
             problems[].command problems[].detail problems[].meaning problems[].problem problems[].reason problems[].runbook problems[].severity \
             problems[].since problems[].subject problems[].title problems[].until reasons \

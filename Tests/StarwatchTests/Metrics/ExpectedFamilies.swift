@@ -96,6 +96,7 @@ enum ExpectedFamilies {
         family("starwatch_poll_pages_total", "counter", poll),
         family("starwatch_poll_changes_found_total", "counter", poll),
         family("starwatch_poll_superseded_total", "counter", poll),
+        family("starwatch_poll_plans_left_out_total", "counter", poll),
         family(
             "starwatch_contract_violations_total",
             "counter",

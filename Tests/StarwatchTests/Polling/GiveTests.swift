@@ -105,7 +105,10 @@ import Testing
     @Test(arguments: [PollKind.givesToStarred, .givesToMyProjects])
     func manyProjectsAreAskedForInRequestsThatProxiesAccept(kind: PollKind) async throws {
         try await World.with(.endorser, plans: 300) { world in
-            let agent = try await start(world, [kind]) { $0.polls[1].bootstrap = .beginning }
+            let agent = try await start(world, [kind]) { options in
+                options.polls[1].bootstrap = .beginning
+                options.limits.maxOwnPlans = 150
+            }
             let gives = world.mock.publishGives(count: 300, to: Self.taker, by: Self.giver)
             // Every second plan is the account's own.
             let expected = kind == .givesToStarred ? gives : stride(from: 0, to: 300, by: 2).map { gives[$0] }
@@ -141,11 +144,12 @@ import Testing
     }
 
     @Test(arguments: [(4_999, false), (5_001, true)])
-    func projectsBeyondTheLastPageAreLeftOutAndTheLogSaysSo(count: Int, isCut: Bool) async throws {
+    func projectsBeyondTheLargestLimitAreLeftOutAndTheLogSaysSo(count: Int, isCut: Bool) async throws {
         try await World.with(.endorser, plans: 0, mock: { $0.requestsPerMinute = 1_000 }) { world in
             let agent = try await start(world, [.givesToMyProjects]) { options in
                 options.server.dialect = .endorser
                 options.limits.requestsPerMinute = 1_000
+                options.limits.maxOwnPlans = 5_000
                 options.log.level = .warning
             }
             let me = world.did.rawValue
@@ -154,8 +158,8 @@ import Testing
             world.mock.setPlanCatalogue(plans)
             #expect(try await agent.runPoll("gives_to_my_projects").outcome == "bootstrapped")
             let lines = world.log.lines.filter { $0.contains(#""event":"poll.plans_left_out""#) }
-            // One page of the plans that it issued, and 100 of those that it is the agent of.
-            #expect(world.mock.requestCount(of: .plans) == 101)
+            // One page of the plans that it issued, and those of the plans that it is the agent of.
+            #expect(world.mock.requestCount(of: .plans) == (isCut ? 102 : 101))
             #expect(lines.count == (isCut ? 1 : 0))
             #expect(lines.allSatisfy { $0.contains(#""project_count":5000"#) })
         }

@@ -1,0 +1,66 @@
+import Logging
+import StarwatchCore
+import StarwatchTelemetry
+
+/// The plans that a poll names in its requests.
+struct NamedPlans {
+    let kind: PollKind
+    /// The account's own plans, for polls that name them; `nil` for others.
+    var own: OwnPlans?
+    /// The time since the machine's start at which those were asked for; `nil` for other polls.
+    var askedBoottime: Duration?
+    /// The plans of the walk, in parts that fit into a request; empty for polls that name none.
+    var chunks: [PlanChunk] = []
+
+    init(kind: PollKind) { self.kind = kind }
+
+    /// The plans in parts that fit into a request of a dialect.
+    func split(
+        _ snapshot: IdentityContext.Snapshot,
+        by identity: IdentityContext,
+        in dialect: Dialect
+    ) -> [PlanChunk] {
+        switch kind.namedPlans {
+        case .starred: identity.chunks(of: snapshot, for: kind, dialect: dialect)
+        case .own: PlanChunk.split(own?.handles ?? [], dialect: dialect, form: kind.planForm)
+        case nil: []
+        }
+    }
+
+    /// The first part for a request that both dialects accept, within the smaller size limit; `nil` without plans.
+    func smallestPart(_ snapshot: IdentityContext.Snapshot, by identity: IdentityContext) -> PlanChunk? {
+        Dialect.allCases.compactMap { split(snapshot, by: identity, in: $0).first }.min { $0.count < $1.count }
+    }
+
+    /// What the reader of pages knows about the account, before the cursor is known.
+    ///
+    /// - Parameter author: The account whose own claims are no news; `nil` if they are.
+    func context(_ snapshot: IdentityContext.Snapshot, author: DID?) -> PageContext {
+        PageContext(
+            author: author,
+            plans: kind.namesPlanInClaim ? Set(snapshot.stars) : nil,
+            names: own?.names ?? [:]
+        )
+    }
+}
+
+extension PollCycle {
+    /// Notes the account's own plans that the cycle asks for, and counts and logs that it has more. Each cycle is counted,
+    /// and the first one is logged.
+    ///
+    /// - Parameter request: The request that brought the last of them.
+    func note(_ plans: OwnPlans, of request: RequestTrace?) {
+        let wereCut = memory.note(OwnPlansNote(plans))?.areCut ?? false
+        guard plans.areCut else { return }
+        metrics.polls.plansLeftOut[poll.label].increment()
+        if !wereCut { log(.pollPlansLeftOut, [.projectCount: .number(plans.handles.count)], of: request) }
+    }
+}
+
+/// The number of own plans that the last cycle asked for, and whether the account has more.
+package struct OwnPlansNote: Sendable, Hashable {
+    package let asked: Int
+    package let areCut: Bool
+
+    init(_ plans: OwnPlans) { (asked, areCut) = (plans.handles.count, plans.areCut) }
+}
