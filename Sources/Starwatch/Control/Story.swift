@@ -34,7 +34,7 @@ package struct Story: Sendable, Codable, Hashable {
     package var rows: [Row]?
     /// The notifications of a run.
     package var notifications: [String]?
-    /// The steps so far, in their order.
+    /// The steps so far in the order of time, or in that of a life if a clock was ahead.
     package var steps: [Step] = []
     /// The reasons why it is not finished; empty if it is.
     package var waits: [Wait] = []
@@ -67,7 +67,7 @@ package struct Story: Sendable, Codable, Hashable {
 
         package var at: String
         package var step: Kind
-        /// Time since the previous step.
+        /// Time since the previous step; `nil` for the first, and if a clock was ahead.
         package var afterMilliseconds: Int64?
         /// Duration of the request or attempt itself.
         package var tookMilliseconds: Int64?
@@ -91,6 +91,8 @@ package struct Story: Sendable, Codable, Hashable {
         package var count: Int?
         /// The number of requests of a run, without repetitions.
         package var requests: Int?
+        /// `true` for a time that is still to come, because a clock was ahead when it was stored; `nil` otherwise.
+        package var clockAhead: Bool?
 
         package init(_ step: Kind, at: String) {
             self.step = step
@@ -197,6 +199,7 @@ extension Story.Step {
         var text = parts.joined(separator: ", ")
         if let sentence { text += (text.isEmpty ? "" : ": ") + sentence }
         if let nextAt { text += " Next attempt \(nextAt)." }
+        if clockAhead == true { text += (text.isEmpty ? "" : " ") + "Its clock was ahead, so the time is wrong." }
         return text
     }
 }

@@ -47,7 +47,7 @@ struct StoryBuilder: Sendable {
                 }
             life.addLast(kind, time)
         }
-        story.steps = TimedStep.ordered(life.steps)
+        story.steps = TimedStep.ordered(life.steps, now: now)
         if notification.state == .open {
             var facts = ChangeWaitFacts(row: nil, state: .claimed)
             facts.isActive = notification.isActive
@@ -91,17 +91,17 @@ struct StoryBuilder: Sendable {
                 }
             )
         }
-        story.steps = TimedStep.ordered(steps)
+        story.steps = TimedStep.ordered(steps, now: now)
         if let firstOpen { story.waits = change(firstOpen, otherRows: []).waits }
         return story
     }
 
     /// A digest that has no notification yet.
-    static func digest(_ id: String, _ digest: ArmedDigest, _ pseudonym: IdentityHash) -> Story {
+    func digest(_ id: String, _ digest: ArmedDigest) -> Story {
         var story = Story(.digest, id: id, state: digest.status)
         story.poll = digest.digest
         story.identity = pseudonym.hash(digest.account)
-        story.steps = TimedStep.ordered(digest.contentAt.map { [TimedStep(.prepared, $0)] } ?? [])
+        story.steps = TimedStep.ordered(digest.contentAt.map { [TimedStep(.prepared, $0)] } ?? [], now: now)
         if digest.status == SlotStatus.scheduled.rawValue {
             story.waits = [Story.Wait(ChangeWait(.digest, until: digest.fireAt))]
         }
@@ -154,7 +154,7 @@ struct StoryBuilder: Sendable {
             }
         }
         if let time = change.watermark.passedAt { life.add(.watermark, time) }
-        return TimedStep.ordered(life.steps)
+        return TimedStep.ordered(life.steps, now: now)
     }
 
     private func rows(_ rows: [StoryRow]) -> [Story.Row] {

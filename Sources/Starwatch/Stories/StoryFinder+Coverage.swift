@@ -8,7 +8,18 @@ extension StoryFinder {
     func absent(_ change: JWTID) async throws(StoreError) -> Story {
         var facts = CoverageFacts(time: change.timestamp, id: change, retention: options.outbox.keepDelivered)
         let items = try await store.quarantine.items(of: change)
-        facts = try await self.facts(facts) { poll, stream in poll.item = items[stream] }
+        // The handle of a project, an offer or a gift ends with the id of its first edition.
+        let end = "/" + change.rawValue
+        let later = try await newestRows().filter {
+            $0.change.plan.hasSuffix(end) && change.precedes($0.change.id) == true
+        }
+        let isStarred = try await account.identity.current().stars.contains { $0.hasSuffix(end) }
+        facts = try await self.facts(facts) { poll, stream in
+            let isOfPlans = poll.kind == .starredProjects
+            if isOfPlans, isStarred { poll.isStarred = true }
+            poll.laterRow = later.first { $0.stream == stream && $0.change.isOffer != isOfPlans }?.id
+            poll.item = items[stream]
+        }
         return story(.absent, id: changeHash.hash(change), facts)
     }
 
@@ -18,13 +29,17 @@ extension StoryFinder {
         return story(.time, id: time.iso8601, try await self.facts(facts))
     }
 
-    /// The rows of a project, and whether it is polled. `nil` if nothing names the project, and it is no URL.
+    /// The rows of a project, and whether it is polled; for the handle of an offer or a gift, the life of its last edition. `nil`
+    /// if nothing names the project, and it is no URL.
     func project(_ plan: String) async throws(StoreError) -> Story? {
-        var filter = OutboxFilter()
-        (filter.limit, filter.isNewestFirst) = (OutboxEntry.listLimit, true)
-        let rows = try await store.outbox.list(filter).filter { $0.change.plan == plan }
+        let rows = try await newestRows().filter { $0.change.plan == plan }
         let isStarred = try await account.identity.current().stars.contains(plan)
         guard isStarred || !rows.isEmpty || plan.contains("://") else { return nil }
+        if !isStarred, let last = rows.first, rows.allSatisfy(\.change.isOffer) {
+            guard let life = try await store.stories.change(last.id) else { return nil }
+            let others = rows.dropFirst().filter { $0.change.id == last.change.id }
+            return await stories().change(life, otherRows: others.map(\.id))
+        }
         let facts = CoverageFacts(time: environment.clock.now, retention: options.outbox.keepDelivered)
         let coverage = try await self.facts(facts) { poll, _ in if poll.isStarred != nil { poll.isStarred = isStarred }
         }
@@ -34,6 +49,12 @@ extension StoryFinder {
             Story.Row(row: $0.id, id: changeHash.hash($0.change.id), state: $0.state)
         }
         return story
+    }
+
+    private func newestRows() async throws(StoreError) -> [OutboxRow] {
+        var filter = OutboxFilter()
+        (filter.limit, filter.isNewestFirst) = (OutboxEntry.listLimit, true)
+        return try await store.outbox.list(filter)
     }
 
     private func story(_ kind: Story.Kind, id: String, _ facts: CoverageFacts) -> Story {
@@ -58,7 +79,7 @@ extension StoryFinder {
         let local = facts.time - (environment.clock.now - environment.time.now)
         for poll in polls {
             let stream = account.stream(poll.name, of: did)
-            var entry = CoverageFacts.Poll(name: poll.name.rawValue)
+            var entry = CoverageFacts.Poll(name: poll.name.rawValue, kind: poll.kind)
             let state = try await store.polls.state(stream, maxUndelivered: options.outbox.maxUndelivered)
             (entry.cursor, entry.seenUntil) = (state.fetchCursor, runs.polls.seenUntil(of: stream) ?? state.seenUntil)
             entry.isOptedOut = current.isOff(poll.options)
@@ -68,6 +89,7 @@ extension StoryFinder {
             if poll.options.bootstrap == .latest {
                 entry.startedAt = try await store.stories.startOfPoll(stream)
             }
+            entry.askedPlans = runs.polls.ownPlans(poll.name).flatMap { $0.areCut ? $0.asked : nil }
             entry.nextRun = runs.polls.nextRun(poll) ?? state.nextRun
             let run = try await runs.last(of: stream, by: facts.id == nil ? local : environment.time.now)
             entry.lastRun = run.map(CoverageFacts.Run.init)

@@ -59,7 +59,8 @@ struct StoryFinder: Sendable {
                 story.polls = stored.flatMap { NotificationMessage(json: $0.payload) }?.polls
                 return story
             }
-            return try await store.stories.armedDigest(id).map { StoryBuilder.digest(id, $0, pseudonym) }
+            guard let digest = try await store.stories.armedDigest(id) else { return nil }
+            return await stories().digest(id, digest)
         }
         var rows: [Int64] = []
         if let row = Int64(id) {
@@ -90,7 +91,7 @@ struct StoryFinder: Sendable {
     }
 
     /// A builder with the present state of sinks, limits and options.
-    private func stories() async -> StoryBuilder {
+    func stories() async -> StoryBuilder {
         let (now, local) = (environment.clock.now, environment.time.now)
         var pauses: [String: SinkPause] = [:]
         for sink in sinks { pauses[sink.name] = sink.pause(at: now) }

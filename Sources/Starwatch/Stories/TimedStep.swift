@@ -17,22 +17,31 @@ struct TimedStep {
     }
 
     /// The steps in the order of time, then of a life, each with the time since the previous one.
-    static func ordered(_ steps: [TimedStep]) -> [Story.Step] {
+    ///
+    /// A time that is still to come is of a clock that was ahead, and tells no order. The steps are then in the order of a life.
+    static func ordered(_ steps: [TimedStep], now: Timestamp) -> [Story.Step] {
+        let latest = now + clockError
+        let isAhead = steps.contains { $0.time > latest }
         let ranks = Story.Step.Kind.allCases
-        func rank(_ step: TimedStep) -> Int { ranks.firstIndex(of: step.step.step) ?? 0 }
+        func place(_ step: TimedStep) -> [Int] { [step.era, ranks.firstIndex(of: step.step.step) ?? 0] }
         let sorted = steps.enumerated().sorted { left, right in
-            (left.element.time, left.element.era, rank(left.element), left.offset) < (
-                right.element.time, right.element.era, rank(right.element), right.offset
-            )
-        }.map(\.element)
+            let (before, after) = (place(left.element), place(right.element))
+            if !isAhead, left.element.time != right.element.time { return left.element.time < right.element.time }
+            return before == after ? left.offset < right.offset : before.lexicographicallyPrecedes(after)
+        }
         var last: Timestamp?
-        return sorted.map { timed in
+        return sorted.map { _, timed in
             var step = timed.step
-            step.afterMilliseconds = last.map { (timed.time - $0).wholeMilliseconds }
+            step.clockAhead = timed.time > latest ? true : nil
+            let isKnown = step.clockAhead == nil && last.map { $0 <= latest } ?? false
+            step.afterMilliseconds = isKnown ? last.map { (timed.time - $0).wholeMilliseconds } : nil
             last = timed.time
             return step
         }
     }
+
+    /// The time by which the clocks of two steps can differ without one of them being wrong.
+    private static let clockError = Duration.seconds(60)
 }
 
 /// The steps of a life whose states were left and reached again.

@@ -11,6 +11,7 @@ package struct Coverage: Sendable, Hashable {
         case notFetched = "not_fetched"
         case beforeStart = "before_start"
         case expired
+        case replaced
         case passed
         case fetched
     }
@@ -26,6 +27,14 @@ package struct Coverage: Sendable, Hashable {
     package var nextRun: Timestamp?
     /// The time up to which the poll has fetched everything.
     package var cursor: Timestamp?
+    /// What the poll asks for; `nil` if it is not known.
+    package var kind: PollKind?
+    /// Whether the change is certainly of a starred project.
+    package var isStarred = false
+    /// The number of own projects that the poll asks for, if the account has more; `nil` otherwise.
+    package var askedPlans: Int?
+    /// The outbox row of the edition that replaced it; `nil` if there is none.
+    package var laterRow: Int64?
 
     package init(_ reason: Reason, poll: String? = nil) { (self.reason, self.poll) = (reason, poll) }
 
@@ -40,7 +49,7 @@ package struct Coverage: Sendable, Hashable {
             starwatch identity opt-in KIND ends, or, of many accounts, because it was added with other polls.
             """
         case .noStars: "The account has no stars, so the poll asks for nothing."
-        case .notStarred: "The project is not among the stars; starwatch stars list shows them."
+        case .notStarred: "No star has this id, so the poll does not ask for it; starwatch stars list shows the stars."
         case .quarantined:
             """
             The server sent it with faults, so it was set aside: item \(item.map(String.init) ?? "?") of starwatch \
@@ -50,14 +59,33 @@ package struct Coverage: Sendable, Hashable {
         case .notFetched: "The poll has not come to it yet." + lastRun
         case .beforeStart: "It was there before the poll's first run, which announces nothing (bootstrap: latest)."
         case .expired: "It is older than outbox.keep_delivered; its row was deleted, or there was none."
+        case .replaced:
+            "A later edition replaced it before the poll saw it, and the server shows only the last one"
+                + (laterRow.map { ": row \($0)." } ?? ".")
         case .passed:
-            """
-            The poll has passed it without seeing it: its project is not among the stars, or the server did not show it \
-            in time.
-            """
+            "The poll has passed it without seeing it. Either "
+                + (isStarred ? "" : "it is \(kind.map(Self.others(than:)) ?? "not asked for"), or ")
+                + "a later edition replaced it first, or the server did not show it in time." + leftOut
         case .fetched:
-            "The poll has fetched everything up to then." + (run?.problem.map { " That run: \($0)" } ?? "")
+            "The poll has fetched everything up to then." + (run?.problem.map { " That run: \($0)" } ?? "") + leftOut
         }
+    }
+
+    /// What a poll does not ask for.
+    private static func others(than kind: PollKind) -> String {
+        switch kind {
+        case .starredProjects: "of a project without a star"
+        case .offersToMe: "no offer to the account"
+        case .offersToMyProjects: "no offer to a project of the account"
+        case .offersToStarred: "no offer to a starred project"
+        case .givesToMe: "no gift to the account"
+        case .givesToMyProjects: "no gift to a project of the account"
+        case .givesToStarred: "no gift to a starred project"
+        }
+    }
+
+    private var leftOut: String {
+        askedPlans.map { " \(OwnPlans.sentence(asked: $0))" } ?? ""
     }
 
     private var lastRun: String { run?.problem.map { " Its last run: \($0)" } ?? "" }
@@ -80,9 +108,10 @@ package struct CoverageFacts: Sendable {
 
     package struct Poll: Sendable, Hashable {
         package var name: String
+        package var kind: PollKind
         package var isOptedOut = false
         package var lacksStars = false
-        /// Whether the change's project is among the stars; `nil` if the project is not known, or the poll needs no stars.
+        /// Whether the change's project is among the stars; `nil` if that is not known, or the poll needs no stars.
         package var isStarred: Bool?
         /// The quarantined item of the change.
         package var item: Int64?
@@ -94,8 +123,12 @@ package struct CoverageFacts: Sendable {
         package var startedAt: Timestamp?
         package var lastRun: Run?
         package var nextRun: Timestamp?
+        /// The number of own projects that the poll asks for, if the account has more; `nil` otherwise.
+        package var askedPlans: Int?
+        /// The outbox row of a later edition of the change; `nil` if none is known.
+        package var laterRow: Int64?
 
-        package init(name: String) { self.name = name }
+        package init(name: String, kind: PollKind) { (self.name, self.kind) = (name, kind) }
     }
 
     /// The time of the change.
@@ -120,6 +153,8 @@ package struct CoverageFacts: Sendable {
             coverage.run = poll.lastRun
             coverage.item = poll.item
             coverage.cursor = poll.cursor?.timestamp
+            (coverage.kind, coverage.isStarred) = (poll.kind, poll.isStarred == true)
+            (coverage.askedPlans, coverage.laterRow) = (poll.askedPlans, poll.laterRow)
             if coverage.reason == .notFetched { coverage.nextRun = poll.nextRun }
             return coverage
         }
@@ -139,6 +174,7 @@ package struct CoverageFacts: Sendable {
         guard let isAhead = cursor.precedes(id) else { return .otherDialect }
         if isAhead, !hasSeen { return .notFetched }
         if let start = poll.startedAt, time < start { return .beforeStart }
-        return now - time > retention ? .expired : .passed
+        if now - time > retention { return .expired }
+        return poll.laterRow == nil ? .passed : .replaced
     }
 }

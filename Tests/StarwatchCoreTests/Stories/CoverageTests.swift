@@ -8,7 +8,7 @@ import Testing
 
     /// A poll that has passed the change.
     private static var poll: CoverageFacts.Poll {
-        var poll = CoverageFacts.Poll(name: "news")
+        var poll = CoverageFacts.Poll(name: "news", kind: .starredProjects)
         poll.cursor = .floor(.ulid, at: now - .seconds(60))
         return poll
     }
@@ -85,5 +85,40 @@ import Testing
 
     @Test func everyReasonHasASentence() {
         for reason in Coverage.Reason.allCases { #expect(Coverage(reason).sentence.hasSuffix(".")) }
+    }
+
+    @Test func aLaterEditionHasReplacedTheChange() {
+        #expect(reasons { $1.laterRow = 7 } == [.replaced])
+        // The row of the change can have been deleted, or the first run has seen it.
+        #expect(reasons { ($0.retention, $1.laterRow) = (.seconds(599), 7) } == [.expired])
+        #expect(reasons { ($1.laterRow, $1.startedAt) = (7, Self.now) } == [.beforeStart])
+        var coverage = Coverage(.replaced)
+        coverage.laterRow = 7
+        #expect(coverage.sentence.hasSuffix("the server shows only the last one: row 7."))
+    }
+
+    /// Only polls of starred projects ask for stars, and a later edition can have replaced any claim.
+    @Test(arguments: PollKind.allCases)
+    func aPollThatHasPassedTheChangeSaysWhatItAsksFor(kind: PollKind) throws {
+        var facts = CoverageFacts(time: Self.change.timestamp, id: Self.change, retention: .seconds(86_400))
+        var poll = CoverageFacts.Poll(name: "news", kind: kind)
+        poll.cursor = Self.poll.cursor
+        facts.polls = [poll]
+        let sentence = try #require(facts.coverage(at: Self.now).first).sentence
+        #expect(sentence.contains("a later edition replaced it first"))
+        #expect(sentence.contains("star") == kind.needsStars)
+        #expect(sentence.contains("no offer") == PollKind.offersToMe.overlaps(kind))
+        #expect(sentence.contains("no gift") == PollKind.givesToMe.overlaps(kind))
+        facts.polls[0].isStarred = true
+        #expect(facts.coverage(at: Self.now).first?.sentence.contains("without a star") == false)
+    }
+
+    @Test func aPollThatLeavesOutOwnProjectsSaysSo() throws {
+        var facts = CoverageFacts(time: Self.change.timestamp, id: Self.change, retention: .seconds(86_400))
+        var poll = CoverageFacts.Poll(name: "gifts", kind: .givesToMyProjects)
+        (poll.cursor, poll.askedPlans) = (Self.poll.cursor, 100)
+        facts.polls = [poll]
+        let sentence = try #require(facts.coverage(at: Self.now).first).sentence
+        #expect(sentence.contains("than the 100 newest") && sentence.hasSuffix("(limits.max_own_plans)."))
     }
 }

@@ -116,6 +116,49 @@ import Testing
         }
     }
 
+    /// The server keeps only the last edition of a project, whose handle ends with the id of the first one.
+    @Test func anEditionThatALaterOneReplacedIsNotBlamedOnTheStars() async throws {
+        try await World.with(.endorser, plans: 0) { world in
+            let first = JWTID.floor(.ulid, at: world.clock.now - .seconds(600))
+            let plan = "https://endorser.ch/entity/\(first.rawValue)"
+            world.mock.setPlanCatalogue([MockPlan(id: plan, name: "Garden", issuerDID: World.other.rawValue)])
+            let agent = try await world.agent { options in
+                options.polls[0].planIDs = [plan]
+                options.polls[0].bootstrap = .beginning
+            }
+            world.mock.publish(count: 1)
+            #expect(try await agent.runPoll(World.starred).new == 1)
+            let covered = try await agent.perform(ControlAPI.explain, first.rawValue).coverage
+            #expect(covered?.map(\.reason) == [.replaced])
+            #expect(covered?.first?.sentence.hasSuffix("row 1.") == true)
+            // Nothing tells whether another edition was there.
+            let other = JWTID.floor(.ulid, at: world.clock.now - .seconds(300)).rawValue
+            let unknown = try #require(try await agent.perform(ControlAPI.explain, other).coverage?.first)
+            #expect(unknown.reason == .passed && unknown.sentence.contains("a later edition replaced it first"))
+        }
+    }
+
+    @Test func anOfferIsNotBlamedOnTheStars() async throws {
+        try await World.with(.endorser, plans: 1) { world in
+            try world.folder.write(World.ethrKey, to: "key")
+            let agent = try await world.agent { options in
+                (options.auth.kind, options.auth.keyFile) = (.didKey, world.folder.path("key"))
+                var poll = PollOptions(name: PollName("offers_to_me")!, kind: .offersToMe)
+                poll.bootstrap = .beginning
+                options.polls = [poll]
+            }
+            let handle = "https://endorser.ch/entity/\(JWTID.floor(.ulid, at: world.clock.now).rawValue)"
+            let id = world.mock.publishOffer(handleID: handle, to: world.did.rawValue)
+            #expect(try await agent.runPoll("offers_to_me").new == 1)
+            let life = try await agent.perform(ControlAPI.explain, handle)
+            #expect(life.kind == .change)
+            #expect(try await agent.perform(ControlAPI.explain, id) == life)
+            let other = JWTID.floor(.ulid, at: world.clock.now - .seconds(300)).rawValue
+            let sentence = try #require(try await agent.perform(ControlAPI.explain, other).coverage?.first?.sentence)
+            #expect(sentence.contains("no offer to the account") && !sentence.contains("star"))
+        }
+    }
+
     @Test func aDeletedRowIsSaidToBeDeleted() async throws {
         try await Bench.run(sinks: ["hook"]) { bench async throws in
             await bench.fetch(1)

@@ -54,6 +54,46 @@ import Testing
         }
     }
 
+    /// The clock is set right after the life, or in the middle of it.
+    @Test(arguments: [false, true])
+    func aLifeByAClockThatWasAheadKeepsItsOrderAndSaysSo(isSetRightBetween: Bool) async throws {
+        try await Bench.run(sinks: ["hook"]) { bench async throws in
+            let now = bench.clock.now
+            let id = bench.mock.publish(count: 1)[0]
+            bench.clock.setWall(to: now + .seconds(6 * 3600))
+            await bench.poll()
+            if isSetRightBetween { bench["hook"].script(.down, .ok) }
+            await bench.dispatch()
+            if isSetRightBetween {
+                bench.clock.setWall(to: now + .seconds(60))
+                // The retry waits as long as it would have, by the right clock.
+                await bench.dispatch()
+                bench.clock.advance(by: .seconds(2))
+                await bench.dispatch()
+            }
+            await bench.acknowledge()
+            bench.clock.setWall(to: now + .seconds(120))
+            await bench.dispatch()
+
+            let story = try await bench.agent.perform(ControlAPI.explain, id)
+            #expect(story.waits == [])
+            let attempts: [Story.Step.Kind] = isSetRightBetween ? [.attempt, .attempt] : [.attempt]
+            #expect(
+                story.steps.map(\.step) == [.changed, .fetched, .stored, .claimed] + attempts
+                    + [.delivered, .acknowledged, .watermark]
+            )
+            #expect(story.steps[0].clockAhead == nil && story.steps[1...4].allSatisfy { $0.clockAhead == true })
+            let watermark = try #require(story.steps.last)
+            if isSetRightBetween {
+                #expect(story.steps[5...].allSatisfy { $0.clockAhead == nil })
+                #expect(watermark.afterMilliseconds == 0)
+            } else {
+                #expect(watermark.clockAhead == true && watermark.afterMilliseconds == nil)
+                #expect(watermark.details == "Its clock was ahead, so the time is wrong.")
+            }
+        }
+    }
+
     @Test func aStoryIsFoundByEveryNameAndHasNoPersonalData() async throws {
         try await Bench.run(sinks: ["hook"]) { bench async throws in
             let id = await bench.fetch(1)[0]
