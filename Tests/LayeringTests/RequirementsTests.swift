@@ -57,6 +57,15 @@ import Testing
         }
     }
 
+    /// A reader of the code has no specification. The tests that show a requirement name it.
+    @Test func noSourceNamesARequirement() throws {
+        for file in LayeringTests.swiftFiles(below: LayeringTests.sources) {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let id = text.firstMatch(of: /\b(R-[A-Z]+-\d+|C-\d{3})\b/)?.output.1
+            #expect(id == nil, "\(file.lastPathComponent) names \(id ?? "")")
+        }
+    }
+
     @Test func whatNoTestShowsSaysWhy() throws {
         for row in try Self.rows() {
             let reason = [Self.notApplicable, Self.notBuilt].first { row.remark.hasPrefix($0) }

@@ -74,6 +74,24 @@ import Testing
             group_interval: null         # replaces delivery.group_interval (at most 7d)
             max_group_size: null         # replaces delivery.max_group_size (1 to 100)
             priority: 0                  # higher is delivered first and evicted last (-100 to 100)
+          # Offers made to the account; needs a token:
+          # offers_to_me:
+          #   kind: offers_to_me
+          # Offers made to the account's own projects; needs a token:
+          # offers_to_my_projects:
+          #   kind: offers_to_my_projects
+          # Offers made to starred projects:
+          # offers_to_starred:
+          #   kind: offers_to_starred
+          # Gifts to the account; needs a token:
+          # gives_to_me:
+          #   kind: gives_to_me
+          # Gifts to the account's own projects; needs a token:
+          # gives_to_my_projects:
+          #   kind: gives_to_my_projects
+          # Gifts to starred projects:
+          # gives_to_starred:
+          #   kind: gives_to_starred
 
         outbox:
           max_undelivered: 1000          # rows that wait for delivery (1 to 1000000)
@@ -218,12 +236,12 @@ import Testing
         #     body: null                 # JSON, for method POST
         #   lead: 5m                     # time from the fetch to the digest (15s to 1h)
         #   ttl: null                    # maximum age; null: derived from times (1m to 14d)
-        #   title: TimeSafari            # {{name}} is a field of the content
+        #   title: Starwatch             # {{name}} is a field of the content
         #   body: "Your daily update is ready"
         #   mode: prearmed               # prearmed | chained; chained: scheduled only after the fetch
         #   on_missing: cached           # cached | fallback | skip; fallback: cached content, else the fallback texts
         #   on_empty: show               # show | skip; when the content has nothing in it
-        #   fallback_title: TimeSafari
+        #   fallback_title: Starwatch
         #   fallback_body: "Open the app for your daily update"
         #   sinks: null                  # names; null: all
 

@@ -7,7 +7,7 @@ extension CanonicalDialect {
         let clientVersion: String?
     }
 
-    /// `POST /api/v2/plans/acknowledge` (R-EP-21 to R-EP-23): acknowledges all identifiers or none, once per key.
+    /// `POST /api/v2/plans/acknowledge`: acknowledges all identifiers or none, once per key.
     ///
     /// A repeated key with the same body gets the stored response, with another body a 409. An identifier that was
     /// never published fails the whole request: the response is a 200 with all identifiers in `failed`.

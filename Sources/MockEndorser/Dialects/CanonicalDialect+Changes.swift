@@ -3,7 +3,7 @@ import Foundation
 extension CanonicalDialect {
     static let emptyCursor = "0000000000_000000_00000000"
 
-    /// `POST /api/v2/report/plansLastUpdatedBetween` (R-EP-01 to R-EP-07).
+    /// `POST /api/v2/report/plansLastUpdatedBetween`.
     static func changes(_ call: APICall, _ state: inout MockState) -> Reply {
         guard let query = state.query(of: call.request.body) else {
             return error(400, "invalid_request", "Body is not a JSON object", in: &state)
@@ -48,7 +48,7 @@ extension CanonicalDialect {
         return .json(200, page)
     }
 
-    /// The first problem of a query, in the words of R-EP-08; `nil` if there is none.
+    /// The first problem of a query, in the words of the contract; `nil` if there is none.
     private static func problem(
         of query: ChangesQuery
     ) -> (field: String, expected: String, received: String, expectation: String)? {
@@ -69,7 +69,7 @@ extension CanonicalDialect {
         return nil
     }
 
-    /// Whether `text` matches `^[0-9]{10}_[A-Za-z0-9]{6}_[a-f0-9]{8}$` (R-EP-16).
+    /// Whether `text` matches `^[0-9]{10}_[A-Za-z0-9]{6}_[a-f0-9]{8}$`.
     static func isIdentifier(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard bytes.count == 26, bytes[10] == UInt8(ascii: "_"), bytes[17] == UInt8(ascii: "_") else { return false }

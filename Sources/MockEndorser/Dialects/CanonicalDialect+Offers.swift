@@ -1,5 +1,5 @@
 extension CanonicalDialect {
-    /// The reports of offers (R-EP-26, R-EP-27) and gifts, in ascending order.
+    /// The reports of offers and gifts, in ascending order.
     static func offers(_ call: APICall, from requester: Requester, _ state: inout MockState) -> Reply {
         let (request, endpoint) = (call.request, call.endpoint)
         guard let matching = ClaimReport.rows(call, from: requester, state) else {

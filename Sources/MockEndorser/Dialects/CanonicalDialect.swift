@@ -2,12 +2,12 @@ import Foundation
 
 /// The server of the requirements (area EP): ascending pages, acknowledgements, a time endpoint.
 enum CanonicalDialect {
-    /// Limit of a page's rows (R-EP-05).
+    /// Limit of a page's rows.
     static let pageLimit = 100
-    /// Limit of a request's plan identifiers (R-EP-14).
+    /// Limit of a request's plan identifiers.
     static let planIDLimit = 1000
 
-    /// The CORS headers of R-REQ-04, extended by the headers that a browser client needs to read.
+    /// The CORS headers of the contract, extended by the headers that a browser client needs to read.
     static let corsHeaders: [(String, String)] = [
         (
             "Access-Control-Expose-Headers",
@@ -33,7 +33,7 @@ enum CanonicalDialect {
         return reply
     }
 
-    /// An error body (R-EP-08 to R-EP-13).
+    /// An error body.
     static func error(
         _ status: Int,
         _ code: String,
@@ -50,7 +50,7 @@ enum CanonicalDialect {
         )
     }
 
-    /// The response to an invalid token: 401 (R-EP-09), or 403 for its scope (R-EP-10).
+    /// The response to an invalid token: 401, or 403 for its scope.
     static func failure(_ failure: TokenFailure, _ state: inout MockState) -> Reply {
         let now = ClockText.iso(Int(state.serverNow))
         var details: [(String, JSONValue)] = [("currentTime", .string(now))]
@@ -78,7 +78,7 @@ enum CanonicalDialect {
         return error(401, "unauthorized", message, details: details, in: &state)
     }
 
-    /// The 429 of R-EP-11.
+    /// The answer beyond a rate limit: 429.
     static func rateLimited(retryAfter: String?, resetAt: Double, _ state: inout MockState) -> Reply {
         let limit = state.options.requestsPerMinute ?? 100
         var body: JSONValue = [

@@ -2,7 +2,7 @@ import Foundation
 
 /// Each requester's use of the server's limits.
 struct RequestLimits: Sendable {
-    /// Replay window: the time in which a token cannot acknowledge twice (R-REQ-09), in seconds.
+    /// Replay window: the time in which a token cannot acknowledge twice, in seconds.
     private static let replayWindow: TimeInterval = 300
 
     /// Requests of the last minute, by DID.

@@ -12,9 +12,9 @@ struct Requester: Sendable, Equatable {
 
 /// Verifies tokens by the rules of the two servers.
 struct TokenVerifier: Sendable {
-    /// Tolerated clock difference in the canonical dialect (R-REQ-09), in seconds.
+    /// Tolerated clock difference in the canonical dialect, in seconds.
     private static let canonicalTolerance = 30.0
-    /// Greatest age of a token in the canonical dialect (R-REQ-09), in seconds.
+    /// Greatest age of a token in the canonical dialect, in seconds.
     private static let canonicalAge = 3600.0
     /// Tolerated clock difference of did-jwt, whose default the real server uses, in seconds.
     private static let endorserTolerance = 300.0
@@ -25,7 +25,7 @@ struct TokenVerifier: Sendable {
 
     init(auth: MockAuth) { self.auth = auth }
 
-    /// Verifies the claims of the canonical dialect (R-REQ-05, R-REQ-09).
+    /// Verifies the claims of the canonical dialect.
     ///
     /// - Parameters:
     ///   - token: The bearer token; `nil` if there was none.

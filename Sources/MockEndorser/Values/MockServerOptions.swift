@@ -95,6 +95,6 @@ public struct MockServerOptions: Sendable {
                 : "did:key:z6MkjchhfUsD6mmvni8mCdXHw216Xrm9bQe2mBH1P5RDjVJG")
     }
 
-    /// Size limit of request bodies: 1 MiB in the canonical dialect (R-EP-14), Express's 40 KiB in the other.
+    /// Size limit of request bodies: 1 MiB in the canonical dialect, Express's 40 KiB in the other.
     var bodyLimitBytes: Int { dialect == .canonical ? 1_048_576 : 40_960 }
 }

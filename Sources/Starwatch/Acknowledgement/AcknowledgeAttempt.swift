@@ -113,7 +113,7 @@ struct AcknowledgeAttempt {
         )
     }
 
-    /// The body of R-EP-21, identical for every try: reusing a key with another body is a conflict. Identifiers and
+    /// The request body, identical for every try: reusing a key with another body is a conflict. Identifiers and
     /// versions need no escaping.
     private var body: [UInt8] {
         let ids = batch.ids.map { "\"\($0.rawValue)\"" }.joined(separator: ",")
@@ -201,7 +201,7 @@ struct AcknowledgeAttempt {
     }
 }
 
-/// The relevant part of the R-EP-22 response.
+/// The relevant part of the response.
 private struct AcknowledgeAnswer: Decodable {
     var acknowledged: Int?
     var failed: Int

@@ -6,7 +6,7 @@ import Synchronization
 
 /// A receiver of events, with its own circuit breaker.
 package final class CallbackReceiver: Sendable {
-    /// Timeout of the whole request (R-EVT-05), unless its options set a shorter one.
+    /// Timeout of the whole request, unless its options set a shorter one.
     package static let timeout = Duration.seconds(8)
 
     let kinds: Set<CallbackKind>

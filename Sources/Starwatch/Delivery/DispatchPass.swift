@@ -243,7 +243,7 @@ extension DispatchPass {
         }
     }
 
-    /// Notifies the user once when a poll is stale, and takes the notification back when the poll recovers (R-NOT-14).
+    /// Notifies the user once when a poll is stale, and takes the notification back when the poll recovers.
     func announceStaleness() async throws(StoreError) {
         let streams = service.polls.map(stream)
         let known = store.status.rememberedSnapshot(streams)

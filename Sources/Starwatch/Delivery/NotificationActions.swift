@@ -1,7 +1,7 @@
 public import StarwatchCore
 import Synchronization
 
-/// Handlers of a host application for user actions on a notification (R-NOT-10). The defaults do nothing.
+/// Handlers of a host application for user actions on a notification. The defaults do nothing.
 ///
 /// The agent calls a handler once for each new action, after storing it. If the process ends in between, the call is
 /// not repeated. ``Agent``'s database records the action.

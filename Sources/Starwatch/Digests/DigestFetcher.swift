@@ -6,7 +6,7 @@ import Synchronization
 
 /// Makes the single request of an occurrence. It never retries.
 package struct DigestFetcher: Sendable {
-    /// Timeout of the whole request (R-SCH-13), unless its options set a shorter one.
+    /// Timeout of the whole request, unless its options set a shorter one.
     package static let timeout = FetchOptions.longestFetch
     /// Maximum size of a response, far more than a notification can show.
     static let largestBytes = 262_144
@@ -168,7 +168,7 @@ extension DigestPrefetchOutcome {
     }
 }
 
-/// Content of digests of polls: one more cycle of the poll, and its stored changes (R-DUAL-06).
+/// Content of digests of polls: one more cycle of the poll, and its stored changes.
 package struct PollContent: Sendable {
     /// The result of a request for content.
     enum Found: Sendable {

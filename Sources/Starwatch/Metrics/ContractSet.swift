@@ -8,7 +8,7 @@ extension AgentMetrics {
     /// Registers the twelve families without labels that dashboards of the first version use.
     ///
     /// Each is a view of series that other families count, so the two always agree. They count every poll of the kind
-    /// `starred_projects`, whatever its name, and stay at zero without one. The help texts of four of them are part of the contract (R-TEL-01, 02, 04, 11).
+    /// `starred_projects`, whatever its name, and stay at zero without one. The help texts of four of them are part of the contract.
     func registerContractSet(now: @escaping @Sendable () -> Timestamp) {
         let shown = contractPolls
         func all(_ vector: MetricVector1<ConfiguredName, Counter>) -> [Counter] { shown.map { vector[$0] } }

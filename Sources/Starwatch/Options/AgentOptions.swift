@@ -44,16 +44,16 @@ public struct ServerOptions: Sendable, Hashable {
     public var url = "https://api.endorser.ch"
     /// The server's dialect. By default `auto`.
     public var dialect = DialectChoice.auto
-    /// The timeout of a whole request, including the response body. By default 30 s (R-EP-14).
+    /// The timeout of a whole request, including the response body. By default 30 s.
     public var timeout: Duration = .seconds(30)
     /// Attempts of one request by a poll, with the first, from 1 to 10. `nil`, the default: 5 when the server limits the
     /// rate or is unavailable, otherwise 3. It changes no wait.
     public var retryAttempts: Int?
-    /// The maximum size of a response after decompression. By default 10 MiB (R-EP-14).
+    /// The maximum size of a response after decompression. By default 10 MiB.
     public var maxResponseBytes = 10 * 1_048_576
-    /// `User-Agent` of every request (R-REQ-01). `nil`, the default: `Starwatch/` and the version.
+    /// `User-Agent` of every request. `nil`, the default: `Starwatch/` and the version.
     public var userAgent: String?
-    /// `X-Client-Version` of every request, and `clientVersion` of acknowledgements (R-REQ-02). `nil`, the default:
+    /// `X-Client-Version` of every request, and `clientVersion` of acknowledgements. `nil`, the default:
     /// `Starwatch/` and the version.
     public var clientVersion: String?
     /// A PEM file of additional trust anchors, for this server only. `nil`, the default: only the distribution's bundle.

@@ -11,19 +11,19 @@ public struct DigestOptions: Sendable, Hashable {
     /// Source of the content.
     public var content: ContentSource
     /// Range of the delay after each of ``times``, at most 1 h. The delay differs between installations and is the same
-    /// every day. Zero, the default: no delay (R-SCH-20).
+    /// every day. Zero, the default: no delay.
     public var window: Duration = .zero
     /// Time between the fetch and the scheduled time, 15 s to 1 h. By default 5 min.
     public var lead: Duration = .seconds(300)
     /// Maximum age of the content when it is shown, at most 14 days. `nil`, the default: the maximum age of content
     /// fetched for the previous occurrence, but at least 24 h.
     public var ttl: Duration?
-    /// A template: `{{name}}` stands for the content's field. By default `TimeSafari`.
-    public var title = "TimeSafari"
+    /// A template: `{{name}}` stands for the content's field. By default `Starwatch`.
+    public var title = "Starwatch"
     /// A template, as ``title``. By default `Your daily update is ready`.
     public var body = "Your daily update is ready"
-    /// The fixed text of `DigestFallback.fallback`. By default `TimeSafari`.
-    public var fallbackTitle = "TimeSafari"
+    /// The fixed text of `DigestFallback.fallback`. By default `Starwatch`.
+    public var fallbackTitle = "Starwatch"
     /// The fixed text of `DigestFallback.fallback`. By default `Open the app for your daily update`.
     public var fallbackBody = "Open the app for your daily update"
     /// The moment when the text is armed. By default `prearmed`.
@@ -47,7 +47,7 @@ public struct DigestOptions: Sendable, Hashable {
         content = .fetcher(fetcher)
     }
 
-    /// - Parameter poll: The poll whose changes since the previous time are the content (R-DUAL-06).
+    /// - Parameter poll: The poll whose changes since the previous time are the content.
     public init(name: DigestName, poll: PollName) {
         self.name = name
         content = .poll(poll)
@@ -87,7 +87,7 @@ public enum ContentSource: Sendable, Hashable {
 
 /// A request of a digest or a callback.
 public struct FetchOptions: Sendable, Hashable {
-    /// Maximum duration of a content fetch (R-SCH-13): 12 s.
+    /// Maximum duration of a content fetch: 12 s.
     package static let longestFetch = Duration.seconds(12)
 
     /// HTTP method of the request.

@@ -8,7 +8,7 @@ struct PageAnswer: Sendable {
     let page: Result<Page, PageRejection>
     /// The dialect that the answer shows; `nil` if it was not looked for.
     let detection: PageDecoder.Detection?
-    /// Whether the server answered without content (R-POLL-17).
+    /// Whether the server answered without content.
     let isEmpty: Bool
     /// The server's time of the request, as far as it is known.
     let askedAt: Timestamp

@@ -3,7 +3,7 @@ import StarwatchCore
 
 extension ConfigurationTable {
     static var polls: Entry<AgentOptions> {
-        Entry(named: "polls", \.polls, "at most \(maximumParts); names: a-z, 0-9 and _") {
+        Entry(named: "polls", \.polls, "at most \(maximumParts); names: a-z, 0-9 and _", others: otherKinds) {
             let stale = "degraded after it; null: longest gap between runs + 1h, at least 4h"
             Entry("kind", \.kind, as: .choice(isLong: true), "what it asks for: changes, offers or gifts")
             Entry("enabled", \.isEnabled, as: .flag, "false: it does not run, and resumes where it was")
@@ -22,6 +22,15 @@ extension ConfigurationTable {
             Entry("priority", \.priority, as: .integer(-100...100), "higher is delivered first and evicted last")
         } check: { poll, _, section in
             checkPoll(poll, section)
+        }
+    }
+
+    /// Writes a poll of each kind that the defaults do not have.
+    private static func otherKinds(_ printer: inout ConfigurationPrinter) {
+        for kind in PollKind.allCases where kind != .starredProjects {
+            printer.example(kind.subject + (kind.needsToken ? "; needs a token:" : ":")) { printer in
+                printer.section(kind.rawValue) { $0.value("kind", kind.rawValue, "") }
+            }
         }
     }
 
@@ -44,6 +53,21 @@ extension ConfigurationTable {
         }
         if !poll.kind.needsStars, !poll.planIDs.isEmpty {
             section.report("is only for polls of starred projects; remove it.", at: "plan_ids")
+        }
+    }
+}
+
+extension PollKind {
+    /// The changes that a poll of the kind asks for.
+    fileprivate var subject: String {
+        switch self {
+        case .starredProjects: "Changes of starred projects"
+        case .offersToMe: "Offers made to the account"
+        case .offersToMyProjects: "Offers made to the account's own projects"
+        case .offersToStarred: "Offers made to starred projects"
+        case .givesToMe: "Gifts to the account"
+        case .givesToMyProjects: "Gifts to the account's own projects"
+        case .givesToStarred: "Gifts to starred projects"
         }
     }
 }

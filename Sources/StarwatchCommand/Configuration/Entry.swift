@@ -85,11 +85,16 @@ extension Entry {
     }
 
     /// A section of named parts, each with the same settings.
+    ///
+    /// - Parameters:
+    ///   - example: The parts that `config default` shows as a comment.
+    ///   - others: Writes further examples into the section.
     init<Child: NamedOptions>(
         named key: String,
         _ path: WritableKeyPath<Root, [Child]>,
         _ comment: String,
         _ example: [Child] = [],
+        others: @escaping (inout ConfigurationPrinter) -> Void = { _ in },
         @SettingsBuilder<Child> settings: () -> [Entry<Child>],
         check: @escaping SettingsCheck<Child, Root>
     ) {
@@ -126,7 +131,10 @@ extension Entry {
                 }
                 return
             }
-            printer.section(key, comment, isEmpty: children.isEmpty) { write(children, &$0) }
+            printer.section(key, comment, isEmpty: children.isEmpty) { printer in
+                write(children, &printer)
+                others(&printer)
+            }
             printer.example { write(example, &$0) }
         }
     }

@@ -20,7 +20,7 @@ enum ValueRules {
 
     // MARK: Addresses
 
-    /// Accepts https, or http to this machine only (R-REQ-20); no credentials, no fragment, no query unless allowed.
+    /// Accepts https, or http to this machine only; no credentials, no fragment, no query unless allowed.
     static func url(_ text: String, allowsQuery: Bool = false) -> String? {
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(), let host = parts.host,
             !host.isEmpty

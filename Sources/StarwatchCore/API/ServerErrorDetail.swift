@@ -3,9 +3,9 @@
 public struct ServerErrorDetail: Sendable, Hashable {
     /// The error code.
     public var code: ServerErrorCode?
-    /// The field of the request that the server rejects, from `details.field` (R-EP-08).
+    /// The field of the request that the server rejects, from `details.field`.
     public var field: RequestField?
-    /// The scope that the token lacks, from `details.requiredScope` (R-EP-10).
+    /// The scope that the token lacks, from `details.requiredScope`.
     public var scope: TokenScope?
     /// The problem of the token, read from the server's sentence.
     public var token: TokenProblem?
@@ -53,7 +53,7 @@ extension ServerErrorDetail: LosslessStringConvertible {
     }
 }
 
-/// The error codes of both dialects (R-RTY-08).
+/// The error codes of both dialects.
 public enum ServerErrorCode: String, Sendable, CaseIterable {
     case invalidRequest = "invalid_request"
     case unauthorized
@@ -90,7 +90,7 @@ public struct TokenScope: Sendable, Hashable, LosslessStringConvertible {
     ]
     private static let actions: Set<String> = ["acknowledge", "admin", "list", "read", "write"]
 
-    /// The scope that the agent's tokens have by default (R-REQ-05).
+    /// The scope that the agent's tokens have by default.
     public static let standard = "notifications"
 
     public let description: String

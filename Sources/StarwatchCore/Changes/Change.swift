@@ -1,7 +1,7 @@
 /// One change on the server: of a starred plan, or of an offer or a gift.
 public struct Change: Sendable, Hashable, Codable {
     public let id: JWTID
-    /// The handle of the plan, the offer or the gift; opaque (R-EP-03).
+    /// The handle of the plan, the offer or the gift; opaque.
     public let plan: String
     /// The name to show; `nil` if the server sent none.
     public let name: String?

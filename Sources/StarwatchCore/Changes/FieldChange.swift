@@ -31,7 +31,7 @@ public struct FieldChanges: Sendable, Hashable, Codable {
     public func encode(to encoder: any Encoder) throws { try byField.encode(to: encoder) }
 }
 
-/// The fields of a former claim that are no details of a plan (R-EP-04).
+/// The fields of a former claim that are no details of a plan.
 ///
 /// A server sends them only with the former claim, so nothing but that claim tells their change. Their value after the change
 /// is unknown unless the plan has a member of the same name.

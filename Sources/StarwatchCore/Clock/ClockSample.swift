@@ -29,7 +29,7 @@ public struct ClockSample: Sendable, Hashable {
 }
 
 extension ClockSample {
-    /// Whether a server can have meant the time. `X-Server-Time: 0` and other mistakes are decades off (C-133).
+    /// Whether a server can have meant the time. `X-Server-Time: 0` and other mistakes are decades off.
     var isPlausible: Bool { serverTime.seconds > 1_262_304_000 && serverTime.seconds < 7_258_118_400 }
 }
 

@@ -1,4 +1,4 @@
-/// A destination in the app (R-NOT-07). It renders to one URL and parses from every equivalent one.
+/// A destination in the app. It renders to one URL and parses from every equivalent one.
 public enum DeepLink: Sendable, Hashable {
     /// The changes with up to ten JWT IDs.
     case updates(LinkedJWTs)
@@ -36,7 +36,7 @@ public enum DeepLink: Sendable, Hashable {
     }
 }
 
-/// One to ten JWT IDs, the number that fits into a link (R-VAL-08).
+/// One to ten JWT IDs, the number that fits into a link.
 public struct LinkedJWTs: Sendable, Hashable {
     /// The largest number of JWT IDs in a link.
     public static let limit = 10
@@ -68,7 +68,7 @@ public struct ProjectHandle: Sendable, Hashable {
 
 /// The id of a shortlink. The agent knows its changes for a day.
 public struct Shortlink: Sendable, Hashable {
-    /// 24 hours (R-NOT-08).
+    /// 24 hours.
     public static let lifetime = Duration.seconds(86_400)
 
     public let rawValue: String

@@ -30,7 +30,7 @@ public enum Dialect: String, Sendable, CaseIterable, Codable {
     /// The largest number of plan identifiers in a request.
     public var maxPlanIDs: Int { self == .canonical ? 1000 : .max }
 
-    /// The largest request body in bytes (R-EP-14). The endorser server itself allows 40 kB.
+    /// The largest request body in bytes. The endorser server itself allows 40 kB.
     public var maxBodyBytes: Int { self == .canonical ? 1_048_576 : 38_000 }
 
     /// The cursor for the beginning. The endorser server rejects a request without `afterId`.

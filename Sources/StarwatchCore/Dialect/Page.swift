@@ -23,7 +23,7 @@ public struct Page: Sendable, Hashable {
     /// The greatest identifier of the page, with those of rejected items; `nil` if there is none.
     package var greatest: JWTID? { edge(\.upper) { $0.rawValue > $1.rawValue } }
 
-    /// The page of an answer without content (R-POLL-17).
+    /// The page of an answer without content.
     public static let none = Page(changes: [], hasMore: false, nextAfter: nil, fetched: 0, reordered: false)
 
     /// The identifier that comes first by `isBefore`. The changes are sorted.
@@ -76,7 +76,7 @@ public struct FetchedChange: Sendable, Hashable {
 public enum Validation: String, Sendable, CaseIterable, Codable {
     /// The fields that the agent needs must be valid. Others can be missing or wrong.
     case lenient
-    /// Every field must match the contract's schema (R-VAL-02, R-VAL-03), and the items must be in order.
+    /// Every field must match the contract's schema, and the items must be in order.
     case strict
 }
 

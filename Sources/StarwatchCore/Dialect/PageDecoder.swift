@@ -10,7 +10,7 @@ public struct PageDecoder: Sendable {
 
     /// The result of one parse of an answer.
     public struct Reading: Sendable {
-        /// The page, or the reason why it must change no state (R-VAL-10).
+        /// The page, or the reason why it must change no state.
         public let page: Result<Page, PageRejection>
         /// The dialect that the answer shows; `nil` if it was not looked for.
         public let detection: Detection?
@@ -64,7 +64,7 @@ public struct PageDecoder: Sendable {
 
     /// Validates and decodes a page.
     ///
-    /// - Throws: ``PageRejection``; the page must then change no state (R-VAL-10).
+    /// - Throws: ``PageRejection``; the page must then change no state.
     public func decode(_ bytes: [UInt8]) throws(PageRejection) -> Page {
         guard let reading = read(bytes) else { throw .notAPage }
         return try reading.page.get()
@@ -72,7 +72,7 @@ public struct PageDecoder: Sendable {
 
     /// Detects the dialect of an answer.
     ///
-    /// Only the canonical dialect has `pagination` and `planSummary` items (R-EP-07). Offers have neither, but
+    /// Only the canonical dialect has `pagination` and `planSummary` items. Offers have neither, but
     /// each dialect has its own kind of identifier. On an empty page of plans the endorser server sends `hitLimit:
     /// false`. An empty page without it can come from a gateway, so it decides nothing. Bytes that are not UTF-8 are no
     /// page.
@@ -228,7 +228,7 @@ public struct PageDecoder: Sendable {
         return latest.map { id.timestamp <= $0 } ?? true
     }
 
-    /// Sorts the changes and returns whether they were out of order (R-VAL-11).
+    /// Sorts the changes and returns whether they were out of order.
     private func sort(_ changes: inout [FetchedChange]) -> Bool {
         let descending = dialect.isDescending
         let inOrder = zip(changes, changes.dropFirst()).allSatisfy { a, b in

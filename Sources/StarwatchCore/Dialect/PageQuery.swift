@@ -33,7 +33,7 @@ public struct PageQuery: Sendable, Hashable {
         return body
     }
 
-    /// The query items of a request for offers or gifts. Only some endpoints take a `recipient` (R-EP-26), or plans.
+    /// The query items of a request for offers or gifts. Only some endpoints take a `recipient`, or plans.
     public func items(recipient: DID?, plans: PlanChunk? = nil, startCursor: String) -> [(String, String)] {
         var items: [(String, String)] = []
         if let recipient { items.append(("recipientDid", recipient.rawValue)) }

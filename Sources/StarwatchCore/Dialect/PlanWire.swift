@@ -20,7 +20,7 @@ struct PlanWire {
         }
     }
 
-    /// A plan in the canonical dialect. Strict validation is the contract's schema, field by field (R-VAL-02).
+    /// A plan in the canonical dialect. Strict validation is the contract's schema, field by field.
     init(canonical value: JSONValue, strict: Bool) {
         self.init(value, strict: strict, isNameRequired: true) { fields in
             if fields.object[.name]?.withUTF8({ $0.isEmpty }) == true { fields.record(.name, .invalid) }
@@ -54,7 +54,7 @@ struct PlanWire {
     }
 }
 
-/// The `previousClaim` of an item in the canonical dialect (R-VAL-03), as the contract's schema describes it.
+/// The `previousClaim` of an item in the canonical dialect, as the contract's schema describes it.
 enum PreviousClaimWire {
     static func issues(of value: JSONValue) -> [ValidationIssue] {
         FieldReader.issues(of: value, strict: true) { fields in
@@ -122,7 +122,7 @@ extension PlanDetails {
 /// The formats of the contract's schema, which strict validation checks in the bytes of the page.
 enum StrictFormat {
     /// Whether the text is an ISO 8601 time with `T`, an optional fraction of any length, and `Z`: `.datetime()` of the
-    /// schema. Offsets, small letters and leap seconds are not allowed (R-VAL-06).
+    /// schema. Offsets, small letters and leap seconds are not allowed.
     static func isDateTime(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard text.count >= 20, text[10] == UInt8(ascii: "T"), text[text.count - 1] == UInt8(ascii: "Z") else {
             return false

@@ -1,11 +1,11 @@
-/// The identifier of a change: fixed width, ordered by time, compared as UTF-8 bytes (R-EP-18).
+/// The identifier of a change: fixed width, ordered by time, compared as UTF-8 bytes.
 ///
 /// Identifiers of different kinds have no order; ``precedes(_:)`` then returns `nil`.
 public struct JWTID: Sendable, Hashable, Codable {
     public let rawValue: String
     public let kind: IDKind
 
-    /// Accepts either kind; `nil` for other texts (R-VAL-01).
+    /// Accepts either kind; `nil` for other texts.
     public init?(_ text: some StringProtocol) {
         var text = String(text)
         let kind = text.withUTF8 { Self.kind(of: $0) }
@@ -113,7 +113,7 @@ enum Crockford {
 
 /// The two kinds of JWT IDs. Both have 26 ASCII bytes and sort by time.
 public enum IDKind: String, Sendable, CaseIterable, Codable {
-    /// `1704067200_abc123_def45678`: seconds, random, hash (R-EP-16).
+    /// `1704067200_abc123_def45678`: seconds, random, hash.
     case timestamped
     /// A ULID: 48 bits of milliseconds and 80 random bits, Crockford base 32.
     case ulid

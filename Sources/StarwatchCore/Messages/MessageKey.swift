@@ -1,4 +1,4 @@
-/// The texts of notifications (R-NOT-04, R-NOT-13, R-NOT-23).
+/// The texts of notifications.
 public enum MessageKey: String, Sendable, CaseIterable {
     case starredSingleTitle = "notifications.starred_projects.single_title"
     case starredMultipleTitle = "notifications.starred_projects.multiple_title"

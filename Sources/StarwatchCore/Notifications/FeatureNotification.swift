@@ -1,4 +1,4 @@
-/// The features announced once to accounts created before them (R-NOT-23).
+/// The features announced once to accounts created before them.
 public enum FeatureNotification: String, Sendable, CaseIterable {
     case starredProjects = "starred_projects"
 

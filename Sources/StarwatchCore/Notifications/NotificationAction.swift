@@ -1,4 +1,4 @@
-/// The actions that a notification offers (R-NOT-09).
+/// The actions that a notification offers.
 public enum NotificationAction: String, Sendable, CaseIterable, Codable {
     case viewUpdates = "view_updates"
     case viewProject = "view_project"

@@ -71,7 +71,7 @@ public enum NotificationGroup: String, Sendable, CaseIterable, Codable {
     /// More changes, counted in the text, with "View All".
     case many
 
-    /// The size class of `count` changes (R-NOT-06).
+    /// The size class of `count` changes.
     ///
     /// - Parameter largest: The largest count of `several`; 5 by default.
     public init(count: Int, largest: Int = 5) {

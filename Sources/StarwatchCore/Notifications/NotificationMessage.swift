@@ -79,7 +79,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     /// The largest number of changes in one notification. ``NotificationPart`` splits larger groups.
     public static let listedChanges = 100
 
-    /// Composes the notification of `changes`, which must not be empty (R-NOT-01, R-NOT-02, R-NOT-06), and lists all
+    /// Composes the notification of `changes`, which must not be empty, and lists all
     /// of them.
     ///
     /// - Parameters:
@@ -135,7 +135,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         }
     }
 
-    /// The notice that a poll is stale (R-NOT-14), or that it has recovered.
+    /// The notice that a poll is stale, or that it has recovered.
     ///
     /// - Parameters:
     ///   - lastSuccess: The time of the last success; `nil` if there was none.
@@ -203,7 +203,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         return copy
     }
 
-    /// Whether a link to `count` changes needs a shortlink (R-NOT-08).
+    /// Whether a link to `count` changes needs a shortlink.
     ///
     /// - Parameter part: The notification's place in its group; `nil` if it holds the whole group.
     public static func needsShortlink(_ count: Int, part: NotificationPart? = nil, largestGroup: Int) -> Bool {
@@ -212,7 +212,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
 }
 
 extension DeepLink {
-    /// The destination of a tap (R-NOT-07). Without a needed shortlink it is the list of notifications.
+    /// The destination of a tap. Without a needed shortlink it is the list of notifications.
     fileprivate init(to changes: [Change], of group: NotificationGroup, shortlink: Shortlink?) {
         if group == .single, let change = changes.first {
             self = change.isOffer ? .notifications : DeepLink(plan: change.plan, jwt: change.id)

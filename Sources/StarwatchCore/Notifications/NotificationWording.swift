@@ -1,4 +1,4 @@
-/// The texts for a notification of changes, by kind of poll (R-NOT-01…R-NOT-04).
+/// The texts for a notification of changes, by kind of poll.
 struct NotificationWording {
     private let singleTitle: MessageKey
     private let multipleTitle: MessageKey

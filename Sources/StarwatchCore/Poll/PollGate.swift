@@ -38,7 +38,7 @@ public struct PollGate: Sendable, Hashable {
         return nil
     }
 
-    /// Whether `openRows`, the rows that are pending or claimed, reach `threshold` of `maxUndelivered` (R-PRS-02).
+    /// Whether `openRows`, the rows that are pending or claimed, reach `threshold` of `maxUndelivered`.
     ///
     /// - Parameter threshold: A fraction of `maxUndelivered`.
     public static func isUnderPressure(openRows: Int, maxUndelivered: Int, threshold: Double) -> Bool {

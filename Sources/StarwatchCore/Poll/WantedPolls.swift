@@ -25,7 +25,7 @@ package enum WantedPolls {
         return members.keys.allSatisfy { $0 == "polls" }
     }
 
-    /// Reads the flags of R-VAL-12, under the kind's name in either spelling. A missing flag means on.
+    /// Reads the flags of the polls, under the kind's name in either spelling. A missing flag means on.
     ///
     /// - Parameter preferences: A JSON object.
     /// - Returns: The kinds with the flag `false`.

@@ -114,7 +114,7 @@ public struct Backoff: Sendable, Hashable {
     public static let acknowledgement = Backoff(base: .seconds(1), cap: .seconds(60), jitter: -0.25...0.25)
     /// 1, 2, 4 … 60 s ±25 %, for a notification that a sink rejected.
     public static let rejectedDelivery = Backoff(base: .seconds(1), cap: .seconds(60), jitter: -0.25...0.25)
-    /// 1, 2, 4 … 30 s, for a token that cannot be had (R-RTY-11).
+    /// 1, 2, 4 … 30 s, for a token that cannot be had.
     public static let token = Backoff(base: .seconds(1), cap: .seconds(30))
 
     /// The delay after `failures` consecutive failures, at least one. Never longer than the cap.

@@ -41,7 +41,7 @@ package enum SigningAlgorithm: String, Sendable, Codable, CaseIterable {
     case es256k = "ES256K"
 }
 
-/// The rule for the former keys when a new one becomes active (R-SEC-04).
+/// The rule for the former keys when a new one becomes active.
 package struct SigningGrace: Sendable, Hashable {
     /// The time after which the former keys are destroyed.
     package let duration: Duration

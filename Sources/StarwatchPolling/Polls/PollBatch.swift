@@ -2,7 +2,7 @@ import Synchronization
 
 /// Combines single items into requests of several.
 ///
-/// The first item waits briefly for others, and all go in one batch (R-POLL-33).
+/// The first item waits briefly for others, and all go in one batch.
 public final class PollBatch<Item: Sendable, Output: Sendable>: Sendable {
     private struct Entry {
         let item: Item

@@ -98,7 +98,7 @@ extension PollManager {
         return (PollResult(outcome, metadata: metadata), next)
     }
 
-    /// The problem of a request, whatever its context; `nil` if there is none (R-POLL-12).
+    /// The problem of a request, whatever its context; `nil` if there is none.
     static func problem<Request, Response>(with request: PollRequest<Request, Response>) -> PollError? {
         if !request.endpoint.hasPrefix("/") { return .invalid("The endpoint is a path and begins with /.") }
         if request.method != .get {

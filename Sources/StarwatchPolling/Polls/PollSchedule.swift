@@ -63,7 +63,7 @@ public struct ScheduleID: Sendable, Hashable, CustomStringConvertible {
         rawValue = name.rawValue
     }
 
-    /// `poll_<ms>_<9 characters>` from the system's generator (R-POLL-18).
+    /// `poll_<ms>_<9 characters>` from the system's generator.
     init(madeAt now: Timestamp) {
         var generator = SystemRandomNumberGenerator()
         let characters = Array("0123456789abcdefghijklmnopqrstuvwxyz")

@@ -116,7 +116,7 @@ extension ScheduledWork {
 
 /// Delay of an extra run, outside the schedule, after a failed one.
 package enum ExtraRun {
-    /// Recovery must take less than 30 s after the network returns (R-RTY-15).
+    /// Recovery must take less than 30 s after the network returns.
     package static let afterNetworkFailure = Duration.seconds(15)
     /// Delay after a run that another one replaced, or after a change of identity. With the 15 s of the other run, it
     /// stays below 30 s.

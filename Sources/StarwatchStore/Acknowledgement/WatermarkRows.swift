@@ -72,7 +72,7 @@ struct WatermarkRows {
         return next.map { (current, $0) }
     }
 
-    /// Moves the watermark from `expected` to `new` if no other writer moved it first (R-WM-07), and updates its mirror in
+    /// Moves the watermark from `expected` to `new` if no other writer moved it first, and updates its mirror in
     /// `settings` in the same transaction.
     ///
     /// One compare-and-set statement, which never lowers the watermark.

@@ -72,7 +72,7 @@ package enum SystemText {
     }
 }
 
-/// The owner of the database's schema (R-STO-13).
+/// The owner of the database's schema.
 package enum StoreOwner: String, Sendable, CaseIterable, Codable {
     /// The agent creates and migrates the database.
     case agent

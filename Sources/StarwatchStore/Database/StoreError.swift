@@ -19,7 +19,7 @@ package enum StoreError: Error, Sendable, Hashable {
     case corrupt(detail: String)
     /// A file cannot be read, written, locked or trusted. `detail` is the system's or SQLite's text.
     case io(detail: String)
-    /// The program does not support the schema version (R-STO-13). `copy` is the file name of a copy from before the
+    /// The program does not support the schema version. `copy` is the file name of a copy from before the
     /// upgrade.
     case version(found: Int, supported: ClosedRange<Int>, copy: String? = nil)
     /// The device has no room for the copy that is made before an upgrade. So many bytes must become free.

@@ -53,7 +53,7 @@ package struct StoreIdentity: Sendable {
         }
     }
 
-    /// Makes `did` the active identity, with all consequences, in one transaction (R-IDN-02).
+    /// Makes `did` the active identity, with all consequences, in one transaction.
     ///
     /// Cancels the former identity's open rows, and closes its notifications and acknowledgement batches. Archives the
     /// stars of both identities. Resets the new identity's watermarks, cursors and stars.
@@ -106,7 +106,7 @@ package struct StoreIdentity: Sendable {
         }
     }
 
-    /// Marks an account for deletion with all its data, ``RetentionPolicy/removed`` from now (R-IDN-10). An earlier
+    /// Marks an account for deletion with all its data, ``RetentionPolicy/removed`` from now. An earlier
     /// mark keeps its date. Signing in, or serving the account, removes the mark.
     package func removeAccount(_ did: DID, now: Timestamp) async throws(StoreError) -> AccountRemoval {
         try await store.write(.identity) { db in

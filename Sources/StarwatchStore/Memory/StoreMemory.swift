@@ -79,8 +79,7 @@ final class ClaimMemory: Sendable {
 package struct Interests: Sendable {
     /// The starred plans in the order of starring; empty for an unknown account, and if they are unreadable.
     package let stars: [String]
-    /// Whether the stored stars do not open, or are no list of texts. Nobody but a change of the stars overwrites them
-    /// (R-VAL-12).
+    /// Whether the stored stars do not open, or are no list of texts. Nobody but a change of the stars overwrites them.
     package let areStarsUnreadable: Bool
     /// `notificationPreferences`, a JSON object; `"{}"` if none are stored.
     package let preferences: String

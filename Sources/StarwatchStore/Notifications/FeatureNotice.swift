@@ -8,7 +8,7 @@ package struct FeatureNotice: Sendable, Hashable {
     package let createdAt: Timestamp
 }
 
-/// New features, and the accounts created before them (R-IDN-07…R-IDN-10).
+/// New features, and the accounts created before them.
 extension StoreNotifications {
     /// Announces a feature, once, to the accounts that have preferences and no stars.
     ///

@@ -1,7 +1,7 @@
 import StarwatchCore
 
 extension StoreOutbox {
-    /// Stores a page: new rows, ledger, fetch cursor and walk, in one transaction (R-OUT-04).
+    /// Stores a page: new rows, ledger, fetch cursor and walk, in one transaction.
     ///
     /// Stops before the first item without room. The remaining items are not counted and stay on the server.
     package func commit(page: PageCommit) async throws(StoreError) -> PageCommitResult {

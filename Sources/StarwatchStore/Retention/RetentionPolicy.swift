@@ -1,4 +1,4 @@
-/// The retention periods, counted from the end of each row (R-STO-19).
+/// The retention periods, counted from the end of each row.
 package struct RetentionPolicy: Sendable, Hashable {
     /// Outbox rows in a final state.
     package var delivered: Duration = .days(7)
@@ -19,7 +19,7 @@ package struct RetentionPolicy: Sendable, Hashable {
     package var settings: Duration = .days(730)
     /// Copies from before upgrades; `nil` means the database's setting.
     package var copies: Duration?
-    /// Removed accounts with all their data (R-IDN-10).
+    /// Removed accounts with all their data.
     package var removed: Duration = .days(30)
 
     package init() {}

@@ -4,7 +4,7 @@ package import StarwatchCore
 package struct StoreRetention: Sendable {
     let store: Store
 
-    /// Deletes expired rows in short transactions, and empties the write-ahead log (R-STO-20).
+    /// Deletes expired rows in short transactions, and empties the write-ahead log.
     ///
     /// Rows that the server can send again stay, however old: those near or above the lowest place where a walk can begin.
     /// Without them the last change of a quiet stream would be announced every week. Rows of a former dialect do not

@@ -1,6 +1,6 @@
 import GRDB
 
-/// The schema and its versions. `PRAGMA user_version` is the version (R-STO-13).
+/// The schema and its versions. `PRAGMA user_version` is the version.
 package enum Schema {
     /// The versions that a store works with. The agent migrates older ones.
     package static let supported = 10...10
@@ -187,7 +187,7 @@ extension Database {
 }
 
 extension Schema {
-    /// The statements that create a database or migrate it to the newest version, for its owner to run (R-STO-13).
+    /// The statements that create a database or migrate it to the newest version, for its owner to run.
     ///
     /// They are one transaction. The result equals the agent's own, including its migrator's table, so that the owner
     /// can hand the database over later.

@@ -74,7 +74,7 @@ package struct StoreStars: Sendable {
         }
     }
 
-    /// Adds the newest archived stars of an account; the archive keeps them (R-IDN-09).
+    /// Adds the newest archived stars of an account; the archive keeps them.
     ///
     /// - Returns: The starred plans; unchanged if the archive is empty.
     package func restore(of account: DID, server: String, now: Timestamp) async throws(StoreError) -> [String] {
@@ -84,7 +84,7 @@ package struct StoreStars: Sendable {
         }
     }
 
-    /// Disables or enables the polls of a kind for an account (R-NOT-03, R-IDN-10).
+    /// Disables or enables the polls of a kind for an account.
     ///
     /// Disabling suppresses pending rows, which are still acknowledged.
     ///
@@ -134,7 +134,7 @@ package struct StoreStars: Sendable {
         }
     }
 
-    /// The archived stars of an account, the newest first; kept for 30 days (R-IDN-09).
+    /// The archived stars of an account, the newest first; kept for 30 days.
     package func archived(of account: DID) async throws(StoreError) -> [ArchivedStars] {
         try await store.direct(.read) { db in try db.stars.archived(of: account) }
     }

@@ -1,6 +1,6 @@
 package import Logging
 
-/// A logged event, with its fields in output order (R-LOG-01, R-LOG-02).
+/// A logged event, with its fields in output order.
 package struct LogEntry: Sendable {
     /// Unix time in milliseconds.
     package var timestampMilliseconds: Int64
@@ -174,7 +174,7 @@ extension [UInt8] {
     fileprivate mutating func pad(to column: Int) { while count < column { append(UInt8(ascii: " ")) } }
 }
 
-/// The four levels of a line (R-LOG-01), and the values of the `level` label.
+/// The four levels of a line, and the values of the `level` label.
 package enum LogSeverity: String, MetricLabel {
     case debug
     case info

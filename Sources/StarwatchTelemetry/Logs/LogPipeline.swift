@@ -50,7 +50,7 @@ package final class LogPipeline: Sendable {
     /// Sets the receiver of the notable entries, whose repetitions are folded for longer.
     package func setBlackBox(_ sink: any LogSink) { settings.withLock { $0.blackBox = sink } }
 
-    /// Sets the keyed hash that replaces a DID by `did:hash:` and 16 hexadecimal digits (R-LOG-05). Before this call,
+    /// Sets the keyed hash that replaces a DID by `did:hash:` and 16 hexadecimal digits. Before this call,
     /// identities are written as `[REDACTED:did]`.
     package func setPseudonym(_ pseudonym: @escaping @Sendable (String) -> String) {
         settings.withLock { $0.pseudonym = pseudonym }

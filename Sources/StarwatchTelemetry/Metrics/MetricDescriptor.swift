@@ -20,7 +20,7 @@ package enum MetricKind: String, Sendable, CaseIterable {
 
 /// The stability guarantee of a family.
 package enum MetricStability: String, Sendable, CaseIterable {
-    /// Part of the contract: never changes (R-TEL-01 to R-TEL-12).
+    /// Part of the contract: never changes.
     case contract
     /// The name does not change.
     case stable

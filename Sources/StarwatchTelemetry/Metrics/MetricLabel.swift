@@ -2,7 +2,7 @@
 /// `extension E: MetricLabel {}`.
 ///
 /// Label values come only from such an enumeration or from ``ConfiguredNames``. The number of series is thus a function
-/// of the configuration (R-TEL-14).
+/// of the configuration.
 package protocol MetricLabel: CaseIterable, RawRepresentable, Sendable, Hashable where RawValue == String {}
 
 /// A closed list of names from the configuration, such as poll or sink names, created once at start.

@@ -16,7 +16,7 @@ extension RedactionScanner {
         return (colon - 3..<end, isKept ? nil : .did)
     }
 
-    /// Whether a range has 16 hexadecimal digits in lower case (R-LOG-05).
+    /// Whether a range has 16 hexadecimal digits in lower case.
     func isPseudonym(from start: Int, to end: Int) -> Bool {
         end - start == 16 && text.areAll(16, .smallHex, at: start)
     }

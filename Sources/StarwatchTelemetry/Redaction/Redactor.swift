@@ -11,7 +11,7 @@ public enum RedactionKind: String, MetricLabel {
     public var replacement: String { "[REDACTED:\(rawValue)]" }
 }
 
-/// Replaces personal data and secrets in formatted bytes, as the last stage before output (R-LOG-06).
+/// Replaces personal data and secrets in formatted bytes, as the last stage before output.
 ///
 /// It finds:
 /// - DIDs of every method, including letters or colons encoded as `%3A`, `%253a` or `\u003a`, and words of base64 that

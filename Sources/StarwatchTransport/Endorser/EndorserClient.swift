@@ -14,7 +14,7 @@ package struct EndorserClient: Sendable {
 
     /// - Parameters:
     ///   - baseURL: Scheme, host, port and optionally a path; trailing slashes are removed.
-    ///   - clientVersion: The value of `X-Client-Version` (R-REQ-02).
+    ///   - clientVersion: The value of `X-Client-Version`.
     ///   - userAgent: The value of `User-Agent`; `nil` for `clientVersion`.
     ///   - timeout: The limit from the call to the last byte of the response; 30 s.
     ///   - maxResponseBytes: The limit of the decompressed body; 10 MiB.
@@ -89,7 +89,7 @@ package struct EndorserRequest: Sendable {
     package var token: AccessToken?
     /// The value of `X-Request-ID`, by default a random UUID. Every attempt needs another.
     package var requestID: String
-    /// The value of `X-Idempotency-Key` of a POST, the same for every attempt of the request (R-IDM-02).
+    /// The value of `X-Idempotency-Key` of a POST, the same for every attempt of the request.
     package var idempotencyKey: String?
     /// Headers of the tracer, sent after all others.
     package var traceHeaders: [(name: String, value: String)]

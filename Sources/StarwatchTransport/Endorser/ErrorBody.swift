@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 import StarwatchCore
 
-/// The content of an error response, in the shapes that servers of both dialects send (R-EP-08…13).
+/// The content of an error response, in the shapes that servers of both dialects send.
 ///
 /// The shapes are `{"error": "code", "message": …}`, `{"error": "sentence"}`, `{"error": {"code", "message"}}` and a
 /// bare JSON string. HTML and any other body leave all fields `nil`. The texts only classify the error and are never
@@ -16,7 +16,7 @@ struct ErrorBody: Sendable, Equatable {
     /// `details.field` and `details.requiredScope`.
     var field: String?
     var requiredScope: String?
-    /// `details.currentTime`: the server's clock (R-EP-09).
+    /// `details.currentTime`: the server's clock.
     var currentTime: Timestamp?
     /// Whether `error` is an object: the endorser server's shape for rejected tokens.
     var isObject = false

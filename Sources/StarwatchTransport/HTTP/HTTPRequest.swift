@@ -19,10 +19,10 @@ package struct HTTPRequest: Sendable {
     package var headers: [(name: String, value: String)]
     /// The body; sent with POST and PUT only.
     package var body: [UInt8]?
-    /// Limit from the call to the last byte of the response, including the wait for a free slot; 30 s (R-EP-14). `nil`: no
+    /// Limit from the call to the last byte of the response, including the wait for a free slot; 30 s. `nil`: no
     /// limit.
     package var timeout: Duration?
-    /// Limit of the decompressed response body; 10 MiB (R-EP-14).
+    /// Limit of the decompressed response body; 10 MiB.
     package var maxResponseBytes: Int
     /// Takes the body of a 2xx answer piece by piece, which is then left out of the response and has no size limit.
     ///

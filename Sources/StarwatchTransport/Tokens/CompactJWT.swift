@@ -62,7 +62,7 @@ extension Timestamp {
 
 /// The claims of a token, in the form that each dialect's server requires.
 package struct TokenClaims: Sendable, Hashable {
-    /// The audience of canonical tokens (R-REQ-05).
+    /// The audience of canonical tokens.
     package static let audience = "endorser-api"
 
     package var issuer: DID

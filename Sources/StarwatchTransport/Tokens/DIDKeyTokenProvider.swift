@@ -10,7 +10,7 @@ package actor DIDKeyTokenProvider: MintingTokenProvider {
 
     /// - Parameters:
     ///   - file: 64 hexadecimal digits, or PEM as SEC 1 or PKCS #8.
-    ///   - lifetime: Time from `iat` to `exp`; 60 s, like the apps (R-REQ-13).
+    ///   - lifetime: Time from `iat` to `exp`; 60 s, like the apps.
     ///   - refreshBefore: Time before expiry at which a token is replaced, at most half of `lifetime`.
     ///   - scope: The scope of canonical tokens.
     ///   - makeID: Returns a new `jti` on each call. Only canonical tokens carry it.

@@ -1,7 +1,7 @@
 internal import Crypto
 package import StarwatchCore
 
-/// `auth.kind: shared_secret`: mints HS256 tokens with a secret shared with the server (R-REQ-05).
+/// `auth.kind: shared_secret`: mints HS256 tokens with a secret shared with the server.
 ///
 /// The secret can mint a token for any account: prefer a DID key where the server accepts one.
 package actor SharedSecretTokenProvider: MintingTokenProvider {

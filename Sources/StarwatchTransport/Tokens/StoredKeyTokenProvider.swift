@@ -1,7 +1,7 @@
 internal import Crypto
 package import StarwatchCore
 
-/// `auth.stored_keys`: mints tokens with signing keys that are not in a file (R-SEC-04).
+/// `auth.stored_keys`: mints tokens with signing keys that are not in a file.
 ///
 /// It signs with the newest key. If the server refuses that one, it signs with a former key that is in its grace, and
 /// tries the newest again after ``retryInterval``. A rotation therefore needs no common time with the server.

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 package import StarwatchCore
 
-/// `auth.kind: token_pool`: hands out tokens that were minted elsewhere (R-REQ-17).
+/// `auth.kind: token_pool`: hands out tokens that were minted elsewhere.
 ///
 /// The file has one token per line, or is a JSON array of strings. Polls use the valid token that expires first until
 /// it expires or the server rejects it, so that few tokens expire unused. Acknowledgements use each token once per run of

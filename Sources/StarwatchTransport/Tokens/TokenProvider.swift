@@ -4,13 +4,13 @@ package import StarwatchCore
 package enum TokenPurpose: String, Sendable, CaseIterable {
     /// A poll; one token can serve many polls.
     case poll
-    /// An acknowledgement; each attempt uses a token of its own (R-REQ-08).
+    /// An acknowledgement; each attempt uses a token of its own.
     case acknowledge
 }
 
 /// A source of bearer tokens.
 ///
-/// A token belongs to one account and is never handed out for another (R-REQ-18).
+/// A token belongs to one account and is never handed out for another.
 package protocol TokenProvider: Sendable {
     /// Returns a token for `account`; `nil` when requests need no token.
     ///
@@ -33,7 +33,7 @@ package protocol TokenProvider: Sendable {
     /// token.
     func refuse(_ token: AccessToken, for purpose: TokenPurpose) async
 
-    /// Drops all minted and fetched tokens, after a change of identity (R-IDN-01).
+    /// Drops all minted and fetched tokens, after a change of identity.
     func forget() async
 
     /// Checks, without obtaining a token, that this provider can serve `account`. Called at start.
