@@ -14,6 +14,27 @@ import Testing
         return StatusText.page(status).split(separator: "\n").first { $0.hasPrefix(title) }.map(String.init)
     }
 
+    @Test func anAccountThatReturnsIsSaidToBeginAnew() throws {
+        func text(_ entries: String) throws -> String {
+            let answer = Data(#"{"accounts":[\#(entries)]}"#.utf8)
+            var lines = AccountLines()
+            for number in 1...2 { lines.add(#"{"did":"did:ethr:0x\#(number)"}"#) }
+            var report = AccountLines.Report(refused: [])
+            report.take(try JSONDecoder().decode(AccountAdditionsReport.self, from: answer), of: lines.batches[0])
+            return report.text
+        }
+        let (added, returned) = (#"{"result":"added"}"#, #"{"result":"added","returned":true}"#)
+        #expect(try text(added) == "Accounts: 1 added.")
+        #expect(
+            try text("\(added),\(returned)")
+                == "Accounts: 2 added. 1 was stored before and begins anew: changes since it left are not announced."
+        )
+        #expect(
+            try text("\(returned),\(returned)")
+                == "Accounts: 2 added. 2 were stored before and begin anew: changes since they left are not announced."
+        )
+    }
+
     @Test func theStatusHasTheAccountsInNumbers() throws {
         #expect(
             try line(#"{"active":0,"paused":2,"due":0,"stale":0,"without_address":0,"round_seconds":0}"#)

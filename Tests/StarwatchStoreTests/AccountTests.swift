@@ -170,14 +170,14 @@ import Testing
         let former = try await store.identity.active(of: World.alice)
         _ = try await store.accounts.set(.paused, of: World.alice, now: world.now)
         _ = try await store.accounts.remove(World.alice, now: world.now)
-        #expect(try await add(store, [AccountDraft(did: World.alice)]) == [.added])
+        #expect(try await add(store, [AccountDraft(did: World.alice)]) == [.returned])
         #expect(try await store.stars.list(of: World.alice) == ["p"])
         let state = try await store.polls.state(world.stream, maxUndelivered: 1000)
         #expect(state.isActive && !state.bootstrapped && state.fetchCursor == nil)
         // Also not with the number that it had when it was paused.
         #expect(state.generation > former.generation + 1)
         #expect(try await store.accounts.remove(World.alice, now: world.now + .days(9)) == world.now + .days(9))
-        #expect(try await add(store, [AccountDraft(did: World.alice)]) == [.added])
+        #expect(try await add(store, [AccountDraft(did: World.alice)]) == [.returned])
         _ = try await store.retention.apply(RetentionPolicy(), now: world.now + .days(31))
         #expect(try await store.accounts.account(World.alice) != nil)
     }

@@ -111,6 +111,7 @@ import Testing
         sinks: Set<String> = ["log"],
         server: String = World.server,
         isMany: Bool = true,
+        isUndo: Bool = false,
         isTrial: Bool = false
     ) async throws -> AccountArrival {
         let bundle = try AccountBundle(text: text)
@@ -118,6 +119,7 @@ import Testing
             bundle,
             of: bundle.account,
             into: AccountDestination(server: server, sinks: sinks, addressed: sinks, pseudonym: isMany ? "p" : nil),
+            isUndo: isUndo,
             isTrial: isTrial,
             now: destination.now,
             dueAt: destination.now
@@ -389,12 +391,18 @@ import Testing
         try await source.expectBalanced(from)
     }
 
-    /// An operator who changes their mind imports the file where it came from.
-    @Test func aMoveIsUndoneByImportingTheFileAtItsSource() async throws {
+    /// An operator who changes their mind imports the file where it came from. While another agent serves the account, both
+    /// would announce each change.
+    @Test func aMoveIsUndoneOnlyByAnOperatorWhoSaysSo() async throws {
         let from = try await openSource()
         let before = try await from.outboxCounts()
         let text = try text(try await handOut(from))
-        #expect(try await take(from, text, isMany: false) == .arrived)
+        for isTrial in [true, false] {
+            let refused = try await take(from, text, isMany: false, isTrial: isTrial)
+            #expect(refused == .refused([.handedOut(at: source.now)]))
+        }
+        #expect(try await from.identity.active().did == nil)
+        #expect(try await take(from, text, isMany: false, isUndo: true) == .arrived)
         #expect(try await from.identity.active().did == World.alice)
         #expect(try await from.outboxCounts() == before)
     }

@@ -36,8 +36,12 @@ package struct AccountImport: Sendable, Codable, Hashable {
     package var bundle: String
     /// Whether nothing is changed.
     package var trial: Bool?
+    /// Whether an account that this agent handed out with this bundle can come back. No other agent may have taken it in.
+    package var undo: Bool?
 
-    package init(bundle: String, trial: Bool? = nil) { (self.bundle, self.trial) = (bundle, trial) }
+    package init(bundle: String, trial: Bool? = nil, undo: Bool? = nil) {
+        (self.bundle, self.trial, self.undo) = (bundle, trial, undo)
+    }
 }
 
 package struct AccountImportReport: Sendable, Codable, Hashable {

@@ -114,6 +114,9 @@ package struct AccountAdditionsReport: Sendable, Codable {
         package var result: String
         /// One sentence; `nil` unless it is refused.
         package var problem: String?
+        /// `true` for an added account that was stored: it begins anew, so its changes since it left are not announced. `nil`
+        /// for others.
+        package var returned: Bool?
     }
 
     package var accounts: [Entry]

@@ -25,7 +25,7 @@ package struct KindListing: Sendable, Codable, Hashable {
 }
 
 package struct IdentityRemovalReport: Sendable, Codable, Hashable {
-    /// Deletion time. Signing in before then restores the account.
+    /// Deletion time. Signing in before then keeps it; changes of the time between are not announced.
     package var keptUntil: String
 }
 

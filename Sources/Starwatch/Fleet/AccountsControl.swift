@@ -99,7 +99,7 @@ struct AccountsControl: Sendable {
         // The next request asks for them, and the warning counts them.
         for draft in drafts { sharing?.want(draft.stars ?? [], at: environment.time.boottime) }
         let entries = results.map { $0 ?? Self.entry(next.next()) }
-        note("added", done.filter { [.added, .changed].contains($0) }.count)
+        note("added", done.filter { [.added, .returned, .changed].contains($0) }.count)
         return AccountAdditionsReport(accounts: entries, warning: try await warning())
     }
 
@@ -121,6 +121,7 @@ struct AccountsControl: Sendable {
     private static func entry(_ addition: AccountAddition?) -> AccountAdditionsReport.Entry {
         switch addition {
         case .added: .init(result: "added", problem: nil)
+        case .returned: .init(result: "added", problem: nil, returned: true)
         case .changed: .init(result: "changed", problem: nil)
         case .unchanged: .init(result: "unchanged", problem: nil)
         case .hasMoved(let since): .init(result: "refused", problem: ControlError.hasMoved(since: since).message)

@@ -101,6 +101,7 @@ struct MoveControl: Sendable {
                 addressed: Set(addressedSinks.map(\.name)),
                 pseudonym: accounts.map { _ in identity.pseudonym.hash(did) }
             ),
+            isUndo: request.undo == true,
             isTrial: isTrial,
             now: environment.clock.now,
             dueAt: environment.time.now
@@ -201,6 +202,11 @@ extension MoveProblem {
             "This agent works for another identity; sign it out first, or import into an agent with accounts: many."
         case .outdated:
             "The account has moved again since this file was made; export it from the agent that serves it now."
+        case .handedOut(let time):
+            """
+            This agent exported the account with this file at \(time.iso8601). If another agent has imported it, both would \
+            announce each change: export it there instead. If none has, repeat with --undo.
+            """
         case .server(let server): "The account's server is \(server), and this agent's is \(own); change server.url."
         case .sinks(let names):
             """

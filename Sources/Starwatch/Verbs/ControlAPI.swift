@@ -186,7 +186,8 @@ package struct ControlVerbs: Sendable {
     ) {
         try await $0.stars.choose($1)
     }
-    /// Schedules the deletion of an account that is not active. Signing in within 30 days restores it.
+    /// Schedules the deletion of an account that is not active. Signing in within 30 days keeps it, and announces
+    /// later changes only.
     package let removeIdentity = Verb(
         .post,
         "/api/v1/identity/remove",

@@ -62,6 +62,9 @@ extension AccountsCommand {
             An agent that has that database open stops serving the account in the same step; otherwise the command opens \
             the database itself. What cannot move is said before anything is changed. Repeating the command changes nothing.
 
+            The agent that exported the account takes it back with --undo only: if another agent has imported the file, both \
+            would announce each change.
+
             With --from it also stops if encrypted values do not open, because what is imported lacks them for good. \
             --without-lost-values lets it go on.
             """,
@@ -88,11 +91,15 @@ extension AccountsCommand {
         @Flag(help: "Import from that database even if encrypted values do not open.")
         var withoutLostValues = false
 
+        @Flag(help: "Take back an account that this agent exported, if no other agent has imported the file.")
+        var undo = false
+
         @OptionGroup var arguments: AgentArguments
 
         func validate() throws {
             guard (file != nil) != (from != nil) else { throw ValidationError("Give either a file or --from.") }
             if from == nil, fromKey != nil { throw ValidationError("--from-key belongs to --from.") }
+            if from != nil, undo { throw ValidationError("--undo belongs to a file.") }
             if from == nil, withoutLostValues { throw ValidationError("--without-lost-values belongs to --from.") }
         }
 
@@ -129,7 +136,7 @@ extension AccountsCommand {
         private func take(_ bundle: String, isTrial: Bool = false) async throws -> AccountImportReport {
             try await arguments.ask(
                 ControlAPI.importAccount,
-                AccountImport(bundle: bundle, trial: isTrial ? true : nil)
+                AccountImport(bundle: bundle, trial: isTrial ? true : nil, undo: undo ? true : nil)
             )
         }
 

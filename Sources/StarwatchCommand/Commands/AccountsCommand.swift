@@ -20,7 +20,8 @@ struct AccountsCommand: AsyncParsableCommand {
             With --stdin, each line of standard input is an account: {"did": "did:ethr:0x…", "stars": ["…"], "polls": ["…"], \
             "sinks": {"hook": {"url": "https://…", "secret": "…"}}}. A line with a mistake is named, and the other lines are \
             added. An account that exists gets the new stars, polls and addresses, if any are given; null takes an address \
-            away. polls names some of the configured polls; without it, an account has all.
+            away. polls names some of the configured polls; without it, an account has all. A removed account whose data is \
+            still stored begins anew with its stars and settings: changes since its removal are not announced.
             """,
             waiting: ControlAPI.addAccounts.patience,
             examples: "starwatch accounts add did:ethr:0x… --star https://endorser.ch/entity/… --sink hook=hook.json",
@@ -230,6 +231,8 @@ struct AccountLines {
     /// The results of the lines.
     struct Report: Encodable, Sendable {
         var added = 0
+        /// Those of the added accounts that were stored before.
+        var returned = 0
         var changed = 0
         var unchanged = 0
         var refused: [Refusal] = []
@@ -241,7 +244,9 @@ struct AccountLines {
             warning = answer.warning
             for (line, entry) in zip(batch, answer.accounts) {
                 switch entry.result {
-                case "added": added += 1
+                case "added":
+                    added += 1
+                    if entry.returned == true { returned += 1 }
                 case "changed": changed += 1
                 case "unchanged": unchanged += 1
                 default: refused.append(Refusal(line: line.number, problem: entry.problem ?? "The agent refuses it."))
@@ -255,7 +260,12 @@ struct AccountLines {
         var text: String {
             let parts = [(added, "added"), (changed, "changed"), (unchanged, "unchanged"), (refused.count, "refused")]
             let found = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-            return found.isEmpty ? "No account was given." : "Accounts: \(found.joined(separator: ", "))."
+            let text = found.isEmpty ? "No account was given." : "Accounts: \(found.joined(separator: ", "))."
+            guard returned > 0 else { return text }
+            let (whose, since) =
+                returned == 1
+                ? ("1 was stored before and begins", "it") : ("\(returned) were stored before and begin", "they")
+            return "\(text) \(whose) anew: changes since \(since) left are not announced."
         }
     }
 
@@ -347,7 +357,9 @@ enum AccountsText {
 
     static func removal(_ report: IdentityRemovalReport) -> String {
         let time = TerminalText.printable(report.keptUntil)
-        return "Its data is deleted after \(time). Adding the account again before then restores it."
+        return
+            "Its data is deleted after \(time). Adding the account again before then brings back its stars and settings; "
+            + "changes of the time between are not announced."
     }
 
     static func erasure(_ report: IdentityErasureReport) -> String { IdentityText.erasure(report, of: "account") }

@@ -91,7 +91,7 @@ struct IdentityCommand: AsyncParsableCommand {
             "Delete all stored data of an identity after 30 days.",
             """
             The active identity cannot be removed: sign out or change it first. Setting the identity again within \
-            the 30 days restores it.
+            the 30 days keeps it; changes of the time between are not announced.
             """,
             waiting: ControlAPI.removeIdentity.patience,
             examples: "starwatch identity remove did:ethr:0x…"

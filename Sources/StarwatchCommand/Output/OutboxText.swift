@@ -94,7 +94,8 @@ enum IdentityText {
 
     static func removal(_ report: IdentityRemovalReport) -> String {
         let time = TerminalText.printable(report.keptUntil)
-        return "Its data is deleted after \(time). Setting the identity again before then restores it."
+        return "Its data is deleted after \(time). Setting the identity again before then keeps it; "
+            + "changes of the time between are not announced."
     }
 
     static func erasure(_ report: IdentityErasureReport) -> String { erasure(report, of: "identity") }

@@ -133,6 +133,7 @@ struct AccountRows {
             try changed(draft.did, dueAt: dueAt, now: now)
             return .changed
         }
+        var hasReturned = false
         if known == nil {
             try db.identity.ensureSettings(draft.did, server: server, stars: draft.stars?.firstOfEach, now: now)
         } else {
@@ -141,6 +142,7 @@ struct AccountRows {
                 _ = try db.identity.move(draft.did, to: server, now: now)
             } else {
                 try db.identity.restart(draft.did, server: server, now: now)
+                hasReturned = true
             }
             try db.run("DELETE FROM removed_accounts WHERE account = ?", [db.key(draft.did)])
             _ = try setStars(of: draft, server: server, now: now)
@@ -148,7 +150,7 @@ struct AccountRows {
         _ = try setSinks(of: draft)
         _ = try setPolls(of: draft, now: now)
         try enter(draft.did, now: now, dueAt: dueAt)
-        return .added
+        return hasReturned ? .returned : .added
     }
 
     /// Begins the service of a stored account.

@@ -39,6 +39,8 @@ package enum MoveProblem: Sendable, Hashable {
     case otherIdentity
     /// The account has moved again since.
     case outdated
+    /// This agent handed it out by this move at that time, and another one can serve it.
+    case handedOut(at: Timestamp)
     /// Its server is another one.
     case server(String)
     /// Notifications wait for these sinks, which the destination lacks.
@@ -137,12 +139,14 @@ package struct StoreMoves: Sendable {
     /// Replaces what is stored of it. Repeating it changes nothing.
     ///
     /// - Parameters:
+    ///   - isUndo: Whether an account that left by this move can come back, because no other agent took it in.
     ///   - isTrial: Whether nothing is changed. The result is the same.
     ///   - dueAt: The time of the first visit, by the local clock.
     package func take(
         _ bundle: AccountBundle,
         of account: DID,
         into destination: AccountDestination,
+        isUndo: Bool = false,
         isTrial: Bool,
         now: Timestamp,
         dueAt: Timestamp
@@ -153,6 +157,7 @@ package struct StoreMoves: Sendable {
                     let isSame = last.number == bundle.number && last.id == bundle.moveID
                     if isSame, !last.isGone { return .known }
                     if !isSame { return .refused([.outdated]) }
+                    if !isUndo { return .refused([.handedOut(at: last.movedAt)]) }
                 }
                 let problems = try db.moves.problems(of: bundle, in: destination, now: now)
                 guard problems.isEmpty else { return .refused(problems) }

@@ -80,6 +80,8 @@ package struct AccountDraft: Sendable, Hashable {
 /// The result of adding an account.
 package enum AccountAddition: Sendable, Hashable {
     case added
+    /// The account was stored, and not served. It begins anew: its changes since it left are not announced.
+    case returned
     /// The account was served before, with other stars, polls, addresses or another server.
     case changed
     case unchanged

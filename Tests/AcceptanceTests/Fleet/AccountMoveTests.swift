@@ -187,6 +187,7 @@ import Testing
         let cases: [([String], Int32, String)] = [
             (["accounts", "import"], 2, "Give either a file or --from."),
             (["accounts", "import", "x", "--from", "y"], 2, "Give either a file or --from."),
+            (["accounts", "import", "--from", "y", "--undo"], 2, "--undo belongs to a file."),
             (["accounts", "import", "x", "--from-key", "y"], 2, "--from-key belongs to --from."),
             (
                 ["accounts", "import", "x", "--without-lost-values"], 2,

@@ -119,9 +119,10 @@ import Testing
 
         let removed = try await say("accounts", "remove", did)
         #expect(removed.status == 0 && removed.output.hasPrefix("Its data is deleted after "))
-        #expect(removed.output.hasSuffix(" Adding the account again before then restores it.\n"))
+        #expect(removed.output.hasSuffix(" changes of the time between are not announced.\n"))
         #expect(try await list(world, []).isEmpty)
-        #expect(try await say("accounts", "add", did).output == "Accounts: 1 added.\n")
+        let returned = "1 was stored before and begins anew: changes since it left are not announced."
+        #expect(try await say("accounts", "add", did).output == "Accounts: 1 added. \(returned)\n")
         #expect(try await show(world, did).stars == 2)
         // Erasing is possible before and after the removal.
         for removesFirst in [false, true] {
