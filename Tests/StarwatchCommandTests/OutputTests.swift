@@ -332,7 +332,7 @@ import Testing
                 The outbox counters are inconsistent  -        -
 
                 POLL              STATE  LAST SUCCESS  OUTCOME  LAST NEW  BEHIND  NEXT RUN   WATERMARK
-                mine              fresh  never         -        -         -       -          -
+                mine              new    never         -        -         -       -          -
                 starred_projects  stale  5 h ago       failed   7 h ago   5 h     in 15 min  2026-01-01T06:59:00Z
 
                 Poll starred_projects  skipped for 13 min: the server failed repeatedly, so requests pause
@@ -389,6 +389,25 @@ import Testing
         #expect(StatusText.page(status).contains("Poll gifts  The account has more projects than the 100 newest"))
     }
 
+    @Test func problemsOfOneCauseAreOneLineWithACount() {
+        var facts = HealthFacts()
+        facts.polls = (1...8).map { number in
+            var poll = HealthFacts.Poll(name: "p\(number)")
+            (poll.isRefused, poll.isStale) = (true, true)
+            return poll
+        }
+        let now = Timestamp(iso8601: "2026-01-01T12:00:00Z")!
+        var status = AgentStatus(version: "1.2.3", startedAt: now, now: now)
+        let problems = HealthDecision.problems(facts, now: now)
+        status.take(problems, headline: HealthDecision.headline(problems, facts))
+        #expect(status.reasons.count == 16 && status.shownProblems?.count == 1)
+        let title = "The server refuses the credentials of poll p1 (and 7 more polls; 8 polls are stale)"
+        let page = StatusText.page(status)
+        #expect(page.contains("Status    degraded: \(title)\n"))
+        #expect(page.contains("\n\(title)  -      starwatch doctor\n"))
+        #expect(!page.contains("is stale\n") && !page.contains("poll p2"))
+    }
+
     @Test func theStatusHasTheAgentsProcess() throws {
         let now = Timestamp(iso8601: "2026-01-01T12:00:00Z")!
         var status = AgentStatus(version: "1.2.3", startedAt: now, now: now)
@@ -415,7 +434,14 @@ import Testing
         #expect(page.contains("starred_projects  needs action  "))
         status.polls["starred_projects"]?.needsAction = false
         status.polls["starred_projects"]?.stale = false
+        #expect(StatusText.page(status).contains("starred_projects  new  "))
+        status.polls["starred_projects"]?.lastSuccess = "2026-01-01T11:50:00.000Z"
         #expect(StatusText.page(status).contains("starred_projects  fresh  "))
+        status.polls["starred_projects"]?.skipReason = .noStars
+        #expect(StatusText.page(status).contains("starred_projects  no stars  "))
+        status.reasons = ["endpoint_missing:starred_projects"]
+        #expect(StatusText.page(status).contains("starred_projects  no endpoint  "))
+        status.polls["starred_projects"]?.skipReason = nil
         status.reasons = ["failing:starred_projects"]
         #expect(StatusText.page(status).contains("starred_projects  failing  "))
         #expect(page.contains("  failed (HTTP 403, forbidden, scope notifications:read)  "))

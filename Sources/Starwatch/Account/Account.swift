@@ -17,6 +17,11 @@ package struct Account: Sendable {
 
     /// Whether the server has no endpoint for polls of a kind, so that they rest and cannot be stale.
     func lacksEndpoint(of kind: PollKind) -> Bool { kind.endpoints.contains(where: gate.known.lacks) }
+
+    /// The time until which polls of a kind rest for a missing endpoint; `nil` if they do not rest.
+    func restEnd(of kind: PollKind, now: Timestamp) -> Timestamp? {
+        kind.endpoints.compactMap { gate.known.restEnd(of: $0, now: now) }.max()
+    }
 }
 
 /// Shows the waits and the circuit of the account's server in the metrics.

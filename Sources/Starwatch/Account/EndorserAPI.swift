@@ -218,6 +218,7 @@ package final class EndorserAPI: Sendable {
             let exemplar = Exemplar(runID: call.runID, requestID: attempt.requestID, atMilliseconds: now.milliseconds)
             metrics.api.requests[call.endpoint, report.result].increment(exemplar: exemplar)
             metrics.api.latency[call.endpoint].observe(report.duration, exemplar: exemplar)
+            metrics.api.longest.observe(report.duration)
             metrics.api.sentBytes[call.endpoint].increment(by: UInt64(report.sentBytes))
             metrics.api.receivedBytes[call.endpoint].increment(by: UInt64(report.receivedBytes))
             metrics.api.rate[call.endpoint]?.record(atMilliseconds: now.milliseconds)

@@ -47,7 +47,7 @@ extension AgentStatus {
     public struct Answers: Sendable, Codable, Hashable {
         /// The number of requests. Each attempt counts.
         public var requests: Int
-        /// The number of those that the server or the way to it failed.
+        /// The number of those that failed: every one without the answer that it asked for, such as 401, 429 and 503.
         public var failed: Int
         /// The p95 of their durations in seconds; `nil` for fewer than five requests.
         public var p95Seconds: Double?
@@ -57,7 +57,7 @@ extension AgentStatus {
         enum CodingKeys: String, SnakeKey { case requests, failed, p95Seconds, usualP95Seconds }
 
         package init(_ answers: AnswerWindow.Summary) {
-            (requests, failed) = (answers.requests, answers.failed)
+            (requests, failed) = (answers.requests, answers.unsuccessful)
             (p95Seconds, usualP95Seconds) = (answers.p95?.withoutNoise, answers.usual?.withoutNoise)
         }
     }

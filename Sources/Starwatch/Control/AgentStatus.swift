@@ -28,7 +28,8 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var lastNew: String?
         /// The server's time up to which the poll has seen every change; `nil` if it is unknown.
         public var seenUntil: String?
-        /// Time of the next scheduled run; `nil` before the first check of the schedule.
+        /// Time of the next run: by the schedule, or later while the circuit, a wait or a missing endpoint keeps requests
+        /// back. `nil` before the first check of the schedule.
         public var nextRun: String?
         /// The limit for the age of the last success.
         public var staleAfterSeconds: Double
@@ -254,7 +255,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     }
 }
 
-/// A summary of the poll `starred_projects`, with the names of the first version (R-TEL-15).
+/// A summary of the poll `starred_projects`, with the names of the first version.
 ///
 /// Counts are those of the `starred_projects_*` metrics: since the start of the process, and zero without that poll.
 public struct PollingMetrics: Sendable, Codable, Hashable {

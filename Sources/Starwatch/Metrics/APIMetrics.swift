@@ -1,5 +1,6 @@
 package import StarwatchCore
 package import StarwatchTelemetry
+import Synchronization
 
 /// Metrics of requests to the server, their retries and rate limits.
 package struct APIMetrics: Sendable {
@@ -22,6 +23,8 @@ package struct APIMetrics: Sendable {
         bounds: Buckets.latency,
         by: .endpoint
     )
+    /// No metric: the bound of the p95 that the status shows.
+    let longest = LongestRequest()
     package let phases = MetricRegistry.current.histograms(
         .histogram("starwatch_api_phase_seconds", "Duration of request phases; only phases that occurred are counted."),
         bounds: Buckets.phase,
@@ -102,4 +105,19 @@ package struct APIMetrics: Sendable {
     private static let rareResults: Set<RequestResult> = [.notModified, .badRequest, .notFound, .tooLarge, .cancelled]
 
     private static func isPolled(_ endpoint: Endpoint) -> Bool { endpoint != .acknowledge && endpoint != .time }
+}
+
+/// The longest request since the last look.
+final class LongestRequest: Sendable {
+    private let longest = Mutex(Duration.zero)
+
+    func observe(_ duration: Duration) { longest.withLock { $0 = max($0, duration) } }
+
+    /// Returns the longest one in seconds, and begins again.
+    func take() -> Double {
+        longest.withLock { longest in
+            defer { longest = .zero }
+            return longest.inSeconds
+        }
+    }
 }

@@ -160,7 +160,7 @@ package struct FleetMetrics: Sendable {
             "Duration of a visit: polls, delivery and acknowledgement.",
             stability: .detail
         ),
-        bounds: Buckets.cycle
+        bounds: Buckets.visit
     )
     package let sharedRequests = MetricRegistry.current.counter(
         .counter(

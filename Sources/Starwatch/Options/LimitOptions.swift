@@ -9,7 +9,7 @@ public struct LimitOptions: Sendable, Hashable {
     /// Projects of the account that a cycle asks for, the newest, 1 to 5,000. By default 100. Those that the account issued
     /// come first: anybody can name it as the agent of any number of others.
     public var maxOwnPlans = 100
-    /// Time after which a cycle stops requesting pages; the next cycle continues. By default 10 min (R-SCH-08).
+    /// Time after which a cycle stops requesting pages; the next cycle continues. By default 10 min.
     ///
     /// The agent checks the time after each page. A cycle that the next one could not resume runs to its end: a poll's
     /// first cycle, one whose plans need several requests, and one that refetches changes dropped for lack of room.

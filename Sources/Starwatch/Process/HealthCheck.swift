@@ -156,7 +156,11 @@ extension APIMetrics {
             for result in RequestResult.allCases where result != .cancelled {
                 let count = Int(requests[endpoint, result].value)
                 totals.requests += count
-                if result.isServerFault { totals.failed += count }
+                if result.isServerFault {
+                    totals.failed += count
+                } else if !result.isSuccess {
+                    totals.refused += count
+                }
             }
             let counts = latency[endpoint].counts
             if totals.buckets.isEmpty {
@@ -165,6 +169,7 @@ extension APIMetrics {
                 for (index, count) in counts.enumerated() { totals.buckets[index] += count }
             }
         }
+        totals.longest = longest.take()
         return totals
     }
 }

@@ -92,13 +92,15 @@ struct StatusReporter: Sendable {
         }
         facts.canary = snapshot.identity.did == nil ? nil : runtime.canary?.facts
         status.canary = runtime.canary.map { AgentStatus.Canary($0.facts) }
+        let resumes = [await runtime.account.gate.circuit.nextTry, facts.hold?.until].compactMap(\.self).max()
         for poll in runtime.polls {
             let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
             // A poll that never succeeded becomes stale after the agent has run for the stale limit.
             // Stored times can lie in the future if the clock was ahead.
             let success = (stream?.lastSuccess).map { min($0, now) }
             let since = current.ageBegins(poll.kind, lastSuccess: success, startedAt: startedAt(now))
-            let entry = entry(poll, stream, since: since, now: now, of: current)
+            var entry = entry(poll, stream, since: since, now: now, of: current)
+            entry.delay(to: [resumes, runtime.account.restEnd(of: poll.kind, now: now)].compactMap(\.self).max())
             var pollFacts = self.facts(of: poll, entry, stream, current, holdSince: facts.hold?.since)
             pollFacts.staleSince = entry.stale ? since + poll.staleAfter : nil
             status.polls[poll.name.rawValue] = entry
@@ -274,6 +276,14 @@ struct StatusReporter: Sendable {
             entry.failingSince = hasToken ? (stream?.failingSince).map { min($0, now).iso8601 } : entry.skippedSince
         }
         return entry
+    }
+}
+
+extension AgentStatus.Poll {
+    /// Delays ``nextRun`` to the time at which the next request can be sent.
+    fileprivate mutating func delay(to earliest: Timestamp?) {
+        guard let earliest, let next = nextRun.flatMap({ Timestamp(iso8601: $0) }) else { return }
+        nextRun = max(next, earliest).iso8601
     }
 }
 

@@ -23,7 +23,7 @@ struct AgentFindings {
         if status.status == .healthy { return findings + [Finding("health", .ok, "The agent is healthy.")] }
         // An older agent lists words only.
         return findings
-            + (status.problems?.filter { !isOfKnownSink($0) }.map { problem in
+            + (status.shownProblems?.filter { !isOfKnownSink($0) }.map { problem in
                 Finding("health", .problem, Self.sentence(problem))
             } ?? [Finding("health", .problem, status.reasons.joined(separator: ", "))])
     }

@@ -58,7 +58,7 @@ enum StatusText {
     private static func problems(_ status: AgentStatus, _ now: Timestamp) -> TextTable? {
         // An older agent lists words only.
         let rows =
-            status.problems?.map { [$0.title, RelativeTime.text($0.since, now: now), $0.command ?? "-"] }
+            status.shownProblems?.map { [$0.title, RelativeTime.text($0.since, now: now), $0.command ?? "-"] }
             ?? status.reasons.map { [$0, "-", "-"] }
         return rows.isEmpty ? nil : TextTable(titles: ["PROBLEM", "SINCE", "NEXT COMMAND"], rows: rows)
     }
@@ -68,20 +68,13 @@ enum StatusText {
             titles: ["POLL", "STATE", "LAST SUCCESS", "OUTCOME", "LAST NEW", "BEHIND", "NEXT RUN", "WATERMARK"],
             rows: status.polls.sorted { $0.key < $1.key }.map { name, poll in
                 [
-                    name, state(name, poll, status),
+                    name, status.state(of: name, poll).words,
                     RelativeTime.text(poll.lastSuccess, now: now, never: "never"), outcome(poll),
                     RelativeTime.text(poll.lastNew, now: now), behind(poll, status),
                     RelativeTime.text(poll.nextRun, now: now), poll.watermarkTime ?? "-",
                 ]
             }
         )
-    }
-
-    private static func state(_ name: String, _ poll: AgentStatus.Poll, _ status: AgentStatus) -> String {
-        if poll.needsAction { return "needs action" }
-        if poll.stale { return "stale" }
-        let fails = status.has(.failing, of: name) || status.has(.contractViolated, of: name)
-        return fails ? "failing" : status.has(.behind, of: name) ? "behind" : "fresh"
     }
 
     /// The time between the server's present and what the poll has seen of it.

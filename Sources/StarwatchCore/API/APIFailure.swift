@@ -97,6 +97,9 @@ public enum RequestResult: String, Sendable, CaseIterable {
     case malformed
     case cancelled
 
+    /// Whether the request got the answer that it asked for.
+    package var isSuccess: Bool { self == .ok || self == .notModified }
+
     /// Whether the server or the way to it failed, so that no other request would have done better.
     package var isServerFault: Bool {
         switch self {

@@ -3,15 +3,21 @@ package struct AnswerWindow: Sendable {
     /// The totals since the start of the process.
     package struct Totals: Sendable, Hashable {
         package var requests = 0
+        /// Those that the server or the way to it failed.
         package var failed = 0
+        /// Those that the server refused, such as 401 and 429.
+        package var refused = 0
         /// The requests by duration. The last bucket has no upper bound.
         package var buckets: [UInt64] = []
+        /// The longest request since the last totals, in seconds; infinite if it is unknown.
+        package var longest = Double.infinity
 
         package init() {}
 
         fileprivate static func - (a: Self, b: Self) -> Self {
             var rest = Totals()
             (rest.requests, rest.failed) = (a.requests - b.requests, a.failed - b.failed)
+            rest.refused = a.refused - b.refused
             rest.buckets = a.buckets.enumerated().map { $1 - (b.buckets.indices.contains($0) ? b.buckets[$0] : 0) }
             return rest
         }
@@ -30,8 +36,11 @@ package struct AnswerWindow: Sendable {
     /// The answers in figures. Durations are in seconds.
     package struct Summary: Sendable, Hashable {
         package var requests = 0
+        /// Those that the server or the way to it failed.
         package var failed = 0
-        /// The p95 of their durations; `nil` for too few requests.
+        /// Those that the server refused, such as 401 and 429.
+        package var refused = 0
+        /// The p95 of their durations, at most the longest; `nil` for too few requests.
         package var p95: Double?
         /// The same for those before, without the times in which the server was slow; `nil` for too few.
         package var usual: Double?
@@ -41,6 +50,9 @@ package struct AnswerWindow: Sendable {
         package var staysSlow = true
 
         package init() {}
+
+        /// Those without the answer that was asked for.
+        package var unsuccessful: Int { failed + refused }
 
         /// Whether a quarter or more failed, of at least four, and they go on.
         package var hasManyErrors: Bool { requests >= 4 && failed * 4 >= requests && stillFails }
@@ -63,24 +75,34 @@ package struct AnswerWindow: Sendable {
 
     /// The upper bounds of the buckets, without the last one's.
     private let bounds: [Double]
-    /// The totals of the last 15 minutes, and those just before.
-    private var kept: [(at: Duration, totals: Totals)] = []
+    /// The totals of the last 15 minutes, and those just before, each with the longest request after it.
+    private var kept: [(at: Duration, totals: Totals, longest: Double)] = []
     private var latest = Totals()
     private var now = Duration.zero
     /// The requests before the last 15 minutes. Those of a slow time would make it the usual.
     private var before = Totals()
+    /// The longest of them.
+    private var longestBefore = 0.0
 
     package init(bounds: [Double]) { self.bounds = bounds }
 
     /// Takes the totals at a time of the monotonic clock.
     package mutating func observe(_ totals: Totals, at now: Duration) {
         (latest, self.now) = (totals, now)
-        if kept.isEmpty { before.add(totals.buckets) }
-        if kept.last.map({ now - $0.at >= Self.step }) ?? true { kept.append((now, totals)) }
+        if kept.isEmpty {
+            before.add(totals.buckets)
+            longestBefore = totals.longest
+        } else {
+            kept[kept.count - 1].longest = max(kept[kept.count - 1].longest, totals.longest)
+        }
+        if kept.last.map({ now - $0.at >= Self.step }) ?? true { kept.append((now, totals, 0)) }
         // The slow answers leave the window long after the server is fast again.
         let wasSlow = summary.wasSlow
         while kept.count > 1, now - kept[1].at >= Self.length {
-            if !wasSlow { before.add((kept[1].totals - kept[0].totals).buckets) }
+            if !wasSlow {
+                before.add((kept[1].totals - kept[0].totals).buckets)
+                longestBefore = max(longestBefore, kept[0].longest)
+            }
             kept.removeFirst()
         }
     }
@@ -88,9 +110,11 @@ package struct AnswerWindow: Sendable {
     package var summary: Summary {
         let recent = latest - (kept.first?.totals ?? Totals())
         var summary = Summary()
-        (summary.requests, summary.failed) = (recent.requests, recent.failed)
-        summary.p95 = Self.quantile(recent.buckets, bounds, atLeast: 5)
-        summary.usual = Self.quantile(before.buckets, bounds, atLeast: 20)
+        (summary.requests, summary.failed, summary.refused) = (recent.requests, recent.failed, recent.refused)
+        let longest = kept.map(\.longest).max() ?? 0
+        // An estimate within a bucket can lie beyond every request.
+        summary.p95 = Self.quantile(recent.buckets, bounds, atLeast: 5).map { min($0, longest) }
+        summary.usual = Self.quantile(before.buckets, bounds, atLeast: 20).map { min($0, longestBefore) }
         if let start = kept.last(where: { now - $0.at >= Self.calm }) {
             let last = latest - start.totals
             summary.stillFails = last.failed > 0 || last.requests == 0

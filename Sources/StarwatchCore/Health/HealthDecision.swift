@@ -14,12 +14,15 @@ package enum HealthDecision {
     /// The state of a degraded agent in one line, such as `Polling stopped: sink hook down for 13 min, outbox 80 %
     /// full`; `nil` if it is healthy.
     ///
-    /// If no poll can run, the line gives the causes. Otherwise it gives the gravest problem and the number of others.
+    /// If no poll can run, the line gives the causes. Otherwise it gives the gravest problem and the number of others. Those
+    /// of one cause are one.
     package static func headline(_ problems: [Problem], _ facts: HealthFacts) -> String? {
         let causes = stops(problems, facts)
         if !causes.isEmpty { return "Polling stopped: " + causes.joined(separator: ", ") }
-        guard let line = problems.first?.title else { return nil }
-        switch problems.count - 1 {
+        let groups = ProblemGroup.groups(of: problems.map(\.member))
+        guard let group = groups.first else { return nil }
+        let line = group.title(problems[group.first].title)
+        switch groups.count - 1 {
         case 0: return line
         case 1: return line + "; 1 more problem"
         case let others: return line + "; \(others) more problems"
@@ -113,7 +116,7 @@ package enum HealthDecision {
             let phrase = status.map { "the server fails: HTTP \($0)" } ?? "the server does not answer"
             problems.append(Problem(.serverUnreachable, phrase, reason: reason))
         } else if facts.answers.hasManyErrors {
-            let share = facts.answers.failed * 100 / max(facts.answers.requests, 1)
+            let share = facts.answers.unsuccessful * 100 / max(facts.answers.requests, 1)
             problems.append(Problem(.answersWithErrors, "\(share) % of the requests of the last 15 min failed"))
         }
         if facts.answers.isSlow, let p95 = facts.answers.p95 {

@@ -53,7 +53,7 @@ package struct Problem: Sendable, Hashable {
 
     /// The cause of a poll's staleness among the present problems, the gravest first; `nil` if none explains it.
     package static func cause(ofStale poll: PollName, among problems: [Problem]) -> Problem? {
-        problems.first { $0.kind.stopsPolls && ($0.kind.topic != .poll || $0.subject == poll.rawValue) }
+        problems.first { $0.member.stops(poll.rawValue) }
     }
 
     /// The closed set of problems, the gravest first.

@@ -59,14 +59,15 @@ struct PollTable {
     private func since(_ time: String?) -> HTML { time.map { " since \(times.timeAndDuration($0))" } ?? "" }
 
     private func pill(_ name: String, _ poll: AgentStatus.Poll) -> HTML {
-        if poll.needsAction { return "<span class=\"pill bad\">Needs action</span>" }
-        if poll.stale { return "<span class=\"pill bad\">Stale</span>" }
-        if status.has(.failing, of: name) || status.has(.contractViolated, of: name) {
-            return "<span class=\"pill bad\">Failing</span>"
-        }
-        if let skip = poll.skipReason { return "<span class=\"pill warn\">\(StatusPage.words(skip.rawValue))</span>" }
-        if poll.lastSuccess == nil { return "<span class=\"pill\">New</span>" }
-        return "<span class=\"pill good\">Fresh</span>"
+        let state = status.state(of: name, poll)
+        let kind: HTML =
+            switch state {
+            case .needsAction, .stale, .failing: " bad"
+            case .noEndpoint, .skipped, .behind: " warn"
+            case .new: ""
+            case .fresh: " good"
+            }
+        return "<span class=\"pill\(kind)\">\(StatusPage.words(state.words))</span>"
     }
 
     /// The age of the last success as a share of the stale limit.

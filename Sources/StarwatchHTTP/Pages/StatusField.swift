@@ -36,7 +36,7 @@ enum StatusField {
         ),
         ("polls.NAME.last_new", "Time of the last cycle that found new changes; absent if none is known."),
         ("polls.NAME.seen_until", "The server's time up to which the poll has seen every change."),
-        ("polls.NAME.next_run", "Time of the next scheduled run."),
+        ("polls.NAME.next_run", "Time of the next run: by the schedule, or later while no request can be sent."),
         ("polls.NAME.watermark_time", "The server's time up to which all changes are finished."),
         ("polls.NAME.fetch_cursor_time", "The server's time up to which all changes are fetched."),
         ("polls.NAME.skip_reason", "The reason why the latest run was skipped; absent if it was not."),
@@ -82,8 +82,11 @@ enum StatusField {
         ("server.circuit", "closed (working), half_open or open"),
         ("server.throttled_until", "No request is sent before this time."),
         ("server.answers.requests", "Requests of the last 15 minutes. Each attempt counts."),
-        ("server.answers.failed", "Those that the server or the way to it failed."),
-        ("server.answers.p95_seconds", "The p95 of their durations; absent for fewer than five."),
+        (
+            "server.answers.failed",
+            "Those that failed: without the answer that was asked for, such as 401, 429 and 503."
+        ),
+        ("server.answers.p95_seconds", "The p95 of their durations, at most the longest; absent for fewer than five."),
         ("server.answers.usual_p95_seconds", "The same for the requests before; absent for fewer than twenty."),
         ("server.requests_left", "Requests that the limits of agent and server still allow this minute."),
         ("server.token_expires", "Expiry of the token in use; absent without one, and if it states none."),

@@ -124,7 +124,7 @@ extension StatusPage {
             return "<span class=\"none\">none within 15 min</span>"
         }
         let failed: HTML =
-            status.has(.answersWithErrors)
+            status.has(.answersWithErrors) || answers.failed == answers.requests
             ? "<span class=\"bad\">\(answers.failed) failed</span>" : "\(answers.failed) failed"
         return "\(answers.requests) within 15 min, \(failed)"
     }

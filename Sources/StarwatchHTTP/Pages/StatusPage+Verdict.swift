@@ -27,7 +27,7 @@ extension StatusPage {
     }
 
     var verdict: Verdict {
-        if let problems = status.problems, !problems.isEmpty {
+        if let problems = status.shownProblems, !problems.isEmpty {
             return Verdict(
                 title: status.headline ?? "Degraded",
                 tone: .bad,
@@ -55,8 +55,9 @@ extension StatusPage {
 
     /// The state of a healthy agent in a few sentences.
     private var summary: HTML {
-        let new = status.polls.values.count { $0.lastSuccess == nil }
-        let fresh = status.polls.count - new
+        let states = status.polls.map { status.state(of: $0, $1) }
+        let (new, fresh) = (states.count { $0 == .new }, states.count { $0 == .fresh })
+        let others = states.count - new - fresh
         var sentences: [String] = []
         switch status.accounts?.active {
         case nil: break
@@ -73,6 +74,9 @@ extension StatusPage {
         }
         if new > 0 {
             sentences.append(new == 1 ? "One poll has not succeeded yet." : "\(new) polls have not succeeded yet.")
+        }
+        if others > 0 {
+            sentences.append(others == 1 ? "One poll does not run now." : "\(others) polls do not run now.")
         }
         switch status.outbox.pending + status.outbox.claimed {
         case 0: sentences.append("Nothing waits to be delivered.")

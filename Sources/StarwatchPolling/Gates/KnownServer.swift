@@ -116,10 +116,14 @@ package final class KnownServer: Sendable {
     package func lacks(_ endpoint: Endpoint) -> Bool { state.withLock { $0.missed[endpoint] != nil } }
 
     /// Whether the server lacked an endpoint in the last 24 h, so that nothing is sent to it.
-    package func rests(_ endpoint: Endpoint, now: Timestamp) -> Bool {
+    package func rests(_ endpoint: Endpoint, now: Timestamp) -> Bool { restEnd(of: endpoint, now: now) != nil }
+
+    /// The time until which nothing is sent to an endpoint that the server lacked; `nil` if it does not rest.
+    package func restEnd(of endpoint: Endpoint, now: Timestamp) -> Timestamp? {
         // A missing endpoint can be a deployment or a wrong route, so it is tried again after a day, and after a restart.
-        guard let missed = state.withLock({ $0.missed[endpoint] }), missed <= now else { return false }
-        return now - missed < .seconds(86_400)
+        guard let missed = state.withLock({ $0.missed[endpoint] }), missed <= now else { return nil }
+        let end = missed + .seconds(86_400)
+        return now < end ? end : nil
     }
 
     /// Remembers that the server lacks an endpoint.

@@ -38,6 +38,33 @@ import Testing
         #expect(try #require(summary.p95) > 3 && summary.isSlow)
     }
 
+    @Test func noP95LiesBeyondTheLongestRequest() {
+        var window = AnswerWindow(bounds: bounds)
+        func observe(_ buckets: [UInt64], longest: Double, at seconds: Int) {
+            var observed = totals(buckets)
+            observed.longest = longest
+            window.observe(observed, at: .seconds(seconds))
+        }
+        observe([0, 40, 0, 0, 0], longest: 0.2, at: 0)
+        observe([0, 40, 0, 9, 0], longest: 3.1, at: 60)
+        observe([0, 40, 0, 9, 0], longest: 0, at: 120)
+        // Within their buckets the estimates are 4.8 s and 0.48 s.
+        #expect(window.summary.p95 == 3.1 && window.summary.usual == 0.2)
+        // The longest one leaves with the 15 minutes, and is the longest of those before.
+        for minute in 3...20 { observe([0, 40, 0, UInt64(minute) + 9, 0], longest: 2.9, at: 60 * minute) }
+        #expect(window.summary.p95 == 2.9)
+    }
+
+    @Test func whatTheServerRefusesIsWithoutSuccessAndNoFaultOfTheServer() {
+        var window = AnswerWindow(bounds: bounds)
+        window.observe(totals([0, 0, 0, 0, 0]), at: .zero)
+        var observed = totals([44, 0, 0, 0, 0])
+        observed.refused = 44
+        window.observe(observed, at: .seconds(60))
+        #expect(window.summary.unsuccessful == 44 && window.summary.failed == 0 && !window.summary.hasManyErrors)
+        #expect(RequestResult.allCases.filter(\.isSuccess) == [.ok, .notModified])
+    }
+
     @Test func aServerThatStaysSlowDoesNotBecomeTheUsual() {
         var window = AnswerWindow(bounds: bounds)
         var count: UInt64 = 40

@@ -117,14 +117,40 @@ extension AgentStatus {
         #expect(page.contains("<title>All is well – Starwatch</title>"))
         #expect(page.contains("<h1 id=\"verdict\">All is well</h1>"))
         #expect(
-            page.contains("1 of 2 polls are fresh. One poll has not succeeded yet. 15 changes wait to be delivered.")
+            page.contains("1 of 2 polls are fresh. One poll does not run now. 15 changes wait to be delivered.")
         )
+        #expect(page.contains("<span class=\"pill good\">Fresh</span>"))
+        #expect(page.contains("<span class=\"pill warn\">No identity</span>"))
+        var status = Self.healthy
+        status.polls["offers_to_me"]?.skipReason = nil
+        #expect(self.page(status).contains("1 of 2 polls are fresh. One poll has not succeeded yet."))
+        status.reasons = ["endpoint_missing:offers_to_me"]
+        #expect(self.page(status).contains("<span class=\"pill warn\">No endpoint</span>"))
         #expect(!page.contains("class=\"banner"))
         #expect(page.contains(">5 min ago <small>11:55:00 UTC</small></time>"))
         #expect(page.contains(">in 10 min <small>12:10:00 UTC</small></time>"))
         #expect(page.contains("15 of 1000 places taken"))
         #expect(page.contains("+42 ms <small>± 60 ms</small>"))
         #expect(page.contains("content=\"30\""))
+    }
+
+    @Test func problemsOfOneCauseAreOneItemWithACount() {
+        var status = Self.healthy
+        let polls: [String] = ["a", "b", "c"]
+        let refused = polls.map { Problem(.credentialsRefused, of: $0, "poll \($0) is refused", reason: "http_401") }
+        let problems = refused + polls.map { Problem(.stale, of: $0, "poll \($0) is stale") }
+        status.take(problems, headline: HealthDecision.headline(problems, HealthFacts()))
+        let page = page(status)
+        #expect(page.contains(">Poll a is refused (and 2 more polls; 3 polls are stale)</h1>"))
+        #expect(page.components(separatedBy: "<li>").count == 2 && !page.contains("oll b is"))
+    }
+
+    @Test func noFailedRequestIsHiddenInACount() {
+        var status = Self.healthy
+        var answers = AnswerWindow.Summary()
+        (answers.requests, answers.refused) = (44, 44)
+        status.server.answers = AgentStatus.Answers(answers)
+        #expect(page(status).contains("<dd>44 within 15 min, <span class=\"bad\">44 failed</span></dd>"))
     }
 
     @Test func everyProblemHasItsStartItsMeaningAndItsCommandAndTheGravestIsFirst() throws {
