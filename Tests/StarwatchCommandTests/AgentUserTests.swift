@@ -29,6 +29,18 @@ import Testing
         }
     }
 
+    @Test func aPortThatOnlyRootCanOpenIsFound() throws {
+        let problem = AgentView.portProblem("0.0.0.0:80", freeFrom: 1024)
+        #expect(problem == "the agent's user cannot open port 80; choose a port from 1024 on.")
+        for (listen, first) in [("127.0.0.1:1024", 1024), ("[::1]:80", 80), ("127.0.0.1:0", 1024)] {
+            #expect(AgentView.portProblem(listen, freeFrom: first) == nil)
+        }
+        let folder = try TemporaryFolder()
+        #expect(!ServiceUser.canOpenLowPorts(in: folder.path))
+        try folder.write("[Service]\nAmbientCapabilities=CAP_NET_BIND_SERVICE\n", to: "ports.conf")
+        #expect(ServiceUser.canOpenLowPorts(in: folder.path))
+    }
+
     @Test func aFileThatTheAgentCannotWriteIsFoundBeforeItIsTried() throws {
         let folder = try TemporaryFolder()
         #expect(AgentUser.writeProblem(folder.path + "/n.jsonl", as: nil) == nil)

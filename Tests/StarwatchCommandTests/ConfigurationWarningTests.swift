@@ -145,6 +145,57 @@ import Testing
         #expect(lines.first?.hasPrefix("file:3: polls.starred_projects.every: warning: is short") == true)
     }
 
+    @Test(arguments: [("every: 5s", 100, true), ("every: 30s", 100, false), ("every: 2s", 5000, false)])
+    func anIntervalIsShortAgainstTheLimit(timing: String, limit: Int, isShort: Bool) throws {
+        let yaml = "limits: {requests_per_minute: \(limit)}\npolls:\n  starred_projects:\n    \(timing)\n"
+        #expect(try warnings(yaml).isEmpty != isShort)
+    }
+
+    @Test func aSplayBeyondTheScheduleIsAWarning() throws {
+        let yaml = "polls:\n  starred_projects:\n    every: 10m\n    splay: 11m\n"
+        let lines = try warnings(yaml)
+        #expect(lines.count == 1)
+        #expect(
+            lines.first?.hasPrefix("file:4: polls.starred_projects.splay: warning: is longer than the time") == true
+        )
+        #expect(try warnings(yaml.replacing("11m", with: "10m")) == [])
+        let cron = "polls:\n  starred_projects:\n    schedule: \"*/15 * * * *\"\n    splay: 1h\n"
+        let gaps = { (facts: inout OptionWarning.Facts) in
+            facts.longestGaps = [PollName("starred_projects")!: .seconds(900)]
+        }
+        #expect(try warnings(cron, gaps).count == 1)
+        #expect(try warnings(cron.replacing("1h", with: "15m"), gaps) == [])
+    }
+
+    @Test(arguments: [("0 8 1 * 1", true), ("0 8 1 * *", false), ("0 8 * * 1", false), ("0 8 */2 * 1", false)])
+    func aScheduleByBothDaysIsAWarning(schedule: String, isWarned: Bool) throws {
+        let lines = try warnings("polls:\n  starred_projects:\n    schedule: \"\(schedule)\"\n")
+        #expect(lines.count == (isWarned ? 1 : 0))
+        if isWarned { #expect(lines[0].contains("schedule: warning: has a day of the month and a day of the week")) }
+    }
+
+    @Test func warningsAreShownTogetherWithErrorsUnlessAnErrorCanExplainThem() async throws {
+        func warnings(_ yaml: String) async throws -> [String] {
+            let error = #expect(throws: ConfigurationFailure.self) {
+                try ConfigurationLoader(environment: [:], workingDirectory: "/nowhere")
+                    .load(text: yaml, file: "file", directory: "/nowhere")
+            }
+            return await error?.warnings.map(\.path) ?? ["-"]
+        }
+        let known = """
+            identity: {did: "did:ethr:0xF3beAC30C498D9E26865F34fCAa57dBB935b0D74"}
+            storage: {path: /tmp/starwatch.db}
+            polls:
+              starred_projects: {plan_ids: ["https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37"]}
+              mine: {kind: offers_to_me, every: 2s}
+
+            """
+        #expect(try await warnings(known + "outbox: {max_retries: 0}\n") == ["polls.mine.kind", "polls.mine.every"])
+        #expect(try await warnings(known + "auth: {kind: did_kye}\n") == [])
+        #expect(try await warnings(known.replacing("every", with: "evry")) == [])
+        #expect(try await warnings("polls: [1]\n") == [])
+    }
+
     @Test func warningsLeaveTheExitCodeUnlessStrict() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write("", to: "starwatch.yaml")

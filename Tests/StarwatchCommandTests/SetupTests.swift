@@ -12,12 +12,18 @@ import Testing
     private final class Script {
         var answers: [String]
         var told: [String] = []
+        /// The questions whose answers are not shown.
+        var hidden: [String] = []
 
         init(_ answers: [String]) { self.answers = answers }
 
         var questions: SetupQuestions {
             SetupQuestions(
                 ask: { _ in self.answers.isEmpty ? nil : self.answers.removeFirst() },
+                askHidden: { question in
+                    self.hidden.append(question)
+                    return self.answers.isEmpty ? nil : self.answers.removeFirst()
+                },
                 exists: { $0 == "/home/me/key" },
                 home: "/home/me",
                 tell: { self.told.append($0) }
@@ -40,7 +46,7 @@ import Testing
         let sink = try script.questions.askSink()
         #expect(sink == .ntfy(url: "https://n.test", topic: "topic"))
         #expect(try script.questions.askSinkSecret(of: sink) == nil)
-        #expect(script.told.count == 11)
+        #expect(script.told.count == 12)
         #expect(script.told.allSatisfy { $0.hasSuffix(".") && !$0.contains("YOUR") }, "\(script.told)")
         let end = #expect(throws: CommandError.self) { try script.questions.askServer() }
         #expect(end?.lines.first?.hasSuffix("give it with --server.") == true)
@@ -69,7 +75,7 @@ import Testing
         answers.stars = [Self.plan]
         answers.announcesLastWeek = true
         answers.sink = .ntfy(url: "https://n.test", topic: "t")
-        answers.sinkSecret = "it's"
+        answers.sinkSecret = .file("it's")
         let command = answers.command
         #expect(
             command == "starwatch init --server https://server.test --key-file '/home/me/my key' --star \(Self.plan) "
@@ -115,6 +121,52 @@ import Testing
         }
     }
 
+    @Test func aSecretCanBePastedAndIsNotShown() throws {
+        let script = Script(["", "/no/token", "sub/pass.txt", "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2"])
+        let sink = try #require(SetupSink("gotify:https://a.test"))
+        let secret = try script.questions.askSinkSecret(of: sink)
+        #expect(secret == .typed("tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2"))
+        #expect(script.hidden.count == 4 && script.hidden[0].hasPrefix("The sink's token, or the file with it ("))
+        #expect(
+            script.told == ["The sink needs its token."]
+                + Array(repeating: "There is no such file that can be read.", count: 2)
+        )
+
+        let folder = try TemporaryFolder()
+        var answers = SetupAnswers()
+        (answers.server, answers.did, answers.sink) = ("https://server.test", DID("did:key:abc"), sink)
+        answers.sinkSecret = secret
+        #expect(!answers.command.contains("tk_") && !answers.command.contains("--sink-secret-file"))
+        _ = try SetupFiles(answers, isPackaged: false).write(to: folder.path, for: nil)
+        let file = folder.path + "/gotify.token"
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2\n")
+        #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
+        let configuration = try String(contentsOfFile: folder.path + "/starwatch.yaml", encoding: .utf8)
+        #expect(configuration.contains("token_file: gotify.token") && !configuration.contains("tk_"))
+    }
+
+    @Test func theQuestionForStarsSaysWhereTheyAreAndTakesALink() throws {
+        let script = Script(["https://timesafari.app/deep-link/project/01JWMCKG0022HDXJ4G4Q61XV37"])
+        #expect(try script.questions.askStars(.endorser) == [Self.plan])
+        #expect(script.told == [SetupQuestions.aboutStars])
+    }
+
+    @Test func aMachineWithoutAScreenIsToldHowToReachThePage() throws {
+        var setup = Setup(answers: SetupAnswers(), folder: "/srv", user: nil, say: { _ in }, progress: { _ in })
+        let note = try #require(setup.headlessNote("/srv/starwatch.yaml", [:]))
+        #expect(note.contains("\n  ssh -L 9464:127.0.0.1:9464 THIS-MACHINE\n") && note.contains("enable-linger"))
+        #expect(note.hasSuffix(" starwatch run --config /srv/starwatch.yaml"))
+        #expect(setup.headlessNote("/srv/starwatch.yaml", ["DISPLAY": ":0"]) == nil)
+        setup = Setup(
+            answers: SetupAnswers(),
+            folder: "/srv",
+            user: ServiceUser(id: 990, group: 990),
+            say: { _ in },
+            progress: { _ in }
+        )
+        #expect(setup.headlessNote("/srv/starwatch.yaml", [:])?.contains("linger") == false)
+    }
+
     @Test func theDifferenceOfStarsIsCounted() {
         #expect(SetupChange(from: ["a"], to: ["a"]) == nil)
         #expect(SetupChange(from: ["a", "b"], to: ["c", "a"]).map { [$0.added, $0.removed] } == [1, 1])
@@ -158,7 +210,7 @@ import Testing
 
     @Test func aTokenThatAChatNeedsIsNoChoice() throws {
         let sink = try #require(SetupSink("telegram:12"))
-        #expect(try Script(["", "~/key"]).questions.askSinkSecret(of: sink) == "/home/me/key")
+        #expect(try Script(["", "~/key"]).questions.askSinkSecret(of: sink) == .file("/home/me/key"))
         #expect(
             try Script([""]).questions.askSinkSecret(of: try #require(SetupSink("email:smtps://a.test/a@b"))) == nil
         )
@@ -205,7 +257,7 @@ import Testing
         answers.announcesLastWeek = isPackaged
         answers.stars = ["https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37", "a: \"b\" # c"]
         answers.sink = try #require(SetupSink(sink))
-        if answers.sink.secret != nil { answers.sinkSecret = try folder.write("sink secret", to: "token") }
+        if answers.sink.secret != nil { answers.sinkSecret = .file(try folder.write("sink secret", to: "token")) }
         let files = try SetupFiles(answers, isPackaged: isPackaged)
         _ = try files.write(to: folder.path, for: nil)
         let options = try ConfigurationLoader(environment: [:]).load(file: folder.path + "/starwatch.yaml").options

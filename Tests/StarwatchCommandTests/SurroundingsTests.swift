@@ -36,6 +36,30 @@ import Testing
         )
     }
 
+    @Test func theContentOfABadSecretHasTheLineOfItsSetting() async throws {
+        try folder.write("whsec_no base64 at all, and long enough!", to: "hook.secret", mode: 0o600)
+        let sinks = "delivery:\n  sinks:\n    - {name: log, kind: log}\n    - name: hook\n      kind: webhook\n"
+        let lines = try await problems(sinks + "      url: https://a.test\n      secret_file: hook.secret\n")
+        #expect(lines.count == 1)
+        #expect(
+            lines.first?.hasPrefix(
+                "FOLDER/starwatch.yaml:7: delivery.sinks[1].secret_file: must hold the secret's bytes"
+            ) == true
+        )
+    }
+
+    @Test func theContentOfTheMasterKeyIsChecked() async throws {
+        let key = try folder.write("garbage", to: "master.key", mode: 0o600)
+        #expect(
+            try await problems("security:\n  master_key_file: master.key\n") == [
+                "FOLDER/starwatch.yaml:2: security.master_key_file: must hold 32 bytes in base64 on one line; 'starwatch keys init' makes such a file."
+            ]
+        )
+        try FileManager.default.removeItem(atPath: key)
+        try folder.write(Data(repeating: 7, count: 32).base64EncodedString() + "\n", to: "master.key", mode: 0o600)
+        #expect(try await problems("security:\n  master_key_file: master.key\n") == [])
+    }
+
     @Test func aSinkOfAFileNeedsItsFolder() async throws {
         let sink = "delivery:\n  sinks:\n    - {name: f, kind: file, path: no/f.jsonl}\n"
         #expect(

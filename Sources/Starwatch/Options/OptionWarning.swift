@@ -20,9 +20,6 @@ package struct OptionWarning: Sendable, Hashable {
         package init() {}
     }
 
-    /// The shortest interval that is no warning.
-    package static let shortestInterval = Duration.seconds(60)
-
     /// The setting, such as `polls.offers.every`.
     package let path: String
     /// One sentence that says what happens and what to do. It contains no secret, DID or plan.
@@ -103,12 +100,34 @@ package struct OptionWarning: Sendable, Hashable {
                 """
             )
         }
-        if case .every(let interval) = poll.timing, interval < shortestInterval {
+        if case .every(let interval) = poll.timing {
+            // One poll that uses a tenth of the limit leaves too little for pages, retries and the other polls.
+            let limit = options.limits.requestsPerMinute
+            let least = Duration.seconds(60 * 10) / limit
+            if interval < least, interval < .seconds(60) {
+                warn(
+                    "every",
+                    """
+                    is short: the poll sends a request to the server every \(DurationText.format(interval)), against a \
+                    limit of \(limit) requests a minute; poll less often, or raise limits.requests_per_minute if the server \
+                    allows more.
+                    """
+                )
+            }
+        }
+        if let gap = poll.interval ?? facts.longestGaps[poll.name], poll.splay > gap {
+            let most = DurationText.format(gap)
             warn(
-                "every",
+                "splay",
+                "is longer than the time between two runs, \(most), and delays whole runs; use \(most) or less."
+            )
+        }
+        if case .cron(let text, _) = poll.timing, (try? CronExpression(text))?.matchesEitherDay == true {
+            warn(
+                "schedule",
                 """
-                is short: the poll sends a request to the server every \(DurationText.format(interval)), against a limit \
-                of \(options.limits.requestsPerMinute) requests a minute; use 1m or more.
+                has a day of the month and a day of the week, so it runs on every day that matches one of the two; write * \
+                for one of them.
                 """
             )
         }
@@ -168,6 +187,11 @@ package struct OptionWarning: Sendable, Hashable {
                 control.tokenFile == nil ? "sends passwords" : "sends the control token"
             )
     }
+}
+
+extension PollOptions {
+    /// The time between two runs of `every`; `nil` for a schedule.
+    fileprivate var interval: Duration? { if case .every(let interval) = timing { interval } else { nil } }
 }
 
 extension AgentOptions {

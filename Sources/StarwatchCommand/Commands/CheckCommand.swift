@@ -8,12 +8,12 @@ struct CheckCommand: AsyncParsableCommand {
         "check",
         "Check the configuration.",
         """
-        Reports every problem with its line, also programs that are missing and ports that are in use. Sends and writes \
-        nothing, and opens no database. Exits 0 when the configuration is valid, else 2.
+        Reports every problem with its line, also programs that are missing, ports that are in use, and ports that the \
+        service's user cannot open. Sends and writes nothing, and opens no database. Exits 0 when the configuration is valid, else 2.
 
         Warns of valid settings that are probably a mistake: an empty file, a start without a DID or without plans, polls \
         of offers without a token, a DID whose case differs from its key's, plan ids that cannot exist, a stale limit \
-        below the schedule's longest gap, a database folder that does not exist, listening on every address, passwords and tokens in clear text on a network, and intervals below 1m. With --strict, a warning makes the exit code 1.
+        below the schedule's longest gap, a database folder that does not exist, listening on every address, passwords and tokens in clear text on a network, a schedule by day of the month and of the week, a splay beyond the schedule, and intervals below 1m that use a tenth of the limit. With --strict, a warning makes the exit code 1.
 
         With --render, also prints what each webhook would send for an example notification, with the text of its body_file.
         """,
@@ -44,11 +44,13 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         if format.json { return try await printJSON() }
-        let configuration = try access.configuration()
-        try await configuration.checkForAgent()
+        let configuration = try await checked { failure in
+            let warnings = ConfigurationFailure(file: failure.file, problems: await failure.warnings)
+            for line in warnings.lines(as: "warning") { StandardError.sayOnce(line) }
+        }
         let facts = await configuration.facts.completed(for: configuration.options)
         let warnings = configuration.lines(of: OptionWarning.all(in: configuration.options, facts))
-        for warning in warnings { FileHandle.standardError.write(Data((TerminalText.printable(warning) + "\n").utf8)) }
+        for warning in warnings { StandardError.sayOnce(warning) }
         func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
         var parts = [
             count(configuration.options.polls.count, "poll"), count(configuration.options.delivery.sinks.count, "sink"),
@@ -66,20 +68,33 @@ struct CheckCommand: AsyncParsableCommand {
 
     private var access: AgentAccess { file.map { AgentAccess(config: $0) } ?? arguments.access }
 
-    private func printJSON() async throws {
-        var report = CheckReport()
+    /// The configuration, after all checks.
+    ///
+    /// - Parameter whenBad: Called with a failure before it is thrown.
+    private func checked(whenBad: (ConfigurationFailure) async -> Void) async throws -> LoadedConfiguration {
         do {
             let configuration = try access.configuration()
-            report.file = configuration.file
             try await configuration.checkForAgent()
+            return configuration
+        } catch {
+            if case .configuration(let failure)? = CommandError(error) { await whenBad(failure) }
+            throw error
+        }
+    }
+
+    private func printJSON() async throws {
+        var report = CheckReport()
+        var failed: ConfigurationFailure?
+        do {
+            let configuration = try await checked { failed = $0 }
+            report.file = configuration.file
             let facts = await configuration.facts.completed(for: configuration.options)
             report.polls = CheckedPoll.all(configuration.options, facts)
             if render { report.bodies = RenderedBody.all(configuration.options) }
             report.warnings = configuration.problems(of: OptionWarning.all(in: configuration.options, facts))
-        } catch let failure as ConfigurationFailure {
-            (report.file, report.problems) = (failure.file, failure.problems)
-        } catch CommandError.configuration(let failure) {
-            (report.file, report.problems) = (failure.file, failure.problems)
+        } catch {
+            guard let failed else { throw error }
+            (report.file, report.problems, report.warnings) = (failed.file, failed.problems, await failed.warnings)
         }
         report.valid = report.problems.isEmpty
         print(try JSONOutput.encode(report))

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Glibc
 import Starwatch
 import StarwatchCore
 
@@ -74,7 +75,7 @@ struct InitCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The secret of a webhook, the token of ntfy or a chat, or the password of your mail.",
+            "The secret of a webhook, the token of ntfy or a chat, or the password of your mail. A terminal asks for it otherwise.",
             valueName: "file"
         ),
         completion: .file()
@@ -161,6 +162,22 @@ struct InitCommand: AsyncParsableCommand {
         return ["y", "yes"].contains((readLine() ?? "").lowercased())
     }
 
+    /// Asks a question whose answer the terminal does not show. Control-C and Enter end the input.
+    private static func askHidden(_ question: String) -> String? {
+        var former = termios()
+        let isSettable = tcgetattr(STDIN_FILENO, &former) == 0
+        var hidden = former
+        // A signal would leave the terminal without echo.
+        hidden.c_lflag &= ~tcflag_t(ECHO | ISIG)
+        if isSettable { tcsetattr(STDIN_FILENO, TCSANOW, &hidden) }
+        FileHandle.standardError.write(Data((question + ": ").utf8))
+        defer {
+            if isSettable { tcsetattr(STDIN_FILENO, TCSANOW, &former) }
+            FileHandle.standardError.write(Data("\n".utf8))
+        }
+        return readLine().flatMap { $0.contains("\u{3}") ? nil : $0 }
+    }
+
     private func place() -> (folder: String, user: ServiceUser?) {
         let user = geteuid() == 0 ? ServiceUser.find() : nil
         let packaged = user != nil && FileManager.default.fileExists(atPath: ServiceUser.folder)
@@ -177,6 +194,9 @@ struct InitCommand: AsyncParsableCommand {
                 guard isTerminal else { return nil }
                 FileHandle.standardError.write(Data((question + ": ").utf8))
                 return readLine()
+            },
+            askHidden: { question in
+                isTerminal ? Self.askHidden(question) : nil
             },
             tell: { print($0) }
         )
@@ -216,7 +236,9 @@ struct InitCommand: AsyncParsableCommand {
             answers.sink = try questions.askSink()
         }
         let asksSecret = answers.sink.needsSecret || isTerminal && sink.flatMap { SetupSink($0) } == nil
-        answers.sinkSecret = try sinkSecretFile ?? (asksSecret ? questions.askSinkSecret(of: answers.sink) : nil)
+        answers.sinkSecret =
+            try sinkSecretFile.map(SetupAnswers.Secret.file)
+            ?? (asksSecret ? questions.askSinkSecret(of: answers.sink) : nil)
         answers.isEncrypted = !noEncryption
         return answers
     }

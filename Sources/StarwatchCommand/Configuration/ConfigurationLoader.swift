@@ -107,11 +107,17 @@ struct ConfigurationLoader: Sendable {
         files.reserved = reserved + [files.path(URL(fileURLWithPath: file).lastPathComponent)]
         let journal = ConfigurationJournal(files: files)
         let options = ConfigurationReader.read(root, into: journal)
-        guard journal.problems.isEmpty else {
-            throw ConfigurationFailure(file: file, problems: journal.sortedProblems)
-        }
         let web = journal.webConfigurations
-        return LoadedConfiguration(options: options, origins: journal.origins, file: file, webConfigurations: web)
+        let loaded = LoadedConfiguration(
+            options: options,
+            origins: journal.origins,
+            file: file,
+            webConfigurations: web
+        )
+        guard journal.problems.isEmpty else {
+            throw ConfigurationFailure(file: file, problems: journal.sortedProblems, partial: loaded)
+        }
+        return loaded
     }
 
     func files(in directory: String) -> FileResolver {

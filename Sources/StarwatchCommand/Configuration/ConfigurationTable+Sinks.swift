@@ -129,7 +129,10 @@ extension ConfigurationTable {
     private static var sinks: Entry<DeliveryOptions> {
         Entry(key: "sinks") { delivery, section in
             let field = section.field("sinks")
-            guard !field.isNull else { return }
+            guard field.node != nil else { return }
+            guard !field.isNull else {
+                return field.report("is empty; add a sink below it, or remove the line for a sink that logs.")
+            }
             guard let items = field.items else {
                 return field.report(
                     "must be a list of sinks; begin each with \"- name: NAME\" and \"kind: KIND\" below it."

@@ -95,7 +95,8 @@ struct FileResolver: Sendable {
 
     private static let extensions = ["secret", "key", "pem", "token", "tokens", "txt", "json", "jwk", "conf"]
 
-    private static func isPlainlyAPath(_ text: String) -> Bool {
+    /// Whether a text is plainly the path of a file, and not a secret.
+    static func isPlainlyAPath(_ text: String) -> Bool {
         guard text.wholeMatch(of: /[A-Za-z0-9._\/\-]{1,200}/) != nil else { return false }
         let parts = text.split(separator: "/")
         // Base64 and tokens have slashes and dots too.

@@ -1,3 +1,4 @@
+import Foundation
 import Starwatch
 import StarwatchHTTP
 
@@ -31,7 +32,17 @@ struct LoadedConfiguration: Sendable, Hashable {
     func check() async throws(ConfigurationFailure) {
         var problems = Surroundings(self).problems
         do throws(AgentError) { try await Agent.check(options) } catch { problems.insert(located(error), at: 0) }
+        do throws(AgentError) { try await checkMasterKey() } catch { problems.append(located(error)) }
         if !problems.isEmpty { throw ConfigurationFailure(file: file, problems: problems) }
+    }
+
+    /// Checks the content of the file of the master key. One that this user cannot read, or that only systemd opens, is left
+    /// to the agent.
+    private func checkMasterKey() async throws(AgentError) {
+        guard let file = options.security.masterKeyFile, FileManager.default.isReadableFile(atPath: file),
+            !SealedCredential(of: file).replacesFile
+        else { return }
+        _ = try await DatabaseEncryption.key(of: options.security)
     }
 
     /// Refuses programs that other users can change: they would run as the agent's user.
@@ -42,11 +53,15 @@ struct LoadedConfiguration: Sendable, Hashable {
 
     /// An error of the agent with the setting that it names, and that setting's line.
     private func located(_ error: AgentError) -> ConfigurationProblem {
-        let named = origins.keys.filter { error.message.contains($0) }
+        // The agent names a sink, and the file numbers it.
+        let text = options.delivery.sinks.enumerated().reduce(error.message) { text, sink in
+            text.replacing("delivery.sinks.\(sink.element.name).", with: "delivery.sinks[\(sink.offset)].")
+        }
+        let named = origins.keys.filter { text.contains($0) }
         // The longest one: polls.mine.schedule, not polls.mine.
         let path = named.max { ($0.count, $0) < ($1.count, $1) }
         guard let path else { return ConfigurationProblem(line: nil, path: "", message: error.message) }
-        let message = error.message.hasPrefix(path + " ") ? error.message.dropFirst(path.count + 1) : error.message[...]
+        let message = text.hasPrefix(path + " ") ? text.dropFirst(path.count + 1) : text[...]
         return ConfigurationProblem(line: origins[path], path: path, message: String(message))
     }
 
@@ -84,11 +99,31 @@ struct LoadedConfiguration: Sendable, Hashable {
 struct ConfigurationFailure: Error, Sendable, Hashable {
     var file: String
     var problems: [ConfigurationProblem]
+    /// The part of the file that could be read; `nil` if none could.
+    var partial: LoadedConfiguration?
     /// A sentence about another way to the same end.
     var advice: String?
 
     /// One line per problem, and the advice.
     var lines: [String] { problems.map { $0.description(file: file) } + (advice.map { ["starwatch: \($0)"] } ?? []) }
+
+    /// The warnings that a person can correct together with the problems: those that none of the problems can have caused.
+    var warnings: [ConfigurationProblem] {
+        get async {
+            guard let partial else { return [] }
+            let facts = await partial.facts.completed(for: partial.options)
+            return partial.problems(of: OptionWarning.all(in: partial.options, facts)).filter { !canExplain($0.path) }
+        }
+    }
+
+    /// Whether a problem left out a value that a warning about `path` depends on.
+    private func canExplain(_ path: String) -> Bool {
+        let shared = ["accounts", "auth.", "limits.", "server."]
+        return problems.contains { problem in
+            guard let dot = problem.path.lastIndex(of: ".") else { return true }
+            return path.hasPrefix(problem.path[...dot]) || shared.contains { problem.path.hasPrefix($0) }
+        }
+    }
 
     /// One line per problem, each with a word before its sentence.
     func lines(as word: String) -> [String] {

@@ -34,6 +34,9 @@ extension Rule<String> {
         }
         .map(to: text().print) { text, field in
             let path = field.journal.files.path(text)
+            if let folder = ["/proc", "/sys"].first(where: { path == $0 || path.hasPrefix($0 + "/") }) {
+                return field.reject("is in \(folder), where the kernel keeps no file; name a folder of a disk.")
+            }
             var isFolder: ObjCBool = false
             guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
                 return path

@@ -15,14 +15,23 @@ struct ServiceUser: Sendable, Hashable {
 
     /// The names of the credentials that drop-ins of the unit load. systemd hands them to the service, whoever owns the files.
     static func credentials(in folder: String = unitFolder) -> Set<String> {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        let texts = names.compactMap { try? String(contentsOfFile: folder + "/" + $0, encoding: .utf8) }
-        let lines = texts.flatMap { $0.split(separator: "\n") }
-        return Set(
-            lines.compactMap {
+        Set(
+            lines(in: folder).compactMap {
                 $0.wholeMatch(of: /\s*LoadCredential(?:Encrypted)?\s*=\s*([^:]+):.*/).map { String($0.1) }
             }
         )
+    }
+
+    /// Whether a drop-in of the unit gives the service the right to open ports below 1024.
+    static func canOpenLowPorts(in folder: String = unitFolder) -> Bool {
+        lines(in: folder).contains { $0.firstMatch(of: /^\s*AmbientCapabilities\s*=.*CAP_NET_BIND_SERVICE/) != nil }
+    }
+
+    /// The lines of the unit's drop-ins.
+    private static func lines(in folder: String) -> [Substring] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let texts = names.compactMap { try? String(contentsOfFile: folder + "/" + $0, encoding: .utf8) }
+        return texts.flatMap { $0.split(separator: "\n") }
     }
 
     /// Whether root looks after the package's installation, whose agent runs as another user.

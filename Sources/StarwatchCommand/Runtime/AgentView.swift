@@ -44,7 +44,31 @@ struct AgentView {
         return unreadable.map {
             ($0.setting, "\($0.file) cannot be read by the agent's user; run 'chown \(user.id)' on it.")
         }
-            + [storage].compactMap(\.self).map { ("storage.path", $0) }
+            + [storage].compactMap(\.self).map { ("storage.path", $0) } + (startsAsUser ? ports : [])
+    }
+
+    /// The ports that root can open, and the agent's user cannot.
+    private var ports: [(path: String, message: String)] {
+        guard !ServiceUser.canOpenLowPorts() else { return [] }
+        let listeners = [("http.listen", options.http.listen), ("control.listen", options.control.listen)]
+        return listeners.compactMap { path, listen in
+            listen.flatMap { Self.portProblem($0, freeFrom: Self.firstFreePort) }.map { (path, $0) }
+        }
+    }
+
+    /// Returns why a user without rights cannot listen at an address; `nil` if they can.
+    ///
+    /// - Parameter first: The first port that every user can open.
+    static func portProblem(_ listen: String, freeFrom first: Int) -> String? {
+        guard let address = try? ListenAddress(parsing: listen), (1..<first).contains(Int(address.port)) else {
+            return nil
+        }
+        return "the agent's user cannot open port \(address.port); choose a port from \(first) on."
+    }
+
+    private static var firstFreePort: Int {
+        let text = try? String(contentsOfFile: "/proc/sys/net/ipv4/ip_unprivileged_port_start", encoding: .utf8)
+        return text.flatMap { Int($0.filter(\.isNumber)) } ?? 1024
     }
 
     /// Says that the checks are those of another user than the service's; `nil` if they are not.
@@ -67,6 +91,6 @@ extension LoadedConfiguration {
         problems += AgentView(self).problems.map { path, message in
             ConfigurationProblem(line: origins[path], path: path, message: message)
         }
-        if !problems.isEmpty { throw ConfigurationFailure(file: file, problems: problems) }
+        if !problems.isEmpty { throw ConfigurationFailure(file: file, problems: problems, partial: self) }
     }
 }

@@ -34,7 +34,28 @@ struct Setup {
             "\nNext:\n" + commands(configuration, isRunning: Self.isRunning(configuration)).map { "  \($0)\n" }.joined()
         )
         if answers.sink == .feed { say("Then 'starwatch notifications list' shows what was announced.") }
+        if let note = headlessNote(configuration, ProcessInfo.processInfo.environment) { say("\n" + note) }
         if hasData { await compare(configuration, storage.path) }
+    }
+
+    /// Returns advice for a machine without a screen: a way to the status page and, without the package's service, to an agent that
+    /// outlasts the session. `nil` with a screen.
+    func headlessNote(_ configuration: String, _ environment: [String: String]) -> String? {
+        let screens = ["DISPLAY", "WAYLAND_DISPLAY"]
+        guard screens.allSatisfy({ environment[$0]?.isEmpty ?? true }) else { return nil }
+        let listen = AgentOptions().http.listen
+        var lines = [
+            "The status page is http://\(listen)/ on this machine. To see it on another one, run there:",
+            "  ssh -L \(listen.split(separator: ":").last ?? ""):\(listen) THIS-MACHINE", "and open the same address.",
+        ]
+        if user == nil {
+            lines += [
+                "'starwatch run' ends when you log out. To keep it running without the package:",
+                "  loginctl enable-linger",
+                "  systemd-run --user --unit starwatch starwatch run --config \(configuration)",
+            ]
+        }
+        return lines.joined(separator: "\n")
     }
 
     private static func isRunning(_ configuration: String) -> Bool {

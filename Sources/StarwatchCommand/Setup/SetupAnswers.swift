@@ -21,6 +21,13 @@ struct SetupAnswers: Sendable, Hashable {
         }
     }
 
+    /// The secret of a sink.
+    enum Secret: Sendable, Hashable {
+        case file(String)
+        /// The text that the operator typed.
+        case typed(String)
+    }
+
     var server = ""
     /// `nil` for the default.
     var dialect: String?
@@ -32,12 +39,12 @@ struct SetupAnswers: Sendable, Hashable {
     /// Whether the first poll announces the changes of the last week.
     var announcesLastWeek = false
     var sink = SetupSink.log
-    /// The operator's file with the secret of the sink; `nil` for none.
-    var sinkSecret: String?
+    /// The secret of the sink; `nil` for none.
+    var sinkSecret: Secret?
     /// Whether a new database is encrypted.
     var isEncrypted = true
 
-    /// The command line that gives the same answers.
+    /// The command line that gives the same answers, except for a typed secret, which it asks for.
     var command: String {
         var words = ["starwatch", "init", "--server", server]
         if let dialect { words += ["--dialect", dialect] }
@@ -52,7 +59,7 @@ struct SetupAnswers: Sendable, Hashable {
         for kind in polls { words += ["--poll", kind.rawValue] }
         if announcesLastWeek { words.append("--announce-last-week") }
         words += ["--sink", sink.text]
-        if let sinkSecret { words += ["--sink-secret-file", sinkSecret] }
+        if case .file(let file)? = sinkSecret { words += ["--sink-secret-file", file] }
         if !isEncrypted { words.append("--no-encryption") }
         return words.map(Self.quoted).joined(separator: " ")
     }

@@ -15,7 +15,7 @@ struct SetupFiles: Sendable, Hashable {
 
     /// The configuration comes last, so that it never names a file that is not there.
     var files: [File]
-    /// The originals of the secrets, by the names of the copies.
+    /// The originals of the secrets in words, by the names of the copies.
     private(set) var sources: [String: String] = [:]
     /// The originals of secrets that other users can read.
     private(set) var openSources: [String] = []
@@ -27,7 +27,14 @@ struct SetupFiles: Sendable, Hashable {
     init(_ answers: SetupAnswers, isPackaged: Bool, storage: SetupStorage? = nil) throws(CommandError) {
         files = []
         if let copy = answers.token.copy { try add(copy.source, as: copy.name) }
-        if let source = answers.sinkSecret, let secret = answers.sink.secret { try add(source, as: secret.name) }
+        if let answer = answers.sinkSecret, let secret = answers.sink.secret {
+            switch answer {
+            case .file(let source): try add(source, as: secret.name)
+            case .typed(let text):
+                sources[secret.name] = "the answer"
+                files.append(File(name: secret.name, content: Data((text + "\n").utf8), isSecret: true))
+            }
+        }
         if let file = answers.sink.urlFile {
             files.append(File(name: file.name, content: Data(file.content.utf8), isSecret: true))
         }

@@ -7,6 +7,8 @@ struct SetupQuestions {
 
     /// Asks one question; `nil` at the end of the input.
     var ask: (_ question: String) -> String?
+    /// Asks one question whose answer is not shown; `nil` at the end of the input.
+    var askHidden: (_ question: String) -> String?
     /// Whether there is a file.
     var exists: (_ path: String) -> Bool = { FileManager.default.fileExists(atPath: $0) }
     /// Returns why a file cannot be the private key of a DID, as a sentence; `nil` if it can.
@@ -25,11 +27,16 @@ struct SetupQuestions {
         _ question: String,
         standard: String? = nil,
         option: String,
+        isHidden: Bool = false,
         wrong: (String) -> String = { _ in "" },
         _ read: (String) -> Value?
     ) throws(CommandError) -> Value {
         while true {
-            guard let line = ask(question + (standard.map { $0.isEmpty ? "" : " [\($0)]" } ?? "")) else {
+            guard
+                let line = (isHidden ? askHidden : ask)(
+                    question + (standard.map { $0.isEmpty ? "" : " [\($0)]" } ?? "")
+                )
+            else {
                 throw .usage("There is no answer to \"\(question)\"; give it with \(option).")
             }
             let text = line.trimmingSpaces
@@ -69,9 +76,18 @@ struct SetupQuestions {
 
     private func path(_ text: String) -> String { text.hasPrefix("~/") ? home + text.dropFirst() : text }
 
+    /// The source of the answer to ``askStars(_:)``.
+    static let aboutStars = """
+        The app keeps its stars on its device, and no server tells them, so name the plans here. In the app, open a project, \
+        copy its link and paste it. More can follow with 'starwatch stars add'.
+        """
+
     /// - Parameter dialect: The dialect that the identifiers are checked for.
     func askStars(_ dialect: Dialect) throws(CommandError) -> [String] {
-        func plans(_ text: String) -> [String] { text.split { $0 == " " || $0 == "," }.map(String.init) }
+        func plans(_ text: String) -> [String] {
+            text.split { $0 == " " || $0 == "," }.map { PlanIDRule.expanded(String($0), in: dialect) }
+        }
+        tell(Self.aboutStars)
         return try answer(
             "Starred plans, with spaces between (empty: none)",
             standard: "",
@@ -141,15 +157,20 @@ struct SetupQuestions {
         }
     }
 
-    func askSinkSecret(of sink: SetupSink) throws(CommandError) -> String? {
+    func askSinkSecret(of sink: SetupSink) throws(CommandError) -> SetupAnswers.Secret? {
         guard let secret = sink.secret else { return nil }
+        let (word, isNeeded) = (secret.setting.replacing("_file", with: ""), sink.needsSecret)
         return try answer(
-            "File with the sink's \(secret.setting)" + (sink.needsSecret ? "" : " (empty: none)"),
-            standard: sink.needsSecret ? nil : "",
+            "The sink's \(word), or the file with it (what you type is not shown\(isNeeded ? "" : "; empty: none"))",
+            standard: isNeeded ? nil : "",
             option: "--sink-secret-file",
-            wrong: { _ in "There is no such file that can be read." },
+            isHidden: true,
+            wrong: { $0.isEmpty ? "The sink needs its \(word)." : "There is no such file that can be read." },
             { text in
-                text.isEmpty ? (sink.needsSecret ? nil : .some(nil)) : exists(path(text)) ? .some(path(text)) : nil
+                if text.isEmpty { return isNeeded ? nil : .some(nil) }
+                if exists(path(text)) { return SetupAnswers.Secret.file(path(text)) }
+                let isPath = text.hasPrefix("~/") || text.hasPrefix("./") || FileResolver.isPlainlyAPath(text)
+                return isPath || text.hasPrefix("/") ? nil : SetupAnswers.Secret.typed(text)
             }
         )
     }

@@ -78,6 +78,16 @@ package enum PlanIDRule {
             && scheme.allSatisfy { Self.isLetter($0) || (48...57).contains($0) || "+.-".utf8.contains($0) }
     }
 
+    /// Returns the identifier that a person means by a link to a project, as the app copies it, or by the end of one. Other
+    /// texts stay.
+    package static func expanded(_ text: String, in dialect: Dialect) -> String {
+        guard dialect == .endorser, text.contains("/project/") || !text.contains("/"),
+            let name = text.split(separator: "?").first?.split(separator: "/").last?.split(separator: "%2F").last
+        else { return text }
+        let id = entity + name
+        return canExist(id, in: dialect) ? id : text
+    }
+
     /// The dialect whose identifiers a server certainly has: Endorser's own server has those of `endorser`, and another one
     /// of unknown dialect can have any.
     package static func certainDialect(_ fixed: Dialect?, server: String) -> Dialect {

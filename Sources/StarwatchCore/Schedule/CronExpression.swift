@@ -46,6 +46,9 @@ public struct CronExpression: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { text }
 
+    /// Whether a date matches by its day of the month alone, or by its day of the week alone.
+    package var matchesEitherDay: Bool { !bothDaysMustMatch }
+
     /// Whether the date and minute of a local time match.
     ///
     /// - Parameter localMilliseconds: A local time, in milliseconds since 1970-01-01 of the local calendar.

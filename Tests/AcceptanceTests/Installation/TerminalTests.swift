@@ -5,8 +5,12 @@ import Testing
 
 /// What a person sees in a terminal, a pipe and a watch.
 @Suite(.timeLimit(.minutes(5))) struct TerminalTests {
-    /// Runs a command on a pseudo-terminal, where a person answers questions with yes.
-    private func onTerminal(_ arguments: [String], environment: [String: String] = [:]) async throws -> String {
+    /// Runs a command on a pseudo-terminal, where a person answers questions with yes, and those for a secret with `secret`.
+    private func onTerminal(
+        _ arguments: [String],
+        secret: String = "",
+        environment: [String: String] = [:]
+    ) async throws -> String {
         let script = """
             import os, pty, sys
             output = b""
@@ -16,10 +20,12 @@ import Testing
                 output += data
                 if output.endswith(b"[y/N]: "):
                     os.write(descriptor, b"y\\n")
+                if output.endswith(b"not shown): "):
+                    os.write(descriptor, os.environ["SECRET"].encode() + b"\\n")
                 return data
             status = pty.spawn(sys.argv[1:], read)
             """
-        let environment = ["TERM": "xterm", "NO_COLOR": ""].merging(environment) { $1 }
+        let environment = ["TERM": "xterm", "NO_COLOR": "", "SECRET": secret].merging(environment) { $1 }
         let python = try Program.find("python3")
         let command = ["-c", script, Binary.starwatch.path] + arguments
         return try await runToEnd(python, command, environment: environment).output
@@ -83,6 +89,22 @@ import Testing
             await process.end()
             #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGINT)
         }
+    }
+
+    @Test func initTakesAPastedTokenAndDoesNotShowIt() async throws {
+        let workspace = try Workspace()
+        let answers = ["init", "--untested", "--no-encryption", "--folder", workspace.url.path]
+        let more = ["--server", "http://127.0.0.1:1", "--did", "did:ethr:0x00000000000000000000000000000000000000aa"]
+        let star = ["--star", "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37"]
+        let secret = "AbCdEf0123456789"
+        let sink = ["--sink", "gotify:http://127.0.0.1:1"]
+        let output = try await onTerminal(answers + more + star + sink, secret: secret)
+        #expect(output.contains("(what you type is not shown): ") && !output.contains(secret), "\(output)")
+        let file = workspace.path("gotify.token")
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == secret + "\n")
+        #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
+        let checked = try await starwatch("check", "--config", workspace.path("starwatch.yaml"))
+        #expect(checked.status == 0, "\(checked.errors)")
     }
 
     @Test func initChangesTheStarsOnRequestWithoutLinesOfALog() async throws {

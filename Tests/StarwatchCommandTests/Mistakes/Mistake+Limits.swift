@@ -19,6 +19,21 @@ extension Mistake {
             ["starwatch.yaml:2: storage.path: is a path of Windows; write one such as /srv/file."]
         ),
         Mistake(
+            "path of the kernel",
+            "storage:\n  path: /proc/starwatch.db\ncontrol:\n  socket: /sys/x.sock\n",
+            [
+                "starwatch.yaml:2: storage.path: is in /proc, where the kernel keeps no file; name a folder of a disk.",
+                "starwatch.yaml:4: control.socket: is in /sys, where the kernel keeps no file; name a folder of a disk.",
+            ]
+        ),
+        Mistake(
+            "no sinks",
+            "delivery:\n  sinks:\n",
+            [
+                "starwatch.yaml:2: delivery.sinks: is empty; add a sink below it, or remove the line for a sink that logs."
+            ]
+        ),
+        Mistake(
             "path as a URL",
             "storage:\n  path: file:///var/lib/x.db\n",
             ["starwatch.yaml:2: storage.path: must be a path without file:, such as /var/lib/starwatch/starwatch.db."]

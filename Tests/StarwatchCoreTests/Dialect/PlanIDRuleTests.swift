@@ -18,6 +18,21 @@ import Testing
         #expect(!PlanIDRule.canExist(id, in: .endorser))
     }
 
+    /// The app copies a link to a project, which has the end of the identifier only.
+    @Test(arguments: [
+        "https://timesafari.app/deep-link/project/01JWMCKG0022HDXJ4G4Q61XV37", "01JWMCKG0022HDXJ4G4Q61XV37",
+        "https://app.test/project/https%3A%2F%2Fendorser.ch%2Fentity%2F01JWMCKG0022HDXJ4G4Q61XV37?x=1",
+        "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37",
+    ])
+    func aLinkToAProjectStandsForItsIdentifier(text: String) {
+        let id = "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37"
+        #expect(PlanIDRule.expanded(text, in: .endorser) == id)
+        #expect(PlanIDRule.expanded(text, in: .canonical) == text)
+        for other in ["", "plan 7", "https://a.test/project/", "https://example.org/projects/7"] {
+            #expect(PlanIDRule.expanded(other, in: .endorser) == other)
+        }
+    }
+
     /// A wrong identifier is rejected only where it certainly is one.
     @Test(arguments: [
         ("https://api.endorser.ch", true), ("https://test-api.endorser.ch:443/x", true), ("https://server.test", false),
