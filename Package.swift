@@ -153,7 +153,11 @@ let package = Package(
         // Other programs, for all test targets: one lock guards their starts.
         .target(name: "ProgramTestKit", path: "Tests/ProgramTestKit"),
         .testTarget(name: "LayeringTests"),
-        .testTarget(name: "StarwatchCoreTests", dependencies: ["StarwatchCore"], exclude: ["Fixtures"]),
+        .testTarget(
+            name: "StarwatchCoreTests",
+            dependencies: ["ProgramTestKit", "StarwatchCore"],
+            exclude: ["Fixtures"]
+        ),
         .testTarget(
             name: "StarwatchTelemetryTests",
             dependencies: [

@@ -16,7 +16,7 @@ struct FuzzTarget: Sendable, CustomStringConvertible {
     static let all: [FuzzTarget] = [
         .redactor, .page, .claim, .answer, .httpDate, .cron, .configuration, .webConfiguration, .exposition,
         .negotiation,
-        .target, .deepLink, .message, .content, .token, .ntp, .sealedValue, .masterKey,
+        .target, .deepLink, .message, .content, .token, .ntp, .sealedValue, .masterKey, .timeZone,
     ]
 
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

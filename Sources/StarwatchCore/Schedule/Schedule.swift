@@ -8,11 +8,19 @@ public enum Schedule: Sendable {
     /// One second.
     public static let minimumInterval = Duration.seconds(1)
 
+    /// The schedule with its zone's present rules, for a computation of several runs.
+    var current: Schedule {
+        switch self {
+        case .cron(let expression, let zone): .cron(expression, zone: zone.current)
+        case .every: self
+        }
+    }
+
     /// The first run after `time`; for an interval, one interval later.
     ///
     /// - Returns: `nil` if a cron expression does not fire within 60 years.
     public func next(after time: Timestamp) -> Timestamp? {
-        switch self {
+        switch current {
         case .cron(let expression, let zone): expression.next(after: time, in: zone)
         case .every(let interval): time + max(interval, Self.minimumInterval)
         }
@@ -22,8 +30,9 @@ public enum Schedule: Sendable {
     public func occurrences(after time: Timestamp, count: Int) -> [ScheduledRun] {
         var runs: [ScheduledRun] = []
         var last = time
-        while runs.count < count, let next = next(after: last) {
-            switch self {
+        let current = current
+        while runs.count < count, let next = current.next(after: last) {
+            switch current {
             case .cron(let expression, let zone):
                 runs.append(
                     ScheduledRun(
@@ -42,12 +51,13 @@ public enum Schedule: Sendable {
 
     /// The time between the next two runs after `time`; `nil` if there are no two.
     public func interval(after time: Timestamp) -> Duration? {
-        next(after: time).flatMap { first in next(after: first).map { $0 - first } }
+        let current = current
+        return current.next(after: time).flatMap { first in current.next(after: first).map { $0 - first } }
     }
 
     /// The longest time between two runs in the year after `time`: `starwatch_poll_interval_seconds`.
     public func longestGap(from time: Timestamp) -> Duration {
-        switch self {
+        switch current {
         case .cron(let expression, let zone): expression.longestGap(from: time, in: zone)
         case .every(let interval): max(interval, Self.minimumInterval)
         }

@@ -56,6 +56,7 @@ public enum SchedulerDecision: Sendable, Hashable {
         splay: Duration = .zero,
         isRunning: Bool = false
     ) -> SchedulerDecision {
+        let schedule = schedule.current
         guard let planned = plan(schedule, stored: nextRun, lastRun: lastRun, now: now, splay: splay) else {
             return .idle
         }

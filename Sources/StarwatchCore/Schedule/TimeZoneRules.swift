@@ -5,6 +5,13 @@ public protocol TimeZoneRules: Sendable {
 
     /// The offset at `time`, in seconds east of UTC; between −18 and +18 hours.
     func offsetSeconds(at time: Timestamp) -> Int
+
+    /// The present rules, which do not change during a computation. A zone whose file can change returns a copy.
+    var current: any TimeZoneRules { get }
+}
+
+extension TimeZoneRules {
+    public var current: any TimeZoneRules { self }
 }
 
 /// A zone without daylight saving time.

@@ -1,6 +1,7 @@
 import Foundation
-import StarwatchCore
 import Testing
+
+@testable import StarwatchCore
 
 /// Compares cron with ``MinuteWalker`` around the changes of offset of every zone of the system's database.
 ///
@@ -10,20 +11,17 @@ import Testing
     private static let takesAll = ProcessInfo.processInfo.environment["STARWATCH_ZONE_CHANGES"] == "all"
     /// The number of changes in the sample of one test. The seed determines the sample.
     private static let sampleSize = 300
-    /// Zones that differ between the toolchain's data and the system's. Both became links in 2024, and Debian keeps
-    /// their own history.
-    private static let differing: Set<String> = ["EET", "WET"]
 
     private struct Place: Sendable {
-        let zone: ZoneFile
+        let zone: ZoneTable
         let change: Int64
     }
 
     private func places() throws -> [Place] {
         var places: [Place] = []
-        for name in ZoneFile.names {
-            let zone = try ZoneFile(name)
-            places += zone.changes.filter { Self.years.contains($0.at) }.map { Place(zone: zone, change: $0.at) }
+        for name in MachineZones.names {
+            let zone = try MachineZones.table(name)
+            places += zone.changes.map(\.second).filter(Self.years.contains).map { Place(zone: zone, change: $0) }
         }
         if Self.takesAll { return places }
         var random = SplitMix64(seed: 2037)
@@ -49,26 +47,6 @@ import Testing
             return daily(CronOracle.Field(text: "\(minute)", values: [minute]), hours)
         default: return .random(using: &random)
         }
-    }
-
-    @Test func everyZoneOfTheDatabaseIsKnownAndHasTheOffsetsOfItsFile() throws {
-        var compared = 0
-        #expect(ZoneFile.names.count > 500)
-        for name in ZoneFile.names where !Self.differing.contains(name) {
-            let zone = try FoundationZone(name)
-            let file = try ZoneFile(name)
-            for change in file.changes where Self.years.contains(change.at) {
-                for second in [change.at - 1, change.at] {
-                    compared += 1
-                    let time = Timestamp(seconds: second)
-                    if zone.offsetSeconds(at: time) != file.offsetSeconds(at: time) {
-                        Issue.record("\(name) at \(time.iso8601)")
-                    }
-                }
-            }
-        }
-        #expect(compared > 40_000)
-        print("zones: \(ZoneFile.names.count) zones, \(compared) offsets compared")
     }
 
     @Test func cronMatchesAMinuteWalkAroundEveryChange() async throws {

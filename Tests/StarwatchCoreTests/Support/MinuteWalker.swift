@@ -1,4 +1,4 @@
-import StarwatchCore
+@testable import StarwatchCore
 
 /// Finds the runs of an expression by walking over every minute of the wall clock, as a person would do. It shares only
 /// the calendar with the product.
@@ -17,10 +17,10 @@ struct MinuteWalker {
     }
 
     /// All runs in `from < run <= to`, in seconds, also for offsets that are not whole minutes.
-    func runs(from: Int64, to: Int64, zone: ZoneFile) -> [Int64] {
+    func runs(from: Int64, to: Int64, zone: ZoneTable) -> [Int64] {
         // Starts two days before, to know the wall-clock times that have already occurred.
         let begin = from - 172_800
-        let borders = [begin] + zone.changes.map(\.at).filter { $0 > begin && $0 <= to } + [to + 1]
+        let borders = [begin] + zone.changes.map(\.second).filter { $0 > begin && $0 <= to } + [to + 1]
         var runs: [Int64] = []
         var reached: Int64?
         var day: Int64 = .min
