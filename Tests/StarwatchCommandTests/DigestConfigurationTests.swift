@@ -159,7 +159,7 @@ import Testing
 
     @Test func nextRunsTakesADigestAndPutsItsTimesInOrder() throws {
         let digest = try #require(try load(Self.full).options.digests.first)
-        let runs = NextRuns(digest, after: Timestamp(iso8601: "2026-03-28T12:00:00Z")!, count: 3)
+        let runs = try NextRuns(digest, after: Timestamp(iso8601: "2026-03-28T12:00:00Z")!, count: 3)
         #expect(
             runs.text == """
                 2026-03-28T17:30:00+01:00  2026-03-28T16:30:00Z

@@ -256,7 +256,7 @@ import Testing
         #expect([QuarantineText.items(1), QuarantineText.items(2)] == ["1 item", "2 items"])
     }
 
-    @Test func theStatusPageIsReadable() {
+    @Test func theStatusPageIsReadable() throws {
         var status = AgentStatus(
             version: "1.2.3",
             startedAt: Timestamp(iso8601: "2026-01-01T09:00:00Z")!,
@@ -321,6 +321,8 @@ import Testing
         status.server.keyCreated = "2025-12-29T12:00:00Z"
         status.memory = AgentStatus.Memory(residentBytes: 33 << 20, settledBytes: 31 << 20)
         status.storage = AgentStatus.Storage(encrypted: true, reencryption: 0.43)
+        let zones = #"{"source":"machine","version":"2026a","folder":"/z","local":"Asia/Tokyo","local_source":"TZ"}"#
+        status.timeZones = try JSONDecoder().decode(AgentStatus.TimeZones.self, from: Data(zones.utf8))
         #expect(
             StatusText.page(status) == """
                 Status    degraded: Polling stopped: sink hook down for 13 min, outbox 80 % full
@@ -350,13 +352,14 @@ import Testing
                 hook  open     -             -        the name does not resolve
                 log   closed   -             -        -
 
-                Server    dialect endorser, circuit closed, throttled, next request in 1 min
-                Requests  none within 15 min; the limits allow 38 more this minute
-                Clock     the server's is 0.013 s behind ours ± 0.500 s, compared 3 min ago
-                Scraped   15 s ago
-                Token     expires in 50 min, key created 3 d ago
-                Memory    33 MiB resident, 31 MiB 10 min after the start
-                Database  encrypted, rotation of its keys 43 % done
+                Server      dialect endorser, circuit closed, throttled, next request in 1 min
+                Requests    none within 15 min; the limits allow 38 more this minute
+                Clock       the server's is 0.013 s behind ours ± 0.500 s, compared 3 min ago
+                Scraped     15 s ago
+                Token       expires in 50 min, key created 3 d ago
+                Memory      33 MiB resident, 31 MiB 10 min after the start
+                Database    encrypted, rotation of its keys 43 % done
+                Time zones  tzdata 2026a in /z; the machine's own is Asia/Tokyo, from TZ.
 
                 """
         )

@@ -1,4 +1,5 @@
 package import StarwatchCore
+import StarwatchPolling
 package import StarwatchStore
 import StarwatchTransport
 

@@ -1,4 +1,5 @@
 public import StarwatchCore
+package import StarwatchPolling
 package import StarwatchStore
 
 extension AgentStatus {
@@ -125,6 +126,50 @@ extension AgentStatus {
         /// How many requests the shared ones saved.
         package var savedRequests: Int? {
             sharedPolls.flatMap { polls in sharedRequests.map { max(polls - $0, 0) } }
+        }
+    }
+
+    /// The rules of time zones, and the machine's own zone.
+    public struct TimeZones: Sendable, Codable, Hashable {
+        /// `machine` for the files of the machine, or `bundled` for the data in the program.
+        public var source: String
+        /// The version of tzdata, such as `2026a`, or `unknown`.
+        public var version: String
+        /// The folder of the files; `nil` without files.
+        public var folder: String?
+        /// The machine's own zone: an IANA name, a rule, or the path of a file that nothing names; `nil` if it cannot be read.
+        public var local: String?
+        /// The place that names it: `TZ` or a file; `nil` if nothing does, so that it is UTC.
+        public var localSource: String?
+        /// The reason why it cannot be read now; `nil` if it can.
+        public var localProblem: String?
+
+        enum CodingKeys: String, SnakeKey { case source, version, folder, local, localSource, localProblem }
+
+        package init(_ data: ZoneData, _ own: LocalZone) {
+            (source, version, folder) = (data.source.rawValue, data.version, data.folder)
+            do throws(ZoneError) {
+                let (zone, origin) = try own.find()
+                local = zone.identifier
+                localSource =
+                    switch origin {
+                    case .variable: "TZ"
+                    case .file(let path): path
+                    case .none: nil
+                    }
+            } catch {
+                localProblem = error.description
+            }
+        }
+
+        /// Both in one line.
+        package var text: String {
+            let data =
+                folder.map { "tzdata \(version) in \($0)" }
+                ?? "tzdata \(version) in the program, because the machine has no zone files"
+            guard let local else { return "\(data); the machine's own zone \(localProblem ?? "is unknown.")" }
+            return "\(data); the machine's own is \(local), "
+                + (localSource.map { "from \($0)" } ?? "because it has neither TZ nor /etc/localtime") + "."
         }
     }
 

@@ -215,6 +215,8 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public var memory: Memory?
     /// `nil` from an older agent, and without canaries.
     public var canary: Canary?
+    /// `nil` from an older agent.
+    public var timeZones: TimeZones?
     /// `nil` for an agent that works for the active identity.
     public var accounts: Accounts?
     /// Time of the last scrape by Prometheus or a compatible scraper, which name their time limit in a header; `nil`
@@ -229,7 +231,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         case status, reasons, problems, headline, notice, version, pid, startedAt, now, identity, polls, digests,
             outbox,
             clock, server
-        case storage, disk, memory, canary, accounts, lastScrape, restarts, pollingMetrics
+        case storage, disk, memory, canary, timeZones, accounts, lastScrape, restarts, pollingMetrics
     }
 
     /// Takes what is wrong; a status without problems is healthy.

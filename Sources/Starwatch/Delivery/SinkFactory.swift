@@ -75,8 +75,8 @@ struct SinkFactory {
 
     private func check(_ hours: SinkHours?, in timezone: String?, _ setting: String) throws(AgentError) {
         guard let hours else { return }
-        if LocalZone.zone(named: timezone) == nil {
-            throw AgentError(.configuration, "\(setting).timezone is not a known IANA zone, such as Europe/Zurich.")
+        do throws(ZoneSettingError) { _ = try LocalZone.zone(named: timezone) } catch {
+            throw AgentError(.configuration, "\(setting).timezone \(error)")
         }
         if case .deliverAt(let times) = hours, times.isEmpty {
             throw AgentError(.configuration, "\(setting).deliver_at must name at least one time of the day.")

@@ -1,5 +1,6 @@
 import Foundation
 import StarwatchCore
+import StarwatchPolling
 import StarwatchTransport
 
 /// Makes the configured digests and callbacks.
@@ -43,8 +44,9 @@ struct DigestFactory {
         guard Set(digest.sinks ?? []).isSubset(of: sinks), digest.sinks?.isEmpty != true else {
             throw AgentError(.configuration, "\(path).sinks must name sinks of delivery.sinks.")
         }
-        guard let zone = LocalZone.zone(named: digest.timezone) else {
-            throw AgentError(.configuration, "\(path).timezone is not a known IANA zone, such as Europe/Zurich.")
+        let zone: @Sendable () -> any TimeZoneRules
+        do throws(ZoneSettingError) { zone = try LocalZone.zone(named: digest.timezone) } catch {
+            throw AgentError(.configuration, "\(path).timezone \(error)")
         }
         switch digest.content {
         case .request(let fetch):
@@ -80,6 +82,10 @@ struct DigestFactory {
                     http: http
                 )
             )
+        }
+        guard !receivers.isEmpty else { return [] }
+        do throws(ZoneError) { _ = try LocalZone().find() } catch {
+            throw AgentError(.configuration, "callbacks contain this machine's time zone, which \(error)")
         }
         return receivers
     }

@@ -146,6 +146,7 @@ package final class AgentMetrics: Sendable {
                 InfoLabel("swift", AgentVersion.swift),
             ]
         )
+        CatalogueScope.registered(if: \.hasTimeZones, ClockMetrics.registerTimeZones)
         registry.gaugeView(.gauge("starwatch_metrics_series", "Series on this page, including those of dependencies."))
         {
             // The registry owns this closure, so a strong reference would leak both.

@@ -1,4 +1,5 @@
 package import StarwatchCore
+import StarwatchPolling
 package import StarwatchTelemetry
 
 /// Metrics of the clock, the tokens and the identity.
@@ -72,4 +73,23 @@ package struct ClockMetrics: Sendable {
     package let identityChanges = MetricRegistry.current.counter(
         .counter("starwatch_identity_changes_total", "Changes of the active identity.")
     )
+
+    /// Registers the metric of the time zones' rules.
+    static func registerTimeZones() {
+        MetricRegistry.current.table(
+            .info(
+                "starwatch_time_zone_data_info",
+                "Origin and version of the rules of time zones: files of the machine, or data in the program.",
+                stability: .detail
+            ),
+            labels: [
+                CatalogueLabel(name: "source", values: ZoneData.Source.allCases.map(\.rawValue)),
+                CatalogueLabel(name: "version", values: []),
+            ],
+            largest: 1
+        ) {
+            let data = ZoneDatabase.ofMachine.data
+            return [.init(labels: [("source", data.source.rawValue), ("version", data.version)], value: 1)]
+        }
+    }
 }

@@ -1,4 +1,5 @@
 package import StarwatchCore
+import StarwatchPolling
 
 /// The optional features whose metrics are on the page from the start. The series of another feature appear when they
 /// count; the families of digests, callbacks and web configurations do not appear at all.
@@ -15,6 +16,8 @@ package struct MetricFeatures: Sendable, Hashable {
     package var hasOptionalEndpoints = true
     /// Whether a sink has hours.
     package var hasSinkHours = true
+    /// Whether something follows a time zone other than UTC.
+    package var hasTimeZones = true
     package var clockSources = Set(ClockSource.allCases)
     package var controlOperations = Set(ControlOperation.allCases)
     package var controlRefusals = Set(ControlRefusal.allCases)
@@ -72,6 +75,7 @@ extension MetricFeatures {
             options.delivery.sinks.filter { if case .email = $0.kind { true } else { false } }.map(\.name)
         )
         hasSinkHours = options.delivery.sinks.contains { $0.hours != nil }
+        hasTimeZones = options.needsLocalZone || options.namedZones.contains { !ZoneDatabase.isUTC($0.zone) }
         if options.clock.source != .ntp { clockSources = [.timeEndpoint, .dateHeader] }
         isEncrypted = options.security.isEncrypted
         hasDigests = !options.digests.isEmpty

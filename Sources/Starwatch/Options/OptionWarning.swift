@@ -1,4 +1,5 @@
 package import StarwatchCore
+import StarwatchPolling
 
 /// An option that is valid, and probably not what the operator wants.
 package struct OptionWarning: Sendable, Hashable {
@@ -16,6 +17,10 @@ package struct OptionWarning: Sendable, Hashable {
         package var passwordPorts: Set<ServedPort> = []
         /// The number of files that the process may have open.
         package var openFiles = Int.max
+        /// The named time zones for which the machine has no file.
+        package var bundledZones: Set<String> = []
+        /// What prevents the machine's own zone from being read; `nil` if nothing does.
+        package var localZoneProblem: String?
 
         package init() {}
     }
@@ -32,6 +37,22 @@ package struct OptionWarning: Sendable, Hashable {
         (options.accounts == .one ? identity(options, facts) + stars(options) : []) + storage(facts)
             + options.polls.flatMap { poll($0, options, facts) }
             + locale(options.delivery) + limits(options, facts) + listeners(options) + clearText(options, facts)
+            + zones(options, facts)
+    }
+
+    /// The warnings about time zones whose rules are not the machine's. A setting that needs the machine's own zone is an
+    /// error where that zone cannot be read.
+    private static func zones(_ options: AgentOptions, _ facts: Facts) -> [OptionWarning] {
+        let message = """
+            has no file in this machine's time zone database, so the rules of \(ZoneData.bundled.version) that are in the \
+            program apply, which become outdated; install tzdata, on Debian 13 and later also tzdata-legacy.
+            """
+        let own = facts.localZoneProblem.map {
+            OptionWarning(path: "", message: "No setting needs this machine's time zone, which \($0)")
+        }
+        return options.namedZones.filter { facts.bundledZones.contains($0.zone) }.map {
+            OptionWarning(path: $0.path, message: message)
+        } + (options.needsLocalZone ? [] : own.map { [$0] } ?? [])
     }
 
     private static func locale(_ delivery: DeliveryOptions) -> [OptionWarning] {
@@ -198,6 +219,25 @@ extension AgentOptions {
     /// The dialect to assume before the server's first response: only the canonical one accepts shared secrets.
     package var assumedDialect: Dialect {
         server.dialect.fixed ?? (auth.kind == .sharedSecret ? .canonical : .endorser)
+    }
+}
+
+extension AgentOptions {
+    /// Whether something is in the machine's own time zone, or states it.
+    var needsLocalZone: Bool {
+        digests.contains { $0.timezone == nil } || CallbackKind.allCases.contains { callbacks.receiver(of: $0) != nil }
+            || delivery.sinks.contains { $0.hours != nil && $0.timezone == nil }
+    }
+
+    /// The settings that name a time zone.
+    package var namedZones: [(path: String, zone: String)] {
+        var zones: [(path: String, zone: String?)] = polls.map { poll in
+            guard case .cron(_, let zone) = poll.timing else { return ("", nil) }
+            return ("polls.\(poll.name).timezone", zone)
+        }
+        zones += delivery.sinks.enumerated().map { ("delivery.sinks[\($0)].timezone", $1.timezone) }
+        zones += digests.map { ("digests.\($0.name).timezone", $0.timezone) }
+        return zones.compactMap { path, zone in zone.map { (path, $0) } }
     }
 }
 

@@ -35,12 +35,12 @@ extension Schedule {
     /// - Throws: ``AgentError`` of kind `configuration`.
     init(of poll: PollOptions) throws(AgentError) {
         do throws(PollTimingError) { self = try Schedule(poll.timing) } catch {
-            throw AgentError(
-                .configuration,
-                error == .unknownZone
-                    ? "polls.\(poll.name).timezone is not a known IANA zone, such as Europe/Zurich."
-                    : "polls.\(poll.name).schedule: \(error)"
-            )
+            let problem =
+                switch error {
+                case .zone(let error): "timezone \(error)"
+                case .cron(let error): "schedule: \(error)"
+                }
+            throw AgentError(.configuration, "polls.\(poll.name).\(problem)")
         }
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import StarwatchCore
+import StarwatchPolling
 import StarwatchTransport
 
 /// Parts of an agent that do not depend on stored data.
@@ -181,6 +182,11 @@ extension OptionWarning.Facts {
         facts.hasStorageFolder =
             FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory) && isDirectory.boolValue
         facts.openFiles = OpenFiles.limit
+        let zones = options.namedZones.map(\.zone)
+        facts.bundledZones = Set(
+            zones.filter { (try? ZoneDatabase.ofMachine.zone($0) as? NamedZone)?.isBundled == true }
+        )
+        do throws(ZoneError) { _ = try LocalZone().find() } catch { facts.localZoneProblem = error.description }
         return facts
     }
 }

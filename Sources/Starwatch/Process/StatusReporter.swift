@@ -1,5 +1,6 @@
 import Glibc
 import StarwatchCore
+import StarwatchPolling
 import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
@@ -34,6 +35,7 @@ struct StatusReporter: Sendable {
         status.server.answers = AgentStatus.Answers(facts.answers)
         await fillLimits(&status.server, now: now)
         status.memory = memory
+        status.timeZones = AgentStatus.TimeZones(ZoneDatabase.ofMachine.data, LocalZone())
         status.disk = facts.disk.map(AgentStatus.Disk.init)
         status.restarts = AgentStatus.Restarts(facts.restarts, now: now)
         for slot in sinks { facts.sinks.append(fill(&status.outbox, from: slot, now: now)) }

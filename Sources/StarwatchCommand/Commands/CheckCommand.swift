@@ -13,7 +13,7 @@ struct CheckCommand: AsyncParsableCommand {
 
         Warns of valid settings that are probably a mistake: an empty file, a start without a DID or without plans, polls \
         of offers without a token, a DID whose case differs from its key's, plan ids that cannot exist, a stale limit \
-        below the schedule's longest gap, a database folder that does not exist, listening on every address, passwords and tokens in clear text on a network, a schedule by day of the month and of the week, a splay beyond the schedule, and intervals below 1m that use a tenth of the limit. With --strict, a warning makes the exit code 1.
+        below the schedule's longest gap, a database folder that does not exist, listening on every address, passwords and tokens in clear text on a network, time zones without a file on this machine, a schedule by day of the month and of the week, a splay beyond the schedule, and intervals below 1m that use a tenth of the limit. With --strict, a warning makes the exit code 1.
 
         With --render, also prints what each webhook would send for an example notification, with the text of its body_file.
         """,
@@ -59,11 +59,16 @@ struct CheckCommand: AsyncParsableCommand {
         print(TerminalText.printable("\(configuration.file) is good: \(parts.joined(separator: ", "))."))
         if let note = AgentView.note(on: configuration.file) { print(note) }
         for poll in CheckedPoll.all(configuration.options, facts) { print(poll.text) }
+        print(TerminalText.printable("Time zones: \(Self.timeZones.text)"))
         if configuration.options.initialIdentity == nil, let did = facts.keyDID {
             print("The DID of auth.key_file is \(did.rawValue); write it as identity.did.")
         }
         if render { for body in RenderedBody.all(configuration.options) { print(body.text) } }
         if strict, !warnings.isEmpty { throw CommandError.printed(.failed) }
+    }
+
+    private static var timeZones: AgentStatus.TimeZones {
+        AgentStatus.TimeZones(ZoneDatabase.ofMachine.data, LocalZone())
     }
 
     private var access: AgentAccess { file.map { AgentAccess(config: $0) } ?? arguments.access }
@@ -90,6 +95,7 @@ struct CheckCommand: AsyncParsableCommand {
             report.file = configuration.file
             let facts = await configuration.facts.completed(for: configuration.options)
             report.polls = CheckedPoll.all(configuration.options, facts)
+            report.timeZones = Self.timeZones
             if render { report.bodies = RenderedBody.all(configuration.options) }
             report.warnings = configuration.problems(of: OptionWarning.all(in: configuration.options, facts))
         } catch {
@@ -154,6 +160,7 @@ private struct CheckReport: Encodable {
     var file = ""
     var valid = true
     var polls: [CheckedPoll] = []
+    var timeZones: AgentStatus.TimeZones?
     /// With `--render`.
     var bodies: [RenderedBody]?
     var problems: [ConfigurationProblem] = []

@@ -32,7 +32,9 @@ struct NextRunsCommand: AsyncParsableCommand {
         let options = try arguments.access.configuration(secrets: false).options
         let runs: NextRuns
         if let digest = options.digests.first(where: { $0.name.rawValue == name }) {
-            runs = NextRuns(digest, after: SystemClock().now, count: count)
+            do throws(ZoneSettingError) { runs = try NextRuns(digest, after: SystemClock().now, count: count) } catch {
+                throw CommandError.failed("digests.\(name).timezone \(error)")
+            }
         } else if let poll = options.polls.first(where: { $0.name.rawValue == name }) {
             runs = NextRuns(poll, after: SystemClock().now, count: count)
         } else {
@@ -69,7 +71,8 @@ struct NextRuns: Sendable, Encodable {
         case .cron(let text, let timezone):
             self.timezone = timezone
             // The loader has refused what is neither a cron expression nor a zone.
-            guard let expression = try? CronExpression(text), let zone = FoundationTimeZone(identifier: timezone) else {
+            guard let expression = try? CronExpression(text), let zone = try? ZoneDatabase.ofMachine.zone(timezone)
+            else {
                 runs = []
                 return
             }
@@ -82,9 +85,11 @@ struct NextRuns: Sendable, Encodable {
     }
 
     /// The next `count` times that a digest comes after `now`.
-    init(_ digest: DigestOptions, after now: Timestamp, count: Int, local: LocalZone = LocalZone()) {
+    ///
+    /// - Throws: ``ZoneSettingError`` if its time zone cannot be read.
+    init(_ digest: DigestOptions, after now: Timestamp, count: Int) throws(ZoneSettingError) {
         poll = digest.name.rawValue
-        let zone = digest.timezone.flatMap { FoundationTimeZone(identifier: $0) } ?? local.current
+        let zone = try LocalZone.zone(named: digest.timezone)()
         timezone = digest.timezone ?? zone.identifier
         let all = digest.times.compactMap { $0.schedule(in: zone) }.flatMap { $0.occurrences(after: now, count: count) }
         runs = all.sorted { $0.time < $1.time }.prefix(count).map(Self.run)

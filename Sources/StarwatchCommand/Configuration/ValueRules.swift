@@ -194,7 +194,12 @@ enum ValueRules {
         if text.prefixMatch(of: /(UTC|GMT)[+\-]/) != nil {
             return "must be a time zone of the IANA database, such as Europe/Berlin; offsets follow no summer time."
         }
-        if TimeZone(identifier: text) != nil { return nil }
+        do throws(ZoneError) {
+            _ = try ZoneDatabase.ofMachine.zone(text)
+            return nil
+        } catch {
+            if error != .unknown { return error.description }
+        }
         let tail = Suggestion.tail(for: text, among: TimeZone.knownTimeZoneIdentifiers)
         return "must be a time zone of the IANA database, such as Europe/Berlin\(tail)"
     }

@@ -183,6 +183,7 @@ enum StatusText {
             + (status.memory.map { [("Memory", memory($0))] } ?? [])
             + (status.storage.map { [("Database", database($0))] } ?? [])
             + (status.disk.map { [("Disk", disk($0))] } ?? [])
+            + (status.timeZones.map { [("Time zones", $0.text)] } ?? [])
             + (status.canary.map { [("Canary", canary($0, now))] } ?? [])
             + (status.restarts.flatMap { restarts($0, now) }.map { [("Restarts", $0)] } ?? [])
     }

@@ -178,7 +178,7 @@ extension StatusPage {
             <dt>Restarts</dt><dd>\(restarts)</dd>
             <dt>Memory</dt><dd>\(memory)</dd>
             <dt>Disk</dt><dd>\(disk)</dd>
-            <dt>Last scrape</dt><dd>\(times.ageAndTime(status.lastScrape, never: "none since the start"))</dd>\(canary)
+            <dt>Last scrape</dt><dd>\(times.ageAndTime(status.lastScrape, never: "none since the start"))</dd>\(status.timeZones?.html ?? "")\(canary)
             </dl>
             """
         )
@@ -261,5 +261,16 @@ extension StatusPage {
         case "disabled": "<span class=\"pill bad\">Disabled</span>"
         default: "<span class=\"pill bad\">\(state)</span>"
         }
+    }
+}
+
+extension AgentStatus.TimeZones {
+    /// The machine's own zone, and the version of the rules.
+    fileprivate var html: HTML {
+        let local: HTML = local.map { "\($0)" } ?? "<span class=\"bad\">the machine’s own cannot be read</span>"
+        return """
+
+            <dt>Time zone</dt><dd>\(local) <small>tzdata \(version), \(source)</small></dd>
+            """
     }
 }

@@ -141,12 +141,12 @@ public enum PollTiming: Sendable, Hashable {
 
 /// The reason why a timing is unusable.
 package enum PollTimingError: Error, Sendable, Hashable, CustomStringConvertible {
-    case unknownZone
+    case zone(ZoneError)
     case cron(CronError)
 
     package var description: String {
         switch self {
-        case .unknownZone: "the timezone is not a known IANA zone, such as Europe/Zurich."
+        case .zone(let error): "the timezone \(error)"
         case .cron(let error): "\(error)"
         }
     }
@@ -158,7 +158,8 @@ extension Schedule {
         switch timing {
         case .every(let interval): self = .every(interval)
         case .cron(let text, let timezone):
-            guard let zone = FoundationTimeZone(identifier: timezone) else { throw .unknownZone }
+            let zone: any TimeZoneRules
+            do throws(ZoneError) { zone = try ZoneDatabase.ofMachine.zone(timezone) } catch { throw .zone(error) }
             do { self = .cron(try CronExpression(text), zone: zone) } catch { throw .cron(error) }
         }
     }

@@ -189,7 +189,7 @@ extension AgentStatus {
         #expect(kind.meaning.last == "." && !kind.meaning.contains("\n") && kind.meaning.count { $0 == "`" } % 2 == 0)
     }
 
-    @Test func thePageHasWhatTheTextOfStatusHas() {
+    @Test func thePageHasWhatTheTextOfStatusHas() throws {
         var status = Self.healthy
         let plain = page(status)
         for word in ["Canary", "<dt>Token", "<dt>Key"] { #expect(!plain.contains(word), "\(word) is not configured") }
@@ -197,6 +197,8 @@ extension AgentStatus {
         status.polls["starred_projects"]?.seenUntil = "2026-01-01T11:54:00.000Z"
         status.clock.serverTime = "2026-01-01T12:00:00.000Z"
         status.memory = AgentStatus.Memory(residentBytes: 33 << 20, settledBytes: 31 << 20)
+        let zones = #"{"source":"machine","version":"2026a","folder":"/z","local":"Asia/Tokyo"}"#
+        status.timeZones = try JSONDecoder().decode(AgentStatus.TimeZones.self, from: Data(zones.utf8))
         status.server.tokenExpires = "2026-01-01T12:50:00.000Z"
         status.server.keyCreated = "2025-12-29T12:00:00.000Z"
         var answers = AnswerWindow.Summary()
@@ -209,6 +211,7 @@ extension AgentStatus {
         status.canary = canary(start + .seconds(3600))
         let page = page(status)
         let parts = [
+            "<dt>Time zone</dt><dd>Asia/Tokyo <small>tzdata 2026a, machine</small></dd>",
             "<td data-label=\"Last new\"><div><time datetime=\"2026-01-01T09:00:00.000Z\">3 h ago ",
             "<td data-label=\"Behind\"><div>6 min</div>",
             "<dt>Memory</dt><dd>33 MiB <small>31 MiB 10 min after the start</small></dd>",

@@ -130,6 +130,9 @@ struct AdminServerTests {
         status.server.requestsLeft = 9
         (status.server.tokenExpires, status.server.keyCreated) = (status.now, status.now)
         status.memory = AgentStatus.Memory(residentBytes: 2, settledBytes: 1)
+        let zones =
+            #"{"source":"machine","version":"2026a","folder":"/z","local":"UTC","local_source":"TZ","local_problem":"is not."}"#
+        status.timeZones = try JSONDecoder().decode(AgentStatus.TimeZones.self, from: Data(zones.utf8))
         let accounts =
             #"{"active":2,"paused":1,"due":1,"stale":0,"without_address":0,"oldest_due":"2026-01-01T00:00:00.000Z","round_seconds":0.5,"round_requests":5,"shared_requests":1,"shared_polls":7}"#
         status.accounts = try JSONDecoder().decode(AgentStatus.Accounts.self, from: Data(accounts.utf8))
@@ -166,7 +169,8 @@ struct AdminServerTests {
             restarts.last_at restarts.last_cause restarts.last_day server.answers.failed server.answers.p95_seconds server.answers.requests \
             server.answers.usual_p95_seconds server.circuit server.dialect \
             server.key_created server.requests_left server.throttled_until server.token_expires started_at status \
-            storage.encrypted storage.reencryption version
+            storage.encrypted storage.reencryption time_zones.folder time_zones.local time_zones.local_problem \
+            time_zones.local_source time_zones.source time_zones.version version
             """.split(separator: " ").map(String.init)
         let object = try JSONSerialization.jsonObject(with: Data(reply.bytes))
         let paths = Self.paths(object).map {

@@ -60,13 +60,17 @@ import Testing
         #expect(info.count == 1)
         #expect(Set(info.first.map { Array($0.labels.keys) } ?? []) == ["version", "commit", "swift"])
         #expect(info.first.flatMap { page.values[$0] } == 1)
+        let zones = page.series(of: "starwatch_time_zone_data_info")
+        #expect(zones.map { Set($0.labels.keys) } == [["source", "version"]])
+        #expect(zones.first?.labels["source"] == "machine" && zones.first.flatMap { page.values[$0] } == 1)
         for name in ExpectedFamilies.process { #expect(page.types[name] != nil, "\(name)") }
     }
 
     @Test func nothingIsOnThePageThatIsNotOnTheList() {
         var known = Set(ExpectedFamilies.all.map(\.name)).union(ExpectedFamilies.open.map(\.name))
         known.formUnion([
-            "starwatch_build_info", "starwatch_metrics_series", "starwatch_metrics_series_overflow_total",
+            "starwatch_build_info", "starwatch_time_zone_data_info", "starwatch_metrics_series",
+            "starwatch_metrics_series_overflow_total",
         ])
         let unknown = page.families.filter { !known.contains($0) && !$0.hasPrefix("process_") }
         #expect(unknown.isEmpty)

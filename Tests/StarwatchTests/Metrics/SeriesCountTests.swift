@@ -114,6 +114,15 @@ import Testing
         }
     }
 
+    @Test func theVersionOfTimeZonesIsShownWhereOneIsFollowed() throws {
+        func isShown(_ change: (inout AgentOptions) -> Void) throws -> Bool {
+            try names(change).names.contains("starwatch_time_zone_data_info")
+        }
+        #expect(try !isShown { $0.polls[0].timing = .cron("0 8 * * *", timezone: "UTC") })
+        #expect(try isShown { $0.polls[0].timing = .cron("0 8 * * *", timezone: "Europe/Zurich") })
+        #expect(try isShown { $0.delivery.sinks[0].hours = QuietHours("22:00-07:00").map(SinkHours.quiet) })
+    }
+
     @Test func seriesThatNothingCountsAreNotShown() throws {
         func count(_ change: (inout AgentOptions) -> Void) throws -> Int { try names(change).count }
         let plain = try count { _ in }

@@ -1,4 +1,5 @@
 package import StarwatchCore
+import StarwatchPolling
 
 /// The hours of a sink in its time zone.
 package struct SinkTimes: Sendable {
@@ -12,7 +13,7 @@ package struct SinkTimes: Sendable {
 
     /// The hours of a configured sink; `nil` without any. Its ``SinkFactory`` has checked the zone.
     package init?(_ sink: SinkOptions) {
-        guard let hours = sink.hours, let zone = LocalZone.zone(named: sink.timezone) else { return nil }
+        guard let hours = sink.hours, let zone = try? LocalZone.zone(named: sink.timezone) else { return nil }
         self.init(hours, zone: zone)
     }
 
