@@ -57,6 +57,21 @@ import Testing
         #expect(text(try await client.execute(HTTPRequest(url: server.url("/2")))) == "GET /2 HTTP/1.1|")
     }
 
+    /// Otherwise a client that never pauses would never ask for the server's address again.
+    @Test(.timeLimit(.minutes(5))) func aBusyConnectionEndsAtItsLongestLife() async throws {
+        #expect(HTTPClientOptions().longestConnectionSeconds == 90)
+        let connections = Mutex(0)
+        let server = try LoopbackServer { connection in
+            connections.withLock { $0 += 1 }
+            while connection.readRequest() != nil, connection.write(answer(body: "")) {}
+        }
+        var options = HTTPClientOptions().patient
+        options.longestConnectionSeconds = 1
+        let client = try makeClient(options)
+        while connections.withLock({ $0 }) < 2 { _ = try await client.execute(HTTPRequest(url: server.url())) }
+        withExtendedLifetime(server) {}
+    }
+
     @Test func concurrentRequestsGetTheirOwnResponses() async throws {
         let server = try LoopbackServer.answering { answer(body: $0.line) }
         let client = try makeClient()

@@ -37,6 +37,7 @@ enum CurlHandle {
             return nil
         }
         if let path = options.socketPath { _ = starwatch_set_string(easy, CURLOPT_UNIX_SOCKET_PATH, path) }
+        _ = starwatch_set_long(easy, CURLOPT_MAXLIFETIME_CONN, options.longestConnectionSeconds)
         if !options.keepsConnections { _ = starwatch_set_long(easy, CURLOPT_FORBID_REUSE, 1) }
         _ = starwatch_set_callback(easy, CURLOPT_WRITEFUNCTION, starwatchReceiveBody)
         _ = starwatch_set_callback(easy, CURLOPT_HEADERFUNCTION, starwatchReceiveHeader)

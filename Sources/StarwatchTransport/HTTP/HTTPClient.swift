@@ -154,6 +154,9 @@ package struct HTTPClientOptions: Sendable {
     package var longestIdleSeconds = 5
     /// Whether a connection is kept for later requests. On a kept one that the server closes meanwhile, a request fails
     /// or is sent twice.
+    /// The life of a connection, after which the next request opens another one. Only a new one looks up the host's address, so a
+    /// server that moves would else keep clients that never pause. libcurl itself closes one that was idle for 118 s.
+    package var longestConnectionSeconds = 90
     package var keepsConnections = true
     /// The Unix socket to connect to, whatever host a URL names; `nil` for TCP.
     package var socketPath: String?
