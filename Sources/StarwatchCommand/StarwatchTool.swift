@@ -53,7 +53,7 @@ struct StarwatchTool: AsyncParsableCommand {
         if !ending.output.isEmpty { print(ending.output, terminator: ending.output.hasSuffix("\n") ? "" : "\n") }
         // In a pipe, the output comes before what is said of it.
         fflush(nil)
-        for line in ending.errorLines { FileHandle.standardError.write(Data((line + "\n").utf8)) }
+        for line in ending.errorLines { StandardError.say(line, .error) }
         Foundation.exit(ending.exitCode.rawValue)
     }
 

@@ -37,7 +37,7 @@ struct DeepLinkCommand: AsyncParsableCommand {
         do {
             return DeepLinkTarget(try await arguments.ask(ControlAPI.shortlinkShow, shortlink))
         } catch let refusal as ControlError where refusal.kind == .notFound {
-            FileHandle.standardError.write(Data("starwatch: \(TerminalText.printable(refusal.message))\n".utf8))
+            StandardError.say("starwatch: \(TerminalText.printable(refusal.message))", .error)
             return DeepLinkTarget(.notifications)
         }
     }

@@ -143,7 +143,7 @@ struct InitCommand: AsyncParsableCommand {
         var setup = Setup(answers: answers, folder: place.folder, user: place.user) {
             print($0)
         } progress: {
-            FileHandle.standardError.write(Data(($0 + "\n").utf8))
+            StandardError.say($0)
         }
         setup.confirm = Self.confirms
         do {

@@ -50,7 +50,7 @@ struct LogsCommand: AsyncParsableCommand {
         query.run = run
         let found = try await arguments.ask(ControlAPI.logs, query)
         var last = print(found.lines) ?? 0
-        if let note = found.note { FileHandle.standardError.write(Data((note + "\n").utf8)) }
+        if let note = found.note { StandardError.say(note) }
         guard follow else { return }
         // Only the control socket: a database that this command holds open would keep an agent from starting.
         let agent = try arguments.access.running()

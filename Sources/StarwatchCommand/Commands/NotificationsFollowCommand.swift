@@ -37,7 +37,7 @@ struct NotificationsFollowCommand: AsyncParsableCommand {
     static func line(_ event: FeedEvent, json: Bool) -> String? {
         if event.name == "gap" {
             // Standard output is for notifications only.
-            FileHandle.standardError.write(Data("starwatch: Some notifications are not kept any more.\n".utf8))
+            StandardError.say("starwatch: Some notifications are not kept any more.", .warning)
         }
         guard event.name == "notification" else { return nil }
         guard !json else { return event.data }

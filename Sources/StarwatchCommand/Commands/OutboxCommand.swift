@@ -136,7 +136,7 @@ struct ListArguments: ParsableArguments {
     /// Tells on standard error whether there can be more.
     func note(_ what: String, ids: [Int64]) {
         guard let note = OutboxText.limitNote(what, ids: ids, limit: limit) else { return }
-        FileHandle.standardError.write(Data((note + "\n").utf8))
+        StandardError.say(note)
     }
 }
 

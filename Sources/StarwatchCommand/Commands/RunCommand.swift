@@ -206,7 +206,8 @@ private final class StopRequest: Sendable {
         queue.asyncAfter(deadline: .now() + .seconds(Int(wait.components.seconds))) {
             // Standard error can be what hangs.
             _ = fcntl(STDERR_FILENO, F_SETFL, O_NONBLOCK)
-            let message = "starwatch: Something did not stop in time. The next start resumes the work in progress.\n"
+            let sentence = "starwatch: Something did not stop in time. The next start resumes the work in progress.\n"
+            let message = JournalLine.marked(sentence, .error, on: STDERR_FILENO)
             _ = message.withCString { write(STDERR_FILENO, $0, strlen($0)) }
             _exit(CommandExitCode.failed.rawValue)
         }

@@ -96,9 +96,14 @@ enum CommandExitCode: Int32, Sendable {
 enum StandardError {
     private static let said = Mutex<Set<String>>([])
 
+    /// Writes a line, in the journal with its priority.
+    static func say(_ line: String, _ level: LogOptions.Level = .notice) {
+        FileHandle.standardError.write(Data((JournalLine.marked(line, level, on: STDERR_FILENO) + "\n").utf8))
+    }
+
     /// Writes a line, unless this command has written it already. Control characters are shown as `?`.
     static func sayOnce(_ line: String) {
         guard said.withLock({ $0.insert(line).inserted }) else { return }
-        FileHandle.standardError.write(Data((TerminalText.printable(line) + "\n").utf8))
+        say(TerminalText.printable(line), .warning)
     }
 }

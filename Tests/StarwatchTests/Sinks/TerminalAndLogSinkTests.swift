@@ -37,6 +37,21 @@ import Testing
         #expect(text == "Project Update: a?]0;owned??[2J???31m??bc?d has been updated\n")
     }
 
+    /// The journal would take the beginning of a title for a priority.
+    @Test func aLineInTheJournalHasAPriorityOfItsOwn() async throws {
+        let folder = try TestFolder()
+        let file = try FileHandle(forUpdating: URL(filePath: folder.write("", to: "terminal")))
+        var status = stat()
+        try #require(fstat(file.fileDescriptor, &status) == 0)
+        var sink = StdoutSink(name: "stdout", descriptor: file.fileDescriptor)
+        sink.environment = ["JOURNAL_STREAM": "\(status.st_dev):\(status.st_ino)"]
+        #expect(await sink.deliver(.sample()) == .ok)
+        let text = try String(contentsOfFile: folder.path("terminal"), encoding: .utf8)
+        #expect(text == "<6>Project Update: Jardin d’Été 🌻 has been updated\n")
+        #expect(JournalLine.marked("a", .error, on: file.fileDescriptor, environment: sink.environment) == "<3>a")
+        #expect(JournalLine.marked("a", .error, on: file.fileDescriptor, environment: [:]) == "a")
+    }
+
     @Test func aReaderThatTakesNothingHoldsNobodyUp() async throws {
         let pipe = Pipe.make()
         let output = pipe.fileHandleForWriting.fileDescriptor

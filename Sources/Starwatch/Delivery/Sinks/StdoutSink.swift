@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Glibc
 package import StarwatchCore
 
@@ -8,11 +9,14 @@ package struct StdoutSink: NotificationSink {
     var descriptor: Int32 = 1
     /// Milliseconds to wait for a reader that accepts no data; all other sinks wait meanwhile.
     var patience: Int32 = 5_000
+    var environment = ProcessInfo.processInfo.environment
     private let queue = BlockingQueue(label: "starwatch.sink.stdout")
 
     package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
         let (title, body) = (notification.title, NotificationPolls.inOneLine(notification.body))
-        let text = Array("\(TerminalText.printable(title)): \(TerminalText.printable(body))\n".utf8)
+        let line = "\(TerminalText.printable(title)): \(TerminalText.printable(body))\n"
+        // The journal would take a title such as `<0>` for a priority.
+        let text = Array(JournalLine.marked(line, .info, on: descriptor, environment: environment).utf8)
         return await queue.run { [descriptor, patience] in
             FileWriting.writeAll(text, to: descriptor, patience: patience)
                 ? .ok : .unavailable(SinkFailure("Standard output cannot be written to.", .output))

@@ -1,0 +1,24 @@
+import Glibc
+
+/// The stream by which systemd's journal reads a service's lines. Each line can begin with its priority (sd-daemon(3)).
+package enum JournalStream {
+    /// Whether a descriptor is the stream that `$JOURNAL_STREAM` names as `DEVICE:INODE`. A process inherits the variable even
+    /// where its output goes elsewhere.
+    package static func isOpen(as descriptor: Int32, environment: [String: String]) -> Bool {
+        guard let name = environment["JOURNAL_STREAM"] else { return false }
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && name == "\(status.st_dev):\(status.st_ino)"
+    }
+}
+
+extension LogSeverity {
+    /// The beginning of a line in the journal's stream, with the number of syslog(3).
+    package var journalPrefix: String {
+        switch self {
+        case .debug: "<7>"
+        case .info: "<6>"
+        case .warn: "<4>"
+        case .error: "<3>"
+        }
+    }
+}
