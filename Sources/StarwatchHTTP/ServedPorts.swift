@@ -53,7 +53,7 @@ struct ServedPorts: Sendable {
     private static func file(_ path: String?, _ setting: String) throws(AgentError) -> SecretFile? {
         guard let path else { return nil }
         let credentials = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
-        let file = SecretFile(path: path, setting: setting, credentialsDirectory: credentials)
+        let file = SecretFile(path: path, setting: setting, holding: .line, credentialsDirectory: credentials)
         _ = try read(file, setting)
         return file
     }

@@ -163,6 +163,22 @@ import Testing
         #expect(firstProblem(loader, yaml, folder.path) == nil)
     }
 
+    /// As a container runtime mounts them.
+    @Test(.enabled(if: geteuid() == 0, "Only root can make files of root for another user."))
+    func theAdviceForAFileOfRootIsNotToChangeIt() throws {
+        let folder = try TemporaryFolder()
+        let loader = ConfigurationLoader(environment: [:], workingDirectory: "/", user: 65_532)
+        let yaml = "auth:\n  kind: shared_secret\n  secret_file: s"
+        try folder.write(Self.word, to: "s", mode: 0o444)
+        #expect(
+            firstProblem(loader, yaml, folder.path)
+                == "\(folder.path)/s belongs to root and can be read by other users; give it mode 0440, and the agent's group or a place in $CREDENTIALS_DIRECTORY."
+        )
+        try folder.write(Self.word, to: "s", mode: 0o440)
+        // The test's own group stands for that of the agent.
+        #expect(firstProblem(loader, yaml, folder.path) == nil)
+    }
+
     @Test func theModeOfALinkedSecretCounts() throws {
         let folder = try TemporaryFolder()
         let target = try folder.write(Self.word, to: "open", mode: 0o644)

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import StarwatchCore
 import Testing
 
 @testable import StarwatchTransport
@@ -16,10 +17,45 @@ import Testing
         )
     }
 
-    @Test(arguments: [("a\n", "a"), ("a\n\n", "a\n"), ("a\r\n", "a"), ("a", "a"), (" a ", " a ")])
+    @Test(arguments: [("a\n", "a"), ("a b\nc\n", "a b\nc"), ("a\r\n", "a"), ("a", "a")])
     func oneTrailingNewlineIsRemoved(content: String, secret: String) throws {
         var file = file(directory.write("secret", content))
         #expect(try file.read() == Array(secret.utf8))
+    }
+
+    @Test func theFormOfTheSecretDecidesWhatBelongsToIt() throws {
+        let path = directory.write("secret", "\u{FEFF}abc \r\n\n")
+        var token = SecretFile(path: path, setting: "token_file", holding: .token)
+        #expect(try token.read() == Array("abc".utf8))
+        var bytes = SecretFile(path: path, setting: "secret_file")
+        let advice = "it has a byte order mark, spaces or blank lines around the secret; remove them"
+        #expect(throws: TokenError.fileInvalid(setting: "secret_file", advice: advice)) { try bytes.read() }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "Only root can make files of root for another user."))
+    func aFileOfRootNeedsTheAgentsGroupOrAMountOfItsOwn() throws {
+        let image: UInt32 = 65_532
+        func read(_ mode: mode_t, seesAlone: Bool = false) throws -> [UInt8] {
+            let path = directory.write("secret-\(mode)", "a", mode: mode)
+            try #require(chown(path, 0, image) == 0)
+            let reader = SecretReader(user: image, groups: [image], seesAlone: { _, _ in seesAlone })
+            var file = SecretFile(path: path, setting: "token_file", reader: reader)
+            return try file.read()
+        }
+        #expect(try read(0o440) == Array("a".utf8))
+        #expect(throws: TokenError.fileForeignPermissions(setting: "token_file")) { try read(0o444) }
+        #expect(try read(0o444, seesAlone: true) == Array("a".utf8))
+        let sentence = TokenError.fileForeignPermissions(setting: "x").description
+        #expect(sentence.contains("$CREDENTIALS_DIRECTORY") && !sentence.contains("chmod"))
+    }
+
+    @Test func anOrdinaryFileIsSeenByAllOfTheMachine() {
+        let path = directory.write("secret", "a")
+        var status = stat()
+        #expect(stat(path, &status) == 0)
+        #expect(!SecretReader.isPrivate(path, on: "0:0"))
+        #expect(!SecretReader.isPrivate(path + "-missing", on: "0:0"))
+        #expect(SecretReader.ownGroups.contains(getegid()))
     }
 
     @Test(arguments: [mode_t(0o640), 0o604, 0o660, 0o644, 0o610]) func fileAccessibleToOthersIsRejected(mode: mode_t) {
@@ -34,7 +70,7 @@ import Testing
         let owner: UInt32 = geteuid() == 0 ? 4_000_000 : geteuid()
         try #require(chown(path, owner, gid_t.max) == 0)
         func read(as user: UInt32) throws -> [UInt8] {
-            var file = SecretFile(path: path, setting: "auth.secret_file", user: user)
+            var file = SecretFile(path: path, setting: "auth.secret_file", reader: SecretReader(user: user))
             return try file.read()
         }
         #expect(throws: TokenError.fileOwner(setting: "auth.secret_file")) { try read(as: 4_000_001) }

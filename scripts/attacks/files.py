@@ -4,7 +4,7 @@ import socket
 import subprocess
 import sys
 
-from .world import POLL, STRANGER, USER, World, check, eventually, run
+from .world import POLL, STARWATCH, STRANGER, USER, World, check, eventually, run
 
 IS_ROOT = os.geteuid() == 0
 LISTEN = """
@@ -107,6 +107,18 @@ def secrets(category):
                 config.chmod(0o644)
                 world.folder.chmod(0o755)
                 refused(run("check", "--config", config, user=USER))
+    if not IS_ROOT:
+        return
+    for mode in (0o444, 0o644, 0o660):
+        for where in ("on the machine's disk", "there, seen through a mount that is read-only"):
+            with category.attempt(f"a secret of root with mode {mode:o} {where}"), World() as world:
+                secret = world.write("a.secret", "CANARYSECRET0123456789abcdefghij", mode)
+                config = world.config("http://127.0.0.1:1", auth={"kind": "shared_secret", "secret_file": str(secret)})
+                config.chmod(0o644)
+                world.folder.chmod(0o755)
+                mount = f"mount --bind {world.folder} {world.folder} && mount -o remount,bind,ro {world.folder} && " if "mount" in where else ""
+                command = f"{mount}exec setpriv --reuid={USER} --regid={USER} --clear-groups {STARWATCH} check --config {config}"
+                refused(subprocess.run(["unshare", "--mount", "sh", "-c", command], capture_output=True, text=True, timeout=60))
 
 
 def sockets(category):

@@ -38,7 +38,7 @@ struct SinkFactory {
                 name: sink.name,
                 url: url,
                 urlFile: try sink.urlFile.map { path throws(AgentError) in
-                    try secrets.file(path, "delivery.sinks.\(sink.name).url_file")
+                    try secrets.file(path, "delivery.sinks.\(sink.name).url_file", holding: .line)
                 },
                 timeout: timeout,
                 http: try client(of: sink),
@@ -55,7 +55,7 @@ struct SinkFactory {
                 http: try client(of: sink),
                 time: time,
                 token: try tokenFile.map { path throws(AgentError) in
-                    .file(try secrets.file(path, "delivery.sinks.\(sink.name).token_file"))
+                    .file(try secrets.file(path, "delivery.sinks.\(sink.name).token_file", holding: .token))
                 }
             )
         case .chat(let chat): try self.chat(chat, of: sink)
@@ -64,7 +64,7 @@ struct SinkFactory {
                 mail,
                 of: sink,
                 password: try mail.passwordFile.map { path throws(AgentError) in
-                    .file(try secrets.file(path, "delivery.sinks.\(sink.name).password_file"))
+                    .file(try secrets.file(path, "delivery.sinks.\(sink.name).password_file", holding: .line))
                 },
                 http: try client(of: sink),
                 catalogues: delivery.catalogues
@@ -89,7 +89,7 @@ struct SinkFactory {
         let address: ChatSink.Address =
             switch chat.address {
             case .url(let url): .url(url)
-            case .file(let path): .file(try secrets.file(path, "\(setting).url_file"))
+            case .file(let path): .file(try secrets.file(path, "\(setting).url_file", holding: .line))
             case .standard: .url(service.standardURL ?? "")
             }
         var chatSink = ChatSink(
@@ -98,7 +98,7 @@ struct SinkFactory {
             receiver: (
                 chat.room ?? "",
                 try chat.tokenFile.map { path throws(AgentError) in
-                    .file(try secrets.file(path, "\(setting).token_file"))
+                    .file(try secrets.file(path, "\(setting).token_file", holding: .token))
                 }
             ),
             address: address,
@@ -120,7 +120,7 @@ struct SinkFactory {
 
     private func signingSecret(_ path: String?, _ setting: String) throws(AgentError) -> SinkSecret? {
         guard let path else { return nil }
-        let file = try secrets.file(path, setting) { bytes throws(AgentError) in
+        let file = try secrets.file(path, setting, holding: .keys) { bytes throws(AgentError) in
             guard WebhookSigner(file: bytes) == nil else { return }
             throw AgentError(
                 .configuration,

@@ -92,7 +92,7 @@ struct DigestFactory {
 
     private func token(of fetch: FetchOptions, _ section: String) throws(AgentError) -> SecretFile? {
         guard let path = fetch.tokenFile else { return nil }
-        return try secrets.file(path, "\(section).token_file")
+        return try secrets.file(path, "\(section).token_file", holding: .token)
     }
 }
 

@@ -18,17 +18,62 @@ struct SecretFiles: Sendable {
     ///
     /// - Parameters:
     ///   - setting: The setting that names the file, for errors.
+    ///   - content: The form of the secret.
     ///   - check: Checks the content.
     /// - Throws: ``AgentError`` of kind `configuration`.
     func file(
         _ path: String?,
         _ setting: String,
+        holding content: SecretContent,
         check: ([UInt8]) throws(AgentError) -> Void = { _ in }
     ) throws(AgentError) -> SecretFile {
         guard let path else { throw AgentError(.configuration, "\(setting) is missing.") }
-        let file = SecretFile(path: path, setting: setting, credentialsDirectory: credentialsDirectory)
+        let file = SecretFile(
+            path: path,
+            setting: setting,
+            holding: content,
+            credentialsDirectory: credentialsDirectory
+        )
         try check(file.bytes())
         return file
+    }
+}
+
+/// The check of a secret's file for commands, whose sentences have the path.
+package enum SecretFileCheck {
+    /// Returns why a file is not usable as a secret, or `nil`.
+    ///
+    /// - Parameters:
+    ///   - content: The form of the secret.
+    ///   - bytes: The length of the shortest accepted secret.
+    ///   - user: The user who runs the command.
+    package static func problem(
+        of path: String,
+        holding content: SecretContent,
+        atLeast bytes: Int,
+        credentialsDirectory: String?,
+        user: UInt32
+    ) -> String? {
+        var file = SecretFile(
+            path: path,
+            setting: "",
+            holding: content,
+            credentialsDirectory: credentialsDirectory,
+            reader: SecretReader(user: user)
+        )
+        do throws(TokenError) {
+            guard try file.read().count < bytes else { return nil }
+            return "\(path) has less than \(bytes) bytes, which is easy to guess; write a longer secret."
+        } catch {
+            return switch error {
+            case .fileOwner: "\(path) belongs to another user; run chown on it to give it to the agent's user."
+            case .filePermissions: "\(path) can be read or changed by other users; run chmod 600 on it."
+            case .fileForeignPermissions:
+                "\(path) belongs to root and can be read by other users; \(TokenError.adviceForFilesOfRoot)."
+            case .fileInvalid(_, let advice): "\(path) cannot be used; \(advice)."
+            default: "\(path) cannot be read by this user; correct its owner or mode."
+            }
+        }
     }
 }
 

@@ -102,7 +102,7 @@ package enum SinkAddressFile {
 
     /// - Throws: ``AgentError`` if others can read or own the file, or for another content. It repeats none of it.
     package static func read(_ path: String) throws(AgentError) -> SinkAddress {
-        let bytes = try SecretFile(path: path, setting: "--sink", limitBytes: limitBytes).bytes()
+        let bytes = try SecretFile(path: path, setting: "--sink", holding: .text, limitBytes: limitBytes).bytes()
         guard let address = try? JSONDecoder().decode(SinkAddress.self, from: Data(bytes)), !address.hasUnknownFields
         else {
             throw AgentError(

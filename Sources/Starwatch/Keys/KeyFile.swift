@@ -97,7 +97,7 @@ package enum FeedTokenFile {
     /// - Throws: ``AgentError`` if others can read or own the file, or with the system's reason.
     package static func token(_ path: String) throws(AgentError) -> String {
         _ = try KeyFile.create(path, newText())
-        return String(decoding: try SecretFile(path: path, setting: setting).bytes(), as: UTF8.self)
+        return String(decoding: try SecretFile(path: path, setting: setting, holding: .line).bytes(), as: UTF8.self)
     }
 
     /// Replaces the token, atomically. The hash of the former one is kept in a file beside it.
@@ -123,7 +123,9 @@ package enum FeedTokenFile {
     private static func former(_ path: String) -> String { path + ".former" }
 
     private static func formerHashes(of path: String) -> [String] {
-        guard let bytes = try? SecretFile(path: former(path), setting: setting).bytes() else { return [] }
+        guard let bytes = try? SecretFile(path: former(path), setting: setting, holding: .text).bytes() else {
+            return []
+        }
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
@@ -148,7 +150,7 @@ package enum SigningKeyFile {
     ///
     /// - Throws: ``AgentError`` if others can read or own the file, or if it is empty or too large.
     package static func read(_ path: String) throws(AgentError) -> [UInt8] {
-        try SecretFile(path: path, setting: "--file", limitBytes: limitBytes).bytes()
+        try SecretFile(path: path, setting: "--file", holding: .keys, limitBytes: limitBytes).bytes()
     }
 
     /// A new secret that is written to a file before an agent has it.

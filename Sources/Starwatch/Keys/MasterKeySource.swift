@@ -91,9 +91,10 @@ struct MasterKeySource: Sendable {
         let file = SecretFile(
             path: path,
             setting: setting,
+            holding: .text,
             credentialsDirectory: credentialsDirectory,
             limitBytes: 4096,
-            user: reader(of: path)
+            reader: SecretReader(user: reader(of: path))
         )
         guard let key = MasterKey(text: try file.bytes()) else {
             throw AgentError(

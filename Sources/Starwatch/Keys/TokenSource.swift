@@ -20,20 +20,20 @@ struct TokenSource {
         case .none: return AnonymousTokenProvider()
         case .sharedSecret:
             return SharedSecretTokenProvider(
-                file: try secrets.file(auth.secretFile, "auth.secret_file"),
+                file: try secrets.file(auth.secretFile, "auth.secret_file", holding: .bytes),
                 lifetime: auth.tokenLifetime,
                 refreshBefore: auth.refreshBefore,
                 scope: auth.scope
             )
         case .didKey:
             return DIDKeyTokenProvider(
-                file: try secrets.file(auth.keyFile, "auth.key_file"),
+                file: try secrets.file(auth.keyFile, "auth.key_file", holding: .text),
                 lifetime: auth.tokenLifetime,
                 refreshBefore: auth.refreshBefore,
                 scope: auth.scope
             )
         case .tokenPool:
-            return TokenPoolProvider(file: try secrets.file(auth.tokensFile, "auth.tokens_file"))
+            return TokenPoolProvider(file: try secrets.file(auth.tokensFile, "auth.tokens_file", holding: .text))
         case .command:
             guard let argv = auth.argv, !argv.isEmpty else {
                 throw AgentError(.configuration, "auth.kind command needs auth.argv, the program and its arguments.")

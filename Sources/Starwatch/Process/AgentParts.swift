@@ -94,7 +94,6 @@ struct AgentParts {
         time: any TimeSource
     ) throws(AgentError) -> any HTTPTransport {
         do {
-            let server = options.server
             var trust = HTTPClientOptions(caFile: server.caFile, pinnedPublicKey: server.pinnedPublicKey)
             trust.proxy = server.proxy
             // Receivers that hang must not keep polls waiting.
@@ -172,7 +171,12 @@ extension OptionWarning.Facts {
         var facts = self
         if options.auth.kind == .didKey, let path = options.auth.keyFile {
             let directory = SecretFiles.ofProcess.credentialsDirectory
-            let file = SecretFile(path: path, setting: "auth.key_file", credentialsDirectory: directory)
+            let file = SecretFile(
+                path: path,
+                setting: "auth.key_file",
+                holding: .text,
+                credentialsDirectory: directory
+            )
             facts.keyDID = await DIDKeyTokenProvider(file: file).ownDID
         }
         let now = SystemClock().now

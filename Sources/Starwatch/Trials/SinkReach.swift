@@ -88,7 +88,7 @@ package enum SinkReach: Sendable, Hashable {
         for service: ChatService? = nil,
         within limit: Duration
     ) async -> SinkReach {
-        let file = SecretFile(path: path, setting: "delivery.sinks.\(sink.name).url_file")
+        let file = SecretFile(path: path, setting: "delivery.sinks.\(sink.name).url_file", holding: .line)
         let url: String
         do throws(SinkFailure) {
             if let service { url = try ChatAddress.read(file, for: service) } else { url = try SinkURL.read(file) }
@@ -99,7 +99,7 @@ package enum SinkReach: Sendable, Hashable {
     /// Connects to a mail server and logs in, if this user can read the password.
     private static func greeting(_ mail: EmailOptions, _ sink: SinkOptions) async -> SinkReach {
         let secret = mail.passwordFile.map {
-            SecretFile(path: $0, setting: "delivery.sinks.\(sink.name).password_file")
+            SecretFile(path: $0, setting: "delivery.sinks.\(sink.name).password_file", holding: .line)
         }
         let password = secret.flatMap { file in (try? file.bytes()).map { _ in SinkSecret.file(file) } }
         do {

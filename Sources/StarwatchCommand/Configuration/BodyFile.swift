@@ -10,7 +10,7 @@ struct BodyFile {
 
     /// A file that no other user can read: a template often has the key of a service.
     static var rule: Rule<BodyFile> {
-        Rule<String>.secretFile().map(to: { ConfigurationPrinter.scalar($0.path) }) { path, field in
+        Rule<String>.secretFile(.text).map(to: { ConfigurationPrinter.scalar($0.path) }) { path, field in
             guard field.journal.files.checksSecrets else { return BodyFile(path: path) }
             guard let content = FileManager.default.contents(atPath: path) else {
                 return field.reject("\(path) cannot be read by this user; \(FileResolver.readAdvice).")

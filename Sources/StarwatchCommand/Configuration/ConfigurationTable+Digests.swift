@@ -133,7 +133,7 @@ extension ConfigurationTable {
     ) -> [Entry<Root>] {
         Entry("url", path.appending(path: \.url), as: .secretURL.needed("needs a url; add it."))
         Entry("headers", path.appending(path: \.headers), as: headers, "without credentials")
-        Entry("token_file", path.appending(path: \.tokenFile), as: .secretFile(), "sent as a bearer token")
+        Entry("token_file", path.appending(path: \.tokenFile), as: .secretFile(.token), "sent as a bearer token")
         Entry("timeout", path.appending(path: \.timeout), as: .duration(.seconds(1), limit), "null: the maximum")
     }
 

@@ -79,13 +79,13 @@ extension ConfigurationTable {
             Entry("url", \.url, as: .secretURL, "or url_file; telegram and pushover need none")
             Entry("format", \.format, as: .choice(isLong: true), "a chat's service; null: Standard Webhooks")
             Entry("body_file", \.body, as: BodyFile.rule, "a template of the body, as JSON with {{title}}")
-            Entry("url_file", \.urlFile, as: .secretFile(), "a file with the URL")
+            Entry("url_file", \.urlFile, as: .secretFile(.line), "a file with the URL")
             Entry("room", \.room, as: .text(ValueRules.room).secret, "receiver, for matrix, telegram and pushover")
-            Entry("token_file", \.tokenFile, as: .secretFile(), "matrix, telegram, gotify, pushover")
+            Entry("token_file", \.tokenFile, as: .secretFile(.token), "matrix, telegram, gotify, pushover")
             Entry(
                 "secret_file",
                 \.secretFile,
-                as: .secretFile(),
+                as: .secretFile(.keys),
                 "whsec_ and base64, or bytes; two whsec_ lines to rotate"
             )
             Entry("include_account", \.includesAccount, as: .flag, "true: adds account_did, the account's DID")
@@ -95,7 +95,7 @@ extension ConfigurationTable {
         case .ntfy:
             Entry("url", \.url, as: .url.needed(needs("url")).leftToAccounts)
             Entry("topic", \.topic, as: .text(ValueRules.topic).secret.needed(needs("topic")).leftToAccounts)
-            Entry("token_file", \.tokenFile, as: .secretFile())
+            Entry("token_file", \.tokenFile, as: .secretFile(.token))
             connection
         case .email:
             Entry(
@@ -107,7 +107,7 @@ extension ConfigurationTable {
             Entry("from", \.from, as: MailRules.mailbox.needed(needs("from")), "the sender, with or without a name")
             Entry("to", \.to, as: MailRules.mailboxes.needed(needs("to")).leftToAccounts, "one receiver or a list")
             Entry("username", \.username, as: .text().shown { _ in "<username>" })
-            Entry("password_file", \.passwordFile, as: .secretFile())
+            Entry("password_file", \.passwordFile, as: .secretFile(.line))
             connection
         case .command:
             Entry("argv", \.argv, as: .command.needed(needs("argv")))
@@ -298,7 +298,9 @@ enum WebhookRules {
         if let url = draft.url, let problem = fault(of: url) { section.report(problem, at: "url") }
         // Commands that need no secret read none.
         if section.journal.files.checksSecrets, let file = draft.urlFile,
-            let url = (try? String(contentsOfFile: file, encoding: .utf8))?.trimmingSpaces,
+            let content = FileManager.default.contents(atPath: file),
+            let bytes = try? SecretContent.line.secret(in: Array(content)),
+            case let url = String(decoding: bytes, as: UTF8.self).trimmingSpaces,
             let problem = ValueRules.url(url, allowsQuery: true) ?? fault(of: url)
         {
             section.report("contains a bad address: it \(problem)", at: "url_file")

@@ -131,12 +131,13 @@ enum ConfigurationTable {
             Entry(
                 "secret_file",
                 \.secretFile,
-                as: .secretFile(atLeast: 32),
+                as: .secretFile(.bytes, atLeast: 32),
                 "shared_secret: the secret's bytes (HS256), at least 32"
             )
-            Entry("key_file", \.keyFile, as: .secretFile(), "did_key: 64 hex digits or PEM (ES256K, did:ethr)")
+            Entry("key_file", \.keyFile, as: .secretFile(.text), "did_key: 64 hex digits or PEM (ES256K, did:ethr)")
             Entry("stored_keys", \.storedKeys, as: .flag, "the key is in the encrypted database; starwatch keys import")
-            Entry("tokens_file", \.tokensFile, as: .secretFile(), "token_pool: one token per line, or a JSON array")
+            let tokens = Rule.secretFile(.text)
+            Entry("tokens_file", \.tokensFile, as: tokens, "token_pool: one token per line, or a JSON array")
             Entry("argv", \.argv, as: .command, "command: [program, argument, ...]; prints a token")
             Entry("lifetime", \.lifetime, as: .duration(.seconds(1)), "token lifetime; null: 60s for did_key, else 60m")
             Entry("refresh_before", \.refreshBefore, as: .duration(), "time before expiry; at most half the lifetime")
@@ -177,7 +178,7 @@ enum ConfigurationTable {
             Entry(
                 "master_key_file",
                 \.masterKeyFile,
-                as: .secretFile(atLeast: 1, canBeSealed: true),
+                as: .secretFile(.text, canBeSealed: true),
                 "encrypts the database; see starwatch keys init"
             )
             Entry("master_key_command", \.masterKeyCommand, as: .command, "[program, argument, ...]; prints the key")
@@ -222,12 +223,12 @@ enum ConfigurationTable {
         Entry("control", \.control) {
             Entry("socket", \.socket, as: .newFile, "created with mode 0600")
             Entry("listen", \.listen, as: .text(ValueRules.listen), "control API on TCP; needs token_file or users")
-            let token = Rule.secretFile(atLeast: AgentServers.shortestControlToken)
+            let token = Rule.secretFile(.line, atLeast: AgentServers.shortestControlToken)
             Entry("token_file", \.tokenFile, as: token, "bearer token of requests over TCP, 16 bytes or more")
             Entry(
                 "feed_token_file",
                 \.feedTokenFile,
-                as: .secretFile(atLeast: AgentServers.shortestControlToken, maker: FileResolver.feedTokenMaker),
+                as: .secretFile(.line, atLeast: AgentServers.shortestControlToken, maker: FileResolver.feedTokenMaker),
                 "token in the feed's address, 16 bytes or more; starwatch feed url makes it"
             )
             Entry(

@@ -35,16 +35,17 @@ struct FileResolver: Sendable {
 
     /// Returns why `text` is not usable as a secret, or `nil`.
     ///
-    /// The file must be readable, not empty, closed to group and others, and belong to root or the running user. For
-    /// root any owner is good, because root checks the files of the service's user. The group permission of systemd's
-    /// credentials is ignored, because it shows their access list.
+    /// The file must be readable, not empty, closed as ``SecretAccess`` demands, and belong to root or the running user. For
+    /// root any owner is good, because root checks the files of the service's user.
     ///
     /// - Parameters:
+    ///   - content: The form of the secret.
     ///   - bytes: The length of the shortest accepted secret.
     ///   - canBeSealed: Whether a ``SealedCredential`` can stand for the file, which is that of the master key.
     ///   - maker: The command that makes the file; `nil` for none.
     func secretProblem(
         _ text: String,
+        holding content: SecretContent,
         atLeast bytes: Int = 1,
         canBeSealed: Bool = false,
         maker: String? = nil
@@ -57,18 +58,13 @@ struct FileResolver: Sendable {
             return maker != nil && maker == self.maker ? nil : missing(text, file, maker)
         }
         if let problem = readProblem(file, canBeEmpty: false) { return problem }
-        let isCredential = credentialsDirectory.map { file.hasPrefix($0 + "/") } ?? false
-        guard let access = FileAccess(path: file) else { return nil }
-        if !isCredential, !access.holdsSecret(of: user) {
-            return "\(file) belongs to another user; run chown on it to give it to the agent's user."
-        }
-        if access.mode & (isCredential ? 0o007 : 0o077) != 0 {
-            return "\(file) can be read or changed by other users; run chmod 600 on it."
-        }
-        guard bytes > 1, let secret = FileManager.default.contents(atPath: file) else { return nil }
-        let length = secret.last == UInt8(ascii: "\n") ? secret.count - 1 : secret.count
-        return length < bytes
-            ? "\(file) has less than \(bytes) bytes, which is easy to guess; write a longer secret." : nil
+        return SecretFileCheck.problem(
+            of: file,
+            holding: content,
+            atLeast: bytes,
+            credentialsDirectory: credentialsDirectory,
+            user: user
+        )
     }
 
     /// Returns why a credential cannot be used. systemd gives it to the service; root opens it itself.

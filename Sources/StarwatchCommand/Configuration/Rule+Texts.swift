@@ -58,14 +58,28 @@ extension Rule<String> {
     /// A file that no other user can read.
     ///
     /// - Parameters:
+    ///   - content: The form of the secret.
     ///   - bytes: The length of the shortest accepted secret.
     ///   - canBeSealed: Whether an encrypted credential can stand for the file.
     ///   - maker: The command that makes the file; `nil` for none.
-    static func secretFile(atLeast bytes: Int = 1, canBeSealed: Bool = false, maker: String? = nil) -> Rule {
+    static func secretFile(
+        _ content: SecretContent,
+        atLeast bytes: Int = 1,
+        canBeSealed: Bool = false,
+        maker: String? = nil
+    ) -> Rule {
         text {
             ValueRules.literal($0) ?? ($0.allSatisfy(\.isNumber) ? "must be the name of a file with the secret." : nil)
         }
-        .checked { $1.journal.files.secretProblem($0, atLeast: bytes, canBeSealed: canBeSealed, maker: maker) }
+        .checked {
+            $1.journal.files.secretProblem(
+                $0,
+                holding: content,
+                atLeast: bytes,
+                canBeSealed: canBeSealed,
+                maker: maker
+            )
+        }
         .map(to: text().print) { $1.journal.files.secretPath($0) }
     }
 }

@@ -1,3 +1,4 @@
+import StarwatchCore
 import StarwatchHTTP
 
 /// The table of the settings of a web configuration file, which has the format of the Prometheus exporters.
@@ -17,7 +18,7 @@ enum WebConfigurationTable {
 
     @SettingsBuilder<WebConfiguration.TLS> private static var tls: [Entry<WebConfiguration.TLS>] {
         Entry("cert_file", \.certificateFile, as: .file().needed("needs cert_file; add it."))
-        Entry("key_file", \.keyFile, as: .secretFile().needed("needs key_file; add it."))
+        Entry("key_file", \.keyFile, as: .secretFile(.text).needed("needs key_file; add it."))
         Entry("client_ca_file", \.clientCAFile, as: .file())
         Entry("client_auth_type", \.clientCertificates, as: clientCertificates)
         Entry("client_allowed_sans", \.allowedClientNames, as: .list)

@@ -96,7 +96,12 @@ final class TLSMaterial: Sendable {
     }
 
     private static func key(_ path: String, _ credentialsDirectory: String?) throws(AgentError) -> NIOSSLPrivateKey {
-        let file = SecretFile(path: path, setting: "key_file", credentialsDirectory: credentialsDirectory)
+        let file = SecretFile(
+            path: path,
+            setting: "key_file",
+            holding: .text,
+            credentialsDirectory: credentialsDirectory
+        )
         let bytes = try file.bytes()
         guard let key = try? NIOSSLPrivateKey(bytes: bytes, format: .pem) else {
             throw AgentError(

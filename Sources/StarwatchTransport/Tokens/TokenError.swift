@@ -8,6 +8,8 @@ package enum TokenError: Error, Sendable, Hashable, CustomStringConvertible {
     case fileOwner(setting: String)
     /// Users other than the owner can read the file.
     case filePermissions(setting: String)
+    /// The same of a file of root, which only root can change, such as one that a container runtime mounts.
+    case fileForeignPermissions(setting: String)
     /// The file's content does not fit its setting. `advice` says what is wrong and what to do.
     case fileInvalid(setting: String, advice: String)
     /// The private key does not match the account's DID.
@@ -31,7 +33,7 @@ package enum TokenError: Error, Sendable, Hashable, CustomStringConvertible {
     package var cause: FailureReason.Cause {
         switch self {
         case .fileUnreadable: .tokenFile
-        case .fileOwner, .filePermissions: .tokenFilePermissions
+        case .fileOwner, .filePermissions, .fileForeignPermissions: .tokenFilePermissions
         case .fileInvalid: .tokenFileContent
         case .keyMismatch: .keyMismatch
         case .unsupportedDID: .unsupportedDID
@@ -43,6 +45,10 @@ package enum TokenError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// The way to give a file of root to the agent alone.
+    package static let adviceForFilesOfRoot =
+        "give it mode 0440, and the agent's group or a place in $CREDENTIALS_DIRECTORY"
+
     package var description: String {
         switch self {
         case .fileUnreadable(let setting):
@@ -51,6 +57,8 @@ package enum TokenError: Error, Sendable, Hashable, CustomStringConvertible {
             "Another user owns the file of \(setting); run chown on it to give it to the agent's user."
         case .filePermissions(let setting):
             "Other users can read the file of \(setting); run chmod 600 on it."
+        case .fileForeignPermissions(let setting):
+            "Other users can read the file of \(setting), which is root's; \(Self.adviceForFilesOfRoot)."
         case .fileInvalid(let setting, let advice):
             "The file of \(setting) cannot be used; \(advice)."
         case .keyMismatch:

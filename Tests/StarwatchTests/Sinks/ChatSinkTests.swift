@@ -390,7 +390,7 @@ import Testing
             name: "room",
             service: .slack,
             receiver: ("", nil),
-            address: .file(SecretFile(path: path, setting: "url_file")),
+            address: .file(SecretFile(path: path, setting: "url_file", holding: .line)),
             timeout: .seconds(3),
             http: http,
             time: clock
