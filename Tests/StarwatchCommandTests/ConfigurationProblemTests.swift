@@ -347,6 +347,12 @@ struct BadInput: Sendable, CustomTestStringConvertible {
             "has no effect with the format apprise; remove it."
         ),
         BadInput(
+            "delivery:\n  sinks:\n    - {name: a, kind: webhook, format: apprise, url: https://a.test/notify/k, topic: 7}",
+            line: 3,
+            "delivery.sinks[0].topic",
+            "has no effect with the format apprise; remove it."
+        ),
+        BadInput(
             "delivery:\n  sinks:\n    - {name: a, kind: webhook, url: https://a.test, room: r}",
             line: 3,
             "delivery.sinks[0].room",

@@ -139,6 +139,7 @@ import Testing
           #   url_file: null             # a file with the URL
           #   room: null                 # receiver, for matrix, telegram and pushover
           #   token_file: null           # matrix, telegram, gotify, pushover
+          #   topic: null                # telegram: message_thread_id of a topic (1 to 2147483647)
           #   secret_file: hook.secret   # whsec_ and base64, or bytes; two whsec_ lines to rotate
           #   include_account: false     # true: adds account_did, the account's DID
           #   proxy: null                # as server.proxy
@@ -155,6 +156,7 @@ import Testing
           #   room: null                 # receiver, for matrix, telegram and pushover
           #   token_file: null           # matrix, telegram, gotify, pushover
           #   secret_file: null          # whsec_ and base64, or bytes; two whsec_ lines to rotate
+          #   topic: null                # telegram: message_thread_id of a topic (1 to 2147483647)
           #   include_account: false     # true: adds account_did, the account's DID
           #   proxy: null                # as server.proxy
           #   ca_file: null              # additional trust anchors, PEM

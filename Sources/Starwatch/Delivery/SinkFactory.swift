@@ -106,7 +106,7 @@ struct SinkFactory {
             http: try client(of: sink),
             time: time
         )
-        chatSink.catalogues = delivery.catalogues
+        (chatSink.topic, chatSink.catalogues) = (chat.topic, delivery.catalogues)
         return chatSink
     }
 

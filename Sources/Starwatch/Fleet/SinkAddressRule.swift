@@ -54,6 +54,10 @@ enum SinkAddressRule {
             guard case .chat(let chat) = sink.kind else { return nil }
             return ChatAddress.problem(ofRoom: text, for: chat.service).map { "\(subject) \($0)" }
         case .topic:
+            if case .chat = sink.kind {
+                return Int(text).map { ChatOptions.topics.contains($0) } == true
+                    ? nil : "\(subject) must be the number of a topic in the group."
+            }
             let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
             return isPlain && text.utf8.count <= 64
                 ? nil : "\(subject) must be letters, digits, - and _, at most 64 long."

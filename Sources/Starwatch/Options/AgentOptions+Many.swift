@@ -71,7 +71,10 @@ extension SinkOptions {
             if mail.to.isEmpty { needed.append(.to) }
         case .chat(let chat):
             if chat.address == .standard, chat.service.standardURL == nil { needed.append(.url) }
-            if chat.service.needsRoom, chat.room == nil { needed.append(.room) }
+            if chat.service.needsRoom, chat.room == nil {
+                needed.append(.room)
+                if chat.service.hasTopics { optional.append(.topic) }
+            }
             if chat.service.needsToken, chat.tokenFile == nil { needed.append(.secret) }
         }
         return needed.isEmpty ? ([], []) : (needed, optional)

@@ -22,17 +22,25 @@ public struct ChatOptions: Sendable, Hashable {
     /// The receiver: the room's id at Matrix, the chat's id at Telegram, the user's or group's key at Pushover. `nil`, the
     /// default, at the others.
     public var room: String?
+    /// The topic of a group at Telegram, `message_thread_id`. `nil`, the default: the group's general one.
+    public var topic: Int?
     /// A file with the token of Matrix, Telegram, Gotify or Pushover. `nil`, the default, at the others.
     public var tokenFile: String?
     /// The time limit of a request. By default 10 s.
     public var timeout = Duration.seconds(10)
 
     public init(_ service: ChatService) { self.service = service }
+
+    /// The numbers that a topic can have.
+    package static let topics = 1...Int(Int32.max)
 }
 
 extension ChatService {
     /// Whether the service needs ``ChatOptions/room``.
     package var needsRoom: Bool { [.matrix, .telegram, .pushover].contains(self) }
+
+    /// Whether a room of the service can have topics.
+    package var hasTopics: Bool { self == .telegram }
 
     /// Whether the service needs ``ChatOptions/tokenFile``.
     package var needsToken: Bool { [.matrix, .telegram, .gotify, .pushover].contains(self) }

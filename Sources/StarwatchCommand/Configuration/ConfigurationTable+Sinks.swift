@@ -81,6 +81,7 @@ extension ConfigurationTable {
             Entry("body_file", \.body, as: BodyFile.rule, "a template of the body, as JSON with {{title}}")
             Entry("url_file", \.urlFile, as: .secretFile(.line), "a file with the URL")
             Entry("room", \.room, as: .text(ValueRules.room).secret, "receiver, for matrix, telegram and pushover")
+            Entry("topic", \.chatTopic, as: .integer(ChatOptions.topics), "telegram: message_thread_id of a topic")
             Entry("token_file", \.tokenFile, as: .secretFile(.token), "matrix, telegram, gotify, pushover")
             Entry(
                 "secret_file",
@@ -265,7 +266,7 @@ enum WebhookRules {
             if !has("url"), !has("url_file"), !section.journal.servesMany {
                 section.report("a sink of kind webhook needs url or url_file; add one of the two.")
             }
-            for key in ["room", "token_file"] where has(key) {
+            for key in ["room", "topic", "token_file"] where has(key) {
                 section.report("needs format; add format or remove this setting.", at: key)
             }
             draft.body?.check(includesAccount: draft.includesAccount, at: section.field("body_file"))
@@ -287,6 +288,11 @@ enum WebhookRules {
         }
         for key in ["secret_file", "include_account", "canary"] where has(key) && section.field(key).text != "false" {
             section.report("is for programs that read a webhook, not for \(format); remove it.", at: key)
+        if has("topic"), !service.hasTopics {
+            section.report("has no effect with \(format); remove it.", at: "topic")
+        } else if has("topic"), !has("room"), section.journal.servesMany {
+            section.report("is one of a room, and each account brings its own; remove it.", at: "topic")
+        }
         }
     }
 

@@ -14,6 +14,7 @@ struct SinkDraft {
     var argv: [String] = []
     var format: ChatService?
     var room: String?
+    var chatTopic: Int?
     var secretFile: String?
     var urlFile: String?
     var tokenFile: String?
@@ -56,6 +57,7 @@ struct SinkDraft {
             (kind, format, room, tokenFile, timeout) = (.webhook, chat.service, chat.room, chat.tokenFile, chat.timeout)
             switch chat.address {
             case .url(let url): self.url = url
+            chatTopic = chat.topic
             case .file(let path): urlFile = path
             case .standard: url = chat.service.standardURL
             }
@@ -104,7 +106,7 @@ struct SinkDraft {
     private var chat: ChatOptions? {
         guard let format else { return nil }
         var chat = ChatOptions(format)
-        (chat.room, chat.tokenFile, chat.timeout) = (room, tokenFile, timeout)
+        (chat.room, chat.topic, chat.tokenFile, chat.timeout) = (room, chatTopic, tokenFile, timeout)
         if let urlFile {
             chat.address = .file(urlFile)
         } else if let url, url != format.standardURL {

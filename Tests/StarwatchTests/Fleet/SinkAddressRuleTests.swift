@@ -36,7 +36,8 @@ import Testing
             (chat(.slack), [.url], []), (chat(.slack) { $0.address = .file("f") }, [], []),
             (chat(.teams), [.url], []), (chat(.gotify), [.url, .secret], []),
             (chat(.gotify) { $0.address = .url(url) }, [.secret], []), (chat(.matrix), [.url, .room, .secret], []),
-            (chat(.telegram), [.room, .secret], []), (chat(.telegram) { $0.tokenFile = "f" }, [.room], []),
+            (chat(.telegram), [.room, .secret], [.topic]), (chat(.telegram) { $0.tokenFile = "f" }, [.room], [.topic]),
+            (chat(.telegram) { $0.room = "r" }, [.secret], []),
             (
                 chat(.pushover) {
                     $0.tokenFile = "f"; $0.room = "r"
@@ -102,6 +103,11 @@ import Testing
             (
                 chat(.telegram), SinkAddress(room: "a b", secret: "s"),
                 "The room for the sink hook must be the id that the service shows, without spaces."
+            ),
+            (chat(.telegram), SinkAddress(room: "1", topic: "7", secret: "s"), nil),
+            (
+                chat(.telegram), SinkAddress(room: "1", topic: "general", secret: "s"),
+                "The topic for the sink hook must be the number of a topic in the group."
             ),
             (
                 ntfy(url), SinkAddress(topic: "a/b"),

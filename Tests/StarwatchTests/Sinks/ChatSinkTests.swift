@@ -341,6 +341,8 @@ import Testing
             (.telegram, #"{"description":"Bad Request: Have no write access to the chat"}"#, true),
             (.telegram, #"{"description":"Bad Request: need administrator rights in the channel chat"}"#, true),
             (.telegram, #"{"description":"Bad Request: PEER_ID_INVALID"}"#, true),
+            (.telegram, #"{"description":"Bad Request: message thread not found"}"#, true),
+            (.telegram, #"{"description":"Bad Request: TOPIC_CLOSED"}"#, true),
             (.pushover, #"{"token":"invalid","errors":["application token is invalid"],"status":0}"#, true),
             (.pushover, #"{"user":"invalid","errors":["user identifier is invalid"],"status":0}"#, true),
             (.mattermost, #"{"id":"web.incoming_webhook.invalid.app_error","status_code":400}"#, true),
@@ -355,6 +357,28 @@ import Testing
         let result = await (try sink(service, RecordedService(400, body: body))).deliver(try notification())
         #expect(result.answer == (isHeld ? .unavailable : .rejected))
         #expect(result.said == Array(body.utf8))
+    }
+
+    @Test func aTopicIsThatOfTheConfiguredRoom() async throws {
+        let http = RecordedService()
+        var sink = try sink(.telegram, http)
+        #expect(await sink.deliver(try notification()) == .ok)
+        #expect(!http.body.contains("message_thread_id"))
+        sink.topic = 42
+        #expect(await sink.deliver(try notification()) == .ok)
+        #expect(http.body.contains("\"message_thread_id\":42"))
+        // An account brings its own room, with or without a topic in it.
+        let account = try #require(DID("did:ethr:0x00000000000000000000000000000000000000aa"))
+        #expect(sink.sink(of: account, at: SinkAddress()).topic == 42)
+        #expect(sink.sink(of: account, at: SinkAddress(room: "-1")).topic == nil)
+        #expect(sink.sink(of: account, at: SinkAddress(room: "-1", topic: "7")).topic == 7)
+        let closed = try self.sink(
+            .telegram,
+            RecordedService(400, body: #"{"description":"Bad Request: TOPIC_CLOSED"}"#)
+        )
+        #expect(
+            await closed.deliver(try notification()).failure?.sentence.contains("room, topic or token_file") == true
+        )
     }
 
     /// The Apprise server says so of a key without services, and sends nothing.

@@ -17,12 +17,14 @@ struct ChatRequest {
 
     /// - Parameters:
     ///   - room: ``ChatOptions/room``.
+    ///   - topic: ``ChatOptions/topic``.
     ///   - token: The token of the service; empty if it has none.
     ///   - catalogues: The texts beside the notification's own.
     init(
         _ notification: OutgoingNotification,
         for service: ChatService,
         room: String,
+        topic: Int? = nil,
         token: String,
         catalogues: MessageCatalogues
     ) {
@@ -44,7 +46,7 @@ struct ChatRequest {
             path = "/_matrix/client/v3/rooms/\(parts[0])/send/m.room.message/\(parts[1])"
             headers = [("Authorization", "Bearer " + token)]
         case .telegram:
-            self.init(Self.telegram(message, chat: room))
+            self.init(Self.telegram(message, chat: room, topic: topic))
             // The colon of a token is as in the service's documentation.
             path = "/bot\(PercentEncoding.encode(token).replacing("%3A", with: ":"))/sendMessage"
         case .gotify:
@@ -143,16 +145,17 @@ struct ChatRequest {
     }
 
     /// A message has 4,096 characters at most, without its tags.
-    private static func telegram(_ message: ChatMessage, chat: String) -> JSONTree {
+    private static func telegram(_ message: ChatMessage, chat: String, topic: Int?) -> JSONTree {
         var text = message.text(.html, limit: 3000) { name, address in "• " + anchor(name, address) }
         text = "<b>\(ChatText.html(message.title, limit: 500))</b>\n\(text)"
         if let link = message.webLink, link.utf16.count <= 300 {
             text += "\n" + anchor(ChatText.html(message.label, limit: 200), link)
         }
-        return [
+        let json: JSONTree = [
             "chat_id": .text(chat), "text": .text(text), "parse_mode": "HTML",
             "link_preview_options": ["is_disabled": true], "disable_notification": .flag(message.isLow),
         ]
+        return json.adding("message_thread_id", topic.map { .number(Int64($0)) })
     }
 
     /// An adaptive card, which the webhook of a workflow takes; up to 28 KB. Its rich text has no Markdown.

@@ -7,6 +7,8 @@ package struct ChatSink: AddressedSink {
     package let name: String
     let service: ChatService
     var receiver: (room: String, token: SinkSecret?)
+    /// The topic in the room; `nil` for none.
+    var topic: Int?
     /// The service's address, or the file that has it.
     var address: Address
     let timeout: Duration
@@ -36,6 +38,7 @@ package struct ChatSink: AddressedSink {
             notification,
             for: service,
             room: receiver.room,
+            topic: topic,
             token: String(decoding: secret, as: UTF8.self),
             catalogues: catalogues
         )
@@ -59,7 +62,7 @@ package struct ChatSink: AddressedSink {
     func sink(of account: DID, at address: SinkAddress) -> ChatSink {
         var sink = self
         if let url = address.url { sink.address = .url(url) }
-        if let room = address.room { sink.receiver.room = room }
+        if let room = address.room { (sink.receiver.room, sink.topic) = (room, address.topic.flatMap { Int($0) }) }
         if let secret = address.secret { sink.receiver.token = .value(secret) }
         sink.brought = address.parts
         return sink
@@ -90,10 +93,11 @@ extension SinkResult {
             isOfReceiver = limited.map { brought.contains($0) } ?? false
             return
         }
+        let room = refused.contains(.topic) ? "room, topic" : "room"
         let sentence =
             status == 204
             ? "The Apprise server has no service under the key (HTTP 204); correct url, or save one there."
-            : "The service refuses the sink (HTTP \(status)); correct its url, room or token_file."
+            : "The service refuses the sink (HTTP \(status)); correct its url, \(room) or token_file."
         self.init(exchange, refusing: refused, brought: brought, sentence)
     }
 }
@@ -109,7 +113,9 @@ extension ChatService {
         case (.apprise, 204): [.url]
         // The channel is a forum, whose address needs the parameter thread_id.
         case (.discord, 400): says("22000", in: "code") ? [.url] : []
-        case (.telegram, 400): Self.lostRooms.contains { says($0, in: "description") } ? [.room] : []
+        case (.telegram, 400):
+            Self.lostTopics.contains { says($0, in: "description") }
+                ? [.room, .topic] : Self.lostRooms.contains { says($0, in: "description") } ? [.room] : []
         case (.pushover, 400): says("invalid", in: "token") ? [.secret] : says("invalid", in: "user") ? [.room] : []
         case (.mattermost, 400): says("web.incoming_webhook.invalid", in: "id") ? [.url] : []
         // The token is in the path.
@@ -134,6 +140,9 @@ extension ChatService {
         case .mattermost, .apprise: nil
         }
     }
+
+    /// Descriptions of Telegram: the group has no such topic, or it was closed.
+    private static let lostTopics = ["message thread not found", "TOPIC_CLOSED", "TOPIC_DELETED"]
 
     /// Descriptions of Telegram: the chat is unknown or was closed, has another id as a supergroup, or takes no messages of the
     /// bot. Which of the last ones comes depends on the kind of the chat.
