@@ -25,6 +25,7 @@ import Testing
           user_agent: null               # null: Starwatch/VERSION
           client_version: null           # X-Client-Version; null: Starwatch/VERSION
           proxy: null                    # http://HOST:PORT; environment: HTTPS_PROXY; null: none
+          proxy_login_file: null         # user:password at the proxy
           ca_file: null                  # additional trust anchors of this server, PEM
           pinned_public_key: null        # sha256//...
 
@@ -138,11 +139,12 @@ import Testing
           #   body_file: null            # a template of the body, as JSON with {{title}}
           #   url_file: null             # a file with the URL
           #   room: null                 # receiver, for matrix, telegram and pushover
-          #   token_file: null           # matrix, telegram, gotify, pushover
           #   topic: null                # telegram: message_thread_id of a topic (1 to 2147483647)
+          #   token_file: null           # matrix, telegram, gotify, pushover
           #   secret_file: hook.secret   # whsec_ and base64, or bytes; two whsec_ lines to rotate
           #   include_account: false     # true: adds account_did, the account's DID
           #   proxy: null                # as server.proxy
+          #   proxy_login_file: null     # as server.proxy_login_file
           #   ca_file: null              # additional trust anchors, PEM
           #   timeout: 10s               # 100ms to 10m
           #   canary: false              # true: gets the synthetic changes of canary
@@ -154,11 +156,12 @@ import Testing
           #   body_file: null            # a template of the body, as JSON with {{title}}
           #   url_file: slack.url        # a file with the URL
           #   room: null                 # receiver, for matrix, telegram and pushover
+          #   topic: null                # telegram: message_thread_id of a topic (1 to 2147483647)
           #   token_file: null           # matrix, telegram, gotify, pushover
           #   secret_file: null          # whsec_ and base64, or bytes; two whsec_ lines to rotate
-          #   topic: null                # telegram: message_thread_id of a topic (1 to 2147483647)
           #   include_account: false     # true: adds account_did, the account's DID
           #   proxy: null                # as server.proxy
+          #   proxy_login_file: null     # as server.proxy_login_file
           #   ca_file: null              # additional trust anchors, PEM
           #   timeout: 10s               # 100ms to 10m
           #   canary: false              # true: gets the synthetic changes of canary
@@ -169,6 +172,7 @@ import Testing
           #   topic: my-topic
           #   token_file: ntfy.token
           #   proxy: null                # as server.proxy
+          #   proxy_login_file: null     # as server.proxy_login_file
           #   ca_file: null              # additional trust anchors, PEM
           # Mails, by way of a mail server:
           # - name: mail
@@ -179,6 +183,7 @@ import Testing
           #   username: "agent@example.org"
           #   password_file: mail.password
           #   proxy: null                # as server.proxy
+          #   proxy_login_file: null     # as server.proxy_login_file
           #   ca_file: null              # additional trust anchors, PEM
           # A program that reads the notification as JSON from standard input:
           # - name: script

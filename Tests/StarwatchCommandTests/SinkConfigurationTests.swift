@@ -17,6 +17,34 @@ import Testing
         #expect(ConfigurationPrinter.yaml(loaded).contains("proxy: environment"))
     }
 
+    @Test func theLoginOfAProxyIsInAFile() throws {
+        let folder = try TemporaryFolder()
+        let login = try folder.write("me:word\n", to: "login")
+        let loader = ConfigurationLoader(environment: [:], workingDirectory: "/nowhere")
+        let proxy = "proxy: \"http://proxy.test:3128\", proxy_login_file: login"
+        let sink = "{name: w, kind: ntfy, url: https://a.test, topic: t, \(proxy)}"
+        let yaml = "server: {\(proxy)}\ndelivery: {sinks: [\(sink)]}"
+        let loaded = try loader.load(text: yaml, file: "x", directory: folder.path)
+        #expect(loaded.options.server.proxyLoginFile == login)
+        #expect(loaded.options.delivery.sinks.map(\.proxyLoginFile) == [login])
+        #expect(loaded.options.secretFiles == [login, login])
+        #expect(!ConfigurationPrinter.yaml(loaded).contains("me:word"))
+    }
+
+    @Test func aTopicIsOneOfTelegrams() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("12:token", to: "t")
+        let loader = ConfigurationLoader(environment: [:], workingDirectory: "/nowhere")
+        let sink = "{name: w, kind: webhook, format: telegram, room: \"-1\", topic: 42, token_file: t}"
+        let loaded = try loader.load(text: "delivery: {sinks: [\(sink)]}", file: "x", directory: folder.path)
+        guard case .chat(let chat) = loaded.options.delivery.sinks.first?.kind else {
+            Issue.record("the sink is no chat")
+            return
+        }
+        #expect(chat.topic == 42)
+        #expect(ConfigurationPrinter.yaml(loaded).contains("topic: 42"))
+    }
+
     @Test func aSinkHasQuietHoursOrTimesOfDelivery() throws {
         let loader = ConfigurationLoader(environment: [:], workingDirectory: "/nowhere")
         let yaml = """

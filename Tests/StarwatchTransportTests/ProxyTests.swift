@@ -42,6 +42,27 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
+    @Test func aLoginIsForTheProxyAlone() async throws {
+        let proxy = Proxy()
+        let server = try proxy.start()
+        let target = try LoopbackServer.answering { answer(body: $0.head) }
+        var options = HTTPClientOptions().patient
+        options.proxy = "http://127.0.0.1:\(server.port)"
+        options.proxyLogin = ProxyLogin(Array("me@work:pass:w%rd".utf8))
+        let client = try makeClient(options)
+        let far = await client.exchange(HTTPRequest(url: "https://server.test/path", timeout: longestWait))
+        #expect(failure(of: far.result) != nil)
+        let heads = proxy.heads.withLock { $0 }
+        let login = "Basic " + Data("me@work:pass:w%rd".utf8).base64EncodedString()
+        #expect(heads.contains { $0.contains("\r\nProxy-Authorization: \(login)") }, "\(heads)")
+        // A request to this machine passes by the proxy.
+        let near = text(try await client.execute(HTTPRequest(url: target.url(), timeout: longestWait)))
+        #expect(!near.contains("Authorization"))
+        let shown = String(reflecting: options) + "\(options.proxyLogin as Any)"
+        #expect(!shown.contains("me@work") && !shown.contains("pass"))
+        withExtendedLifetime((server, target)) {}
+    }
+
     @Test func aRequestToThisMachineNeedsNoProxy() async throws {
         let proxy = Proxy()
         let server = try proxy.start()

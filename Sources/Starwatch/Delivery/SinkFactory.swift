@@ -112,7 +112,7 @@ struct SinkFactory {
 
     /// The client of a sink that sends requests. One with its own trust anchors, and one for mails, ends with the sink.
     private func client(of sink: SinkOptions) throws(AgentError) -> any HTTPTransport {
-        guard let trust = sink.trust else { return http }
+        guard let trust = try sink.trust(secrets) else { return http }
         do { return try HTTPClient(options: trust, time: time) } catch {
             throw AgentError(.configuration, error.description)
         }

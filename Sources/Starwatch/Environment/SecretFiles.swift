@@ -37,6 +37,14 @@ struct SecretFiles: Sendable {
         try check(file.bytes())
         return file
     }
+
+    /// Reads the login of a proxy; `nil` without a file.
+    ///
+    /// - Throws: ``AgentError`` of kind `configuration`.
+    func proxyLogin(_ path: String?, of section: String) throws(AgentError) -> ProxyLogin? {
+        guard path != nil else { return nil }
+        return ProxyLogin(try file(path, "\(section).proxy_login_file", holding: .login).bytes())
+    }
 }
 
 /// The check of a secret's file for commands, whose sentences have the path.

@@ -62,6 +62,8 @@ public struct ServerOptions: Sendable, Hashable {
     /// `HTTPS_PROXY` and `NO_PROXY` of the process. Requests to this machine use none. `nil`, the default: none, whatever
     /// the environment says.
     public var proxy: String?
+    /// A file with the user and the password at ``proxy``, as `user:password`. `nil`, the default: no login.
+    public var proxyLoginFile: String?
     /// Pinned public keys of this server, `sha256//…` in libcurl's format, joined with `;`. `nil`, the default: no pinning.
     public var pinnedPublicKey: String?
 
@@ -360,6 +362,8 @@ public struct SinkOptions: Sendable, Hashable {
     public var bodyFile: String?
     /// The proxy of a webhook, an ntfy server, a chat or a mail server, as ``ServerOptions/proxy``. `nil`, the default: none.
     public var proxy: String?
+    /// A file with the login at ``proxy``, as ``ServerOptions/proxyLoginFile``. `nil`, the default: no login.
+    public var proxyLoginFile: String?
     /// A PEM file of additional trust anchors for a webhook, an ntfy server, a chat or a mail server. `nil`, the default:
     /// only the distribution's bundle.
     public var caFile: String?

@@ -93,9 +93,12 @@ struct AgentParts {
         _ options: AgentOptions,
         time: any TimeSource
     ) throws(AgentError) -> any HTTPTransport {
+        let server = options.server
+        let login = try SecretFiles.ofProcess.proxyLogin(server.proxyLoginFile, of: "server")
         do {
             var trust = HTTPClientOptions(caFile: server.caFile, pinnedPublicKey: server.pinnedPublicKey)
             trust.proxy = server.proxy
+            trust.proxyLogin = login
             // Receivers that hang must not keep polls waiting.
             if options.accounts == .many { trust.maxInFlight += DeliverySlots.most }
             return try ServerTransport(to: url, trust: trust, time: time)

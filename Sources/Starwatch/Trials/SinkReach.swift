@@ -113,8 +113,12 @@ package enum SinkReach: Sendable, Hashable {
     }
 
     private static func client(of sink: SinkOptions) throws(SinkFailure) -> HTTPClient {
+        let trust: HTTPClientOptions?
+        do throws(AgentError) { trust = try sink.trust(.ofProcess) } catch {
+            throw SinkFailure(error.message, .tokenFile)
+        }
         do throws(HTTPError) {
-            return try HTTPClient(options: sink.trust ?? HTTPClientOptions(), time: SystemClock())
+            return try HTTPClient(options: trust ?? HTTPClientOptions(), time: SystemClock())
         } catch { throw SinkFailure(error.description, error.cause) }
     }
 

@@ -88,7 +88,8 @@ extension AgentOptions {
     /// The same, each with its setting.
     var secretSettings: [(setting: String, file: String)] {
         var settings: [(String, String?)] = [
-            ("auth.secret_file", auth.secretFile), ("auth.key_file", auth.keyFile),
+            ("server.proxy_login_file", server.proxyLoginFile), ("auth.secret_file", auth.secretFile),
+            ("auth.key_file", auth.keyFile),
             ("auth.tokens_file", auth.tokensFile),
             ("control.token_file", control.tokenFile), ("control.feed_token_file", control.feedTokenFile),
         ]
@@ -107,7 +108,9 @@ extension AgentOptions {
                     }
                 case .stdout, .log, .feed, .file, .command: []
                 }
-            settings += files.map { ("delivery.sinks[\(index)].\($0)", $1) }
+            settings += (files + [("proxy_login_file", sink.proxyLoginFile)]).map {
+                ("delivery.sinks[\(index)].\($0)", $1)
+            }
         }
         return settings.compactMap { setting, file in file.map { (setting, $0) } }
     }

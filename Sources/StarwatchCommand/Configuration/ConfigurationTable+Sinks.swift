@@ -124,6 +124,7 @@ extension ConfigurationTable {
 
     @SettingsBuilder<SinkDraft> private static var connection: [Entry<SinkDraft>] {
         Entry("proxy", \.proxy, as: .text(ValueRules.proxy), "as server.proxy")
+        Entry("proxy_login_file", \.proxyLoginFile, as: .secretFile(.login), "as server.proxy_login_file")
         Entry("ca_file", \.caFile, as: .file(), "additional trust anchors, PEM")
     }
 
@@ -182,6 +183,7 @@ extension ConfigurationTable {
         for setting in settings { setting.read(&draft, section) }
         if kind == .webhook { WebhookRules.check(draft, section) }
         if kind == .email { MailRules.check(section) }
+        checkProxyLogin(section)
         HourRules.check(section)
         if others.contains(where: { $0.name == draft.name }) {
             section.report("is the name of another sink; choose a different one.", at: "name")
@@ -286,13 +288,13 @@ enum WebhookRules {
         if !missing.isEmpty, !section.journal.servesMany {
             section.report("\(format) needs \(missing.joined(separator: ", and ")); add what is missing.")
         }
-        for key in ["secret_file", "include_account", "canary"] where has(key) && section.field(key).text != "false" {
-            section.report("is for programs that read a webhook, not for \(format); remove it.", at: key)
         if has("topic"), !service.hasTopics {
             section.report("has no effect with \(format); remove it.", at: "topic")
         } else if has("topic"), !has("room"), section.journal.servesMany {
             section.report("is one of a room, and each account brings its own; remove it.", at: "topic")
         }
+        for key in ["secret_file", "include_account", "canary"] where has(key) && section.field(key).text != "false" {
+            section.report("is for programs that read a webhook, not for \(format); remove it.", at: key)
         }
     }
 

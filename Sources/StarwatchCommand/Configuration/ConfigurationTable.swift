@@ -120,9 +120,21 @@ enum ConfigurationTable {
                 as: .text(ValueRules.proxy),
                 "http://HOST:PORT; environment: HTTPS_PROXY; null: none"
             )
+            Entry("proxy_login_file", \.proxyLoginFile, as: .secretFile(.login), "user:password at the proxy")
             Entry("ca_file", \.caFile, as: .file(), "additional trust anchors of this server, PEM")
             Entry("pinned_public_key", \.pinnedPublicKey, as: .text(ValueRules.pinnedPublicKey), "sha256//...")
+        } check: { _, _, section in
+            checkProxyLogin(section)
         }
+    }
+
+    /// Reports a login without a proxy.
+    static func checkProxyLogin(_ section: SettingsField) {
+        guard section.has("proxy_login_file"), !section.has("proxy") else { return }
+        section.report(
+            "is the login at proxy, which is missing; add that, or remove this setting.",
+            at: "proxy_login_file"
+        )
     }
 
     private static var auth: Entry<AgentOptions> {

@@ -24,6 +24,7 @@ struct SinkDraft {
     var passwordFile: String?
     var caFile: String?
     var proxy: String?
+    var proxyLoginFile: String?
     var timeout = Duration.seconds(10)
     var isRequired = true
     var giveUpAfter: Duration?
@@ -39,6 +40,7 @@ struct SinkDraft {
     init(_ sink: SinkOptions) {
         (name, isRequired, giveUpAfter) = (sink.name, sink.isRequired, sink.giveUpAfter)
         (caFile, proxy, takesCanaries) = (sink.caFile, sink.proxy, sink.takesCanaries)
+        proxyLoginFile = sink.proxyLoginFile
         body = sink.bodyFile.map { BodyFile(path: $0, template: sink.body) }
         (includesAccount, timezone, urlFile) = (sink.includesAccount, sink.timezone, sink.urlFile)
         switch sink.hours {
@@ -55,9 +57,9 @@ struct SinkDraft {
             (kind, self.url, self.secretFile, self.timeout) = (.webhook, url.given, secretFile, timeout)
         case .chat(let chat):
             (kind, format, room, tokenFile, timeout) = (.webhook, chat.service, chat.room, chat.tokenFile, chat.timeout)
+            chatTopic = chat.topic
             switch chat.address {
             case .url(let url): self.url = url
-            chatTopic = chat.topic
             case .file(let path): urlFile = path
             case .standard: url = chat.service.standardURL
             }
@@ -88,6 +90,7 @@ struct SinkDraft {
         var options = SinkOptions(name: name, kind: kind)
         (options.isRequired, options.giveUpAfter) = (isRequired, giveUpAfter)
         (options.caFile, options.proxy, options.takesCanaries) = (caFile, proxy, takesCanaries)
+        options.proxyLoginFile = proxyLoginFile
         (options.body, options.bodyFile) = (body?.template, body?.path)
         (options.includesAccount, options.timezone) = (includesAccount, timezone)
         // A chat has its file among its own options.

@@ -52,7 +52,8 @@ enum ValueRules {
             ["http", "https", "socks5h"].contains(scheme), parts.host?.isEmpty == false
         else { return "must be a URL such as http://proxy.internal:3128, or environment." }
         if parts.user != nil || parts.password != nil {
-            return "must not contain a user or password; let the proxy accept this machine's address."
+            return
+                "must not contain a user or password; write user:password into a file, and name it as proxy_login_file."
         }
         guard let port = parts.port, (1...65_535).contains(port) else {
             return "must have a port, such as \(scheme)://\(parts.host ?? "host"):3128."

@@ -66,7 +66,9 @@ package struct Mount: Sendable, Hashable {
     }
 
     /// The mounts in a process's table.
-    package static func all(in table: String) -> [Mount] { table.split(separator: "\n").compactMap { Mount(String($0)) } }
+    package static func all(in table: String) -> [Mount] {
+        table.split(separator: "\n").compactMap { Mount(String($0)) }
+    }
 
     /// The mount that has a file: of those above it the one with the longest path, and of several on one folder the last.
     package static func holding(_ path: String, among mounts: [Mount]) -> Mount? {

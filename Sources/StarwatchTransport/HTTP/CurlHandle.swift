@@ -14,7 +14,7 @@ enum CurlHandle {
         _ = starwatch_set_long(easy, CURLOPT_QUICK_EXIT, 1)
         _ = starwatch_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         _ = starwatch_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
-        setProxy(easy, options.proxy)
+        setProxy(easy, options.proxy, options.proxyLogin)
         _ = starwatch_set_string(easy, CURLOPT_ACCEPT_ENCODING, "gzip")
         _ = starwatch_set_long(easy, CURLOPT_TCP_NODELAY, 1)
         _ = starwatch_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
@@ -48,9 +48,13 @@ enum CurlHandle {
         return easy
     }
 
-    private static func setProxy(_ easy: UnsafeMutableRawPointer, _ proxy: String?) {
+    private static func setProxy(_ easy: UnsafeMutableRawPointer, _ proxy: String?, _ login: ProxyLogin?) {
         // The proxy's own answer is not the server's.
         _ = starwatch_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        if let login {
+            _ = starwatch_set_string(easy, CURLOPT_PROXYUSERNAME, login.user)
+            _ = starwatch_set_string(easy, CURLOPT_PROXYPASSWORD, login.password)
+        }
         guard proxy != HTTPClientOptions.environmentProxy else { return }
         _ = starwatch_set_string(easy, CURLOPT_PROXY, proxy ?? "")
         // Not that of the environment. This machine needs no proxy to reach itself; libcurl reads a list for each request.

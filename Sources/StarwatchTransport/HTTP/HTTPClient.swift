@@ -129,6 +129,8 @@ package struct HTTPClientOptions: Sendable {
     package var proxy: String?
     /// `HTTPS_PROXY` and `NO_PROXY` of the environment decide.
     package static let environmentProxy = "environment"
+    /// The login at ``proxy``; `nil` for one that wants none.
+    package var proxyLogin: ProxyLogin?
     /// Limit of concurrent requests. Further requests wait.
     package var maxInFlight = 256
     /// The number of requests of one of libcurl's handles. Others use further handles, with connections of their own; see
@@ -152,11 +154,11 @@ package struct HTTPClientOptions: Sendable {
     /// The time for which the connection of a mail can be used again. A server that closes it says so first, and libcurl would
     /// take that for the reply to the next mail.
     package var longestIdleSeconds = 5
-    /// Whether a connection is kept for later requests. On a kept one that the server closes meanwhile, a request fails
-    /// or is sent twice.
     /// The life of a connection, after which the next request opens another one. Only a new one looks up the host's address, so a
     /// server that moves would else keep clients that never pause. libcurl itself closes one that was idle for 118 s.
     package var longestConnectionSeconds = 90
+    /// Whether a connection is kept for later requests. On a kept one that the server closes meanwhile, a request fails
+    /// or is sent twice.
     package var keepsConnections = true
     /// The Unix socket to connect to, whatever host a URL names; `nil` for TCP.
     package var socketPath: String?

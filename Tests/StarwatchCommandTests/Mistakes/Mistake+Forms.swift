@@ -250,6 +250,38 @@ extension Mistake {
             with: [.file("s", "", mode: 0o600)]
         ),
         Mistake(
+            "blank line after a secret",
+            "auth: {kind: shared_secret, secret_file: s}\n",
+            [
+                "starwatch.yaml:1: auth.secret_file: FOLDER/s cannot be used; it has a byte order mark, spaces or blank lines around the secret; remove them."
+            ],
+            with: [.file("s", String(repeating: "x", count: 32) + "\n\n", mode: 0o600)]
+        ),
+        Mistake(
+            "comment above a token",
+            "delivery: {sinks: [{name: n, kind: ntfy, url: https://a.test, topic: t, token_file: s}]}\n",
+            [
+                "starwatch.yaml:1: delivery.sinks[0].token_file: FOLDER/s cannot be used; it must have one token of printable ASCII; remove spaces and other lines."
+            ],
+            with: [.file("s", "# of the phone\ntk_abc\n", mode: 0o600)]
+        ),
+        Mistake(
+            "login of a proxy without a password",
+            "server: {proxy: \"http://proxy.test:3128\", proxy_login_file: s}\n",
+            [
+                "starwatch.yaml:1: server.proxy_login_file: FOLDER/s cannot be used; it must have the form user:password; correct it."
+            ],
+            with: [.file("s", "me\n", mode: 0o600)]
+        ),
+        Mistake(
+            "login without a proxy",
+            "delivery: {sinks: [{name: w, kind: webhook, url: https://a.test, proxy_login_file: s}]}\n",
+            [
+                "starwatch.yaml:1: delivery.sinks[0].proxy_login_file: is the login at proxy, which is missing; add that, or remove this setting."
+            ],
+            with: [.file("s", "me:word\n", mode: 0o600)]
+        ),
+        Mistake(
             "missing ca",
             "server: {ca_file: /etc/ssl/nope.pem}\n",
             ["starwatch.yaml:1: server.ca_file: there is no file /etc/ssl/nope.pem; create it or correct the path."]

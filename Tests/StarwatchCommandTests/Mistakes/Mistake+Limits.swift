@@ -251,7 +251,7 @@ extension Mistake {
             "proxy with a password",
             "server:\n  proxy: http://user:pw@proxy.internal:3128\n",
             [
-                "starwatch.yaml:2: server.proxy: must not contain a user or password; let the proxy accept this machine's address."
+                "starwatch.yaml:2: server.proxy: must not contain a user or password; write user:password into a file, and name it as proxy_login_file."
             ]
         ),
         Mistake(

@@ -104,7 +104,9 @@ extension HTTPExchange {
 
 extension SinkOptions {
     /// The options of a sink's own client; `nil` if it can use that of the agent.
-    var trust: HTTPClientOptions? {
+    ///
+    /// - Throws: ``AgentError`` if the login of its proxy cannot be used.
+    func trust(_ secrets: SecretFiles) throws(AgentError) -> HTTPClientOptions? {
         var options = HTTPClientOptions(caFile: caFile)
         if case .email = kind {
             options.isForMails = true
@@ -114,6 +116,7 @@ extension SinkOptions {
         if isOfAccounts { options.maxInFlight = DeliverySlots.most }
         guard kind.sendsRequests, caFile != nil || proxy != nil || options.isForMails else { return nil }
         options.proxy = proxy
+        options.proxyLogin = try secrets.proxyLogin(proxyLoginFile, of: "delivery.sinks.\(name)")
         options.caSetting = "delivery.sinks.\(name).ca_file"
         return options
     }
