@@ -65,7 +65,7 @@ import Testing
         let yaml = "delivery:\n  project_names: {\"https://e.ch/1\": Our garden}\n  staleness_notice: true"
         let loaded = try loader.load(text: yaml, file: "starwatch.yaml", directory: "/")
         #expect(loaded.options.delivery.projectNames == ["https://e.ch/1": "Our garden"])
-        #expect(loaded.options.delivery.stalenessNotice)
+        #expect(loaded.options.delivery.stalenessNotice == true)
         let printed = ConfigurationPrinter.yaml(loaded)
         #expect(!printed.contains("e.ch") && !printed.contains("garden"))
         #expect(printed.contains("project_names: {<plan>: <name>}"))

@@ -110,7 +110,7 @@ import Testing
           catalogues: null               # a folder with your own texts: LOCALE.json, such as pl.json
           project_names: {}              # your own project names: {HANDLE: name, ...}
           announce_own: false            # true: also your own changes, offers and gifts
-          staleness_notice: false        # true: one notification while a poll is stale
+          staleness_notice: null         # one quiet notification while a poll is stale; null: not for many accounts
           sinks:                         # at most 16; kind: stdout | log | feed | file | webhook | ntfy | email | command
             - name: log
               kind: log

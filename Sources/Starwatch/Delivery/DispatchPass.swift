@@ -39,7 +39,7 @@ struct DispatchPass {
 
     /// Creates the notifications that no row waits for: about stale polls and new features.
     func announce() async throws(StoreError) {
-        if service.options.stalenessNotice { try await announceStaleness() }
+        if service.noticesStaleness { try await announceStaleness() }
         try await announceFeatures()
     }
 
@@ -273,7 +273,7 @@ extension DispatchPass {
     /// Takes back the notices of polls that are no longer configured, or all of them if there are to be none. Otherwise a sink
     /// that holds one would get it in the morning.
     func dropFormerNotices() async throws(StoreError) {
-        let current = service.options.stalenessNotice ? service.polls.map(stream) : []
+        let current = service.noticesStaleness ? service.polls.map(stream) : []
         for stream in try await store.notifications.staleStreams(of: account, except: current) {
             guard let notice = try await store.notifications.stalenessNotice(stream) else { continue }
             try await takeBack(notice, of: stream, lastSuccess: nil, at: service.now)

@@ -44,6 +44,7 @@ package final class DispatchService: Worker {
     let polls: [Poll]
     let sinks: [SinkSlot]
     let options: DeliveryOptions
+    let noticesStaleness: Bool
     let maxRetries: Int
     let renderer: NotificationRenderer
     /// Start time by the local clock. A poll that never succeeded is measured from here.
@@ -61,6 +62,7 @@ package final class DispatchService: Worker {
         self.polls = polls
         self.sinks = sinks
         self.options = options.delivery
+        noticesStaleness = options.delivery.noticesStaleness(forMany: options.account != nil)
         maxRetries = options.maxRetries
         renderer = NotificationRenderer(
             polls: polls.map(\.options),

@@ -21,7 +21,7 @@ final class VisitedServer: Sendable {
     private let state = Mutex(State())
 
     init(gate: Gate, options: AgentOptions) {
-        (self.gate, hasOtherWork) = (gate, options.delivery.stalenessNotice)
+        (self.gate, hasOtherWork) = (gate, options.delivery.noticesStaleness(forMany: true))
     }
 
     /// Looks whether the server takes requests.

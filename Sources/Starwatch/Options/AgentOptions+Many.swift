@@ -90,3 +90,8 @@ extension SinkOptions {
         }
     }
 }
+
+extension DeliveryOptions {
+    /// ``stalenessNotice``, or its default: with many accounts, each visit would look for one.
+    func noticesStaleness(forMany isOfMany: Bool) -> Bool { stalenessNotice ?? !isOfMany }
+}

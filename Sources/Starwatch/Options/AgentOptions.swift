@@ -270,8 +270,9 @@ public struct DeliveryOptions: Sendable, Hashable {
     public var projectNames: [String: String] = [:]
     /// Announces the account's own changes, offers and gifts too. By default `false`.
     public var announceOwn = false
-    /// Sends the user one quiet notice while a poll is stale. By default `false`.
-    public var stalenessNotice = false
+    /// Whether the user gets one quiet notice while a poll is stale. `nil`, the default: yes, but not with ``AccountMode/many``
+    /// accounts, each visit of which would look for one.
+    public var stalenessNotice: Bool?
     /// The sinks: at most 16, each with a unique name. Empty by default.
     public var sinks: [SinkOptions] = []
 

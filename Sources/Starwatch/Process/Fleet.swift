@@ -50,5 +50,5 @@ final class Fleet: Sendable {
 }
 
 extension AccountRuntime: VisitedAccount {
-    var noticesStaleness: Bool { options.delivery.stalenessNotice }
+    var noticesStaleness: Bool { options.delivery.noticesStaleness(forMany: true) }
 }

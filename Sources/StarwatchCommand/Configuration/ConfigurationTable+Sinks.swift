@@ -17,7 +17,12 @@ extension ConfigurationTable {
             Entry("catalogues", \.folder, as: catalogues, "a folder with your own texts: LOCALE.json, such as pl.json")
             Entry("project_names", \.projectNames, as: projectNames, "your own project names: {HANDLE: name, ...}")
             Entry("announce_own", \.announceOwn, as: .flag, "true: also your own changes, offers and gifts")
-            Entry("staleness_notice", \.stalenessNotice, as: .flag, "true: one notification while a poll is stale")
+            Entry(
+                "staleness_notice",
+                \.stalenessNotice,
+                as: .flag,
+                "one quiet notification while a poll is stale; null: not for many accounts"
+            )
             sinks
         }
     }

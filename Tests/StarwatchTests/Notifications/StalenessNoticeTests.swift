@@ -12,7 +12,7 @@ import Testing
     }
 
     private func withBench(
-        notice: Bool = true,
+        notice: Bool? = DeliveryOptions().stalenessNotice,
         _ body: (Bench) async throws -> Void
     ) async throws {
         try await Bench.run(
@@ -23,6 +23,16 @@ import Testing
             },
             body
         )
+    }
+
+    /// With many accounts each visit would read the database for it.
+    @Test func itIsOnButForManyAccounts() {
+        var options = DeliveryOptions()
+        #expect(options.noticesStaleness(forMany: false) && !options.noticesStaleness(forMany: true))
+        for (isOn, isOfMany) in [(true, true), (true, false), (false, true), (false, false)] {
+            options.stalenessNotice = isOn
+            #expect(options.noticesStaleness(forMany: isOfMany) == isOn)
+        }
     }
 
     private func isStale(_ bench: Bench) async -> Bool {

@@ -109,6 +109,8 @@ final class Bench {
         poll.bootstrap = .beginning
         options.polls = [poll]
         options.delivery.groupInterval = .zero
+        // Many tests let hours pass, and count notifications.
+        options.delivery.stalenessNotice = false
         options.clock.source = .system
         options.http.listen = "127.0.0.1:0"
         options.control.socket = folder.path("control.sock")

@@ -73,6 +73,8 @@ final class World: Sendable {
         poll.planIDs = mock.planIDs
         options.polls = [poll]
         options.delivery.groupInterval = .zero
+        // Many tests let hours pass, and count notifications.
+        options.delivery.stalenessNotice = false
         options.delivery.sinks = [SinkOptions(name: "file", kind: .file(path: folder.path("sink.jsonl")))]
         options.http.listen = "127.0.0.1:0"
         options.control.socket = folder.path("control.sock")

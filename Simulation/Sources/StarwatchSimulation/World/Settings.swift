@@ -190,6 +190,8 @@ struct Settings: Sendable {
         options.outbox.cleanupInterval = cleanupInterval
         options.delivery.groupInterval = groupInterval
         options.delivery.groupWait = groupWait
+        // Receivers compare notifications with changes.
+        options.delivery.stalenessNotice = false
         options.delivery.sinks = (0..<sinkCount).map {
             var sink = SinkOptions(
                 name: Receiver.name($0),
