@@ -23,7 +23,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (301, RequestResult.malformed, FailureClass.refused), (302, .malformed, .refused), (307, .malformed, .refused),
+        (301, RequestResult.redirected, FailureClass.refused), (302, .redirected, .refused),
+        (307, .redirected, .refused),
         (400, .badRequest, .refused), (401, .unauthenticated, .unauthenticated), (403, .forbidden, .refused),
         (404, .notFound, .refused), (405, .badRequest, .refused), (408, .timeout, .timeout),
         (409, .badRequest, .refused), (413, .badRequest, .refused), (415, .badRequest, .refused),

@@ -11,7 +11,7 @@ package struct APIMetrics: Sendable {
             carriesExemplars: true
         ),
         by: .endpoint,
-        LabelDimension<RequestResult>("result"),
+        LabelDimension<RequestResult>("result", shown: CatalogueScope.current.features.results),
         where: { APIMetrics.isPolled($0) || !APIMetrics.rareResults.contains($1) }
     )
     package let latency = MetricRegistry.current.histograms(
@@ -102,7 +102,9 @@ package struct APIMetrics: Sendable {
     }
 
     /// The results that acknowledgements and requests for the time do not have with a server in order. No alert counts them.
-    private static let rareResults: Set<RequestResult> = [.notModified, .badRequest, .notFound, .tooLarge, .cancelled]
+    private static let rareResults: Set<RequestResult> = [
+        .notModified, .badRequest, .notFound, .redirected, .tooLarge, .html, .cancelled,
+    ]
 
     private static func isPolled(_ endpoint: Endpoint) -> Bool { endpoint != .acknowledge && endpoint != .time }
 }

@@ -66,6 +66,9 @@ extension MetricFeatures {
             case .auto, .local: break
             }
         }
+        // What is not from the server is rare.
+        results.subtract([.redirected, .html])
+        failures.subtract([.http3xx, .html])
         namesReplacedClaims = false
         namesOwnPlans = kinds.contains { $0.namedPlans == .own }
         hasOptionalEndpoints = kinds.contains(where: \.endpoint.isOptional)

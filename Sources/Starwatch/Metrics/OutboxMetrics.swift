@@ -73,7 +73,7 @@ package struct OutboxMetrics: Sendable {
     package let deliveryFailures = MetricRegistry.current.counters(
         .counter("starwatch_delivery_failures_total", "Failed delivery attempts, by reason."),
         by: .sink,
-        LabelDimension<FailureLabel>("reason"),
+        LabelDimension<FailureLabel>("reason", shown: CatalogueScope.current.features.failures),
         where: { CatalogueScope.current.features.canFail($0.text, for: $1) }
     )
     package let sinkDisabled = MetricRegistry.current.gauges(

@@ -279,7 +279,7 @@ private struct PlansAnswer: Sendable {
     static func read(_ response: HTTPResponse, askedAt: Timestamp) -> Result<PlansAnswer, APIFailure> {
         let date = PageAnswer.isCached(response) ? nil : PageAnswer.date(of: response, askedAt: askedAt)
         if response.status == 204 { return .success(PlansAnswer(page: .success(.empty), date: date)) }
-        guard let page = PlansPage.read(response.body) else { return .failure(response.malformed(.notJSON)) }
+        guard let page = PlansPage.read(response.body) else { return .failure(response.malformed(response.notJSON)) }
         return .success(PlansAnswer(page: page, date: date))
     }
 }

@@ -50,7 +50,9 @@ public struct APIFailure: Error, Sendable, Hashable {
         case .tooLarge: FailureReason(.tooLarge)
         case .cancelled: FailureReason(.cancelled)
         case .badRequest: FailureReason(.invalidRequest)
-        case .ok, .notModified, .unauthenticated, .forbidden, .notFound, .rateLimited, .serverError, .malformed:
+        case .html: FailureReason(.html)
+        case .ok, .notModified, .unauthenticated, .forbidden, .notFound, .redirected, .rateLimited, .serverError,
+            .malformed:
             FailureReason(.malformed)
         }
     }
@@ -86,6 +88,8 @@ public enum RequestResult: String, Sendable, CaseIterable {
     case unauthenticated
     case forbidden
     case notFound = "not_found"
+    /// A redirect, which is not followed.
+    case redirected
     case rateLimited = "rate_limited"
     case serverError = "server_error"
     case timeout
@@ -95,6 +99,8 @@ public enum RequestResult: String, Sendable, CaseIterable {
     case reset
     case tooLarge = "too_large"
     case malformed
+    /// A web page in place of JSON, which is not the server's.
+    case html
     case cancelled
 
     /// Whether the request got the answer that it asked for.
@@ -103,7 +109,7 @@ public enum RequestResult: String, Sendable, CaseIterable {
     /// Whether the server or the way to it failed, so that no other request would have done better.
     package var isServerFault: Bool {
         switch self {
-        case .serverError, .timeout, .dns, .connect, .tls, .reset, .tooLarge, .malformed: true
+        case .redirected, .serverError, .timeout, .dns, .connect, .tls, .reset, .tooLarge, .malformed, .html: true
         case .ok, .notModified, .badRequest, .unauthenticated, .forbidden, .notFound, .rateLimited, .cancelled: false
         }
     }

@@ -14,6 +14,8 @@ public struct FailureReason: Sendable, Hashable {
         /// A successful answer that is not JSON.
         case notJSON = "not_json"
         /// A successful answer whose JSON is too expensive to decode.
+        /// A successful answer that is a web page, such as the login page of a network.
+        case html
         case tooComplex = "too_complex"
         /// The request cannot be sent as it is.
         case invalidRequest = "invalid_request"
@@ -114,6 +116,7 @@ extension FailureReason {
     public var phrase: String {
         guard let status else { return reply.map { "SMTP \($0)" } ?? cause?.phrase ?? "" }
         let detail = detail.phrase
+        if label == .http3xx { return "HTTP \(status), a redirect" }
         return detail.isEmpty ? "HTTP \(status)" : "HTTP \(status), \(detail)"
     }
 
@@ -125,7 +128,8 @@ extension FailureReason {
         if let problem = detail.token { return problem.sentence }
         let subject = detail.subject
         return switch status {
-        case 300..<400: "The server redirects; set server.url to the redirect's target."
+        case 300..<400:
+            "Something redirects (\(status)); set server.url to the redirect's target, or log in to this machine's network."
         case 400 where detail.code?.isAboutToken == true: "The server rejected the token (400); check auth."
         case 401: "The server rejected the token (401); check auth."
         case 403 where detail.scope != nil:
@@ -161,6 +165,7 @@ extension FailureReason.Cause {
         case .notJSON: "the answer is not JSON"
         case .tooComplex: "the answer is too complex"
         case .invalidRequest: "invalid request"
+        case .html: "the answer is a web page"
         case .cancelled: "cancelled"
         case .contract: "the page breaks the contract"
         case .rateLimit: "rate limit"
@@ -201,6 +206,8 @@ extension FailureReason.Cause {
             "The server's answer has too many items or values, or is nested too deeply; check server.url."
         case .invalidRequest: "The request's URL or a header contains invalid characters; check server.url."
         case .contract: "The server's answer broke its contract."
+        case .html:
+            "The answer is a web page, not JSON; log in to this machine's network, or correct server.url or the proxy."
         case .rateLimit: "The server, or our rate limit, asks to wait."
         case .database: "The database failed; check the disk."
         case .identityChanged: "Identity, stars, preferences or dialect changed during the cycle; nothing was stored."
@@ -217,6 +224,10 @@ public enum FailureLabel: String, Sendable, CaseIterable {
     case http401 = "http_401"
     case http403 = "http_403"
     case http404 = "http_404"
+    /// A web page in place of JSON.
+    case html
+    /// A redirect.
+    case http3xx = "http_3xx"
     case http410 = "http_410"
     case http429 = "http_429"
     /// Any other 4xx.
@@ -265,6 +276,7 @@ extension FailureReason {
         case .rateLimit: .http429
         case .noToken, .tokenFile, .tokenFilePermissions, .tokenFileContent, .keyMismatch, .unsupportedDID, .poolEmpty,
             .tokenCommand, .tokenCommandOutput:
+        case .html: .html
             .noToken
         case .output, .notStarted, .exitStatus, .signal, .program: .local
         case .database: .database
@@ -281,6 +293,7 @@ extension FailureLabel {
             case 401: .http401
             case 403: .http403
             case 404: .http404
+            case 300..<400: .http3xx
             case 408: .timeout
             case 410: .http410
             case 429: .http429

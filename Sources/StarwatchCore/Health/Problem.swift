@@ -61,6 +61,7 @@ package struct Problem: Sendable, Hashable {
         case storeDamaged = "store_damaged"
         case storeLost = "store_lost"
         case storeFull = "store_full"
+        case storeBusy = "store_busy"
         case storeUnavailable = "store_unavailable"
         case restarting
         case diskLow = "disk_low"
@@ -83,7 +84,6 @@ package struct Problem: Sendable, Hashable {
         case behind
         case accountsFailing = "accounts_failing"
         case accountsLate = "accounts_late"
-        case storeBusy = "store_busy"
         case tokenPoolLow = "token_pool_low"
         case answersWithErrors = "answers_with_errors"
         case slow

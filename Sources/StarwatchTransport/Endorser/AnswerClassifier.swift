@@ -35,7 +35,7 @@ package enum AnswerClassifier {
         isTimed: Bool
     ) -> (result: RequestResult, failureClass: FailureClass) {
         switch status {
-        case 300..<400: (.malformed, .refused)
+        case 300..<400: (.redirected, .refused)
         case 400 where problem?.isLasting == true: (.unauthenticated, .refused)
         case 400 where isAboutToken(error): (.unauthenticated, .unauthenticated)
         case 401: (.unauthenticated, .unauthenticated)
@@ -90,13 +90,25 @@ extension HTTPResponse {
         if JSONText.isBounded(body), let value = try? JSONDecoder().decode(type, from: Data(body)) {
             return .success(value)
         }
-        guard JSONText.isValid(body) else { return .failure(malformed(.notJSON)) }
+        guard JSONText.isValid(body) else { return .failure(malformed(notJSON)) }
         return JSONText.isBounded(body) ? .success(nil) : .failure(malformed(.tooComplex))
+    }
+
+    /// The cause of a successful answer whose bytes are not JSON.
+    package var notJSON: FailureReason.Cause {
+        let mark = body.first { $0 > 32 && ![0xEF, 0xBB, 0xBF].contains($0) }
+        return mark == UInt8(ascii: "<") ? .html : .notJSON
     }
 
     /// The failure of a successful answer that cannot be read.
     package func malformed(_ cause: FailureReason.Cause) -> APIFailure {
-        APIFailure(result: .malformed, failureClass: .malformed, status: status, reason: cause.sentence, cause: cause)
+        APIFailure(
+            result: cause == .html ? .html : .malformed,
+            failureClass: .malformed,
+            status: status,
+            reason: cause.sentence,
+            cause: cause
+        )
     }
 }
 

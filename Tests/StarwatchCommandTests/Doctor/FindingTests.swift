@@ -65,7 +65,7 @@ import Testing
         status.take([Problem(.storeBusy, "another program locks the database")], headline: nil)
         let finding = AgentFindings(status: status, options: AgentOptions()).agent.last
         #expect(finding?.text.hasPrefix("Another program locks the database. Another program locks") == false)
-        #expect(finding?.text.contains("end that program if this lasts") == true)
+        #expect(finding?.text.contains("End that program") == true)
         #expect(finding?.text.contains("starwatch doctor") == false)
     }
 

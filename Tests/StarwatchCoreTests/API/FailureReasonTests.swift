@@ -12,7 +12,7 @@ import Testing
     private static let all =
         FailureReason.Cause.allCases.map { FailureReason($0) }
         + [421, 550].map { FailureReason(reply: $0) }
-        + details.flatMap { detail in [400, 403, 404, 503].map { FailureReason(status: $0, detail: detail) } }
+        + details.flatMap { detail in [302, 400, 403, 404, 503].map { FailureReason(status: $0, detail: detail) } }
 
     @Test(arguments: all) func everyReasonReadsBackFromItsText(reason: FailureReason) {
         #expect(FailureReason(reason.description) == reason)
@@ -46,7 +46,7 @@ import Testing
     @Test(arguments: [
         (400, FailureLabel.http400), (401, .http401), (403, .http403), (404, .http404), (408, .timeout),
         (410, .http410), (422, .http4xx), (429, .http429), (500, .http5xx), (503, .http503), (504, .http5xx),
-        (301, .other), (999, .other),
+        (301, .http3xx), (308, .http3xx), (999, .other),
     ])
     func everyStatusHasALabel(status: Int, label: FailureLabel) {
         #expect(FailureReason(status: status).label == label)

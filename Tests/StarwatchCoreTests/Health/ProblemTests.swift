@@ -133,7 +133,7 @@ import Testing
     @Test func onlyAnAgentThatCannotWorkIsNotReady() {
         let words = Problem.Kind.allCases.filter(\.preventsReadiness).map(\.rawValue)
         #expect(
-            words == ["store_damaged", "store_lost", "store_full", "store_unavailable", "signed_out", "store_busy"]
+            words == ["store_damaged", "store_lost", "store_full", "store_busy", "store_unavailable", "signed_out"]
         )
     }
 
@@ -149,3 +149,8 @@ import Testing
         #expect(Problem.cause(ofStale: poll, among: [problems[4]]) == problems[4])
     }
 }
+    /// A lock stops as much as a full disk.
+    @Test func everyFaultOfTheDatabaseIsCritical() {
+        for kind in Problem.Kind.allCases where kind.isOfStore { #expect(kind.severity == .critical, "\(kind)") }
+    }
+

@@ -27,16 +27,18 @@ enum ExpectedFamilies {
     private static let failureReason: (String, [String]?) = (
         "reason",
         [
-            "dns", "connect", "tls", "timeout", "reset", "malformed", "http_400", "http_401", "http_403", "http_404",
-            "http_410", "http_429", "http_4xx", "http_503", "http_5xx", "contract", "no_token", "local", "database",
+            "dns", "connect", "tls", "timeout", "reset", "malformed", "html", "http_3xx", "http_400", "http_401",
+            "http_403", "http_404", "http_410", "http_429", "http_4xx", "http_503", "http_5xx", "contract", "no_token",
+            "local", "database",
             "other",
         ]
     )
     private static let requestResult: (String, [String]?) = (
         "result",
         [
-            "ok", "not_modified", "bad_request", "unauthenticated", "forbidden", "not_found", "rate_limited",
-            "server_error", "timeout", "dns", "connect", "tls", "reset", "too_large", "malformed", "cancelled",
+            "ok", "not_modified", "bad_request", "unauthenticated", "forbidden", "not_found", "redirected",
+            "rate_limited", "server_error", "timeout", "dns", "connect", "tls", "reset", "too_large", "malformed",
+            "html", "cancelled",
         ]
     )
     private static let source: (String, [String]?) = ("source", ["server", "client"])
@@ -311,7 +313,8 @@ enum ExpectedFamilies {
             isPolled || labels["reason"] == "unauthenticated"
         case "starwatch_api_requests_total":
             isPolled
-                || !["not_modified", "bad_request", "not_found", "too_large", "cancelled"].contains(labels["result"])
+                || !["not_modified", "bad_request", "not_found", "redirected", "too_large", "html", "cancelled"]
+                    .contains(labels["result"])
         case "starwatch_poll_failure_reasons_total", "starwatch_fleet_failing_accounts": labels["reason"] != "local"
         case "starwatch_clock_samples_total":
             labels["result"] != "ignored_jump" && (labels["source"] != "date_header" || labels["result"] != "failed")

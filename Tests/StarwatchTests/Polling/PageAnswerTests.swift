@@ -20,7 +20,19 @@ import Testing
         return PageAnswer.read(response, askedAt: Self.askedAt, by: decoder)
     }
 
-    @Test(arguments: ["", "<html>", #"{"data":["#, #"{"data":[]} x"#])
+    /// A login page of the network is not the server's mistake.
+    @Test(arguments: ["<html>", "\n <!DOCTYPE html>", "\u{FEFF}<HTML>"]) func aWebPageIsAFailureWithoutIssues(
+        body: String
+    ) {
+        guard case .failure(let failure) = read(body) else {
+            Issue.record("It was read.")
+            return
+        }
+        #expect(failure.result == .html && failure.failureClass == .malformed)
+        #expect(failure.cause == FailureReason(.html) && failure.issues == [])
+    }
+
+    @Test(arguments: ["", #"{"data":["#, #"{"data":[]} x"#])
     func anUnreadablePageIsAFailureWithItsIssue(body: String) {
         guard case .failure(let failure) = read(body) else {
             Issue.record("It was read.")

@@ -163,12 +163,12 @@ import Testing
         Case("a status that is none", raw("HTTP/1.1 2x0 OK\r\nContent-Length: 2\r\n\r\n{}"), .request("malformed")),
         Case("a status of four digits", raw("HTTP/1.1 2000 OK\r\nContent-Length: 2\r\n\r\n{}"), .request("malformed")),
         Case("mail", raw("220 mail.example ESMTP\r\n"), .request("malformed")),
-        Case("a redirect", .redirect(to: "http://127.0.0.1:1/"), .request("malformed")),
+        Case("a redirect", .redirect(to: "http://127.0.0.1:1/"), .request("redirected")),
         Case(
             "a redirect to a file",
             head: "Location: file:///etc/passwd\r\n",
             status: "302 Found",
-            .request("malformed")
+            .request("redirected")
         ),
         Case(
             "a switch of protocols",
@@ -241,7 +241,7 @@ import Testing
         Case("a NUL for the JSON", body: [0], .request("malformed")),
         Case("two pages", body: good + good, .request("malformed")),
         Case("something after the page", body: good + "<!-- -->", .request("malformed")),
-        Case("HTML", body: "<html>", .request("malformed")),
+        Case("HTML", body: "<html>", .request("html")),
     ]
 
     @Test(arguments: slow + broken + pages)

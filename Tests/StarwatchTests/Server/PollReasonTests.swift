@@ -124,6 +124,7 @@ import Testing
             let faults: [(MockFault, String, FailureLabel)] = [
                 (.status(502), "http_502", .http5xx), (.resetBeforeHead, "reset", .reset),
                 (.schemaViolation(.missingJWTID), "contract", .contract), (.malformedJSON, "not_json", .malformed),
+                (.status(302), "http_302", .http3xx), (.status(200, body: "\n<!DOCTYPE html>"), "html", .html),
                 (.status(404), "http_404", .http404),
                 (.authenticationFailure, "http_401 error=unauthorized", .http401),
             ]

@@ -7,8 +7,8 @@ import Testing
 @Suite struct UnreadableAnswerTests {
     static let bodies: [[UInt8]] = [
         Array(#"{"data":[],"hitLi"#.utf8), Array(#"{"data":[],"hitLimit":false,"x":""#.utf8) + [0xff, 0x22, 0x7d], [],
-        Array("<html>".utf8),
     ]
+    static let webPage = Array("<html>".utf8)
 
     private static func answer(_ body: [UInt8]) -> MockFault {
         .raw(Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body)
@@ -32,7 +32,7 @@ import Testing
     }
 
     /// Log, report, status and history have one reason, and none of them blames HTTP.
-    @Test(arguments: [(bodies[0], FailureReason.Cause.notJSON), (bodies[3], .notJSON)])
+    @Test(arguments: [(bodies[0], FailureReason.Cause.notJSON), (webPage, .html)])
     func anAnswerThatIsNotAPageHasTheSameReasonEverywhere(body: [UInt8], cause: FailureReason.Cause) async throws {
         try await World.with(.endorser) { world in
             let agent = try await world.agent { $0.log.level = .debug }
@@ -47,6 +47,30 @@ import Testing
                 #expect(line.contains("\"error\":\"\(cause.sentence)\""))
             }
             #expect(!cause.sentence.contains("HTTP"))
+        }
+    }
+
+    /// A redirect and the login page of a network are not the server's, so they do not count as its mistakes, and no item of
+    /// them is set aside.
+    @Test(arguments: [(MockFault.status(302), "redirected", "http_3xx"), (answer(webPage), "html", "html")])
+    func whatIsNotFromTheServerDoesNotBreakItsContract(fault: MockFault, result: String, label: String) async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent()
+            world.mock.setStickyFault(fault, at: .plansChanged)
+            for cycle in 1...4 {
+                let report = try await agent.runPoll(World.starred)
+                #expect(report.outcome == "failed")
+                #expect(world.mock.requestCount(of: .plansChanged) == cycle)
+                world.clock.advance(by: .seconds(900))
+            }
+            let page = await agent.page()
+            #expect(page["starwatch_api_requests_total", ["endpoint": "plans_changed", "result": result]] == 4)
+            #expect(page["starwatch_poll_failure_reasons_total", ["poll": World.starred, "reason": label]] == 4)
+            #expect(page["starwatch_contract_violations_total", ["poll": World.starred, "kind": "schema"]] == 0)
+            let status = await agent.state()
+            let problem = try #require(status.problems?.first)
+            #expect(problem.problem == "failing" && problem.reason == label)
+            #expect(!world.log.lines.contains { $0.contains("poll.contract_violation") })
         }
     }
 
