@@ -1,3 +1,4 @@
+import GRDB
 import StarwatchCore
 import StarwatchStore
 import Testing
@@ -209,6 +210,27 @@ import Testing
         #expect(history.history == 1)
         let logs = try await store.retention.apply(RetentionPolicy(), now: world.now + .days(91))
         #expect(logs.logs == 1)
+    }
+
+    /// They tell how long a poll is usually without changes, while it is without any.
+    @Test func theChangesBeforeASilenceStayInTheHistory() async throws {
+        let store = try await world.open()
+        func end(_ days: Int, _ outcome: PollOutcome, new: Int) async throws {
+            var cycle = CycleRecord.make(world, outcome)
+            (cycle.finishedAt, cycle.newRows) = (world.now + .days(days), new)
+            try await store.polls.finishCycle(cycle)
+        }
+        for day in stride(from: 0, through: 60, by: 20) { try await end(day, .changed, new: 1) }
+        try await end(60, .failed, new: 0)
+        let deleted = try await store.retention.apply(RetentionPolicy(), now: world.now + .days(200)).history
+        #expect(deleted == 3, "those more than 30 days before the last change, and the failure")
+        let times = try await store.polls.changeTimes(of: world.stream, since: world.now)
+        #expect(times == [40, 60].map { world.now + .days($0) })
+        // The last change of a stream can be unknown.
+        try await DatabaseQueue(path: world.path).write { db in
+            try db.execute(sql: "UPDATE streams SET last_new = NULL")
+        }
+        #expect(try await store.retention.apply(RetentionPolicy(), now: world.now + .days(200)).history == 2)
     }
 
     @Test func watermarksAndSettingsExpireButPreferencesStay() async throws {

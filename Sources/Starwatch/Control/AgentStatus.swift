@@ -187,7 +187,8 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     /// The gravest problem in one line, such as `Polling stopped: sink hook down for 13 min, outbox 80 % full`; `nil` when
     /// healthy. Meant for people: its words can change.
     public var headline: String?
-    /// Quiet hours for which changes and the watermark wait, in one line; `nil` if they wait for none. Its words can change.
+    /// What is unusual and no problem, in one line: quiet hours for which changes and the watermark wait, and polls that find
+    /// nothing for unusually long; `nil` without. Its words can change.
     public var notice: String?
     /// The agent's `AgentVersion.current`.
     public var version: String

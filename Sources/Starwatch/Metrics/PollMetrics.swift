@@ -1,8 +1,37 @@
 package import StarwatchCore
 package import StarwatchTelemetry
+import Synchronization
 
 /// Metrics of polls and their schedules.
 package struct PollMetrics: Sendable {
+    private let silences = Silences()
+
+    private final class Silences: Sendable {
+        let known = Mutex<[(poll: String, ratio: Double)]>([])
+    }
+
+    init() {
+        let polls = CatalogueScope.current.polls.all.map(\.text)
+        MetricRegistry.current.table(
+            .gauge(
+                "starwatch_poll_silence_ratio",
+                unit: .ratio,
+                "Time without changes of a poll, as a multiple of its longest gap; only where enough changes are known.",
+                stability: .detail
+            ),
+            labels: [CatalogueLabel(name: "poll", values: polls)],
+            largest: polls.count
+        ) { [silences] in
+            silences.known.withLock { $0 }.map { MetricTable.Row(labels: [("poll", $0.poll)], value: $0.ratio) }
+        }
+    }
+
+    /// Shows the silences of polls from now on.
+    func show(_ silences: [PollName: ChangeRhythm.Silence]) {
+        let ratios = silences.map { (poll: $0.key.rawValue, ratio: $0.value.ratio) }.sorted { $0.poll < $1.poll }
+        self.silences.known.withLock { $0 = ratios }
+    }
+
     package let attempts = MetricRegistry.current.counters(
         .counter("starwatch_poll_attempts_total", "Cycles that reached the API."),
         by: .poll
@@ -21,7 +50,7 @@ package struct PollMetrics: Sendable {
     package let failureReasons = MetricRegistry.current.counters(
         .counter("starwatch_poll_failure_reasons_total", "Cycles that reached the API and failed, by reason."),
         by: .poll,
-        LabelDimension<FailureLabel>("reason"),
+        LabelDimension<FailureLabel>("reason", shown: CatalogueScope.current.features.failures),
         where: { $1.isOfPolls }
     )
     package let outcomes = MetricRegistry.current.counters(

@@ -27,6 +27,7 @@ package final class AccountRuntime: Sendable {
     let callbacks: CallbackService?
     /// The synthetic changes; `nil` if none are configured.
     let canary: CanaryService?
+    let rhythms: ChangeRhythms
 
     private let maker: AccountRuntimeMaker
 
@@ -50,6 +51,7 @@ package final class AccountRuntime: Sendable {
     private init(_ maker: AccountRuntimeMaker, of served: DID?, _ writer: CallbackWriter?) {
         self.maker = maker
         (process, options) = (maker.process, maker.options)
+        rhythms = ChangeRhythms(store: maker.process.store)
         account = maker.account(served)
         context = WorkerContext(store: process.store, account: account, environment: process.environment, wakes: wakes)
         polls = served.map(maker.polls) ?? maker.polls

@@ -66,6 +66,7 @@ struct MetricsReporter: Sendable {
         if known == nil { known = try? await runtime.snapshot() }
         guard let snapshot = known else { return }
         publish(snapshot, accounts: (try? await fleet?.accounts.counts())?.active ?? 1)
+        if fleet == nil { metrics.polls.show(await runtime.rhythms.silences(in: snapshot)) }
         _ = try? await fleet?.accounts.failures()
         metrics.outbox.oldestDue.set(exported(runtime.dispatcher.oldestDue(in: snapshot)))
     }

@@ -98,6 +98,7 @@ struct StatusReporter: Sendable {
         for poll in runtime.polls {
             let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
             // A poll that never succeeded becomes stale after the agent has run for the stale limit.
+        let silences = fleet == nil ? await runtime.rhythms.silences(in: snapshot) : [:]
             // Stored times can lie in the future if the clock was ahead.
             let success = (stream?.lastSuccess).map { min($0, now) }
             let since = current.ageBegins(poll.kind, lastSuccess: success, startedAt: startedAt(now))
@@ -107,6 +108,7 @@ struct StatusReporter: Sendable {
             pollFacts.staleSince = entry.stale ? since + poll.staleAfter : nil
             status.polls[poll.name.rawValue] = entry
             facts.polls.append(pollFacts)
+            pollFacts.silence = silences[poll.name]
         }
         status.digests = try await digests.status(of: snapshot.identity.did)
         status.storage = AgentStatus.Storage(

@@ -197,8 +197,22 @@ package enum HealthDecision {
         facts.sinks.filter { $0.held.map { $0.count > 0 } ?? false }.max { $0.held!.count < $1.held!.count }
     }
 
-    /// The quiet hours for which changes and the watermark wait, in one line; `nil` if they wait for none. They are no problem.
+    /// What is unusual and no problem, in one line: quiet hours for which changes and the watermark wait, and polls that find
+    /// nothing for unusually long; `nil` if there is neither.
     package static func notice(_ facts: HealthFacts, now: Timestamp) -> String? {
+        let notices = [quiet(facts, now: now)].compactMap(\.self) + facts.polls.compactMap(silence)
+        return notices.isEmpty ? nil : notices.joined(separator: "; ")
+    }
+
+    /// A server that answers empty for ever looks healthy.
+    private static func silence(_ poll: HealthFacts.Poll) -> String? {
+        guard let silence = poll.silence, silence.isUnusual else { return nil }
+        let (length, gap) = (AgeText.duration(silence.length.inSeconds), AgeText.duration(silence.longestGap.inSeconds))
+        return
+            "Poll \(poll.name) has found no change for \(length), \(Int(silence.ratio)) times its longest gap of \(gap)"
+    }
+
+    private static func quiet(_ facts: HealthFacts, now: Timestamp) -> String? {
         guard let sink = quietest(facts), let held = sink.held else { return nil }
         // The headline says it then.
         if facts.outbox.isUnderPressure, quietPressure(facts, "", now: now) != nil { return nil }

@@ -28,6 +28,8 @@ package struct HealthFacts: Sendable, Hashable {
         package var interval: Duration?
         /// The changes that its last cycle left at the server; `nil` if it left none.
         package var backlog: FetchBacklog?
+        /// The time without changes; `nil` if it is not known what is usual.
+        package var silence: ChangeRhythm.Silence?
 
         /// The number of cycles in a row without success after which a poll counts as failing.
         package static let failingAfter = 2

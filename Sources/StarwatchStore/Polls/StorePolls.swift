@@ -82,6 +82,17 @@ package struct StorePolls: Sendable {
         }
     }
 
+    /// The ends of the stored cycles that found new changes, the oldest first.
+    package func changeTimes(of stream: StreamKey, since time: Timestamp) async throws(StoreError) -> [Timestamp] {
+        let times: [Int64] = try await store.direct(.read, of: stream) { db, id in
+            try db.values(
+                "SELECT finished_at FROM history WHERE stream_id = ? AND new_rows > 0 AND finished_at >= ? ORDER BY finished_at",
+                [id, time.milliseconds]
+            )
+        }
+        return times.map { Timestamp(milliseconds: $0) }
+    }
+
     /// Stores the result of a cycle. Only cycles that changed something or failed enter the history.
     package func finishCycle(_ cycle: CycleRecord) async throws(StoreError) {
         try await store.perform { store throws(StoreError) in try Self.finish(cycle, in: store) }

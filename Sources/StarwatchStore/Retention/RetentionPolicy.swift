@@ -1,3 +1,5 @@
+import StarwatchCore
+
 /// The retention periods, counted from the end of each row.
 package struct RetentionPolicy: Sendable, Hashable {
     /// Outbox rows in a final state.
@@ -92,7 +94,15 @@ extension RetentionPolicy {
             Expiry("DELETE FROM feed WHERE created_at < ?", history, \.notifications),
             Expiry("DELETE FROM shortlinks WHERE expires_at <= ?", .zero, \.shortlinks),
             Expiry("DELETE FROM quarantine WHERE seen_at < ?", quarantine, \.history),
-            Expiry("DELETE FROM history WHERE finished_at < ?", history, \.history),
+            Expiry(
+                // The changes before a silence tell how long it usually is, however long it lasts.
+                """
+                DELETE FROM history WHERE finished_at < ? AND NOT (new_rows > 0 AND finished_at >=
+                    coalesce((SELECT last_new FROM streams WHERE id = stream_id), 1 << 62) - \(ChangeRhythm.window.wholeMilliseconds))
+                """,
+                history,
+                \.history
+            ),
             Expiry("DELETE FROM notif_contents WHERE coalesce(validated_at, fetched_at) < ?", deliveries, \.slots),
             Expiry("DELETE FROM notif_deliveries WHERE fire_at < ?", deliveries, \.slots),
             Expiry("DELETE FROM log_entries WHERE level >= 2 AND created_at < ?", errorLogs, \.logs),
