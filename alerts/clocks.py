@@ -20,7 +20,7 @@ NOW = 57600
 # Others wrote these times: the server, the issuer of the token, and the authority of the certificate.
 FROM_ELSEWHERE = {
     "starwatch_fetch_cursor_timestamp_seconds", "starwatch_watermark_timestamp_seconds",
-    "starwatch_token_expiry_timestamp_seconds", "starwatch_tls_certificate_expiry_timestamp_seconds",
+    "starwatch_token_expiry_timestamp_seconds", "starwatch_certificate_expiry_timestamp_seconds",
 }
 # This series is the difference itself.
 OFFSET = "starwatch:clock_offset:seconds"
@@ -56,7 +56,9 @@ OTHERS = {
     "starwatch_build_info": "1+0x960",
     "starwatch_token_expiry_timestamp_seconds": f"{NOW + 50000}+0x960",
     "starwatch_token_pool_remaining": "1+0x960",
-    'starwatch_tls_certificate_expiry_timestamp_seconds{port="http"}': f"{NOW + 900000}+0x960",
+    'starwatch_certificate_expiry_timestamp_seconds{of="port:http"}': f"{NOW + 900000}+0x960",
+    'starwatch_certificate_expiry_timestamp_seconds{of="hook"}': f"{NOW - 900}+0x960",
+    'starwatch_web_config_last_reload_successful{port="http"}': "1+0x960",
     'starwatch_fetch_cursor_timestamp_seconds{poll="fresh"}': f"{NOW - 60}+0x960",
     'starwatch_watermark_timestamp_seconds{poll="fresh"}': f"{NOW - 90}+0x960",
     'starwatch_poll_stale_after_seconds{poll="fresh"}': "14400+0x960",

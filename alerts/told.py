@@ -69,7 +69,7 @@ def labels(rule, instance):
         found |= {"job": "starwatch", "instance": instance}
     if "topic" in rule.fields:
         found["topic"] = rule.fields["topic"]
-    for name, value in {"poll": "starred_projects", "sink": "hook", "target": "hook", "kind": "full"}.items():
+    for name, value in {"poll": "starred_projects", "sink": "hook", "target": "hook", "kind": "full", "of": "port:http"}.items():
         if f"$labels.{name}" in rule.text.replace("\n", ""):
             found[name] = value
     return found

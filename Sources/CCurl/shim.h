@@ -105,6 +105,7 @@ struct starwatch_transfer_info {
     long request_bytes;
     long header_bytes;
     long system_errno;
+    long verification;
     curl_off_t name_lookup;
     curl_off_t connect;
     curl_off_t tls;
@@ -122,6 +123,7 @@ static inline struct starwatch_transfer_info starwatch_get_info(CURL *easy) {
     curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &info.request_bytes);
     curl_easy_getinfo(easy, CURLINFO_HEADER_SIZE, &info.header_bytes);
     curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &info.system_errno);
+    curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &info.verification);
     curl_easy_getinfo(easy, CURLINFO_NAMELOOKUP_TIME_T, &info.name_lookup);
     curl_easy_getinfo(easy, CURLINFO_CONNECT_TIME_T, &info.connect);
     curl_easy_getinfo(easy, CURLINFO_APPCONNECT_TIME_T, &info.tls);
@@ -131,6 +133,13 @@ static inline struct starwatch_transfer_info starwatch_get_info(CURL *easy) {
     curl_easy_getinfo(easy, CURLINFO_SIZE_UPLOAD_T, &info.uploaded_bytes);
     curl_easy_getinfo(easy, CURLINFO_SIZE_DOWNLOAD_T, &info.downloaded_bytes);
     return info;
+}
+
+/// The certificates that the server of a new connection sent; NULL, or none, for a connection without TLS or in use before.
+static inline struct curl_certinfo *starwatch_get_certificates(CURL *easy) {
+    struct curl_certinfo *certificates = NULL;
+    curl_easy_getinfo(easy, CURLINFO_CERTINFO, &certificates);
+    return certificates;
 }
 
 /// Whether libcurl was built with a protocol. A shim, because CURLVERSION_NOW is a macro that Swift does not import.

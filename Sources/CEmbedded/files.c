@@ -19,6 +19,8 @@ static const unsigned char runbooks[] = {
 #embed "Runbooks/StarwatchBehindServer.md" suffix(, 0,)
 #embed "Runbooks/StarwatchCallbackEventsDropped.md" suffix(, 0,)
 #embed "Runbooks/StarwatchCanaryLate.md" suffix(, 0,)
+#embed "Runbooks/StarwatchCertificateExpired.md" suffix(, 0,)
+#embed "Runbooks/StarwatchCertificateExpiring.md" suffix(, 0,)
 #embed "Runbooks/StarwatchClockJumped.md" suffix(, 0,)
 #embed "Runbooks/StarwatchClockSkewHigh.md" suffix(, 0,)
 #embed "Runbooks/StarwatchClockSyncStale.md" suffix(, 0,)

@@ -91,7 +91,7 @@ import Testing
             let isUp = try await eventually { try await prometheus.query("up") == 1 ? true : nil }
             #expect(isUp == true)
             let expiry = try await eventually {
-                try await prometheus.query("starwatch_tls_certificate_expiry_timestamp_seconds{port=\"http\"} - time()")
+                try await prometheus.query("starwatch_certificate_expiry_timestamp_seconds{of=\"port:http\"} - time()")
             }
             #expect((86_400...172_801).contains(expiry ?? 0))
             // A scrape with a wrong password fails.

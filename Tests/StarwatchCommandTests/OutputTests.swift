@@ -319,6 +319,7 @@ import Testing
         status.server.requestsLeft = 38
         status.server.tokenExpires = "2026-01-01T12:50:00Z"
         status.server.keyCreated = "2025-12-29T12:00:00Z"
+        status.certificates = ["hook": "2026-01-01T11:00:00Z", "server": "2026-02-01T12:00:00Z"]
         status.memory = AgentStatus.Memory(residentBytes: 33 << 20, settledBytes: 31 << 20)
         status.storage = AgentStatus.Storage(encrypted: true, reencryption: 0.43)
         let zones = #"{"source":"machine","version":"2026a","folder":"/z","local":"Asia/Tokyo","local_source":"TZ"}"#
@@ -352,14 +353,15 @@ import Testing
                 hook  open     -             -        the name does not resolve
                 log   closed   -             -        -
 
-                Server      dialect endorser, circuit closed, throttled, next request in 1 min
-                Requests    none within 15 min; the limits allow 38 more this minute
-                Clock       the server's is 0.013 s behind ours ± 0.500 s, compared 3 min ago
-                Scraped     15 s ago
-                Token       expires in 50 min, key created 3 d ago
-                Memory      33 MiB resident, 31 MiB 10 min after the start
-                Database    encrypted, rotation of its keys 43 % done
-                Time zones  tzdata 2026a in /z; the machine's own is Asia/Tokyo, from TZ.
+                Server        dialect endorser, circuit closed, throttled, next request in 1 min
+                Requests      none within 15 min; the limits allow 38 more this minute
+                Clock         the server's is 0.013 s behind ours ± 0.500 s, compared 3 min ago
+                Scraped       15 s ago
+                Token         expires in 50 min, key created 3 d ago
+                Memory        33 MiB resident, 31 MiB 10 min after the start
+                Database      encrypted, rotation of its keys 43 % done
+                Certificates  hook expired 1 h ago, server expires in 31 d
+                Time zones    tzdata 2026a in /z; the machine's own is Asia/Tokyo, from TZ.
 
                 """
         )

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import ProgramTestKit
 import StarwatchCore
+import Synchronization
 import Testing
 
 @testable import StarwatchTransport
@@ -21,12 +22,19 @@ private let isOpenSSLExpected =
         var certificate: String { directory.path + "/cert.pem" }
         var url: String { "https://127.0.0.1:\(port)/" }
 
-        init() throws {
+        /// - Parameter days: The time for which the certificate is valid; it has expired if negative.
+        init(days: Int = 2) throws {
             let key = directory.path + "/key.pem"
             let certificate = directory.path + "/cert.pem"
             _ = try Self.openssl([
                 "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
                 "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate,
+            ])
+            // `req` makes no certificate that has expired.
+            _ = try Self.openssl([
+                "x509", "-in", certificate, "-signkey", key, "-days", "\(days)", "-clrext", "-extfile",
+                directory.write("extensions", "subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:TRUE"), "-out",
+                certificate,
             ])
             let output = Pipe.make()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
@@ -88,6 +96,28 @@ private let isOpenSSLExpected =
         let exchange = await client.exchange(HTTPRequest(url: server.url, timeout: longestWait))
         #expect(try exchange.result.get().status == 200)
         #expect(exchange.measurements[.tls] > .zero)
+    }
+
+    @Test func aNewConnectionTellsWhenItsCertificateExpires() async throws {
+        let server = try TLSServer(days: 3)
+        let client = try makeClient(HTTPClientOptions(caFile: server.certificate).patient)
+        let request = HTTPRequest(url: server.url, timeout: longestWait)
+        let first = await client.exchange(request)
+        let expiry = try #require(first.certificateExpiry)
+        let days = (expiry.seconds - Date().timeIntervalSince1970) / 86_400
+        #expect((2.9...3.1).contains(days))
+        let noted = Mutex<[Timestamp]>([])
+        _ = await WatchedTransport(client) { expiry in noted.withLock { $0.append(expiry) } }.exchange(request)
+        #expect(noted.withLock { $0 } == [expiry])
+    }
+
+    @Test func anExpiredCertificateHasAReasonOfItsOwn() async throws {
+        let server = try TLSServer(days: -1)
+        let client = try makeClient(HTTPClientOptions(caFile: server.certificate).patient)
+        let exchange = await client.exchange(HTTPRequest(url: server.url, timeout: longestWait))
+        let error = try #require(failure(of: exchange.result))
+        #expect(error == .expired && error.result == .tls && error.failureClass == .network)
+        #expect(error.cause == .certificateExpired && FailureReason(error.cause).label == .tls)
     }
 
     @Test func pinnedKeyMustMatchTheServer() async throws {

@@ -218,6 +218,9 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public var canary: Canary?
     /// `nil` from an older agent.
     public var timeZones: TimeZones?
+    /// The times when certificates expire, by `server`, `port:http`, `port:control` or the name of a sink; one that is not known
+    /// is missing. `nil` from an older agent.
+    public var certificates: [String: String]?
     /// `nil` for an agent that works for the active identity.
     public var accounts: Accounts?
     /// Time of the last scrape by Prometheus or a compatible scraper, which name their time limit in a header; `nil`
@@ -232,7 +235,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         case status, reasons, problems, headline, notice, version, pid, startedAt, now, identity, polls, digests,
             outbox,
             clock, server
-        case storage, disk, memory, canary, timeZones, accounts, lastScrape, restarts, pollingMetrics
+        case storage, disk, memory, canary, certificates, timeZones, accounts, lastScrape, restarts, pollingMetrics
     }
 
     /// Takes what is wrong; a status without problems is healthy.

@@ -9,6 +9,7 @@ struct SinkFactory {
     /// The accounts of the agent. Each of many can bring what a sink leaves out.
     let accounts: AccountMode
     let http: any HTTPTransport
+    let certificates: CertificateMetrics?
     let secrets: SecretFiles
     let feed: Feed
     let time: any TimeSource
@@ -110,8 +111,18 @@ struct SinkFactory {
         return chatSink
     }
 
-    /// The client of a sink that sends requests. One with its own trust anchors, and one for mails, ends with the sink.
+    /// The client of a sink that sends requests. It notes when the sink's certificate expires, unless the receivers are those of
+    /// accounts, each with its own.
     private func client(of sink: SinkOptions) throws(AgentError) -> any HTTPTransport {
+        let client = try trustingClient(of: sink)
+        if sink.isOfAccounts { return client }
+        return WatchedTransport(client) { [certificates, owner = CertificateOwner.sink(sink.name)] expiry in
+            certificates?.show(expiry, of: owner)
+        }
+    }
+
+    /// One with its own trust anchors, and one for mails, ends with the sink.
+    private func trustingClient(of sink: SinkOptions) throws(AgentError) -> any HTTPTransport {
         guard let trust = try sink.trust(secrets) else { return http }
         do { return try HTTPClient(options: trust, time: time) } catch {
             throw AgentError(.configuration, error.description)

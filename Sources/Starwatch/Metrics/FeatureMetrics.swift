@@ -270,16 +270,6 @@ package struct HostPollMetrics: HostPollObserver {
 
 /// Metrics of the ports with a web configuration.
 package struct WebMetrics: Sendable {
-    // A port without TLS has no certificate, so the series appears with the certificate.
-    package let certificateExpiry = MetricRegistry.current.gauges(
-        .gauge(
-            "starwatch_tls_certificate_expiry_timestamp_seconds",
-            unit: .seconds,
-            "Time when the port's certificate expires.",
-            stability: .detail
-        ),
-        by: LabelDimension<ServedPort>("port", shown: CatalogueScope.current.features.certificatePorts)
-    )
     package let reloadSuccessful = MetricRegistry.current.gauges(
         .gauge(
             "starwatch_web_config_last_reload_successful",

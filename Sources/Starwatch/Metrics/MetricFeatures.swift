@@ -6,6 +6,8 @@ import StarwatchPolling
 package struct MetricFeatures: Sendable, Hashable {
     package var endpoints = Set(Endpoint.allCases)
     package var phases = Set(RequestPhase.allCases)
+    package var results = Set(RequestResult.allCases)
+    package var failures = Set(FailureLabel.allCases)
     /// Names of the polls that the contract set counts together: those of the kind `starred_projects`.
     package var contractPolls: Set<String> = ["starred_projects"]
     /// Names of the sinks that send no requests.
@@ -24,8 +26,6 @@ package struct MetricFeatures: Sendable, Hashable {
     package var isEncrypted = true
     package var webPorts = Set(ServedPort.allCases)
     var hasWebPorts: Bool { !webPorts.isEmpty }
-    /// The ports whose certificate is known from the start. It never is, except in the catalogue.
-    package var certificatePorts = Set(ServedPort.allCases)
     /// Whether a server is known to name replaced claims. It never is from the start, except in the catalogue.
     package var namesReplacedClaims = true
     /// Whether a poll asks for the account's own plans.
@@ -85,7 +85,7 @@ extension MetricFeatures {
         // On the socket a refusal is rare.
         if options.control.feedTokenFile == nil { controlRefusals.remove(.formerToken) }
         if options.control.listen == nil { controlRefusals = [] }
-        (webPorts, certificatePorts) = ([], [])
+        webPorts = []
         if options.http.webConfigFile != nil { webPorts.insert(.http) }
         if options.control.listen != nil, options.control.webConfigFile != nil { webPorts.insert(.control) }
         if options.control.tokenFile != nil || !webPorts.contains(.control) { controlRefusals.remove(.password) }

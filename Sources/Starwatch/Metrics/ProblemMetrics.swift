@@ -4,6 +4,8 @@ import Synchronization
 
 /// Metrics of the problems that exist now, as the agent's last look has found them. Those that do not exist have no series.
 package final class ProblemMetrics: Sendable {
+    /// What makes the problems of certificates.
+    package let certificates = CertificateMetrics()
     private let present = Mutex<[Problem]>([])
 
     /// The problems of the last look, the gravest first.
@@ -19,6 +21,7 @@ package final class ProblemMetrics: Sendable {
             case .poll: sum + polls.count
             case .sink: sum + sinks.count
             case .port: sum + 1 + ServedPort.allCases.count
+            case .certificate: sum + 1 + ServedPort.allCases.count + sinks.count
             }
         }
         let subjects = [
@@ -72,11 +75,21 @@ package final class ProblemMetrics: Sendable {
 }
 
 extension Problem {
+    /// The sink that it is about, or whose certificate; `nil` if it is about something else.
+    fileprivate var sink: String? {
+        switch kind.topic {
+        case .sink: subject
+        case .certificate:
+            if case .sink(let name) = CertificateOwner(word: subject ?? "") { name } else { nil }
+        case .agent, .poll, .port: nil
+        }
+    }
+
     /// The labels that say what it is, and those of `others` that it has.
     fileprivate func labels(with others: [String]) -> [(name: String, value: String)] {
         let all: [(name: String, value: String?)] = [
             ("problem", kind.rawValue), ("poll", kind.topic == .poll ? subject : nil),
-            ("sink", kind.topic == .sink ? subject : nil),
+            ("sink", sink),
             ("reason", kind.topic == .port ? subject ?? reason : reason), ("severity", kind.severity.rawValue),
             ("command", command), ("runbook", kind.runbook),
         ]

@@ -188,7 +188,10 @@ private struct AccountRuntimeMaker {
         }
         return EndorserAPI(
             client: EndorserClient(
-                http: process.http,
+                http: WatchedTransport(process.http) {
+                    [certificates = environment.metrics.problems.certificates] expiry in
+                    certificates.show(expiry, of: .server)
+                },
                 baseURL: parts.url.base,
                 clientVersion: options.server.clientVersion ?? AgentVersion.userAgent,
                 userAgent: options.server.userAgent ?? AgentVersion.userAgent,

@@ -126,6 +126,7 @@ public final class Agent: Sendable {
             time: time,
             dependencies: dependencies,
             logger: log.logger,
+            certificates: log.metrics.problems.certificates,
             droppedLines: { [dropped = log.metrics.log.dropped] in dropped.value }
         )
         servers = dependencies.servers

@@ -104,15 +104,21 @@ struct ReadinessService: Service {
 extension Problem {
     /// The fields of a log event about it.
     fileprivate var fields: AgentEvent.Fields {
-        let field: LogField? =
-            switch kind.topic {
-            case .agent: nil
-            case .poll: .poll
-            case .sink: .sink
-            case .port: .port
-            }
         var fields: AgentEvent.Fields = [.problem: "\(kind.rawValue)"]
-        if let field, let subject { fields[field] = "\(subject)" }
+        if let subject {
+            switch kind.topic {
+            case .agent: break
+            case .poll: fields[.poll] = "\(subject)"
+            case .sink: fields[.sink] = "\(subject)"
+            case .port: fields[.port] = "\(subject)"
+            case .certificate:
+                switch CertificateOwner(word: subject) {
+                case .server: break
+                case .port(let name): fields[.port] = "\(name)"
+                case .sink(let name): fields[.sink] = "\(name)"
+                }
+            }
+        }
         // It can be older than the line: a poll is stale from a time on, and a look finds it later.
         if let since { fields[.since] = "\(since.iso8601)" }
         return fields

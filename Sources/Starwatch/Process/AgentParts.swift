@@ -30,12 +30,14 @@ struct AgentParts {
     ///
     /// - Parameters:
     ///   - dependencies: The network and the host program's parts.
+    ///   - certificates: Gets the expiries of the sinks' certificates.
     ///   - droppedLines: The number of log lines that no reader took so far.
     init(
         _ options: AgentOptions,
         time: any TimeSource,
         dependencies: AgentDependencies,
         logger: Logger,
+        certificates: CertificateMetrics? = nil,
         droppedLines: @escaping @Sendable () -> UInt64 = { 0 }
     ) throws(AgentError) {
         guard let url = ServerURL(options.server.url) else {
@@ -67,6 +69,7 @@ struct AgentParts {
                 delivery: options.delivery,
                 accounts: options.accounts,
                 http: self.http,
+                certificates: certificates,
                 secrets: secrets,
                 feed: feed,
                 time: time,

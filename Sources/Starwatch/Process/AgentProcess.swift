@@ -94,6 +94,10 @@ package final class AgentProcess: Sendable {
             }
         )
         requester = Requester(gates: gates, time: time, random: random)
+        if let previous {
+            let kept = Self.unchangedOwners(options, since: previous.options)
+            metrics.problems.certificates.keep(kept, of: previous.process.environment.metrics.problems.certificates)
+        }
         sinks = Self.slots(parts, options, dependencies, environment: environment, after: previous)
         pollManager = Self.manager(options, http: http, store: store, requester: requester, metrics: metrics)
     }
@@ -113,6 +117,12 @@ package final class AgentProcess: Sendable {
             after: previous?.process.environment.clock
         )
         return Environment(time: time, clock: clock, metrics: log.metrics, logger: log.logger, random: random)
+    }
+
+    /// The server and the sinks that a reload leaves as they are.
+    private static func unchangedOwners(_ options: AgentOptions, since former: AgentOptions) -> [CertificateOwner] {
+        let sinks = options.delivery.sinks.filter { former.delivery.sinks.contains($0) }.map(\.name)
+        return (options.server == former.server ? [.server] : []) + sinks.map { .sink($0) }
     }
 
     /// Brings the database in line with the configuration.

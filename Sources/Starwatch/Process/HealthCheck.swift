@@ -108,7 +108,11 @@ struct HealthReader: Sendable {
     func facts() async -> HealthFacts {
         var facts = HealthFacts()
         let (gate, seen) = (runtime.account.gate, lifecycle.seen)
-        facts.isSkewed = process.environment.clock.isSkewed
+        let clock = process.environment.clock
+        facts.isSkewed = clock.isSkewed
+        facts.certificates = metrics.problems.certificates.all.map {
+            Certificate(of: $0.owner, expiry: clock.local($0.expiry))
+        }
         facts.serverCircuit = await gate.shownCircuit
         facts.hold = await gate.hold(now: time.now)
         facts.failedAcknowledgements = runtime.acknowledger.failedPasses

@@ -49,6 +49,6 @@ struct PortMonitor: Sendable {
     private func show(_ certificate: CertificateNews, at port: ServedPort) {
         metrics.web.reloadSuccessful[port].set(1)
         lifecycle.noteWebConfiguration(of: port, isRefused: false)
-        if let expiry = certificate.expiry { metrics.web.certificateExpiry[port].set(expiry.seconds) }
+        metrics.problems.certificates.show(certificate.expiry, of: .port(port.rawValue))
     }
 }

@@ -37,6 +37,9 @@ struct StatusReporter: Sendable {
         status.memory = memory
         status.timeZones = AgentStatus.TimeZones(ZoneDatabase.ofMachine.data, LocalZone())
         status.disk = facts.disk.map(AgentStatus.Disk.init)
+        status.certificates = Dictionary(
+            uniqueKeysWithValues: facts.certificates.map { ($0.owner.word, $0.expiry.iso8601) }
+        )
         status.restarts = AgentStatus.Restarts(facts.restarts, now: now)
         for slot in sinks { facts.sinks.append(fill(&status.outbox, from: slot, now: now)) }
         do {
@@ -95,20 +98,20 @@ struct StatusReporter: Sendable {
         facts.canary = snapshot.identity.did == nil ? nil : runtime.canary?.facts
         status.canary = runtime.canary.map { AgentStatus.Canary($0.facts) }
         let resumes = [await runtime.account.gate.circuit.nextTry, facts.hold?.until].compactMap(\.self).max()
+        let silences = fleet == nil ? await runtime.rhythms.silences(in: snapshot) : [:]
         for poll in runtime.polls {
             let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
             // A poll that never succeeded becomes stale after the agent has run for the stale limit.
-        let silences = fleet == nil ? await runtime.rhythms.silences(in: snapshot) : [:]
             // Stored times can lie in the future if the clock was ahead.
             let success = (stream?.lastSuccess).map { min($0, now) }
             let since = current.ageBegins(poll.kind, lastSuccess: success, startedAt: startedAt(now))
             var entry = entry(poll, stream, since: since, now: now, of: current)
             entry.delay(to: [resumes, runtime.account.restEnd(of: poll.kind, now: now)].compactMap(\.self).max())
             var pollFacts = self.facts(of: poll, entry, stream, current, holdSince: facts.hold?.since)
+            pollFacts.silence = silences[poll.name]
             pollFacts.staleSince = entry.stale ? since + poll.staleAfter : nil
             status.polls[poll.name.rawValue] = entry
             facts.polls.append(pollFacts)
-            pollFacts.silence = silences[poll.name]
         }
         status.digests = try await digests.status(of: snapshot.identity.did)
         status.storage = AgentStatus.Storage(

@@ -56,7 +56,6 @@ package enum Trial {
         (tried.auth, tried.polls) = (AuthOptions(), [])
         tried.delivery.sinks = [SinkOptions(name: "log", kind: .log)]
         return try await with(tried, logSinks: []) { agent throws(ControlError) in
-            var polls = Polls(status: await agent.state())
             let exchange = await agent.runtime.account.api.client.http.exchange(
                 HTTPRequest(
                     url: options.server.url,
@@ -71,6 +70,7 @@ package enum Trial {
                 case (nil, .success(let response)): .answered(status: response.status)
                 case (nil, .failure(let error)): .failed(FailureReason(error.cause))
                 }
+            var polls = Polls(status: await agent.state())
             polls.reach = reach
             polls.reports = options.polls.map { poll in
                 var report = PollReport(poll: poll.name.rawValue, outcome: "skipped", runID: RandomID.runID())

@@ -23,7 +23,7 @@ struct AgentFindings {
         if status.status == .healthy { return findings + [Finding("health", .ok, "The agent is healthy.")] }
         // An older agent lists words only.
         return findings
-            + (status.shownProblems?.filter { !isOfKnownSink($0) }.map { problem in
+            + (status.shownProblems?.filter { !isSaidElsewhere($0) }.map { problem in
                 Finding("health", .problem, Self.sentence(problem))
             } ?? [Finding("health", .problem, status.reasons.joined(separator: ", "))])
     }
@@ -40,10 +40,35 @@ struct AgentFindings {
         return "\(problem.title)\(detail); run \(command)."
     }
 
-    /// Whether the finding about a configured sink says it.
-    private func isOfKnownSink(_ problem: AgentStatus.Problem) -> Bool {
-        Problem.Kind(rawValue: problem.problem)?.topic == .sink
-            && options.delivery.sinks.contains { $0.name == problem.subject }
+    /// Whether the finding about a configured sink, or about certificates, says it.
+    private func isSaidElsewhere(_ problem: AgentStatus.Problem) -> Bool {
+        switch Problem.Kind(rawValue: problem.problem)?.topic {
+        case .sink: options.delivery.sinks.contains { $0.name == problem.subject }
+        case .certificate: true
+        default: false
+        }
+    }
+
+    /// The certificates whose expiry the agent knows, the first to expire first.
+    var certificates: [Finding] {
+        (status.certificates ?? [:]).sorted { $0.value < $1.value }.compactMap { name, expiry in
+            Timestamp(iso8601: expiry).map { Self.finding(Certificate(of: .init(word: name), expiry: $0), now: now) }
+        }
+    }
+
+    /// The finding about one certificate.
+    static func finding(_ certificate: Certificate, now: Timestamp) -> Finding {
+        let area = "certificate \(certificate.owner.word)"
+        let (day, left) = (certificate.expiry.iso8601.prefix(10), AgeText.age((now - certificate.expiry).inSeconds))
+        let problem = certificate.problem(now: now)
+        let state: Finding.State =
+            switch problem?.kind {
+            case nil: .ok
+            case .certificateExpired: .problem
+            default: .warning
+            }
+        let advice = problem.map { _ in " Renew it, or tell its operator." } ?? ""
+        return Finding(area, state, "It \(state == .problem ? "expired" : "expires") \(left), on \(day).\(advice)")
     }
 
     /// The state of a sink in the running agent; `nil` if it works.

@@ -59,7 +59,7 @@ struct Doctor {
             try? status.get()
         )
         for sink in options.delivery.sinks { findings.append(await self.sink(sink, options, running)) }
-        if let running { findings.append(running.scraping) }
+        if let running { findings += running.certificates + [running.scraping] }
         findings.append(await rules())
         findings.append(await alerting())
         return DoctorReport(findings: findings)

@@ -25,7 +25,7 @@ struct ServerFindings {
                 switch reason.cause {
                 case .dns: .dns
                 case .connect, .timeout: .connection
-                case .tls: .tls
+                case .tls, .certificateExpired: .tls
                 default: .server
                 }
         }
@@ -105,10 +105,12 @@ struct ServerFindings {
         case .connection: return Finding(step.area, .ok, "\(host) accepts connections.")
         case .tls:
             let isSecure = url?.scheme == "https"
+            let expiry =
+                trial.status.certificates?[CertificateOwner.server.word].map { " until \($0.prefix(10))" } ?? ""
             return Finding(
                 step.area,
                 isSecure ? .ok : .skipped,
-                isSecure ? "The certificate is valid." : "The server is this machine, which needs no TLS."
+                isSecure ? "The certificate is valid\(expiry)." : "The server is this machine, which needs no TLS."
             )
         case .server:
             guard let dialect = trial.status.server.dialect else {

@@ -183,9 +183,19 @@ enum StatusText {
             + (status.memory.map { [("Memory", memory($0))] } ?? [])
             + (status.storage.map { [("Database", database($0))] } ?? [])
             + (status.disk.map { [("Disk", disk($0))] } ?? [])
+            + (certificates(status, now).map { [("Certificates", $0)] } ?? [])
             + (status.timeZones.map { [("Time zones", $0.text)] } ?? [])
             + (status.canary.map { [("Canary", canary($0, now))] } ?? [])
             + (status.restarts.flatMap { restarts($0, now) }.map { [("Restarts", $0)] } ?? [])
+    }
+
+    /// The certificates whose expiry is known; `nil` without one.
+    private static func certificates(_ status: AgentStatus, _ now: Timestamp) -> String? {
+        let parts = (status.certificates ?? [:]).sorted { $0.value < $1.value }.map { name, expiry in
+            let isOver = Timestamp(iso8601: expiry).map { $0 <= now } ?? false
+            return "\(name) \(isOver ? "expired" : "expires") \(RelativeTime.text(expiry, now: now))"
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 
     private static func canary(_ canary: AgentStatus.Canary, _ now: Timestamp) -> String {

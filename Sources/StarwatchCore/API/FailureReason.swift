@@ -8,14 +8,15 @@ public struct FailureReason: Sendable, Hashable {
         /// The name did not resolve.
         case dns
         case connect, tls, timeout, reset
+        case certificateExpired = "certificate_expired"
         case tooLarge = "too_large"
         /// The answer is not HTTP, or cannot be decompressed.
         case malformed
         /// A successful answer that is not JSON.
         case notJSON = "not_json"
-        /// A successful answer whose JSON is too expensive to decode.
         /// A successful answer that is a web page, such as the login page of a network.
         case html
+        /// A successful answer whose JSON is too expensive to decode.
         case tooComplex = "too_complex"
         /// The request cannot be sent as it is.
         case invalidRequest = "invalid_request"
@@ -115,8 +116,8 @@ extension FailureReason {
     /// The reason as a short phrase for a person, such as `HTTP 403, scope notifications:read`.
     public var phrase: String {
         guard let status else { return reply.map { "SMTP \($0)" } ?? cause?.phrase ?? "" }
-        let detail = detail.phrase
         if label == .http3xx { return "HTTP \(status), a redirect" }
+        let detail = detail.phrase
         return detail.isEmpty ? "HTTP \(status)" : "HTTP \(status), \(detail)"
     }
 
@@ -158,14 +159,15 @@ extension FailureReason.Cause {
         case .dns: "the name does not resolve"
         case .connect: "connection failed"
         case .tls: "TLS handshake failed"
+        case .certificateExpired: "the certificate has expired"
         case .timeout: "timeout"
         case .reset: "connection reset"
         case .tooLarge: "response too large"
         case .malformed: "malformed response"
         case .notJSON: "the answer is not JSON"
+        case .html: "the answer is a web page"
         case .tooComplex: "the answer is too complex"
         case .invalidRequest: "invalid request"
-        case .html: "the answer is a web page"
         case .cancelled: "cancelled"
         case .contract: "the page breaks the contract"
         case .rateLimit: "rate limit"
@@ -196,18 +198,20 @@ extension FailureReason.Cause {
         case .dns: "The server's name does not resolve; check server.url and the resolver."
         case .connect: "The connection failed; check the server and the network."
         case .tls: "The TLS handshake failed; check the certificate, ca_file and pinned_public_key."
+        case .certificateExpired:
+            "The server's certificate has expired; tell its operator. If it is valid, correct this machine's clock."
         case .reset: "The connection closed before the response was complete; check the server and the network."
         case .tooLarge: "The response exceeds server.max_response, or its headers exceed 256 KiB; check the server."
         case .cancelled: "The request was cancelled."
         case .malformed:
             "The response is not valid HTTP, or cannot be decompressed; check server.url and any proxy in between."
         case .notJSON: "The server's answer is not valid JSON; check server.url and any proxy in front of the server."
+        case .html:
+            "The answer is a web page, not JSON; log in to this machine's network, or correct server.url or the proxy."
         case .tooComplex:
             "The server's answer has too many items or values, or is nested too deeply; check server.url."
         case .invalidRequest: "The request's URL or a header contains invalid characters; check server.url."
         case .contract: "The server's answer broke its contract."
-        case .html:
-            "The answer is a web page, not JSON; log in to this machine's network, or correct server.url or the proxy."
         case .rateLimit: "The server, or our rate limit, asks to wait."
         case .database: "The database failed; check the disk."
         case .identityChanged: "Identity, stars, preferences or dialect changed during the cycle; nothing was stored."
@@ -220,14 +224,14 @@ extension FailureReason.Cause {
 /// A reason for a failure as a metric label. Rare statuses and causes share a value, so that there are few series.
 public enum FailureLabel: String, Sendable, CaseIterable {
     case dns, connect, tls, timeout, reset, malformed
-    case http400 = "http_400"
-    case http401 = "http_401"
-    case http403 = "http_403"
-    case http404 = "http_404"
     /// A web page in place of JSON.
     case html
     /// A redirect.
     case http3xx = "http_3xx"
+    case http400 = "http_400"
+    case http401 = "http_401"
+    case http403 = "http_403"
+    case http404 = "http_404"
     case http410 = "http_410"
     case http429 = "http_429"
     /// Any other 4xx.
@@ -268,15 +272,15 @@ extension FailureReason {
         return switch cause {
         case .dns: .dns
         case .connect: .connect
-        case .tls: .tls
+        case .tls, .certificateExpired: .tls
         case .timeout: .timeout
         case .reset: .reset
         case .tooLarge, .malformed, .notJSON, .tooComplex: .malformed
+        case .html: .html
         case .contract: .contract
         case .rateLimit: .http429
         case .noToken, .tokenFile, .tokenFilePermissions, .tokenFileContent, .keyMismatch, .unsupportedDID, .poolEmpty,
             .tokenCommand, .tokenCommandOutput:
-        case .html: .html
             .noToken
         case .output, .notStarted, .exitStatus, .signal, .program: .local
         case .database: .database
@@ -289,11 +293,11 @@ extension FailureLabel {
     fileprivate init(status: Int) {
         self =
             switch status {
+            case 300..<400: .http3xx
             case 400: .http400
             case 401: .http401
             case 403: .http403
             case 404: .http404
-            case 300..<400: .http3xx
             case 408: .timeout
             case 410: .http410
             case 429: .http429

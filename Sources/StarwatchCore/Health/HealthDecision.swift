@@ -272,7 +272,7 @@ package enum HealthDecision {
             let phrase = "no scrape for \(AgeText.duration(silence.inSeconds))"
             add(.notScraped, phrase, since: now - silence)
         }
-        return problems
+        return problems + facts.certificates.compactMap { $0.problem(now: now) }
     }
 
     /// A refused configuration. The phrase has the file's name and the line, as in `FILE:LINE: PATH: SENTENCE`; a path is

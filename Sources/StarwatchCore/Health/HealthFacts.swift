@@ -220,6 +220,8 @@ package struct HealthFacts: Sendable, Hashable {
     package var refusedPorts: [String] = []
     /// Whether the local clock is off by more than the limit.
     package var isSkewed = false
+    /// The certificates whose expiry is known.
+    package var certificates: [Certificate] = []
 
     /// The ends of former runs, the oldest first.
     package var restarts: [RunEnd] = []

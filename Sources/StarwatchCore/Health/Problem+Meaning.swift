@@ -21,7 +21,19 @@ extension Problem.Kind {
             and nothing that was stored is lost.
             """
         case .storeBusy:
-            "Another program locks the database. The agent retries by itself; end that program if this lasts."
+            """
+            Nothing is polled or delivered while another program locks the database. End that program, or its transaction; the \
+            agent resumes by itself, and nothing that was stored is lost.
+            """
+        case .certificateExpired:
+            """
+            New connections fail, and open ones end sometime. Renew the certificate of a port; the agent reads it by itself. For \
+            that of the server or of a sink, tell its operator. If it is valid, correct this machine’s clock.
+            """
+        case .certificateExpiring:
+            "The certificate expires within two days. Renew it, or tell the operator of the server or sink today."
+        case .certificateRenewalDue:
+            "The certificate expires within 14 days, and was not renewed yet. Look whether its renewal works."
         case .diskLow:
             """
             The disk has less space than twice the database, or less than 256 MiB. Polling and delivery stop when it is \

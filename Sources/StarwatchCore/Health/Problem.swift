@@ -2,7 +2,7 @@
 /// them.
 package struct Problem: Sendable, Hashable {
     package let kind: Kind
-    /// The poll, sink or port that it is about; `nil` for the whole agent.
+    /// The poll, sink, port or owner of a certificate that it is about; `nil` for the whole agent.
     package let subject: String?
     /// A phrase that says what is wrong: `sink hook down for 13 min`.
     package let phrase: String
@@ -65,6 +65,7 @@ package struct Problem: Sendable, Hashable {
         case storeUnavailable = "store_unavailable"
         case restarting
         case diskLow = "disk_low"
+        case certificateExpired = "certificate_expired"
         case signedOut = "signed_out"
         case credentialsRefused = "credentials_refused"
         case noToken = "no_token"
@@ -85,8 +86,10 @@ package struct Problem: Sendable, Hashable {
         case accountsFailing = "accounts_failing"
         case accountsLate = "accounts_late"
         case tokenPoolLow = "token_pool_low"
+        case certificateExpiring = "certificate_expiring"
         case answersWithErrors = "answers_with_errors"
         case slow
+        case certificateRenewalDue = "certificate_renewal_due"
         case reloadRefused = "reload_refused"
         case noPolls = "no_polls"
         case noStars = "no_stars"
@@ -109,7 +112,7 @@ package struct Problem: Sendable, Hashable {
 }
 
 extension Problem.Kind {
-    package enum Topic: Sendable { case agent, poll, sink, port }
+    package enum Topic: Sendable { case agent, poll, sink, port, certificate }
 
     /// The topic. A changed configuration that was refused can also be that of the agent.
     package var topic: Topic {
@@ -118,14 +121,16 @@ extension Problem.Kind {
             .poll
         case .sinkUnreachable, .sinkRejecting, .sinkDisabled: .sink
         case .reloadRefused: .port
+        case .certificateExpired, .certificateExpiring, .certificateRenewalDue: .certificate
         default: .agent
         }
     }
 
     package var severity: Problem.Severity {
         switch self {
-        case .storeDamaged, .storeLost, .storeFull, .storeUnavailable, .diskLow, .restarting: .critical
-        case .slow, .noPolls, .noStars, .endpointMissing, .clockJumped, .notScraped: .info
+        case .certificateExpired, .diskLow, .restarting: .critical
+        case .slow, .certificateRenewalDue, .noPolls, .noStars, .endpointMissing, .clockJumped, .notScraped: .info
+        case _ where isOfStore: .critical
         default: .warning
         }
     }
@@ -179,6 +184,8 @@ extension Problem.Kind {
         case .accountsLate: "StarwatchAccountsLate"
         case .diskLow: "StarwatchDiskLow"
         case .storeBusy: "StarwatchStoreBusy"
+        case .certificateExpired: "StarwatchCertificateExpired"
+        case .certificateExpiring, .certificateRenewalDue: "StarwatchCertificateExpiring"
         case .tokenPoolLow: "StarwatchTokenPoolLow"
         case .answersWithErrors: "StarwatchServerErrors"
         case .slow: "StarwatchServerSlow"
@@ -198,7 +205,8 @@ extension Problem.Kind {
     fileprivate func command(_ subject: String) -> String? {
         switch self {
         case .storeUnavailable, .storeDamaged, .storeLost, .storeFull, .storeBusy, .diskLow, .credentialsRefused,
-            .noToken, .tokenPoolLow, .serverUnreachable, .clockSkew, .clockJumped:
+            .noToken, .tokenPoolLow, .serverUnreachable, .clockSkew, .clockJumped, .certificateExpired,
+            .certificateExpiring, .certificateRenewalDue:
             "starwatch doctor"
         case .signedOut: "starwatch identity set DID"
         case .sinkUnreachable, .sinkRejecting, .sinkDisabled: "starwatch sinks test \(subject)"

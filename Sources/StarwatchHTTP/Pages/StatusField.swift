@@ -93,6 +93,10 @@ enum StatusField {
         ("server.key_created", "Creation of the key that signs tokens, or the last write to its file; absent without."),
         ("canary.every_seconds", "Time between two synthetic changes; absent without them."),
         ("canary.last_arrival", "Creation of the last one that has reached its sinks; absent if none has."),
+        (
+            "certificates.NAME",
+            "Time when the certificate of server, port:http, port:control or a sink expires; absent if it is not known."
+        ),
         ("accounts.active", "Accounts that the agent works for; absent for one identity, as all of accounts."),
         ("accounts.paused", "Accounts that an operator paused."),
         ("accounts.due", "Accounts that are due and wait for their visit."),

@@ -109,13 +109,19 @@ extension StatusPage {
         )
     }
 
-    /// The expiry of the token and the age of its key, as far as they are known.
+    /// The expiry of the token, the age of its key, and the expiries of the certificates, as far as they are known.
     private var credentials: HTML {
         let token: HTML =
             status.server.tokenExpires.map { "\n<dt>Token</dt><dd>expires \(times.ageAndTime($0))</dd>" } ?? ""
         let key: HTML =
             status.server.keyCreated.map { "\n<dt>Key</dt><dd>created \(times.ageAndTime($0))</dd>" } ?? ""
-        return "\(token)\(key)"
+        let certificates = (status.certificates ?? [:]).sorted { $0.value < $1.value }.map { name, expiry -> HTML in
+            let isDue = Problem.Kind.allCases.contains { $0.topic == .certificate && status.has($0, of: name) }
+            let time: HTML = "expires \(times.ageAndTime(expiry))"
+            let shown: HTML = isDue ? "<span class=\"bad\">\(time)</span>" : time
+            return "\n<dt>Certificate of \(name)</dt><dd>\(shown)</dd>"
+        }
+        return "\(token)\(key)\(certificates)"
     }
 
     /// The requests of the last 15 minutes.

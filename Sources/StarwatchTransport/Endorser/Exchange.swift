@@ -28,7 +28,12 @@ extension HTTPExchange {
         case .success(let response):
             failure = AnswerClassifier.classify(response, now: measurements.receivedAt.wall) ?? take(response)
         case .failure(let error):
-            failure = APIFailure(result: error.result, failureClass: error.failureClass, reason: error.description)
+            failure = APIFailure(
+                result: error.result,
+                failureClass: error.failureClass,
+                reason: error.description,
+                cause: error == .expired ? error.cause : nil
+            )
         }
         var report = report
         if case .success = result, let failure { report.result = failure.result }

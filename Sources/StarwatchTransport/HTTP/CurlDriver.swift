@@ -269,10 +269,14 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
         var result = Result<HTTPResponse, HTTPError>.failure(error ?? .cancelled)
         var status: Int?
         var connectErrno: Int32?
+        var expiry: Timestamp?
         if let easy = transfer.easy {
             let info = starwatch_get_info(easy)
             measurements.read(info, isComplete: error == nil)
             if info.status > 0 { status = info.status }
+            if info.new_connections > 0, info.tls > 0 {
+                expiry = CertificateChain.expiry(CurlHandle.expiries(easy), now: now.wall)
+            }
             if error == .connect, info.system_errno != 0 { connectErrno = Int32(info.system_errno) }
             if error == nil { result = .success(transfer.response(status: info.status)) }
             if error != nil, transfer.request.envelope != nil { CurlHandle.abandonMail(easy) }
@@ -285,6 +289,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
         }
         var exchange = HTTPExchange(result: result, measurements: measurements, status: status)
         exchange.connectErrno = connectErrno
+        exchange.certificateExpiry = expiry
         exchange.lastReply = transfer.lastReply
         transfer.continuation.resume(returning: exchange)
     }

@@ -20,6 +20,9 @@ enum CurlHandle {
         _ = starwatch_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
         _ = starwatch_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
         _ = starwatch_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        // A new connection takes 0.05 ms of CPU time more for each certificate of its chain (libcurl 7.88 alone, 2 cores AMD
+        // EPYC), and one that is used again nothing.
+        _ = starwatch_set_long(easy, CURLOPT_CERTINFO, 1)
         // Debian builds in a CA directory, which disables libcurl's cache of parsed anchors.
         _ = starwatch_set_string(easy, CURLOPT_CAPATH, nil)
         var isTrustSet = true
@@ -47,6 +50,26 @@ enum CurlHandle {
         }
         return easy
     }
+
+    /// The expiries of the certificates that a new connection's server sent, its own first; `nil` for one that is not known.
+    static func expiries(_ easy: UnsafeMutableRawPointer) -> [Timestamp?] {
+        guard let certificates = starwatch_get_certificates(easy)?.pointee, let chain = certificates.certinfo else {
+            return []
+        }
+        return (0..<Int(certificates.num_of_certs)).map { index in
+            var line = chain[index]
+            while let field = line?.pointee {
+                let text = field.data.map { String(cString: $0) } ?? ""
+                if text.hasPrefix(expiryField) {
+                    return CertificateChain.date(String(text.dropFirst(expiryField.count)))
+                }
+                line = field.next
+            }
+            return nil
+        }
+    }
+
+    private static let expiryField = "Expire date:"
 
     private static func setProxy(_ easy: UnsafeMutableRawPointer, _ proxy: String?, _ login: ProxyLogin?) {
         // The proxy's own answer is not the server's.

@@ -1,6 +1,9 @@
 import CCurl
 
 extension HTTPError {
+    /// OpenSSL's result of a verification, `X509_V_ERR_CERT_HAS_EXPIRED`.
+    private static let expiredCertificate = 10
+
     /// Translates a libcurl code. libcurl's texts are not used, because they can name hosts and paths.
     ///
     /// A timeout before the request was sent is a network failure, not a slow server.
@@ -14,6 +17,7 @@ extension HTTPError {
         case CURLE_OPERATION_TIMEDOUT: self = .timeout
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: self = .dns
         case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED: self = .connect
+        case CURLE_PEER_FAILED_VERIFICATION where info.verification == Self.expiredCertificate: self = .expired
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
             CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_ENGINE_NOTFOUND,
             CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_PINNEDPUBKEYNOTMATCH,

@@ -12,6 +12,8 @@ package enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     case peer
     /// The handshake failed, or the certificate or pinned key does not match.
     case tls
+    /// The certificate of the server has expired, by this machine's clock.
+    case expired
     /// The server does not accept the user or the password of a mail.
     case login
     /// The server of a mail offers no encryption, which is demanded.
@@ -30,13 +32,15 @@ package enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     case configuration(String)
 
     /// The value of the metrics' `result` label: the word of the cause, except for a request that cannot be sent.
-    package var result: RequestResult { RequestResult(rawValue: cause.rawValue) ?? .badRequest }
+    package var result: RequestResult {
+        self == .expired ? .tls : RequestResult(rawValue: cause.rawValue) ?? .badRequest
+    }
 
     /// The class that decides about retries.
     package var failureClass: FailureClass {
         switch self {
         case .timeout: .timeout
-        case .dns, .connect, .tls, .reset: .network
+        case .dns, .connect, .tls, .expired, .reset: .network
         case .tooLarge, .malformed: .malformed
         case .cancelled: .cancelled
         case .invalidRequest, .configuration, .peer, .login, .unencrypted: .refused
@@ -50,6 +54,7 @@ package enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
         case .dns: .dns
         case .connect: .connect
         case .tls, .unencrypted: .tls
+        case .expired: .certificateExpired
         case .login: .noToken
         case .reset: .reset
         case .tooLarge: .tooLarge

@@ -20,6 +20,8 @@ package struct HTTPExchange: Sendable {
     package var status: Int?
     /// The system's error of a connection that could not be made; `nil` for any other end or if it is not known.
     package var connectErrno: Int32?
+    /// The time when the chain of certificates of a new connection expires; `nil` without TLS, and on one in use before.
+    package var certificateExpiry: Timestamp?
     /// The last reply of a mail server, also to what comes before a mail, such as the login; empty for HTTP.
     package var lastReply: [UInt8] = []
 

@@ -109,8 +109,10 @@ struct ExpressionReview {
             }
             guard case .vector(let labels) = inner else { return inner }
             return .vector(labels.subtracting(["le"]))
-        case "label_join":
-            guard parts.count == 4, case .text(let target) = parts[1], case .text(let source) = parts[3] else { break }
+        case "label_join", "label_replace":
+            guard parts.count == (name == "label_join" ? 4 : 5), case .text(let target) = parts[1],
+                case .text(let source) = parts[3]
+            else { break }
             let inner = shape(of: parts[0])
             require([source], in: inner, of: name)
             guard case .vector(let labels) = inner else { return inner }

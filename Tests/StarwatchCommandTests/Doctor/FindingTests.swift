@@ -69,6 +69,38 @@ import Testing
         #expect(finding?.text.contains("starwatch doctor") == false)
     }
 
+    @Test func certificatesHaveTheirDatesAndAreNotToldTwice() {
+        var status = status()
+        status.certificates = [
+            "server": "2026-03-01T12:00:00.000Z", "port:http": "2026-01-05T12:00:00.000Z",
+            "hook": "2025-12-31T12:00:00.000Z",
+        ]
+        status.take([Certificate(of: .sink("hook"), expiry: now - .seconds(86_400)).problem(now: now)!], headline: nil)
+        let findings = AgentFindings(status: status, options: AgentOptions())
+        #expect(
+            findings.certificates == [
+                Finding(
+                    "certificate hook",
+                    .problem,
+                    "It expired 1 d ago, on 2025-12-31. Renew it, or tell its operator."
+                ),
+                Finding(
+                    "certificate port:http",
+                    .warning,
+                    "It expires in 4 d, on 2026-01-05. Renew it, or tell its operator."
+                ),
+                Finding("certificate server", .ok, "It expires in 59 d, on 2026-03-01."),
+            ]
+        )
+        #expect(findings.agent.map(\.area) == ["agent"])
+        var trial = trial("unchanged")
+        trial.status.certificates = status.certificates
+        var options = AgentOptions()
+        options.server.url = "https://api.example"
+        let tls = ServerFindings(trial: trial, options: options).all.first { $0.area == "tls" }
+        #expect(tls?.text == "The certificate is valid until 2026-03-01.")
+    }
+
     @Test func theStepThatFailedIsTheProblemAndLaterStepsAreSkipped() {
         let dns = ["dns problem", "connection skipped", "tls skipped", "server skipped"]
         #expect(states(trial("failed", FailureReason(.dns))) == dns)
@@ -76,6 +108,7 @@ import Testing
         #expect(states(trial("failed", FailureReason(.timeout))) == timeout)
         let tls = ["dns ok", "connection ok", "tls problem", "server skipped"]
         #expect(states(trial("failed", FailureReason(.tls))) == tls)
+        #expect(states(trial("failed", FailureReason(.certificateExpired))) == tls)
     }
 
     @Test func aRefusedTokenIsAProblemUnlessOnlyTheServiceHasIt() {

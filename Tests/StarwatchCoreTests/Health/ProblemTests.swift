@@ -67,6 +67,18 @@ import Testing
             }
         ),
         ("clock_jumped", { $0.jump = HealthFacts.Jump(.backward, size: .seconds(7200), age: .seconds(60)) }),
+        (
+            "certificate_expired:server",
+            { $0.certificates = [Certificate(of: .server, expiry: Timestamp(seconds: 1_767_225_600))] }
+        ),
+        (
+            "certificate_expiring:port:http",
+            { $0.certificates = [Certificate(of: .port("http"), expiry: Timestamp(seconds: 1_767_225_601))] }
+        ),
+        (
+            "certificate_renewal_due:hook",
+            { $0.certificates = [Certificate(of: .sink("hook"), expiry: Timestamp(seconds: 1_768_000_000))] }
+        ),
         ("not_scraped", { $0.scrapeSilence = .seconds(900) }), ("ledger_imbalance", { $0.outbox.imbalance = 1 }),
     ]
 
@@ -137,6 +149,11 @@ import Testing
         )
     }
 
+    /// A lock stops as much as a full disk.
+    @Test func everyFaultOfTheDatabaseIsCritical() {
+        for kind in Problem.Kind.allCases where kind.isOfStore { #expect(kind.severity == .critical, "\(kind)") }
+    }
+
     @Test func aStalePollHasTheGravestCauseThatConcernsIt() {
         let poll = PollName("stars")!
         let problems = [
@@ -149,8 +166,3 @@ import Testing
         #expect(Problem.cause(ofStale: poll, among: [problems[4]]) == problems[4])
     }
 }
-    /// A lock stops as much as a full disk.
-    @Test func everyFaultOfTheDatabaseIsCritical() {
-        for kind in Problem.Kind.allCases where kind.isOfStore { #expect(kind.severity == .critical, "\(kind)") }
-    }
-

@@ -24,6 +24,7 @@ import Testing
             case .poll: "starred_projects"
             case .sink: "hook"
             case .port: "http"
+            case .certificate: "server"
             }
         return Problem(kind, of: subject, "problem \(kind.rawValue)")
     }

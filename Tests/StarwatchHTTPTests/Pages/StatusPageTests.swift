@@ -192,7 +192,9 @@ extension AgentStatus {
     @Test func thePageHasWhatTheTextOfStatusHas() throws {
         var status = Self.healthy
         let plain = page(status)
-        for word in ["Canary", "<dt>Token", "<dt>Key"] { #expect(!plain.contains(word), "\(word) is not configured") }
+        for word in ["Canary", "<dt>Token", "<dt>Key", "<dt>Certificate"] {
+            #expect(!plain.contains(word), "\(word) is not configured")
+        }
         status.polls["starred_projects"]?.lastNew = "2026-01-01T09:00:00.000Z"
         status.polls["starred_projects"]?.seenUntil = "2026-01-01T11:54:00.000Z"
         status.clock.serverTime = "2026-01-01T12:00:00.000Z"
@@ -201,6 +203,7 @@ extension AgentStatus {
         status.timeZones = try JSONDecoder().decode(AgentStatus.TimeZones.self, from: Data(zones.utf8))
         status.server.tokenExpires = "2026-01-01T12:50:00.000Z"
         status.server.keyCreated = "2025-12-29T12:00:00.000Z"
+        status.certificates = ["port:http": "2026-01-05T12:00:00.000Z"]
         var answers = AnswerWindow.Summary()
         (answers.requests, answers.p95, answers.usual) = (20, 0.012, 0.01)
         status.server.answers = AgentStatus.Answers(answers)
@@ -217,6 +220,7 @@ extension AgentStatus {
             "<dt>Memory</dt><dd>33 MiB <small>31 MiB 10 min after the start</small></dd>",
             "<dt>Token</dt><dd>expires <time datetime=\"2026-01-01T12:50:00.000Z\">in 50 min ",
             "<dt>Key</dt><dd>created <time datetime=\"2025-12-29T12:00:00.000Z\">3 d ago ",
+            "<dt>Certificate of port:http</dt><dd>expires <time datetime=\"2026-01-05T12:00:00.000Z\">in 4 d ",
             "<dt>Latency</dt><dd>p95 12 ms <small>usually 10 ms</small></dd>",
             "<dt>Canary</dt><dd><time datetime=\"2026-01-01T11:10:00.000Z\">50 min ago ",
             "<small>every 1 h</small></dd>",

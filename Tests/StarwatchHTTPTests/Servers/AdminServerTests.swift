@@ -127,6 +127,7 @@ struct AdminServerTests {
             HealthFacts.Canary(every: .seconds(60), lastArrival: .init(seconds: 0), startedAt: .init(seconds: 0))
         )
         status.disk = AgentStatus.Disk(HealthFacts.Disk(free: 1 << 30, used: 1 << 20))
+        status.certificates = ["phone": status.now]
         status.server.requestsLeft = 9
         (status.server.tokenExpires, status.server.keyCreated) = (status.now, status.now)
         status.memory = AgentStatus.Memory(residentBytes: 2, settledBytes: 1)
@@ -148,7 +149,7 @@ struct AdminServerTests {
         }
         let golden = """
             accounts.active accounts.due accounts.oldest_due accounts.paused accounts.round_requests accounts.round_seconds accounts.shared_polls accounts.shared_requests accounts.stale accounts.without_address \
-            canary.every_seconds canary.last_arrival clock.last_sync clock.server_time clock.skew_seconds clock.uncertainty_seconds digests.NAME.last_error_code \
+            canary.every_seconds canary.last_arrival certificates.NAME clock.last_sync clock.server_time clock.skew_seconds clock.uncertainty_seconds digests.NAME.last_error_code \
             digests.NAME.last_run digests.NAME.last_status digests.NAME.next_run digests.NAME.timezone disk.database_bytes disk.free_bytes headline identity last_scrape \
             memory.resident_bytes memory.settled_bytes now \
             outbox.backpressure outbox.capacity outbox.claimed outbox.dead outbox.delivered outbox.given_up \

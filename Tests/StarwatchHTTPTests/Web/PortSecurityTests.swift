@@ -139,4 +139,23 @@ struct PortSecurityTests {
             #expect((1.9...2.1).contains(days))
         }
     }
+
+    /// A chain ends with its first certificate that does.
+    @Test func theEarliestExpiryOfTheChainCountsAlsoAfterAChange() async throws {
+        try await withCertificates { server async throws in
+            let security = try server.security()
+            try await server.certificates.issue("server", days: 30)
+            let (leaf, authority) = (server.certificates.path("server.pem"), server.certificates.path("ca.pem"))
+            let chain =
+                try String(contentsOfFile: leaf, encoding: .utf8) + String(contentsOfFile: authority, encoding: .utf8)
+            try chain.write(toFile: leaf, atomically: true, encoding: .utf8)
+            security.reread()
+            guard case .reloaded(let certificate)? = server.agent.now.news.last else {
+                Issue.record("nothing was reloaded")
+                return
+            }
+            let days = ((certificate.expiry?.seconds ?? 0) - Date().timeIntervalSince1970) / 86_400
+            #expect((1.9...2.1).contains(days))
+        }
+    }
 }

@@ -294,7 +294,6 @@ enum ExpectedFamilies {
         ("starwatch_control_requests_total", "counter", ["operation", "result"]),
         ("starwatch_control_refused_total", "counter", ["reason"]),
         ("starwatch_http_refused_total", "counter", ["reason"]),
-        ("starwatch_tls_certificate_expiry_timestamp_seconds", "gauge", ["port"]),
         ("starwatch_web_config_last_reload_successful", "gauge", ["port"]),
     ]
 

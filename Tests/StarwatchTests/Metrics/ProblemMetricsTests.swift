@@ -57,6 +57,21 @@ import Testing
         #expect(page.values.keys.filter { $0.name == "starwatch_problem_info" }.count == ServedPort.allCases.count)
     }
 
+    @Test func certificatesAreToldApart() throws {
+        let metrics = try make()
+        let owners = [CertificateOwner.server, .port("http"), .port("control"), .sink("hook")]
+        metrics.problems.show(
+            owners.compactMap { Certificate(of: $0, expiry: Timestamp(seconds: 1)).problem(now: ManualClock.start) }
+        )
+        let series = MetricsPage(metrics.registry.page(.text)).values.keys.filter {
+            $0.name == "starwatch_problem_info"
+        }
+        #expect(
+            Set(series.map { "\($0.labels["sink"] ?? "-") \($0.labels["reason"] ?? "-")" })
+                == ["- server", "- http", "- control", "hook -"]
+        )
+    }
+
     @Test func aReloadKeepsTheProblemsUntilTheFirstLook() throws {
         let former = try make(), next = try make()
         former.problems.show([Problem(.signedOut, "signed out", since: Timestamp(seconds: 5))])

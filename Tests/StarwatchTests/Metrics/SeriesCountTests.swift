@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test func aWebConfigurationHasMetricsAndACertificateOnceItIsKnown() throws {
-        let name = "starwatch_tls_certificate_expiry_timestamp_seconds"
+        let name = "starwatch_certificate_expiry_timestamp_seconds"
         #expect(try !names().names.contains { $0.contains("_web_config_") || $0.contains("_http_refused_") })
         var options = AgentOptions()
         options.http.webConfigFile = "web.yml"
@@ -181,10 +181,12 @@ import Testing
         func page() -> MetricsPage { MetricsPage(metrics.registry.page(.text)) }
         #expect(page()["starwatch_web_config_last_reload_successful", ["port": "http"]] == 0)
         #expect(page()["starwatch_http_refused_total", ["reason": "password"]] == 0)
-        #expect(page()[name, ["port": "http"]] == nil)
-        metrics.web.certificateExpiry[.http].set(1_800_000_000)
-        #expect(page()[name, ["port": "http"]] == 1_800_000_000)
-        #expect(page()[name, ["port": "control"]] == nil)
+        #expect(page()[name, ["of": "port:http"]] == nil)
+        metrics.problems.certificates.show(Timestamp(seconds: 1_800_000_000), of: .port("http"))
+        #expect(page()[name, ["of": "port:http"]] == 1_800_000_000)
+        #expect(page()[name, ["of": "port:control"]] == nil)
+        metrics.problems.certificates.show(nil, of: .port("http"))
+        #expect(page()[name, ["of": "port:http"]] == nil)
     }
 
     @Test func offersAppearWithAPollOfOffers() async throws {
