@@ -52,15 +52,30 @@ import Testing
         #expect(DefaultConfiguration.text.hasSuffix("\n"))
     }
 
+    @Test func itsExamplesOfPollsAreOneOfEachKind() throws {
+        let text = ["offers", "gives"].reduce(DefaultConfiguration.text) { text, word in
+            text.replacing("  # \(word)_", with: "  \(word)_").replacing(
+                "  #   kind: \(word)",
+                with: "    kind: \(word)"
+            )
+        }
+        let polls = try load(text).options.polls
+        #expect(
+            polls.map(\.kind) == PollKind.allCases && polls.map(\.name.rawValue) == PollKind.allCases.map(\.rawValue)
+        )
+    }
+
     @Test func itsExamplesOfSinksAreGood() throws {
         let folder = try TemporaryFolder()
         try folder.write("x", to: "hook.secret")
         try folder.write("x", to: "ntfy.token")
         try folder.write("x", to: "mail.password")
         try folder.write("https://hooks.slack.com/services/T/B/x", to: "slack.url")
-        let text = DefaultConfiguration.text
+        let start = try #require(DefaultConfiguration.text.range(of: "\n  sinks:")?.lowerBound)
+        let examples = DefaultConfiguration.text[start...]
             .replacingOccurrences(of: "  # - ", with: "    - ")
             .replacingOccurrences(of: "  #   ", with: "      ")
+        let text = String(DefaultConfiguration.text[..<start]) + examples
         let sinks = try load(text, directory: folder.path).options.delivery.sinks
         #expect(sinks.map(\.name) == ["log", "terminal", "feed", "journal", "hook", "room", "phone", "mail", "script"])
         guard case .webhook(_, _, let timeout) = sinks[4].kind else { return #expect(Bool(false)) }

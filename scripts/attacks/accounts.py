@@ -83,7 +83,7 @@ def imports(category):
                         place = table["columns"].index("address")
                         table["rows"][0][place] = {"blob": base64.b64encode(json.dumps(address).encode()).decode()}
                 changed = world.write("changed.json", json.dumps(bundle))
-                result = run("accounts", "import", changed, "--config", config)
+                result = run("accounts", "import", changed, "--undo", "--config", config)
                 check(result.returncode == 1, f"exit {result.returncode}: {result.stdout}{result.stderr}")
                 check("//" not in result.stderr + result.stdout, "it repeats the address")
         agent.survives()

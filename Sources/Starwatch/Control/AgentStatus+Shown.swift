@@ -38,6 +38,14 @@ extension AgentStatus {
         return poll.lastSuccess == nil ? .new : .fresh
     }
 
+    /// Whether a poll is stale for the cause of another problem, and ``shownProblems`` has its number only.
+    package var isStalenessPartOfAnother: Bool {
+        func hasStale(_ problems: [Problem]?) -> Bool {
+            problems?.contains { $0.problem == StarwatchCore.Problem.Kind.stale.rawValue } ?? false
+        }
+        return hasStale(problems) && !hasStale(shownProblems)
+    }
+
     /// The problems as people see them, the gravest first: those of one cause are one, whose title has their number.
     package var shownProblems: [Problem]? {
         guard let problems else { return nil }

@@ -44,9 +44,13 @@ struct CheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         if format.json { return try await printJSON() }
-        let configuration = try await checked { failure in
+        let configuration: LoadedConfiguration
+        switch try await checked() {
+        case .success(let checked): configuration = checked
+        case .failure(let failure):
             let warnings = ConfigurationFailure(file: failure.file, problems: await failure.warnings)
-            for line in warnings.lines(as: "warning") { StandardError.sayOnce(line) }
+            for line in failure.lines + warnings.lines(as: "warning") { StandardError.sayOnce(line) }
+            throw CommandError.printed(.usage)
         }
         let facts = await configuration.facts.completed(for: configuration.options)
         let warnings = configuration.lines(of: OptionWarning.all(in: configuration.options, facts))
@@ -73,34 +77,30 @@ struct CheckCommand: AsyncParsableCommand {
 
     private var access: AgentAccess { file.map { AgentAccess(config: $0) } ?? arguments.access }
 
-    /// The configuration, after all checks.
-    ///
-    /// - Parameter whenBad: Called with a failure before it is thrown.
-    private func checked(whenBad: (ConfigurationFailure) async -> Void) async throws -> LoadedConfiguration {
+    /// The configuration after all checks, or its problems.
+    private func checked() async throws -> Result<LoadedConfiguration, ConfigurationFailure> {
         do {
             let configuration = try access.configuration()
             try await configuration.checkForAgent()
-            return configuration
+            return .success(configuration)
         } catch {
-            if case .configuration(let failure)? = CommandError(error) { await whenBad(failure) }
-            throw error
+            guard case .configuration(let failure)? = CommandError(error) else { throw error }
+            return .failure(failure)
         }
     }
 
     private func printJSON() async throws {
         var report = CheckReport()
-        var failed: ConfigurationFailure?
-        do {
-            let configuration = try await checked { failed = $0 }
+        switch try await checked() {
+        case .success(let configuration):
             report.file = configuration.file
             let facts = await configuration.facts.completed(for: configuration.options)
             report.polls = CheckedPoll.all(configuration.options, facts)
             report.timeZones = Self.timeZones
             if render { report.bodies = RenderedBody.all(configuration.options) }
             report.warnings = configuration.problems(of: OptionWarning.all(in: configuration.options, facts))
-        } catch {
-            guard let failed else { throw error }
-            (report.file, report.problems, report.warnings) = (failed.file, failed.problems, await failed.warnings)
+        case .failure(let failure):
+            (report.file, report.problems, report.warnings) = (failure.file, failure.problems, await failure.warnings)
         }
         report.valid = report.problems.isEmpty
         print(try JSONOutput.encode(report))

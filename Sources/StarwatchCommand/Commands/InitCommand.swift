@@ -119,7 +119,7 @@ struct InitCommand: AsyncParsableCommand {
     /// Checks the options before anything is asked or tried.
     private func checkOptions() throws(CommandError) {
         if let problem = server.flatMap({ ValueRules.url($0) }) { throw .usage("--server \(problem)") }
-        if let problem = PlanIDRule.problem(star, in: dialect(of: server ?? SetupQuestions.server)) {
+        if let problem = PlanIDRule.problem(plans, in: dialect(of: server ?? SetupQuestions.server)) {
             throw .usage("--star: \(problem)")
         }
         if let problem = sink.flatMap({ SetupSink($0) })?.problem { throw .usage(problem) }
@@ -127,6 +127,11 @@ struct InitCommand: AsyncParsableCommand {
         where !FileManager.default.isReadableFile(atPath: file) {
             throw .usage("\(file) cannot be read; correct its path or mode.")
         }
+    }
+
+    /// The identifiers of the starred plans, also for links.
+    private var plans: [String] {
+        star.map { PlanIDRule.expanded($0, in: dialect(of: server ?? SetupQuestions.server)) }
     }
 
     /// The dialect whose plans have the identifiers.
@@ -223,7 +228,7 @@ struct InitCommand: AsyncParsableCommand {
         }
         if let secretFile { answers.token = .sharedSecret(file: secretFile) }
         if let tokensFile { answers.token = .pool(file: tokensFile) }
-        answers.stars = try star.isEmpty && isTerminal ? questions.askStars(dialect(of: answers.server)) : star
+        answers.stars = try star.isEmpty && isTerminal ? questions.askStars(dialect(of: answers.server)) : plans
         let asksPolls = isTerminal && poll.isEmpty && answers.token != .none
         answers.polls =
             try asksPolls

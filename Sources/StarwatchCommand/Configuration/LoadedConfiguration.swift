@@ -31,9 +31,11 @@ struct LoadedConfiguration: Sendable, Hashable {
     /// - Throws: ``ConfigurationFailure`` with the line of each setting.
     func check() async throws(ConfigurationFailure) {
         var problems = Surroundings(self).problems
-        do throws(AgentError) { try await Agent.check(options) } catch { problems.insert(located(error), at: 0) }
+        do throws(AgentError) { try await Agent.check(options) } catch { problems.append(located(error)) }
         do throws(AgentError) { try await checkMasterKey() } catch { problems.append(located(error)) }
-        if !problems.isEmpty { throw ConfigurationFailure(file: file, problems: problems) }
+        guard !problems.isEmpty else { return }
+        problems.sort { ($0.line ?? 0, $0.path) < ($1.line ?? 0, $1.path) }
+        throw ConfigurationFailure(file: file, problems: problems)
     }
 
     /// Checks the content of the file of the master key. One that this user cannot read, or that only systemd opens, is left

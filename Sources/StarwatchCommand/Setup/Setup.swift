@@ -34,7 +34,7 @@ struct Setup {
             "\nNext:\n" + commands(configuration, isRunning: Self.isRunning(configuration)).map { "  \($0)\n" }.joined()
         )
         if answers.sink == .feed { say("Then 'starwatch notifications list' shows what was announced.") }
-        if let note = headlessNote(configuration, ProcessInfo.processInfo.environment) { say("\n" + note) }
+        if let note = headlessNote(configuration, ProcessInfo.processInfo.environment) { say(note) }
         if hasData { await compare(configuration, storage.path) }
     }
 

@@ -170,7 +170,8 @@ struct SetupQuestions {
                 if text.isEmpty { return isNeeded ? nil : .some(nil) }
                 if exists(path(text)) { return SetupAnswers.Secret.file(path(text)) }
                 let isPath = text.hasPrefix("~/") || text.hasPrefix("./") || FileResolver.isPlainlyAPath(text)
-                return isPath || text.hasPrefix("/") ? nil : SetupAnswers.Secret.typed(text)
+                if isPath || text.hasPrefix("/") { return nil }
+                return SetupAnswers.Secret.typed(text)
             }
         )
     }

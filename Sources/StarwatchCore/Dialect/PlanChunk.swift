@@ -71,6 +71,8 @@ package enum PlanIDRule {
             let name = id.utf8.dropFirst(entity.utf8.count)
             return name.count == 26 && name.allSatisfy("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8.contains)
         }
+        // A link to the project, which the app copies.
+        guard expanded(id, in: dialect) == id else { return false }
         guard let colon = id.utf8.firstIndex(of: UInt8(ascii: ":")), id.utf8.index(after: colon) < id.utf8.endIndex
         else { return false }
         let scheme = id.utf8[..<colon]

@@ -28,12 +28,17 @@ extension StatusPage {
 
     var verdict: Verdict {
         if let problems = status.shownProblems, !problems.isEmpty {
+            let stale = Problem.Kind.stale.runbook
+            let more: HTML =
+                status.isStalenessPartOfAnother
+                ? "\n<p><a href=\"help/runbooks/\(stale)\">Runbook of stale polls</a></p>" : ""
             return Verdict(
                 title: status.headline ?? "Degraded",
                 tone: .bad,
                 body: """
                     \(status.notice.map { "<p>\($0).</p>\n" as HTML } ?? "")\
-                    <ul>\(problems.map { "<li>\(html(of: $0, isTitle: problems.count == 1 && $0.title == status.headline))</li>" as HTML })</ul>
+                    <ul>\(problems.map { "<li>\(html(of: $0, isTitle: problems.count == 1 && $0.title == status.headline))</li>" as HTML })</ul>\
+                    \(more)
                     """
             )
         }

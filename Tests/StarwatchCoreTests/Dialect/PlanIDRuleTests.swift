@@ -28,6 +28,8 @@ import Testing
         let id = "https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37"
         #expect(PlanIDRule.expanded(text, in: .endorser) == id)
         #expect(PlanIDRule.expanded(text, in: .canonical) == text)
+        // No plan has the link itself, so it must not be stored as one.
+        #expect(PlanIDRule.canExist(text, in: .endorser) == (text == id))
         for other in ["", "plan 7", "https://a.test/project/", "https://example.org/projects/7"] {
             #expect(PlanIDRule.expanded(other, in: .endorser) == other)
         }

@@ -16,7 +16,7 @@ import Testing
             world.mock.setStickyFault(fault, at: .plansChanged)
             for _ in 0..<4 { _ = try await agent.runPoll(World.starred) }
             let answers = try #require(await agent.state().server.answers)
-            #expect(answers.requests >= 4 && answers.failed == answers.requests)
+            #expect(answers.requests > 0 && answers.failed == answers.requests)
             world.mock.clearFaults()
             world.clock.advance(by: .seconds(120))
             #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
@@ -66,9 +66,9 @@ import Testing
                 $0.polls.append(PollOptions(name: PollName(kind.rawValue)!, kind: kind))
             }
             let poll = try #require(agent.runtime.polls.last)
+            _ = try await agent.runPoll(World.starred)
             let began = world.clock.now
             _ = await agent.runtime.pollService.pass(poll, runID: "run_test", nextRun: began + .seconds(900))
-            _ = try await agent.runPoll(World.starred)
             let status = await agent.state()
             let (resting, starred) = (
                 try #require(status.polls[kind.rawValue]), try #require(status.polls[World.starred])

@@ -172,7 +172,8 @@ extension HeldDeliveryTests {
             _ = await dispatcher.pass()
             _ = try await spendTheNight(bench)
             let bundle = try await bench.agent.perform(ControlAPI.exportAccount, AccountExport()).bundle
-            let report = try await bench.agent.perform(ControlAPI.importAccount, AccountImport(bundle: bundle))
+            let request = AccountImport(bundle: bundle, undo: true)
+            let report = try await bench.agent.perform(ControlAPI.importAccount, request)
             #expect(report.result == "imported")
             _ = await dispatcher.pass()
             #expect(bench["phone"].seen.map(\.count) == [5])

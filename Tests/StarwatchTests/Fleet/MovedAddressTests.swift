@@ -66,7 +66,8 @@ import Testing
                 of: bench,
                 ["my_hook": bench.address(0), "own": elsewhere, "no": elsewhere]
             )
-            let report = try await bench.agent.perform(ControlAPI.importAccount, AccountImport(bundle: bundle))
+            let request = AccountImport(bundle: bundle, undo: true)
+            let report = try await bench.agent.perform(ControlAPI.importAccount, request)
             #expect(report.result == "imported")
             #expect(report.warnings.contains { $0.contains("addresses for no, own, so they were left out") })
             let stored = try await bench.agent.store.accounts.sinks(of: Self.account)
