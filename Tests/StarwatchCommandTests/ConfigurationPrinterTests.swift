@@ -86,7 +86,7 @@ import Testing
     @Test func whatIsPrintedReadsAsTheSameOptions() throws {
         let folder = try TemporaryFolder()
         for name in ["ca.pem", "s.key", "tokens", "hook.secret", "ntfy.token", "control.token"] {
-            try folder.write("a content of more than thirty-two bytes", to: name)
+            try folder.write("a-content-of-more-than-thirty-two-bytes", to: name)
         }
         try folder.write("basic_auth_users: {}\n", to: "web.yml")
         var loaded = try load(ConfigurationLoaderTests.everything, directory: folder.path)

@@ -54,7 +54,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
             sink("\(url), \(from), \(to), username: me", ".username", "needs password_file; add it."),
             sink("\(url), \(from), \(to), password_file: x", ".password_file", "needs username; add it."),
             sink("\(url), \(from), \(to), usrname: x", ".usrname", "did you mean \"username\"?"),
-            sink("\(url), \(from), \(to), topic: x", ".topic", "only a sink of kind ntfy has this setting"),
+            sink("\(url), \(from), \(to), topic: x", ".topic", "only a sink of kind webhook or ntfy has this setting"),
             sink("\(url), \(from), \(to), canary: true", ".canary", "only a sink of kind file, webhook or command"),
         ]
     }()

@@ -180,7 +180,7 @@ import Testing
                 try ConfigurationLoader(environment: [:], workingDirectory: "/nowhere")
                     .load(text: yaml, file: "file", directory: "/nowhere")
             }
-            return await error?.warnings.map(\.path) ?? ["-"]
+            return await error?.furtherWarnings.map(\.path) ?? ["-"]
         }
         let known = """
             identity: {did: "did:ethr:0xF3beAC30C498D9E26865F34fCAa57dBB935b0D74"}

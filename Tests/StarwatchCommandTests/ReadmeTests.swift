@@ -77,7 +77,7 @@ import Testing
             "telegram.token", "mail.password", "feed.token",
         ]
         try folder.write("https://hooks.slack.com/services/T0/B0/x\n", to: "slack.url")
-        for name in files { try folder.write("a content of some length", to: name) }
+        for name in files { try folder.write("a-content-of-some-length", to: name) }
         let bodies = try Pages.text("docs/notifications-and-sinks.md").components(separatedBy: "```json\n")
         try folder.write(bodies[1].components(separatedBy: "```")[0], to: "pager.json")
         var count = 0

@@ -257,7 +257,7 @@ import Testing
         answers.announcesLastWeek = isPackaged
         answers.stars = ["https://endorser.ch/entity/01JWMCKG0022HDXJ4G4Q61XV37", "a: \"b\" # c"]
         answers.sink = try #require(SetupSink(sink))
-        if answers.sink.secret != nil { answers.sinkSecret = .file(try folder.write("sink secret", to: "token")) }
+        if answers.sink.secret != nil { answers.sinkSecret = .file(try folder.write("sink-secret", to: "token")) }
         let files = try SetupFiles(answers, isPackaged: isPackaged)
         _ = try files.write(to: folder.path, for: nil)
         let options = try ConfigurationLoader(environment: [:]).load(file: folder.path + "/starwatch.yaml").options

@@ -17,7 +17,8 @@ import Testing
     }
 
     private func pool(_ content: String) -> TokenPoolProvider {
-        TokenPoolProvider(file: SecretFile(path: directory.write("pool", content), setting: "auth.tokens_file"))
+        let path = directory.write("pool", content)
+        return TokenPoolProvider(file: SecretFile(path: path, setting: "auth.tokens_file", holding: .text))
     }
 
     private func take(

@@ -82,8 +82,8 @@ struct AccountsControl: Sendable {
                 }
                 // What was added before stays, and can be changed.
                 if !served.contains(draft.did) {
-                    if !served.isDisjoint(with: others) { throw Self.isServedOtherwise }
-                    if draft.did.hasWrongChecksum { throw Self.hasWrongChecksum }
+                    if !served.isDisjoint(with: others) { throw .isServedOtherwise }
+                    if draft.did.hasWrongChecksum { throw .hasWrongChecksum }
                 }
                 drafts.append(draft)
                 results.append(nil)
@@ -332,15 +332,6 @@ struct AccountsControl: Sendable {
         )
     }
 
-    private static let hasWrongChecksum = ControlError(
-        .invalid,
-        "The DID's capital letters are not those of its checksum, so a character is wrong; copy it again from the app."
-    )
-    /// Two accounts of one person would be told each change twice.
-    static let isServedOtherwise = ControlError(
-        .invalid,
-        "The account is served under another spelling of its DID, with other capital letters; use that one."
-    )
     private static let isUnknown = ControlError(
         .notFound,
         "There is no such account; see starwatch accounts list."
@@ -350,4 +341,16 @@ struct AccountsControl: Sendable {
 extension PollName {
     /// The name under which an account's first visit has its delay.
     fileprivate static let firstVisit = PollName("first_visit")!
+}
+
+extension ControlError {
+    fileprivate static let hasWrongChecksum = ControlError(
+        .invalid,
+        "The DID's capital letters are not those of its checksum, so a character is wrong; copy it again from the app."
+    )
+    /// Two accounts of one person would be told each change twice.
+    static let isServedOtherwise = ControlError(
+        .invalid,
+        "The account is served under another spelling of its DID, with other capital letters; use that one."
+    )
 }

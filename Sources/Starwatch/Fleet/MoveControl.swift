@@ -86,7 +86,7 @@ struct MoveControl: Sendable {
         let (did, isTrial) = (bundle.account, request.trial == true)
         var problems = addressProblems(of: bundle)
         if accounts != nil, try await !store.accounts.served(among: did.otherSpellings).isEmpty {
-            problems.append(AccountsControl.isServedOtherwise.message)
+            problems.append(ControlError.isServedOtherwise.message)
         }
         guard problems.isEmpty else {
             let pseudonym = identity.pseudonym.hash(did)

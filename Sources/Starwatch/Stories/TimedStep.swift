@@ -23,7 +23,10 @@ struct TimedStep {
         let latest = now + clockError
         let isAhead = steps.contains { $0.time > latest }
         let ranks = Story.Step.Kind.allCases
-        func place(_ step: TimedStep) -> [Int] { [step.era, ranks.firstIndex(of: step.step.step) ?? 0] }
+        func place(_ step: TimedStep) -> [Int] {
+            let attempt = isAhead && step.step.step == .attempt ? step.step.attempt ?? 0 : 0
+            return [step.era, ranks.firstIndex(of: step.step.step) ?? 0, attempt]
+        }
         let sorted = steps.enumerated().sorted { left, right in
             let (before, after) = (place(left.element), place(right.element))
             if !isAhead, left.element.time != right.element.time { return left.element.time < right.element.time }

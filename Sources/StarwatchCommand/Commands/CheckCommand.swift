@@ -47,10 +47,7 @@ struct CheckCommand: AsyncParsableCommand {
         let configuration: LoadedConfiguration
         switch try await checked() {
         case .success(let checked): configuration = checked
-        case .failure(let failure):
-            let warnings = ConfigurationFailure(file: failure.file, problems: await failure.warnings)
-            for line in failure.lines + warnings.lines(as: "warning") { StandardError.sayOnce(line) }
-            throw CommandError.printed(.usage)
+        case .failure(let failure): throw CommandError.configuration(failure)
         }
         let facts = await configuration.facts.completed(for: configuration.options)
         let warnings = configuration.lines(of: OptionWarning.all(in: configuration.options, facts))
@@ -77,14 +74,15 @@ struct CheckCommand: AsyncParsableCommand {
 
     private var access: AgentAccess { file.map { AgentAccess(config: $0) } ?? arguments.access }
 
-    /// The configuration after all checks, or its problems.
+    /// The configuration after all checks, or its problems with the warnings.
     private func checked() async throws -> Result<LoadedConfiguration, ConfigurationFailure> {
         do {
             let configuration = try access.configuration()
             try await configuration.checkForAgent()
             return .success(configuration)
         } catch {
-            guard case .configuration(let failure)? = CommandError(error) else { throw error }
+            guard case .configuration(var failure)? = CommandError(error) else { throw error }
+            failure.warnings = await failure.furtherWarnings
             return .failure(failure)
         }
     }
@@ -100,7 +98,7 @@ struct CheckCommand: AsyncParsableCommand {
             if render { report.bodies = RenderedBody.all(configuration.options) }
             report.warnings = configuration.problems(of: OptionWarning.all(in: configuration.options, facts))
         case .failure(let failure):
-            (report.file, report.problems, report.warnings) = (failure.file, failure.problems, await failure.warnings)
+            (report.file, report.problems, report.warnings) = (failure.file, failure.problems, failure.warnings)
         }
         report.valid = report.problems.isEmpty
         print(try JSONOutput.encode(report))

@@ -103,14 +103,20 @@ struct ConfigurationFailure: Error, Sendable, Hashable {
     var problems: [ConfigurationProblem]
     /// The part of the file that could be read; `nil` if none could.
     var partial: LoadedConfiguration?
+    /// The warnings to show below the problems.
+    var warnings: [ConfigurationProblem] = []
     /// A sentence about another way to the same end.
     var advice: String?
 
-    /// One line per problem, and the advice.
-    var lines: [String] { problems.map { $0.description(file: file) } + (advice.map { ["starwatch: \($0)"] } ?? []) }
+    /// One line per problem and per warning, and the advice.
+    var lines: [String] {
+        problems.map { $0.description(file: file) }
+            + ConfigurationFailure(file: file, problems: warnings).lines(as: "warning")
+            + (advice.map { ["starwatch: \($0)"] } ?? [])
+    }
 
     /// The warnings that a person can correct together with the problems: those that none of the problems can have caused.
-    var warnings: [ConfigurationProblem] {
+    var furtherWarnings: [ConfigurationProblem] {
         get async {
             guard let partial else { return [] }
             let facts = await partial.facts.completed(for: partial.options)

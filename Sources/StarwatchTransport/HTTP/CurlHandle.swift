@@ -109,7 +109,7 @@ enum CurlHandle {
     ) -> Bool {
         let request = transfer.request
         let context = Unmanaged.passUnretained(transfer).toOpaque()
-        point(easy, to: context, checksPeer: transfer.checksPeer)
+        point(easy, to: context, checksPeer: transfer.acceptsPeer != nil)
         _ = starwatch_set_string(easy, CURLOPT_URL, request.url)
         // 0 means no limit.
         let limit = timeout.map { Int(clamping: max($0.wholeMilliseconds, 1)) } ?? 0
@@ -244,7 +244,7 @@ enum CurlHandle {
             curl_easy_cleanup(easy)
             return nil
         }
-        point(easy, to: nil, checksPeer: transfer.checksPeer)
+        point(easy, to: nil, checksPeer: transfer.acceptsPeer != nil)
         _ = starwatch_set_list(easy, CURLOPT_HTTPHEADER, nil)
         if transfer.request.method.hasBody { _ = starwatch_set_string(easy, CURLOPT_COPYPOSTFIELDS, nil) }
         // Otherwise the next GET on this handle would be sent as DELETE.

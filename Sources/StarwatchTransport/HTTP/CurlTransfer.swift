@@ -23,7 +23,7 @@ final class CurlTransfer {
     fileprivate var socket: Int32 = -1
     private let inbox: CurlInbox
     private let lookups: LookupThreads
-    private let acceptsPeer: (@Sendable (UInt32?) -> Bool)?
+    let acceptsPeer: (@Sendable (UInt32?) -> Bool)?
     private var head = ResponseHead()
     private var body: [UInt8] = []
     /// Whether the reply of a mail server goes on in its next line.
@@ -52,8 +52,6 @@ final class CurlTransfer {
     }
 
     var isHeadComplete: Bool { head.isComplete }
-
-    var checksPeer: Bool { acceptsPeer != nil }
 
     /// Appends a line of the head.
     ///

@@ -209,7 +209,7 @@ import Testing
             ("Is the database sound?", ["doctor"], ["Every page of the database is sound."]),
             ("How near is the rate limit?", ["status"], ["the limits allow \\d+ more this minute"]),
             (
-                "When does the token expire, and how old is its key?", ["status"],
+                "When do token and certificates expire, and how old is the key?", ["status"],
                 ["Token +expires in \\d", "key created (now|\\d.* ago)"]
             ),
             (

@@ -72,13 +72,13 @@ import Testing
         try await world.mock.stop()
     }
 
-    @Test(arguments: ["/sys/starwatch.db", "/nonexistent/starwatch.db"])
-    func aStartInAFolderThatCannotBeWrittenToSaysSo(path: String) async throws {
+    @Test(arguments: [("/sys/starwatch.db", "is in /sys"), ("/nonexistent/starwatch.db", "cannot be used")])
+    func aStartInAFolderThatCannotBeWrittenToSaysSo(path: String, says: String) async throws {
         let workspace = try Workspace()
         try workspace.write("storage:\n  path: \(path)\n", to: "starwatch.yaml")
         let result = try await starwatch("run", "--config", workspace.path("starwatch.yaml"))
         #expect(result.status == 2)
-        #expect(result.errors.contains("cannot be used"), "\(result.errors)")
+        #expect(result.errors.contains(says), "\(result.errors)")
         #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
     }
 

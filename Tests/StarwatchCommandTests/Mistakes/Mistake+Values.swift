@@ -122,7 +122,7 @@ extension Mistake {
             "setting of another kind of sink",
             "delivery:\n  sinks:\n    - {name: a, kind: command, argv: [/bin/true], topic: t}\n",
             [
-                "starwatch.yaml:3: delivery.sinks[0].topic: only a sink of kind ntfy has this setting, and this one is of kind command; remove it."
+                "starwatch.yaml:3: delivery.sinks[0].topic: only a sink of kind webhook or ntfy has this setting, and this one is of kind command; remove it."
             ]
         ),
         Mistake(

@@ -366,7 +366,8 @@ import Testing
         #expect(!http.body.contains("message_thread_id"))
         sink.topic = 42
         #expect(await sink.deliver(try notification()) == .ok)
-        #expect(http.body.contains("\"message_thread_id\":42"))
+        let body = http.requests.last?.body ?? []
+        #expect(String(decoding: body, as: UTF8.self).contains("\"message_thread_id\":42"))
         // An account brings its own room, with or without a topic in it.
         let account = try #require(DID("did:ethr:0x00000000000000000000000000000000000000aa"))
         #expect(sink.sink(of: account, at: SinkAddress()).topic == 42)
