@@ -391,7 +391,7 @@ import Testing
         var poll = AgentStatus.Poll(kind: .givesToMyProjects, stale: false, staleAfterSeconds: 14_400)
         (poll.ownProjects, poll.projectsLeftOut) = (100, true)
         status.polls = ["gifts": poll]
-        #expect(StatusText.page(status).contains("Poll gifts  The account has more projects than the 100 newest"))
+        #expect(StatusText.page(status).contains("Poll gifts  The poll asks for 100 projects of the account"))
     }
 
     @Test func problemsOfOneCauseAreOneLineWithACount() {

@@ -129,7 +129,10 @@ import Testing
         #expect(script.hidden.count == 4 && script.hidden[0].hasPrefix("The sink's token, or the file with it ("))
         #expect(
             script.told == ["The sink needs its token."]
-                + Array(repeating: "There is no such file that can be read.", count: 2)
+                + Array(
+                    repeating: "There is no such file that can be read; write a secret that begins with / into a file.",
+                    count: 2
+                )
         )
 
         let folder = try TemporaryFolder()

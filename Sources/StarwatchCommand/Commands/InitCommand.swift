@@ -180,7 +180,8 @@ struct InitCommand: AsyncParsableCommand {
             if isSettable { tcsetattr(STDIN_FILENO, TCSANOW, &former) }
             FileHandle.standardError.write(Data("\n".utf8))
         }
-        return readLine().flatMap { $0.contains("\u{3}") ? nil : $0 }
+        // Control-C, or another key that does not belong to a secret.
+        return readLine().flatMap { $0.unicodeScalars.contains { $0.value < 32 } ? nil : $0 }
     }
 
     private func place() -> (folder: String, user: ServiceUser?) {

@@ -68,7 +68,11 @@ struct AgentFindings {
             default: .warning
             }
         let advice = problem.map { _ in " Renew it, or tell its operator." } ?? ""
-        return Finding(area, state, "It \(state == .problem ? "expired" : "expires") \(left), on \(day).\(advice)")
+        return Finding(
+            area,
+            state,
+            "It \(certificate.expiry > now ? "expires" : "expired") \(left), on \(day).\(advice)"
+        )
     }
 
     /// The state of a sink in the running agent; `nil` if it works.

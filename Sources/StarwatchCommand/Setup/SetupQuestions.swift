@@ -165,7 +165,11 @@ struct SetupQuestions {
             standard: isNeeded ? nil : "",
             option: "--sink-secret-file",
             isHidden: true,
-            wrong: { $0.isEmpty ? "The sink needs its \(word)." : "There is no such file that can be read." },
+            wrong: {
+                $0.isEmpty
+                    ? "The sink needs its \(word)."
+                    : "There is no such file that can be read; write a secret that begins with / into a file."
+            },
             { text in
                 if text.isEmpty { return isNeeded ? nil : .some(nil) }
                 if exists(path(text)) { return SetupAnswers.Secret.file(path(text)) }

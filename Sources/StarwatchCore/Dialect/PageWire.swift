@@ -197,6 +197,9 @@ public struct PageContext: Sendable {
     package var cursor: JWTID?
     /// The plans that the poll asks for; `nil` if the plans of claims are not compared with them.
     let plans: Set<String>?
+    /// Those plans by the identifier of their first claim; empty for one that several have. Anybody writes any number of links
+    /// into a claim, so each must take little.
+    private let firstClaims: [Substring: String]
     /// The names of plans that the pages lack, by handle.
     let names: [String: String]
 
@@ -214,6 +217,10 @@ public struct PageContext: Sendable {
     ) {
         self.author = author?.rawValue
         (self.cursor, self.plans, self.names) = (cursor, plans, names)
+        firstClaims = Dictionary(
+            (plans ?? []).compactMap { plan in plan.lastIndex(of: "/").map { (plan[plan.index(after: $0)...], plan) } },
+            uniquingKeysWith: { _, _ in "" }
+        )
     }
 
     /// Whether the account made an item's claim. Servers compare DIDs byte for byte. A hidden issuer is nobody's.
@@ -232,8 +239,7 @@ public struct PageContext: Sendable {
 
     /// The plan asked for whose handle ends with the identifier of its first claim; `nil` if no plan does, or several do.
     func plan(ofFirstClaim id: JWTID) -> String? {
-        let found = plans?.filter { $0.hasSuffix("/" + id.rawValue) } ?? []
-        return found.count == 1 ? found.first : nil
+        firstClaims[Substring(id.rawValue)].flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// The identifier of the claim before a change, if it came after the cursor.

@@ -60,7 +60,7 @@ package struct OwnPlans: Sendable {
 
     /// Says that an account has more plans than were asked for.
     package static func sentence(asked: Int) -> String {
-        "The account has more projects than the \(asked) newest, which alone are asked for (limits.max_own_plans)."
+        "The poll asks for \(asked) projects of the account, and limits.max_own_plans leaves out the others."
     }
 
     /// Adds a page of plans, without those too long for a request.

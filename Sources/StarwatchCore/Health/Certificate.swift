@@ -62,7 +62,12 @@ package struct Certificate: Sendable, Hashable {
         let certificate = "the certificate of \(owner.phrase)"
         let (kind, phrase): (Problem.Kind, String) =
             if left <= .zero {
-                (.certificateExpired, "\(certificate) has expired")
+                // A sink that is seldom used can have a new one, which no connection has shown.
+                switch owner {
+                case .sink:
+                    (.certificateExpiring, "\(certificate) expired, unless it was renewed since its last connection")
+                case .server, .port: (.certificateExpired, "\(certificate) has expired")
+                }
             } else {
                 (
                     left < Self.urgent ? .certificateExpiring : .certificateRenewalDue,
@@ -74,7 +79,7 @@ package struct Certificate: Sendable, Hashable {
             of: owner.word,
             phrase,
             reason: owner.reason,
-            since: left <= .zero ? expiry : expiry - (left < Self.urgent ? Self.urgent : Self.noted)
+            since: kind == .certificateExpired ? expiry : expiry - (left < Self.urgent ? Self.urgent : Self.noted)
         )
     }
 }

@@ -45,6 +45,7 @@ package struct ProblemGroup: Sendable, Hashable {
             switch member.kind?.topic {
             case .sink: "sink"
             case .port: "port"
+            case .certificate: "certificate"
             default: "poll"
             }
         let parts = [

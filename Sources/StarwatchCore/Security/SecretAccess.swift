@@ -20,8 +20,8 @@ package struct SecretAccess: Sendable, Hashable {
         case foreignMode
     }
 
-    /// Returns why a user cannot use the file as a secret; `nil` if nobody else of the machine can read it, or only those whom
-    /// root allows it.
+    /// Returns why a user cannot use the file as a secret; `nil` if nobody else of the machine can read it, or only users
+    /// whom root lets read it.
     ///
     /// - Parameters:
     ///   - groups: The groups of the user's process.
@@ -51,7 +51,7 @@ package struct Mount: Sendable, Hashable {
     package var isReadOnly: Bool
     package var kind: String
 
-    private static let spaceOfMemory: Set = ["tmpfs", "ramfs"]
+    private static let inMemory: Set = ["tmpfs", "ramfs"]
     /// Folders in memory that every machine has, in which everybody can have files.
     private static let shared: Set = ["/run", "/run/lock", "/tmp", "/var/tmp", "/dev", "/dev/shm"]
 
@@ -88,13 +88,14 @@ package struct Mount: Sendable, Hashable {
     ///   - first: The table of process 1; empty if it is hidden.
     ///   - isContainer: Whether the process is in another namespace of processes than the machine, so process 1 is the container's.
     package func isPrivate(isFile: Bool, first: [Mount], isContainer: Bool) -> Bool {
-        let isInMemory = Self.spaceOfMemory.contains(kind)
+        let isInMemory = Self.inMemory.contains(kind)
         guard path != "/", let root = first.last(where: { $0.path == "/" }) else { return false }
         guard first.contains(where: { $0.id == id }) else {
             // Process 1 has other mounts. A file system that is among them is one of the machine, seen from another place.
             return (isInMemory || isReadOnly) && !first.contains { $0.device == device }
         }
-        guard isContainer, device != root.device else { return false }
-        return isReadOnly || isFile || isInMemory && !Self.shared.contains(path) && !path.hasPrefix("/run/user/")
+        // A folder or file of the machine's disk is also there for the machine's users, whatever the container sees.
+        guard isContainer, device != root.device, isInMemory else { return false }
+        return isFile || !Self.shared.contains(path) && !path.hasPrefix("/run/user/")
     }
 }

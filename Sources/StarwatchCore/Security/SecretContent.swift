@@ -28,6 +28,9 @@ package enum SecretContent: Sendable, Hashable, CaseIterable {
             guard !text.contains(where: { $0 == 10 || $0 == 13 }) else {
                 throw Mistake(advice: "it must have one line; remove the others")
             }
+            guard text.allSatisfy({ $0 >= 32 && $0 != 127 }), String(validating: text, as: UTF8.self) != nil else {
+                throw Mistake(advice: "it must be text in UTF-8 without control characters; save it again")
+            }
             guard self == .line || text.dropFirst().contains(UInt8(ascii: ":")) else {
                 throw Mistake(advice: "it must have the form user:password; correct it")
             }

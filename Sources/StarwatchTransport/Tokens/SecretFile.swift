@@ -99,7 +99,7 @@ package struct SecretFile: Sendable, CustomStringConvertible, CustomReflectable 
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The attributes of a file that change with its content.
+/// The attributes of a file that change with its content, its owner or its group.
 package struct FileStamp: Sendable, Hashable {
     private let numbers: [Int]
 
@@ -113,7 +113,7 @@ package struct FileStamp: Sendable, Hashable {
     init(_ status: stat) {
         numbers = [
             Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino), Int(status.st_size),
-            Int(status.st_mode), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+            Int(status.st_mode), Int(status.st_uid), Int(status.st_gid), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
         ]
     }
 

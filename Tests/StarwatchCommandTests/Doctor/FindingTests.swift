@@ -81,7 +81,7 @@ import Testing
             findings.certificates == [
                 Finding(
                     "certificate hook",
-                    .problem,
+                    .warning,
                     "It expired 1 d ago, on 2025-12-31. Renew it, or tell its operator."
                 ),
                 Finding(

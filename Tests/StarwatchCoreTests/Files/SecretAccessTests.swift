@@ -105,7 +105,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("/run/secrets/token", true), ("/run/kube/..data/token", true), ("/secrets/token", true),
+            ("/run/secrets/token", true), ("/run/kube/..data/token", true), ("/secrets/token", false),
             ("/etc/token", false), ("/usr/token", false), ("/dev/shm/token", false), ("/data/token", false),
         ]
     )

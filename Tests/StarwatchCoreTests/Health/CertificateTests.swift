@@ -28,9 +28,13 @@ import Testing
         #expect(soon?.title == "The certificate of port http expires in 3 d")
         #expect(soon?.word == "certificate_renewal_due:port:http" && soon?.reason == "http")
         #expect(soon?.since == now - .seconds(11 * 86_400))
-        let over = problem(.sink("hook"), in: .seconds(-60))
-        #expect(over?.phrase == "the certificate of sink hook has expired")
-        #expect(over?.subject == "hook" && over?.reason == nil && over?.since == now - .seconds(60))
+        let over = problem(in: .seconds(-60))
+        #expect(over?.phrase == "the certificate of the server has expired")
+        #expect(over?.subject == "server" && over?.reason == "server" && over?.since == now - .seconds(60))
+        // Its last connection can be long ago.
+        let sink = problem(.sink("hook"), in: .seconds(-60))
+        #expect(sink?.phrase == "the certificate of sink hook expired, unless it was renewed since its last connection")
+        #expect(sink?.kind == .certificateExpiring && sink?.subject == "hook" && sink?.reason == nil)
         #expect(problem(in: .seconds(60))?.phrase == "the certificate of the server expires in 1 min")
     }
 

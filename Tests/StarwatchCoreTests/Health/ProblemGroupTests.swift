@@ -42,6 +42,11 @@ import Testing
         )
     }
 
+    @Test func othersAreCountedByWhatTheyAre() {
+        let members = ["a", "b"].map { ProblemGroup.Member(.certificateExpiring, of: $0, reason: nil) }
+        #expect(ProblemGroup.groups(of: members).map { $0.title("T") } == ["T (and 1 more certificate)"])
+    }
+
     @Test func otherReasonsAndOtherKindsAreOtherProblems() {
         let members: [ProblemGroup.Member] = [
             .init(.failing, of: "a", reason: "timeout"), .init(.failing, of: "b", reason: "http_503"),

@@ -318,7 +318,7 @@ extension AgentStatus {
         var status = Self.healthy
         status.polls["starred_projects"]?.ownProjects = 100
         status.polls["starred_projects"]?.projectsLeftOut = true
-        #expect(page(status).contains("<b>Projects left out.</b> The account has more projects than the 100 newest"))
+        #expect(page(status).contains("<b>Projects left out.</b> The poll asks for 100 projects"))
         status.polls["starred_projects"]?.projectsLeftOut = nil
         #expect(!page(status).contains("Projects left out"))
     }

@@ -60,7 +60,7 @@ import Testing
             #expect(await agent.state().reasons.first == "certificate_expiring:hook")
             world.clock.advance(by: Self.day * 2)
             let over = await agent.state().problems?.first { $0.problem == "certificate_expired" }
-            #expect(over?.severity == "critical" && over?.title == "The certificate of sink hook has expired")
+            #expect(over?.severity == "critical" && over?.title == "The certificate of the server has expired")
         }
     }
 
