@@ -150,7 +150,7 @@ import Testing
             #expect(status?.ownProjects == 100 && status?.projectsLeftOut == true)
             let story = try await agent.perform(ControlAPI.explain, gives[5])
             #expect(story.coverage?.last?.poll == Self.gives && story.coverage?.last?.reason == .passed)
-            #expect(story.coverage?.last?.sentence.contains("than the 100 newest") == true)
+            #expect(story.coverage?.last?.sentence.contains("asks for 100 projects") == true)
 
             world.mock.setPlanCatalogue([plan(0, issuer: me, agent: me)])
             try await agent.runPoll(Self.gives)
