@@ -187,7 +187,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     /// The gravest problem in one line, such as `Polling stopped: sink hook down for 13 min, outbox 80 % full`; `nil` when
     /// healthy. Meant for people: its words can change.
     public var headline: String?
-    /// What is unusual and no problem, in one line: quiet hours for which changes and the watermark wait, and polls that find
+    /// Unusual facts that are no problem, in one line: quiet hours for which changes and the watermark wait, and polls that find
     /// nothing for unusually long; `nil` without. Its words can change.
     public var notice: String?
     /// The agent's `AgentVersion.current`.

@@ -80,7 +80,7 @@ struct AccountsControl: Sendable {
                 guard known.insert(draft.did).inserted, known.isDisjoint(with: others) else {
                     throw ControlError(.invalid, "The DID stands twice; leave one of them out.")
                 }
-                // What was added before stays, and can be changed.
+                // Accounts that were added before stay, and can be changed.
                 if !served.contains(draft.did) {
                     if !served.isDisjoint(with: others) { throw .isServedOtherwise }
                     if draft.did.hasWrongChecksum { throw .hasWrongChecksum }

@@ -66,7 +66,7 @@ extension MetricFeatures {
             case .auto, .local: break
             }
         }
-        // What is not from the server is rare.
+        // Answers of others than the server are rare.
         results.subtract([.redirected, .html])
         failures.subtract([.http3xx, .html])
         namesReplacedClaims = false

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Metrics of the problems that exist now, as the agent's last look has found them. Those that do not exist have no series.
 package final class ProblemMetrics: Sendable {
-    /// What makes the problems of certificates.
+    /// The expiries behind the problems of certificates.
     package let certificates = CertificateMetrics()
     private let present = Mutex<[Problem]>([])
 

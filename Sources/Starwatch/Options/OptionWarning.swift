@@ -19,7 +19,7 @@ package struct OptionWarning: Sendable, Hashable {
         package var openFiles = Int.max
         /// The named time zones for which the machine has no file.
         package var bundledZones: Set<String> = []
-        /// What prevents the machine's own zone from being read; `nil` if nothing does.
+        /// The reason why the machine's own zone cannot be read; `nil` if it can.
         package var localZoneProblem: String?
 
         package init() {}

@@ -15,7 +15,7 @@ final class ChangeRhythms: Sendable {
     func silences(in snapshot: StoreSnapshot) async -> [PollName: ChangeRhythm.Silence] {
         var silences: [PollName: ChangeRhythm.Silence] = [:]
         for (stream, state) in snapshot.streams {
-            // What is unusual counts up to the last success: a poll that fails has seen nothing.
+            // A silence counts up to the last success: a poll that fails has seen nothing.
             guard let new = state.lastNew, let success = state.lastSuccess,
                 let known = await rhythm(of: stream, until: new)
             else { continue }

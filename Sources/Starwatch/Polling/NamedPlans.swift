@@ -32,7 +32,7 @@ struct NamedPlans {
         Dialect.allCases.compactMap { split(snapshot, by: identity, in: $0).first }.min { $0.count < $1.count }
     }
 
-    /// What the reader of pages knows about the account, before the cursor is known.
+    /// The facts about the account for the reader of pages, before the cursor is known.
     ///
     /// - Parameter author: The account whose own claims are no news; `nil` if they are.
     func context(_ snapshot: IdentityContext.Snapshot, author: DID?) -> PageContext {

@@ -55,7 +55,7 @@ struct MetricsReporter: Sendable {
             metrics.outbox.sinkLastSuccess[sink.label].set(exported(sink.lastSuccess))
         }
         let files = store.status.fileSizes()
-        // What is not known is no number: 0 bytes of free space would be an alert.
+        // An unknown value is no number: 0 bytes of free space would be an alert.
         metrics.storeBytes[.database].set(files.map { Double($0.database) } ?? .nan)
         metrics.storeBytes[.wal].set(files.map { Double($0.wal) } ?? .nan)
         metrics.storeBytes[.freeDisk].set(files?.freeDisk.map(Double.init) ?? .nan)

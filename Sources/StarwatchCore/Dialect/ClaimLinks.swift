@@ -64,7 +64,7 @@ enum ClaimLinks {
     /// The largest number of links that are read. The server's own apps write three.
     private static let mostLinks = 100
 
-    /// What a claim fulfills: one link, or an array of them.
+    /// The links of `fulfills`: one, or an array of them.
     private static func fulfilled(by claim: JSONValue) -> [JSONValue] {
         guard let links = claim[Key.fulfills.rawValue] else { return [] }
         return links.count == nil ? [links] : Array(links.elements.prefix(mostLinks))

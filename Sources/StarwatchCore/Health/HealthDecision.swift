@@ -197,7 +197,7 @@ package enum HealthDecision {
         facts.sinks.filter { $0.held.map { $0.count > 0 } ?? false }.max { $0.held!.count < $1.held!.count }
     }
 
-    /// What is unusual and no problem, in one line: quiet hours for which changes and the watermark wait, and polls that find
+    /// Unusual facts that are no problem, in one line: quiet hours for which changes and the watermark wait, and polls that find
     /// nothing for unusually long; `nil` if there is neither.
     package static func notice(_ facts: HealthFacts, now: Timestamp) -> String? {
         let notices = [quiet(facts, now: now)].compactMap(\.self) + facts.polls.compactMap(silence)

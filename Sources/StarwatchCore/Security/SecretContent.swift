@@ -43,7 +43,7 @@ package enum SecretContent: Sendable, Hashable, CaseIterable {
         case .keys where ["whsec_", "-----BEGIN "].contains(where: { text.starts(with: $0.utf8) }): return text
         case .bytes, .keys:
             let bytes = Self.withoutNewline(content)
-            // What a person typed. Random bytes have other ones.
+            // A person typed it. Random bytes have other characters.
             guard bytes.count == text.count || !Self.isPrintable(bytes) else {
                 throw Mistake(advice: "it has a byte order mark, spaces or blank lines around the secret; remove them")
             }

@@ -27,7 +27,7 @@ package struct Coverage: Sendable, Hashable {
     package var nextRun: Timestamp?
     /// The time up to which the poll has fetched everything.
     package var cursor: Timestamp?
-    /// What the poll asks for; `nil` if it is not known.
+    /// The subject of the poll's requests; `nil` if it is not known.
     package var kind: PollKind?
     /// Whether the change is certainly of a starred project.
     package var isStarred = false
@@ -71,7 +71,7 @@ package struct Coverage: Sendable, Hashable {
         }
     }
 
-    /// What a poll does not ask for.
+    /// The changes that a poll does not ask for.
     private static func others(than kind: PollKind) -> String {
         switch kind {
         case .starredProjects: "of a project without a star"
