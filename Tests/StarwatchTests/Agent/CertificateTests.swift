@@ -102,19 +102,10 @@ import Testing
             let former = try await world.agent(dependencies: dependencies(expiry: world.clock.now)) { $0 = options }
             _ = try await former.runPoll(World.starred)
             #expect(await former.state().reasons == ["certificate_expired:server"])
-            await world.stopAgent()
             for isOtherServer in [false, true] {
                 if isOtherServer { options.server.url += "/other" }
-                let next = try await Agent(
-                    options: options,
-                    time: world.clock,
-                    after: former,
-                    logSinks: [world.log],
-                    dependencies: AgentDependencies().patient,
-                    random: { 0.5 }
-                )
+                let next = try await world.agent(after: former) { $0 = options }
                 #expect(await next.state().reasons == (isOtherServer ? [] : ["certificate_expired:server"]))
-                await next.close()
             }
         }
     }

@@ -23,20 +23,12 @@ import Testing
             former.process.lifecycle.start()
             try await trouble(former, world)
             #expect(await former.state().reasons == [word])
-            await world.stopAgent()
-            let next = try await Agent(
-                options: options,
-                time: world.clock,
-                after: former,
-                logSinks: [world.log],
-                dependencies: AgentDependencies().patient,
-                random: { 0.5 }
-            )
+            let next = try await world.agent(after: former) { $0 = options }
             next.process.lifecycle.start()
             #expect(await next.state().reasons == [word], "the reload ended it")
             try await body(next, world)
             #expect(await next.state().reasons == [])
-            await next.close()
+            await world.stopAgent()
             func lines(_ event: String) -> Int { world.log.lines.filter { $0.contains("\"\(event)\"") }.count }
             #expect(lines("problem.began") == 1 && lines("problem.ended") == 1)
         }
@@ -108,7 +100,7 @@ import Testing
             )
             #expect(next.runtime.pollService.backlog(next.starred.name) == backlog)
             #expect(await next.state().has(.behind, of: World.starred))
-            await next.close()
+            await world.stopAgent()
         }
     }
 

@@ -50,14 +50,20 @@ import Testing
         }
     }
 
+    /// An agent whose first cycles have ended, and which knows three projects.
+    private func watchOffers(in world: World) async throws -> Agent {
+        let agent = try await start(world, .offersToStarred)
+        world.mock.publish(count: 3)
+        try await agent.runPoll(World.starred)
+        try await agent.runPoll(Self.offers)
+        world.clock.advance(by: .seconds(900))
+        return agent
+    }
+
     @Test(arguments: MockOfferLink.allCases, MockDialect.allCases)
     func anOfferToAStarredProjectHasTheProjectOfItsClaim(link: MockOfferLink, dialect: MockDialect) async throws {
         try await World.with(dialect, plans: 3) { world in
-            let agent = try await start(world, .offersToStarred)
-            world.mock.publish(count: 3)
-            try await agent.runPoll(World.starred)
-            try await agent.runPoll(Self.offers)
-            world.clock.advance(by: .seconds(900))
+            let agent = try await watchOffers(in: world)
             let offers = world.mock.publishOffers(count: 7, to: Self.taker, by: Self.giver, link: link)
             #expect(try await agent.runPoll(Self.offers).new == 7)
             try expect(offers, Self.offers, in: world)
@@ -68,11 +74,7 @@ import Testing
     @Test(arguments: MockDialect.allCases)
     func anOfferThatNamesAnEarlierClaimOfItsProjectHasTheProject(dialect: MockDialect) async throws {
         try await World.with(dialect, plans: 3) { world in
-            let agent = try await start(world, .offersToStarred)
-            world.mock.publish(count: 3)
-            try await agent.runPoll(World.starred)
-            try await agent.runPoll(Self.offers)
-            world.clock.advance(by: .seconds(900))
+            let agent = try await watchOffers(in: world)
             let offers = world.mock.publishOffers(count: 6, to: Self.taker, by: Self.giver, link: .lastClaim)
             world.mock.publish(count: 3)
             try await agent.runPoll(World.starred)

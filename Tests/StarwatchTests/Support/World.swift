@@ -84,10 +84,13 @@ final class World: Sendable {
 
     /// Starts an agent; one that runs is closed first, as at a restart.
     ///
-    /// - Parameter random: What every jitter draws; 0.5 is its middle.
+    /// - Parameters:
+    ///   - random: The number that every jitter draws; 0.5 is its middle.
+    ///   - former: The agent before a reload.
     @discardableResult
     func agent(
         random: Double = 0.5,
+        after former: Agent? = nil,
         dependencies: AgentDependencies = AgentDependencies(),
         _ change: (inout AgentOptions) -> Void = { _ in }
     ) async throws -> Agent {
@@ -97,6 +100,7 @@ final class World: Sendable {
         let agent = try await Agent(
             options: options,
             time: clock,
+            after: former,
             logSinks: [log],
             dependencies: dependencies.patient,
             random: { random }
