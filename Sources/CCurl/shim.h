@@ -106,6 +106,8 @@ struct starwatch_transfer_info {
     long header_bytes;
     long system_errno;
     long verification;
+    /* The proxy's answer to CONNECT, or 0. */
+    long proxy_status;
     curl_off_t name_lookup;
     curl_off_t connect;
     curl_off_t tls;
@@ -124,6 +126,7 @@ static inline struct starwatch_transfer_info starwatch_get_info(CURL *easy) {
     curl_easy_getinfo(easy, CURLINFO_HEADER_SIZE, &info.header_bytes);
     curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &info.system_errno);
     curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &info.verification);
+    curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &info.proxy_status);
     curl_easy_getinfo(easy, CURLINFO_NAMELOOKUP_TIME_T, &info.name_lookup);
     curl_easy_getinfo(easy, CURLINFO_CONNECT_TIME_T, &info.connect);
     curl_easy_getinfo(easy, CURLINFO_APPCONNECT_TIME_T, &info.tls);

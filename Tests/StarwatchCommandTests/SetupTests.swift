@@ -148,6 +148,22 @@ import Testing
         #expect(configuration.contains("token_file: gotify.token") && !configuration.contains("tk_"))
     }
 
+    @Test func aTypedSecretThatCannotBeSentIsAskedForAgain() throws {
+        let gotify = Script(["two words", "tk_one"])
+        #expect(
+            try gotify.questions.askSinkSecret(of: try #require(SetupSink("gotify:https://a.test"))) == .typed("tk_one")
+        )
+        #expect(
+            gotify.told == [
+                "It cannot be used; it must have one token of printable ASCII; remove spaces and other lines."
+            ]
+        )
+        let mail = Script(["a\u{8}b", "two words"])
+        let sink = try #require(SetupSink("email:smtps://a.test/a@b"))
+        #expect(try mail.questions.askSinkSecret(of: sink) == .typed("two words"))
+        #expect(mail.told.count == 1)
+    }
+
     @Test func theQuestionForStarsSaysWhereTheyAreAndTakesALink() throws {
         let script = Script(["https://timesafari.app/deep-link/project/01JWMCKG0022HDXJ4G4Q61XV37"])
         #expect(try script.questions.askStars(.endorser) == [Self.plan])

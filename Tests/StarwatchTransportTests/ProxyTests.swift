@@ -33,7 +33,7 @@ import Testing
         )
         let exchange = await client.exchange(request)
         // The refusal is the proxy's, and is not taken for the server's answer.
-        #expect(failure(of: exchange.result) != nil)
+        #expect(failure(of: exchange.result) == .proxy)
         #expect(exchange.status == nil)
         let heads = proxy.heads.withLock { $0 }
         #expect(heads.count == 1, "\(String(describing: failure(of: exchange.result)))")

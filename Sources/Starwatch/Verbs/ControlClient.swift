@@ -140,7 +140,7 @@ package struct ControlClient: AgentControl {
         case .failure(.invalidRequest), .failure(.configuration), .failure(.login), .failure(.unencrypted):
             throw ControlError(.failed, "The request cannot be sent; please report this.")
         case .failure(.timeout): throw .timedOut(socketPath, limit, isRead: isRead)
-        case .failure(.reset), .failure(.tls), .failure(.expired): throw .hungUp
+        case .failure(.reset), .failure(.tls), .failure(.expired), .failure(.proxy): throw .hungUp
         }
     }
 

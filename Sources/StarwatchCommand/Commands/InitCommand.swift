@@ -167,20 +167,15 @@ struct InitCommand: AsyncParsableCommand {
         return ["y", "yes"].contains((readLine() ?? "").lowercased())
     }
 
-    /// Asks a question whose answer the terminal does not show. Control-C and Enter end the input.
+    /// Asks a question whose answer the terminal does not show. A signal ends the command and shows answers again.
     private static func askHidden(_ question: String) -> String? {
-        var former = termios()
-        let isSettable = tcgetattr(STDIN_FILENO, &former) == 0
-        var hidden = former
-        // A signal would leave the terminal without echo.
-        hidden.c_lflag &= ~tcflag_t(ECHO | ISIG)
-        if isSettable { tcsetattr(STDIN_FILENO, TCSANOW, &hidden) }
+        let echo = TerminalEcho.hide()
         FileHandle.standardError.write(Data((question + ": ").utf8))
         defer {
-            if isSettable { tcsetattr(STDIN_FILENO, TCSANOW, &former) }
+            echo?.show()
             FileHandle.standardError.write(Data("\n".utf8))
         }
-        // Control-C, or another key that does not belong to a secret.
+        // A key that does not belong to a secret.
         return readLine().flatMap { $0.unicodeScalars.contains { $0.value < 32 } ? nil : $0 }
     }
 

@@ -24,7 +24,7 @@ struct ServerFindings {
             self =
                 switch reason.cause {
                 case .dns: .dns
-                case .connect, .timeout: .connection
+                case .connect, .proxy, .timeout: .connection
                 case .tls, .certificateExpired: .tls
                 default: .server
                 }

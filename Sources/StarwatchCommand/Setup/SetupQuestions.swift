@@ -157,6 +157,16 @@ struct SetupQuestions {
         }
     }
 
+    /// Returns why a typed text cannot be the secret of a setting, as a sentence; `nil` if it can, or if it is a path.
+    private func problem(ofTyped text: String, _ setting: String) -> String? {
+        guard !text.hasPrefix("/"), !text.hasPrefix("~/") else { return nil }
+        let content: SecretContent = setting == "token_file" ? .token : .line
+        do throws(SecretContent.Mistake) {
+            _ = try content.secret(in: Array(text.utf8))
+            return nil
+        } catch { return "It cannot be used; \(error.advice)." }
+    }
+
     func askSinkSecret(of sink: SetupSink) throws(CommandError) -> SetupAnswers.Secret? {
         guard let secret = sink.secret else { return nil }
         let (word, isNeeded) = (secret.setting.replacing("_file", with: ""), sink.needsSecret)
@@ -166,15 +176,15 @@ struct SetupQuestions {
             option: "--sink-secret-file",
             isHidden: true,
             wrong: {
-                $0.isEmpty
-                    ? "The sink needs its \(word)."
-                    : "There is no such file that can be read; write a secret that begins with / into a file."
+                if $0.isEmpty { return "The sink needs its \(word)." }
+                return problem(ofTyped: $0, secret.setting)
+                    ?? "There is no such file that can be read; write a secret that begins with / into a file."
             },
             { text in
                 if text.isEmpty { return isNeeded ? nil : .some(nil) }
                 if exists(path(text)) { return SetupAnswers.Secret.file(path(text)) }
                 let isPath = text.hasPrefix("~/") || text.hasPrefix("./") || FileResolver.isPlainlyAPath(text)
-                if isPath || text.hasPrefix("/") { return nil }
+                if isPath || text.hasPrefix("/") || problem(ofTyped: text, secret.setting) != nil { return nil }
                 return SetupAnswers.Secret.typed(text)
             }
         )

@@ -9,6 +9,8 @@ public struct FailureReason: Sendable, Hashable {
         case dns
         case connect, tls, timeout, reset
         case certificateExpired = "certificate_expired"
+        /// The proxy opens no tunnel to the server.
+        case proxy
         case tooLarge = "too_large"
         /// The answer is not HTTP, or cannot be decompressed.
         case malformed
@@ -137,6 +139,7 @@ extension FailureReason {
             "The server denied access (403): the token needs \(subject); set auth.scope to it, or use a token with it."
         case 403: "The server denied access (403); check the account's permissions."
         case 404: "The server has no such endpoint (404); check server.url and server.dialect."
+        case 407: "A proxy wants a login (407); check server.proxy_login_file."
         case 408: "The server did not receive the request in time (408); check the network."
         case 409: "The request conflicts with the server's state (409)."
         case 413: "The request is too large for the server (413); raise its limit."
@@ -158,6 +161,7 @@ extension FailureReason.Cause {
         switch self {
         case .dns: "the name does not resolve"
         case .connect: "connection failed"
+        case .proxy: "the proxy refused the connection"
         case .tls: "TLS handshake failed"
         case .certificateExpired: "the certificate has expired"
         case .timeout: "timeout"
@@ -197,6 +201,8 @@ extension FailureReason.Cause {
         case .timeout: "The response was not complete within server.timeout; raise it if the server is slow."
         case .dns: "The server's name does not resolve; check server.url and the resolver."
         case .connect: "The connection failed; check the server and the network."
+        case .proxy:
+            "The proxy refused the connection; check server.proxy and server.proxy_login_file, or the proxy's log."
         case .tls: "The TLS handshake failed; check the certificate, ca_file and pinned_public_key."
         case .certificateExpired:
             "The server's certificate has expired; tell its operator. If it is valid, correct this machine's clock."
@@ -271,7 +277,7 @@ extension FailureReason {
         if let reply { return reply < 500 ? .smtp4xx : .smtp5xx }
         return switch cause {
         case .dns: .dns
-        case .connect: .connect
+        case .connect, .proxy: .connect
         case .tls, .certificateExpired: .tls
         case .timeout: .timeout
         case .reset: .reset

@@ -12,6 +12,7 @@ extension HTTPError {
         case _ where transfer.isTooLarge, CURLE_FILESIZE_EXCEEDED: self = .tooLarge
         case _ where transfer.isLookupRefused: self = .dns
         case _ where transfer.isPeerRefused: self = .peer
+        case _ where info.proxy_status >= 300: self = .proxy
         case CURLE_OPERATION_TIMEDOUT where info.pre_transfer == 0:
             self = info.name_lookup == 0 ? .dns : info.connect == 0 ? .connect : .tls
         case CURLE_OPERATION_TIMEDOUT: self = .timeout

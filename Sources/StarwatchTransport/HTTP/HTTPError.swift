@@ -8,6 +8,8 @@ package enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     case dns
     /// The connection failed.
     case connect
+    /// The proxy opens no tunnel to the server.
+    case proxy
     /// The process that listens on the Unix socket belongs to a user that is not accepted.
     case peer
     /// The handshake failed, or the certificate or pinned key does not match.
@@ -33,14 +35,18 @@ package enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The value of the metrics' `result` label: the word of the cause, except for a request that cannot be sent.
     package var result: RequestResult {
-        self == .expired ? .tls : RequestResult(rawValue: cause.rawValue) ?? .badRequest
+        switch self {
+        case .expired: .tls
+        case .proxy: .connect
+        default: RequestResult(rawValue: cause.rawValue) ?? .badRequest
+        }
     }
 
     /// The class that decides about retries.
     package var failureClass: FailureClass {
         switch self {
         case .timeout: .timeout
-        case .dns, .connect, .tls, .expired, .reset: .network
+        case .dns, .connect, .proxy, .tls, .expired, .reset: .network
         case .tooLarge, .malformed: .malformed
         case .cancelled: .cancelled
         case .invalidRequest, .configuration, .peer, .login, .unencrypted: .refused
@@ -53,6 +59,7 @@ package enum HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
         case .timeout: .timeout
         case .dns: .dns
         case .connect: .connect
+        case .proxy: .proxy
         case .tls, .unencrypted: .tls
         case .expired: .certificateExpired
         case .login: .noToken

@@ -38,6 +38,10 @@ import Testing
             #expect(advice(text, .token) == oneToken, "\(text.debugDescription)")
         }
         #expect(secret("one\n\ntwo", .text) == "one\n\ntwo")
+        for text in ["pass\u{8}word", "a\u{7F}:b", "a:\0b"] {
+            let advice = "it must be text in UTF-8 without control characters; save it again"
+            #expect(self.advice(text, .line) == advice && self.advice(text, .login) == advice)
+        }
         for text in ["user", ":password"] {
             #expect(advice(text, .login) == "it must have the form user:password; correct it")
         }
