@@ -90,6 +90,14 @@ static inline CURLMcode starwatch_multi_set_long(CURLM *multi, CURLMoption optio
     return curl_multi_setopt(multi, option, value);
 }
 
+static inline void starwatch_set_connection_callbacks(
+    CURL *easy, curl_sockopt_callback opened, curl_closesocket_callback closed, void *context) {
+    curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, opened);
+    curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, context);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, closed);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context);
+}
+
 static inline void starwatch_multi_set_callbacks(
     CURLM *multi, curl_socket_callback watch, curl_multi_timer_callback time, void *context) {
     curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, watch);

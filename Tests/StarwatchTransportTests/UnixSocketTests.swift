@@ -64,7 +64,10 @@ struct UnixSocketTests {
     @Test func anIdleHandlePointsToNoTransfer() async throws {
         let server = try LoopbackServer.answering { _ in answer(body: "late") }
         let options = HTTPClientOptions()
-        let easy = try #require(CurlHandle.make(options: options, anchors: try TrustAnchors(options)))
+        let sockets = try #require(SocketPoller())
+        defer { sockets.shutdown() }
+        let anchors = try TrustAnchors(options)
+        let easy = try #require(CurlHandle.make(options: options, anchors: anchors, sockets: sockets))
         defer { curl_easy_cleanup(easy) }
         let transfer: CurlTransfer = await withCheckedContinuation { made in
             Task {

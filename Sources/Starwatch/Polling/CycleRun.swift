@@ -83,7 +83,8 @@ struct CycleRun: ~Copyable {
                 while let step = walk.next(limit: place.limit(of: cycle.poll.kind)) {
                     let (answer, page) = try await receive(step)
                     let plan = try plan(page, of: answer)
-                    if let commit = commit(of: page, plan, answer.origin) { try await store(commit, plan) }
+                    cycle.metrics.polls.pages[cycle.poll.label].increment()
+                    if isNew(page, plan) { try await store(commit(of: page, plan, answer.origin), plan) }
                 }
                 try await endWalk()
             } while continuesWithNewerChanges()
@@ -286,13 +287,13 @@ struct CycleRun: ~Copyable {
 
     // MARK: - Storing
 
-    /// The commit of a page; `nil` when there is nothing to store.
-    private func commit(of page: Page, _ plan: PageWalk.Plan, _ origin: PageOrigin?) -> PageCommit? {
-        cycle.metrics.polls.pages[cycle.poll.label].increment()
-        // An unchanged poll writes nothing: every row is known, there is no walk to end, and the cursor stays.
-        if page.rejected == 0, plan.walk == nil, !place.isWalkStored, state.knows(page.changes, upTo: plan.cursor) {
-            return nil
-        }
+    /// Whether there is something to store. An unchanged poll writes nothing: every row is known, there is no walk to end, and
+    /// the cursor stays.
+    private func isNew(_ page: Page, _ plan: PageWalk.Plan) -> Bool {
+        page.rejected > 0 || plan.walk != nil || place.isWalkStored || !state.knows(page.changes, upTo: plan.cursor)
+    }
+
+    private func commit(of page: Page, _ plan: PageWalk.Plan, _ origin: PageOrigin?) -> PageCommit {
         var commit = PageCommit(
             stream: stream,
             expectedGeneration: state.generation,

@@ -38,7 +38,7 @@ struct PageSource {
         let (time, kind) = (cycle.time, cycle.poll.kind)
         let start = startCursor ?? dialect.startCursor
         let decoder = presentDecoder
-        var call = call(to: kind.endpoint) { PageAnswer.read($0, askedAt: $1, by: decoder) }
+        var call = call(to: kind.endpoint) { PageAnswer.read($0, askedAt: $1, by: decoder).map(Boxed.init) }
         if let chunk, kind.planForm == .body {
             call.method = .post
             call.body = query.body(for: chunk, startCursor: start)
@@ -49,7 +49,7 @@ struct PageSource {
         }
         let (wall, monotonic) = (time.now, time.monotonic)
         let (read, end) = try await reply(to: call)
-        var answer = read
+        var answer = read.value
         answer.finish(end, since: (wall, monotonic), on: time, page: count)
         return answer
     }
@@ -233,6 +233,13 @@ struct PageSource {
         let answer = try await request(query, for: chunk)
         return (answer, try await page(of: answer))
     }
+}
+
+/// A value on the heap. Each of the calls between a request and its answer would move a page's 500 bytes.
+private final class Boxed<Value: Sendable>: Sendable {
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
 }
 
 extension PageSource {

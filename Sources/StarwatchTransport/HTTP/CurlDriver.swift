@@ -142,6 +142,8 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
             // A retry of libcurl can have looked up a name. The threads that jobs start are no lookups.
             lookups.nameDriver()
             inbox.wakeUp()
+            // Before the next look at the sockets, so that the callers go on at once.
+            collect()
         }
         for transfer in Array(active.values) { finish(transfer, with: .cancelled) }
         for transfer in waiting { finish(transfer, with: .cancelled) }
@@ -236,7 +238,7 @@ final class CurlDriver: @unchecked Sendable, TaskExecutor {
     private func start(_ transfer: CurlTransfer, timeout: Duration?) {
         // A mail's handle ends with it.
         let idle = transfer.request.envelope == nil ? idleHandles.popLast() : nil
-        guard let easy = idle ?? CurlHandle.make(options: options, anchors: anchors) else {
+        guard let easy = idle ?? CurlHandle.make(options: options, anchors: anchors, sockets: sockets) else {
             finish(
                 transfer,
                 with: .configuration("libcurl is out of memory, or lacks the features for ca_file and pinning.")

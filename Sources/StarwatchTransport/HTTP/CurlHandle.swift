@@ -7,7 +7,11 @@ enum CurlHandle {
     /// support the configured trust.
     ///
     /// The result codes of the other options are ignored: every supported version of libcurl has them.
-    static func make(options: HTTPClientOptions, anchors: TrustAnchors) -> UnsafeMutableRawPointer? {
+    static func make(
+        options: HTTPClientOptions,
+        anchors: TrustAnchors,
+        sockets: SocketPoller
+    ) -> UnsafeMutableRawPointer? {
         guard let easy = curl_easy_init() else { return nil }
         _ = starwatch_set_long(easy, CURLOPT_NOSIGNAL, 1)
         // Without it a hanging name lookup blocks the thread and every other request.
@@ -45,6 +49,7 @@ enum CurlHandle {
         _ = starwatch_set_callback(easy, CURLOPT_WRITEFUNCTION, starwatchReceiveBody)
         _ = starwatch_set_callback(easy, CURLOPT_HEADERFUNCTION, starwatchReceiveHeader)
         _ = starwatch_set_lookup_callback(easy, starwatchBeginLookup)
+        sockets.follow(easy)
         if options.acceptsPeer != nil {
             starwatch_set_socket_callbacks(easy, starwatchOpenSocket, starwatchAcceptPeer)
         }

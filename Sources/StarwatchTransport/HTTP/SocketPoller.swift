@@ -6,7 +6,7 @@ import Glibc
 /// Requests in flight cost nothing while they wait: `curl_multi_perform` and `curl_multi_poll` visit each of them in each
 /// pass instead, so that a request among 1,000 took five times the CPU time of one among 10 (`Benchmarks/poll requests`).
 ///
-/// An event disarms its socket (`EPOLLONESHOT`), so that one system call a request arms it again, and none takes it away.
+/// The kernel goes on watching a connection that waits for its next request, so that a request takes no system call for that.
 ///
 /// Only the driver's thread uses it, except ``wake()``.
 final class SocketPoller {
@@ -18,13 +18,8 @@ final class SocketPoller {
         var armed: UInt32 = 0
         /// The handle that it belongs to.
         var shard: CurlShard?
-
-        /// Returns the events to ask the kernel for; `nil` if it reports them already.
-        mutating func arm() -> UInt32? {
-            guard wanted != 0, wanted != armed else { return nil }
-            armed = wanted
-            return wanted | EPOLLONESHOT.rawValue
-        }
+        /// Whether libcurl says when it closes it. The number can then not become that of another socket unnoticed.
+        var isFollowed = false
     }
 
     private let epoll: Int32
@@ -96,11 +91,13 @@ final class SocketPoller {
         let present = self[socket]
         guard let shard = present.shard else { return }
         if socket == shard.alarm { return shard.ring() }
-        self[socket].armed = 0
-        // An earlier event can have ended the request.
-        guard present.wanted != 0 else { return }
+        guard present.wanted != 0 else {
+            // The server has closed a connection that waits. libcurl notices it with the next request.
+            self[socket].armed = 0
+            _ = control(EPOLL_CTL_DEL, socket, 0)
+            return
+        }
         shard.act(on: socket, Self.condition(events))
-        arm(socket)
     }
 
     /// Watches `socket` for what libcurl waits for.
@@ -110,16 +107,30 @@ final class SocketPoller {
             if interest & CURL_POLL_IN != 0 { wanted |= EPOLLIN.rawValue }
             if interest & CURL_POLL_OUT != 0 { wanted |= EPOLLOUT.rawValue }
         }
-        // The number can be that of another socket when libcurl names it again.
-        let armed = wanted == 0 ? 0 : self[socket].armed
-        self[socket] = Watched(wanted: wanted, armed: armed, shard: shard)
-        arm(socket)
+        let former = self[socket]
+        (self[socket].wanted, self[socket].shard) = (wanted, shard)
+        guard wanted != 0 else {
+            // libcurl before 8.2 closes a connection that was never made without a word.
+            if !former.isFollowed || former.wanted == EPOLLOUT.rawValue {
+                self[socket] = Watched()
+                _ = control(EPOLL_CTL_DEL, socket, 0)
+            }
+            return
+        }
+        guard wanted != former.armed else { return }
+        self[socket].armed = wanted
+        if !control(EPOLL_CTL_MOD, socket, wanted) { _ = control(EPOLL_CTL_ADD, socket, wanted) }
     }
 
-    private func arm(_ socket: Int32) {
-        guard let events = self[socket].arm() else { return }
-        if !control(EPOLL_CTL_MOD, socket, events) { _ = control(EPOLL_CTL_ADD, socket, events) }
+    /// Lets libcurl say when a handle opens and closes connections. The poller must outlive them.
+    func follow(_ easy: UnsafeMutableRawPointer) {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        starwatch_set_connection_callbacks(easy, starwatchOpened, starwatchClosed, context)
     }
+
+    fileprivate func opened(_ socket: Int32) { self[socket] = Watched(isFollowed: true) }
+
+    fileprivate func closed(_ socket: Int32) { self[socket] = Watched() }
 
     private subscript(descriptor: Int32) -> Watched {
         get { watched.indices.contains(Int(descriptor)) ? watched[Int(descriptor)] : Watched() }
@@ -145,4 +156,16 @@ final class SocketPoller {
         if events & EPOLLERR.rawValue != 0 { condition |= CURL_CSELECT_ERR }
         return condition
     }
+}
+
+/// libcurl's callback for a new connection.
+private func starwatchOpened(context: UnsafeMutableRawPointer?, socket: Int32, purpose: curlsocktype) -> Int32 {
+    if let context { Unmanaged<SocketPoller>.fromOpaque(context).takeUnretainedValue().opened(socket) }
+    return CURL_SOCKOPT_OK
+}
+
+/// libcurl's callback that closes a connection.
+private func starwatchClosed(context: UnsafeMutableRawPointer?, socket: Int32) -> Int32 {
+    if let context { Unmanaged<SocketPoller>.fromOpaque(context).takeUnretainedValue().closed(socket) }
+    return close(socket)
 }
