@@ -92,7 +92,7 @@ import Testing
     }
 
     /// The older schema versions, each as a `sqlite3` dump of a used database.
-    static let versions = Array(1..<Schema.supported.upperBound)
+    static let versions = Array(Schema.oldest..<Schema.supported.upperBound)
 
     @Test(.enabled(if: World.isClear), arguments: versions)
     func everyOlderVersionIsMigratedWithItsData(version: Int) async throws {

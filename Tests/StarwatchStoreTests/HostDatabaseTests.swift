@@ -8,7 +8,7 @@ import Testing
 @Suite struct HostDatabaseTests {
     let world = World()
 
-    @Test(.enabled(if: World.isClear), arguments: Array(0..<Schema.supported.upperBound))
+    @Test(.enabled(if: World.isClear), arguments: [0] + Array(Schema.oldest..<Schema.supported.upperBound))
     func thePrintedStatementsCreateTheAgentsSchema(version: Int) async throws {
         if version > 0 {
             let folder = URL(filePath: #filePath).deletingLastPathComponent()
@@ -41,7 +41,7 @@ import Testing
     @Test func theNewestVersionNeedsNoStatementsAndALaterOneHasNone() {
         #expect(Schema.statements(from: Schema.supported.upperBound) == "")
         #expect(Schema.statements(from: Schema.supported.upperBound + 1) == nil)
-        #expect(Schema.statements(from: -1) == nil)
+        #expect(Schema.statements(from: Schema.oldest - 1) == nil && Schema.statements(from: -1) == nil)
     }
 
     @Test func statementsThatFailHalfwayChangeNothing() throws {
@@ -60,7 +60,12 @@ import Testing
         options.owner = .host
         let error = #expect(throws: StoreError.self) { try Store(options) }
         #expect(error?.kind == .version)
-        let advice = version > Schema.supported.upperBound ? "install the newer program" : "schema --from \(version)"
+        let advice =
+            switch version {
+            case 1..<Schema.oldest: "move it away"
+            case ...Schema.supported.upperBound: "schema --from \(version)"
+            default: "install the newer program"
+            }
         #expect(error?.description.contains(advice) == true)
         #expect(try Data(contentsOf: URL(filePath: world.path)) == before)
     }

@@ -162,7 +162,7 @@ import Testing
         try await used().close()
         try damage("history")
         let queue = try DatabaseQueue(path: world.path)
-        try await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 4") }
+        try await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = \(Schema.oldest)") }
         try queue.close()
         let error = #expect(throws: StoreError.self) { try open() }
         #expect(error?.kind == .corrupt)

@@ -181,39 +181,4 @@ import Testing
         #expect(run.stream == world.stream)
         #expect(try await store.stories.run("run_other").isEmpty)
     }
-
-    @Test(.enabled(if: World.isClear)) func aSinkOfVersion2HasBeenDueSinceItsNotificationsCreation() async throws {
-        let dump = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Dumps/version-2.sql")
-        let created = try await DatabaseQueue(path: world.path).writeWithoutTransaction { db in
-            try db.execute(sql: String(contentsOf: dump, encoding: .utf8))
-            try db.execute(
-                sql: "INSERT INTO deliveries VALUES (1, 'hook', 'pending', 1, NULL, 2, 0, 1795253490000, 1795253485000)"
-            )
-            return try Int64.fetchOne(db, sql: "SELECT created_at FROM notifications WHERE id = 1")
-        }
-        #expect(chmod(world.path, 0o600) == 0)
-        _ = try await world.open()
-        let due = try await DatabaseQueue(path: world.path).read { db in
-            try Int64.fetchOne(db, sql: "SELECT due_since FROM deliveries WHERE sink = 'hook'")
-        }
-        #expect(due != nil && due == created)
-    }
-
-    @Test(.enabled(if: World.isClear)) func linesOfVersion2KeepTheirLevel() async throws {
-        let dump = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Dumps/version-2.sql")
-        try await DatabaseQueue(path: world.path).writeWithoutTransaction { db in
-            try db.execute(sql: String(contentsOf: dump, encoding: .utf8))
-            try db.execute(sql: "DELETE FROM log_entries")
-            for (level, isError) in [("INFO", 0), ("WARN", 0), ("ERROR", 1)] {
-                let line = #"{"timestamp":"2026-11-21T11:31:21.121Z","level":"\#(level)","event":"poll.changed"}"#
-                try db.execute(
-                    sql: "INSERT INTO log_entries VALUES (NULL, 1795253481121, ?, ?)",
-                    arguments: [isError, line]
-                )
-            }
-        }
-        #expect(chmod(world.path, 0o600) == 0)
-        let migrated = try await world.open()
-        #expect(try await migrated.logs.list(LogFilter()).map(\.entry.level) == [.info, .warn, .error])
-    }
 }

@@ -46,7 +46,7 @@ import Testing
         return options
     }
 
-    @Test(arguments: 1..<Schema.supported.upperBound)
+    @Test(arguments: Schema.oldest..<Schema.supported.upperBound)
     func theCopyIsTheDatabaseFromBeforeTheUpgradeWithItsMode(version: Int) async throws {
         try write(version: version)
         let before = try rows(world.path)
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func retentionDeletesACopyAfterItsTimeAndNotBefore() async throws {
-        try write(version: 1)
+        try write(version: Schema.oldest)
         let store = try Store(options())
         for (age, isKept) in [(Duration.days(7) - .seconds(1), true), (.days(7), false)] {
             _ = try await store.retention.apply(RetentionPolicy(), now: world.now + age)
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func aClockThatNobodyConfirmedDeletesNoCopy() async throws {
-        try write(version: 1)
+        try write(version: Schema.oldest)
         let store = try Store(options())
         var policy = RetentionPolicy()
         policy.spareWhatIsIrreplaceable()
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func zeroMakesNoCopy() async throws {
-        try write(version: 1)
+        try write(version: Schema.oldest)
         var options = options()
         options.keepBeforeUpgrade = .zero
         await (try Store(options)).close()
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func aCopyThatCannotBeWrittenLeavesTheDatabaseAsItWas() throws {
-        try write(version: 1)
+        try write(version: Schema.oldest)
         // A folder in its place cannot be replaced.
         try FileManager.default.createDirectory(atPath: copy + "/x", withIntermediateDirectories: true)
         let before = try rows(world.path)
@@ -117,17 +117,19 @@ import Testing
     }
 
     @Test func anUpgradeThatWasInterruptedKeepsTheCopyFromBeforeItsFirstStep() async throws {
-        try write(version: 1)
+        try write(version: Schema.oldest)
         await (try Store(options())).close()
+        // The version of the former program; the database is of a step between the two.
+        try await DatabaseQueue(path: copy).writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 8") }
         let first = try rows(copy)
         try FileManager.default.removeItem(atPath: world.path)
-        try write(version: 5)
+        try write(version: Schema.oldest)
         await (try Store(options())).close()
         #expect(try rows(copy) == first)
     }
 
     @Test func whatAKilledCopyLeftIsReplaced() async throws {
-        try write(version: 1)
+        try write(version: Schema.oldest)
         let before = try rows(world.path)
         try Data(repeating: 7, count: 9000).write(to: URL(filePath: copy + ".partial"))
         await (try Store(options())).close()
@@ -143,7 +145,7 @@ import Testing
     }
 
     @Test func aCopyThatCannotBeDeletedIsNamed() async throws {
-        try write(version: 1)
+        try write(version: Schema.oldest)
         await (try Store(options())).close()
         let partial = "starwatch.db.before-8.partial"
         try Data([7]).write(to: URL(filePath: "\(world.directory)/\(partial)"))
@@ -175,7 +177,7 @@ import Testing
     }
 
     @Test func anErasedIdentityIsAlsoErasedFromCopies() async throws {
-        try write(version: 1)
+        try write(version: Schema.oldest)
         let store = try Store(options())
         try Data(repeating: 7, count: 9000).write(to: URL(filePath: copy + ".partial"))
         #expect(files.count == 2)
@@ -186,7 +188,7 @@ import Testing
     }
 
     @Test func encryptingADatabaseDeletesItsCopiesInClear() async throws {
-        try write(version: 1)
+        try write(version: Schema.oldest)
         let store = try Store(options())
         #expect(files.count == 1)
         _ = try await store.keys.encrypt(with: MasterKey())

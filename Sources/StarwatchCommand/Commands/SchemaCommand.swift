@@ -11,7 +11,7 @@ struct SchemaCommand: ParsableCommand {
         .dbconfig defensive off.
         """,
         examples: "starwatch schema | sqlite3 -bail starwatch.db",
-        "starwatch schema --from 3"
+        "starwatch schema --from 9"
     )
 
     @Option(help: ArgumentHelp("The current PRAGMA user_version; 0 creates everything.", valueName: "version"))
@@ -19,7 +19,7 @@ struct SchemaCommand: ParsableCommand {
 
     func run() throws {
         guard let statements = HostDatabase.statements(from: from) else {
-            throw ValidationError("The schema has versions up to \(HostDatabase.versions.upperBound).")
+            throw ValidationError("There are statements from versions 0 and 9 to \(HostDatabase.versions.upperBound).")
         }
         print(statements, terminator: "")
     }

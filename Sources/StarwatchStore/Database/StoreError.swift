@@ -22,6 +22,8 @@ package enum StoreError: Error, Sendable, Hashable {
     /// The program does not support the schema version. `copy` is the file name of a copy from before the
     /// upgrade.
     case version(found: Int, supported: ClosedRange<Int>, copy: String? = nil)
+    /// The database is of before the first release.
+    case tooOld(found: Int, oldest: Int)
     /// The device has no room for the copy that is made before an upgrade. So many bytes must become free.
     case noRoomForCopy(version: Int, bytes: Int)
     /// A copy from before an upgrade contains clear text and cannot be deleted. It is given by its file name.
@@ -43,7 +45,7 @@ package enum StoreError: Error, Sendable, Hashable {
         case .full, .noRoomForCopy: .full
         case .corrupt: .corrupt
         case .io, .copyRemains: .io
-        case .version, .foreign, .absent: .version
+        case .version, .tooOld, .foreign, .absent: .version
         case .sealed(let fault): fault == .damaged ? .corrupt : .version
         }
     }
@@ -72,6 +74,11 @@ extension StoreError: CustomStringConvertible {
             """
             there is no room for the copy of the database before the upgrade to schema version \(version): free \
             \((bytes + 999_999) / 1_000_000) MB on its device, or set storage.keep_before_upgrade to 0s; nothing was written
+            """
+        case .tooOld(let found, let oldest):
+            """
+            the database has schema version \(found), and the first release had \(oldest): move it away, and begin with a new \
+            one; nothing was written
             """
         case .version(let found, let supported, _):
             """

@@ -4,6 +4,8 @@ import GRDB
 package enum Schema {
     /// The versions that a store works with. The agent migrates older ones.
     package static let supported = 10...10
+    /// The version of the first release, which is the oldest that can be migrated.
+    package static let oldest = 9
 
     /// The rows of a new database, but for its installation.
     static let firstRows = """
@@ -65,6 +67,7 @@ package enum Schema {
         beforeWriting: () throws -> Void = {}
     ) throws -> Bool {
         let found = try database.unsafeRead { db in try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 }
+        if (1..<oldest).contains(found) { throw StoreError.tooOld(found: found, oldest: oldest) }
         // The agent does not migrate a host's database.
         let isTooOld = owner == .host && found < supported.lowerBound
         if isTooOld || found > supported.upperBound { throw StoreError.version(found: found, supported: supported) }
@@ -201,7 +204,7 @@ extension Schema {
         case 0:
             let steps = [migratorTable, Tables.all, firstRows, installation, migratorRows]
             return "PRAGMA journal_mode = WAL;\n" + transaction(of: steps)
-        case 1..<newest:
+        case oldest..<newest:
             let later = Migrations.all.filter { $0.version > version }
             return transaction(of: later.map { $0.statements + migratorRow(of: $0.version) })
         case newest: return ""

@@ -4,7 +4,7 @@ import Testing
 
 /// A kill -9 before any write of an upgrade, or in the middle of one, loses nothing, and leaves the copy from before it.
 @Suite(.serialized, .enabled(if: !TestConfiguration.isRunEncrypted)) struct UpgradeCrashTests {
-    @Test(arguments: ["version-1", "version-8"])
+    @Test(arguments: ["version-9"])
     func anUpgradeThatEndsBeforeAnyOfItsWritesIsDoneByTheNextStart(name: String) async throws {
         let former = try #require(CompatibilityTests.all.first { $0.name == name })
         let counted = try await CompatibilityTests.world(former, .endorser).world

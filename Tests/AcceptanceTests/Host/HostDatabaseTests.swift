@@ -46,7 +46,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "starwatch schema"), ("PRAGMA user_version = 1", "schema --from 1"), ("PRAGMA user_version = 99", "newer"),
+        ("", "starwatch schema"), ("PRAGMA user_version = 1", "move it away"),
+        ("PRAGMA user_version = 9", "schema --from 9"), ("PRAGMA user_version = 99", "newer"),
     ])
     func oneThatItCannotUseIsLeftAsItIsAndTheErrorSaysWhatToDo(sql: String, advice: String) async throws {
         let workspace = try Workspace()
