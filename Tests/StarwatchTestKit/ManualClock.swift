@@ -142,9 +142,10 @@ package final class ManualClock: TimeSource {
     }
 
     /// Lets time pass until `end`, waking the sleepers of so many tasks one after the other.
-    package func run(until end: Timestamp, tasks: Int = 1) async {
+    package func run(until end: Timestamp, tasks: Int = 1, while isBusy: () -> Bool = { false }) async {
         while true {
             await sleepers(atLeast: tasks)
+            while isBusy() { await Task.yield() }
             guard let next = nextWake, next <= end else { return advance(by: end - now) }
             advance(by: next - now)
         }

@@ -1,20 +1,45 @@
 import Logging
-package import ServiceLifecycle
 package import StarwatchCore
 package import StarwatchPolling
 package import StarwatchStore
 import StarwatchTelemetry
+import Synchronization
 
-/// Wake-up signals of the workers, raised by the modules that create their work.
+/// A wake-up of one part of an account's work; several count as one.
+package final class Wake: Sendable {
+    private let isRaised = Atomic(false)
+    private let visit: Signal
+
+    /// - Parameter visit: Wakes the visit that looks for it.
+    init(_ visit: Signal) { self.visit = visit }
+
+    package func raise() {
+        // Until somebody takes it, one signal is enough.
+        if !isRaised.exchange(true, ordering: .acquiringAndReleasing) { visit.raise() }
+    }
+
+    /// Returns whether it was raised since the last call.
+    func take() -> Bool { isRaised.exchange(false, ordering: .acquiringAndReleasing) }
+}
+
+/// Wake-ups of the parts of an account's work, raised by the modules that create it.
 package struct WakeSignals: Sendable {
+    /// Raised with each of them, for the account's visit.
+    let visit: Signal
     /// Changes or digests wait for delivery.
-    package let dispatch = Signal()
+    package let dispatch: Wake
     /// Delivered changes wait for their acknowledgement, or the watermark can move.
-    package let acknowledge = Signal()
+    package let acknowledge: Wake
     /// Digests can have changed before their scheduled time.
-    package let digests = Signal()
+    package let digests: Wake
     /// Events wait for their callback.
-    package let callbacks = Signal()
+    package let callbacks: Wake
+
+    package init() {
+        let visit = Signal()
+        self.visit = visit
+        (dispatch, acknowledge, digests, callbacks) = (Wake(visit), Wake(visit), Wake(visit), Wake(visit))
+    }
 }
 
 /// Dependencies shared by the workers of an account.
@@ -42,20 +67,16 @@ extension WorkerPass {
     mutating func tryAgain(at time: Timestamp) { next = min(next ?? time, time) }
 }
 
-/// A service of an account that works in passes: when its signal is raised, when work is due, and at each ``ClockLook``.
+/// A part of an account's work that is done in passes.
 ///
 /// Passes never overlap. A pass that the database ends is repeated after a few seconds.
-package protocol Worker: Service {
+package protocol Worker: Sendable {
     associatedtype Pass: WorkerPass
 
     var context: WorkerContext { get }
     var passes: PassRunner { get }
-    /// Raised if there is work before the next pass is due.
-    var wake: Signal { get }
     /// The time by the worker's clock.
     var now: Timestamp { get }
-    /// `true` if a graceful shutdown lets the pass in flight finish and makes one more; otherwise the pass is cancelled.
-    static var finishes: Bool { get }
     /// The worker as a user of the database, for its health.
     static var storeUser: StoreUser { get }
     /// The event for a pass that the database ended.
@@ -63,6 +84,11 @@ package protocol Worker: Service {
 
     /// Does the work that is due now.
     func work(_ pass: inout Pass) async throws(StoreError)
+
+    /// Makes one pass.
+    ///
+    /// - Returns: The time of the next work by the local clock; `nil` when only a wake-up can announce some.
+    func turn() async -> Timestamp?
 }
 
 extension Worker {
@@ -76,33 +102,6 @@ extension Worker {
     var time: any TimeSource { context.environment.time }
     var metrics: AgentMetrics { context.environment.metrics }
     var logger: Logger { context.environment.logger }
-
-    package func run() async throws {
-        guard Self.finishes else {
-            return await cancelWhenGracefulShutdown { await self.repeatPasses() }
-        }
-        while !Task.isShuttingDownGracefully && !Task.isCancelled {
-            let pass = await pass()
-            await cancelWhenGracefulShutdown { await self.idle(after: pass) }
-        }
-        if !Task.isCancelled { _ = await pass() }
-    }
-
-    /// Makes passes until the task is cancelled.
-    ///
-    /// - Parameter follow: Called after each pass.
-    func repeatPasses(_ follow: (Pass) -> Void = { _ in }) async {
-        while !Task.isCancelled {
-            let pass = await pass()
-            follow(pass)
-            await idle(after: pass)
-        }
-    }
-
-    private func idle(after pass: Pass) async {
-        let look = ClockLook.wait(from: time.now)
-        await wake.wait(for: pass.next.map { min(max($0 - now, .zero), look) } ?? look, on: time)
-    }
 
     /// Makes one pass, after the one in flight has ended.
     package func pass() async -> Pass {
@@ -120,6 +119,14 @@ extension Worker {
             return pass
         } ?? Pass()
     }
+
+    package func turn() async -> Timestamp? {
+        let pass = await pass()
+        return local(pass.next)
+    }
+
+    /// Converts a time by the worker's clock to the local one.
+    func local(_ next: Timestamp?) -> Timestamp? { next.map { time.now + ($0 - now) } }
 
     /// Cancels the work in flight because the identity changed, and returns when it has ended.
     package func abort() async { await passes.abort() }

@@ -22,7 +22,6 @@ package final class AcknowledgeService: Worker {
         package init() {}
     }
 
-    package static let finishes = true
     package static let storeUser = StoreUser.acknowledgement
     package static let storeFailed = AgentEvent.acknowledgeStoreFailed
 
@@ -38,7 +37,6 @@ package final class AcknowledgeService: Worker {
         (self.polls, self.options, self.limit, self.context) = (polls, options, limit, context)
     }
 
-    package var wake: Signal { wakes.acknowledge }
     package var now: Timestamp { clock.now }
 
     /// Number of passes in a row that tried to acknowledge and failed, whatever the reason; 0 after a success. After a

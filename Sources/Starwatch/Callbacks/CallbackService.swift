@@ -14,7 +14,6 @@ package final class CallbackService: Worker {
         package init() {}
     }
 
-    package static let finishes = false
     package static let storeUser = StoreUser.callbacks
     package static let storeFailed = AgentEvent.callbackStoreFailed
     /// Backoff after a rejected event: 1 min, doubling up to 1 h.
@@ -29,7 +28,6 @@ package final class CallbackService: Worker {
         (self.receivers, self.writer, self.context) = (receivers, writer, context)
     }
 
-    package var wake: Signal { wakes.callbacks }
     package var now: Timestamp { time.now }
 
     /// Sends each due event once to each of its receivers.

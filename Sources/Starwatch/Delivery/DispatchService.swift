@@ -32,7 +32,6 @@ package final class DispatchService: Worker {
         package var account: String?
     }
 
-    package static let finishes = true
     package static let storeUser = StoreUser.delivery
     package static let storeFailed = AgentEvent.dispatchStoreFailed
     /// Maximum number of rows that one pass claims of a poll, for the sake of memory. The next pass claims the rest, without
@@ -76,7 +75,6 @@ package final class DispatchService: Worker {
     /// The number of notifications that all passes have made.
     var made: Int { madeTotal.load(ordering: .relaxed) }
 
-    package var wake: Signal { wakes.dispatch }
     package var now: Timestamp { clock.now }
 
     /// Creates the notifications that are due and tries every sink that is due.

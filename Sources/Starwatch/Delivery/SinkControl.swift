@@ -11,7 +11,7 @@ struct SinkControl: Sendable {
     let environment: Environment
     let pseudonym: IdentityHash
     /// Wakes the dispatcher.
-    let wake: Signal
+    let wake: Wake
 
     /// Sends one test notification of each form, past the sink's queue, circuit and counters.
     ///

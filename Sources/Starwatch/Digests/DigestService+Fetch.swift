@@ -10,11 +10,18 @@ extension DigestService {
     /// - Returns: The outcome; `nil` if the database failed.
     @discardableResult
     package func fetch(_ fetch: Pass.Fetch) async -> DigestPrefetchOutcome? {
+        guard let running = start(fetch) else { return nil }
+        return await running.value() ?? nil
+    }
+
+    /// Starts the same. Other passes do not wait for it.
+    func start(_ fetch: Pass.Fetch) -> PassRunner.Running<DigestPrefetchOutcome?>? {
         guard let digest = digests.first(where: { $0.name == fetch.digest }) else { return nil }
-        let runID = RandomID.runID()
-        let outcome = await passes.run(concurrently: true) { await self.fetch(fetch, of: digest, runID: runID) }
-        wakes.digests.raise()
-        return outcome ?? nil
+        return passes.start(concurrently: true) {
+            let outcome = await self.fetch(fetch, of: digest, runID: RandomID.runID())
+            self.wakes.digests.raise()
+            return outcome
+        }
     }
 
     private func fetch(_ fetch: Pass.Fetch, of digest: Digest, runID: String) async -> DigestPrefetchOutcome? {

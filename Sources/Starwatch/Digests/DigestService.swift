@@ -1,5 +1,4 @@
 import Logging
-import ServiceLifecycle
 package import StarwatchCore
 package import StarwatchPolling
 package import StarwatchStore
@@ -38,7 +37,6 @@ package final class DigestService: Worker {
         let locale: String
     }
 
-    package static let finishes = false
     package static let storeUser = StoreUser.digests
     package static let storeFailed = AgentEvent.digestStoreFailed
     /// The maximum lag of ``DigestState/armedThrough``.
@@ -56,19 +54,13 @@ package final class DigestService: Worker {
         (self.digests, self.sinks, self.tools, self.context) = (digests, sinks, tools, context)
     }
 
-    package var wake: Signal { wakes.digests }
     package var now: Timestamp { time.now }
 
-    /// Makes passes when work is due, and fetches concurrently.
-    package func run() async throws {
-        await cancelWhenGracefulShutdown {
-            await withDiscardingTaskGroup { group in
-                await self.repeatPasses { pass in
-                    for fetch in pass.fetches { group.addTask { await self.fetch(fetch) } }
-                }
-                group.cancelAll()
-            }
-        }
+    /// Makes a pass, and starts the fetches that it announces. ``abort()`` ends them.
+    package func turn() async -> Timestamp? {
+        let pass = await pass()
+        for fetch in pass.fetches where !Task.isCancelled { _ = start(fetch) }
+        return local(pass.next)
     }
 
     /// Cancels the work in flight because the identity changed, and returns when it has ended.

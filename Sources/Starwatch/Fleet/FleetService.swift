@@ -47,7 +47,7 @@ final class FleetService<Visited: VisitedAccount>: Service {
     private let restsUntil = Mutex<Timestamp?>(nil)
 
     /// - Parameters:
-    ///   - progress: Marked for each poll, because no poll has a loop that would mark it.
+    ///   - progress: Marked for each poll, also while no account is visited.
     ///   - options: Those with the limits on accounts at work, and on the undelivered rows of each.
     ///   - executor: The executor of cycles, on which visits change no threads; `nil` for any.
     init(
@@ -75,7 +75,9 @@ final class FleetService<Visited: VisitedAccount>: Service {
         } onGracefulShutdown: {
             self.stopping.store(true, ordering: .relaxed)
             self.wake.raise()
-            Task { await self.cancelCycles() }
+            for lease in self.held.withLock(\.inOrder) {
+                self.residents.runtime(of: lease.account)?.wakes.visit.raise()
+            }
         }
         stopped.fulfil(())
         await renewal
@@ -193,20 +195,14 @@ final class FleetService<Visited: VisitedAccount>: Service {
         let began = time.monotonic
         // An account that waits for the server is not late.
         metrics.lag.observe(max(time.now - server.due(since: lease.dueAt, now: time.now), .zero))
-        let memory = memories.withLock { $0.removeValue(forKey: lease.account) ?? Visit.Memory() }
+        let memory = memories.withLock { $0.removeValue(forKey: lease.account) ?? [:] }
         let end = await residents.with(lease.account) { visited in
-            await Visit(
-                visited: visited,
-                lease: lease,
-                memory: memory,
-                time: time,
-                clock: environment.clock,
-                mustEnd: { self.mustEnd(lease) },
-                hasPolled: {
-                    self.notePolls(of: lease)
-                    hasPolled()
-                }
-            ).run()
+            await Visit(of: visited, lease, memory: memory, time: time) {
+                self.permission(of: lease)
+            } hasPolled: {
+                self.notePolls(of: lease)
+                hasPolled()
+            }.run()
         }
         if !end.memory.isEmpty { memories.withLock { $0[lease.account] = end.memory } }
         let latest = time.now + Self.longestRest
@@ -219,16 +215,16 @@ final class FleetService<Visited: VisitedAccount>: Service {
     /// Lets the other accounts be claimed if the visit has probed the server.
     private func notePolls(of lease: AccountLease) { if server.hasPolled(lease.account) { wake.raise() } }
 
-    /// Whether a visit begins no further poll.
-    private func mustEnd(_ lease: AccountLease) -> Bool {
-        stopping.load(ordering: .relaxed) || held.withLock { $0[lease.account] != lease }
-            || !store.accounts.canAsk(for: lease.account, at: time.boottime)
+    private func permission(of lease: AccountLease) -> Visit.Permission {
+        if stopping.load(ordering: .relaxed) { return .stop }
+        let isHeld = held.withLock { $0[lease.account] == lease }
+        return isHeld && store.accounts.canAsk(for: lease.account, at: time.boottime) ? .all : .noPolls
     }
 
     /// Releases an account, together with others unless the loop rests.
     private func release(_ lease: AccountLease, _ end: Visit.End, at next: Timestamp) async {
         var leaseEnd = LeaseEnd(lease, next: next)
-        (leaseEnd.attempted, leaseEnd.succeeded) = (end.attempted, end.succeeded)
+        (leaseEnd.attempted, leaseEnd.succeeded) = (end.asked.attempted, end.asked.succeeded)
         let now = time.monotonic
         let isDue = ended.withLock { [leaseEnd] ended in
             if ended.ends.isEmpty { ended.since = now }
@@ -290,13 +286,6 @@ final class FleetService<Visited: VisitedAccount>: Service {
         for lease in leases where !keptAccounts.contains(lease.account) {
             metrics.lost.increment()
             await residents.runtime(of: lease.account)?.abort()
-        }
-    }
-
-    /// Cancels the cycles in flight. What they stored is delivered before the service ends.
-    private func cancelCycles() async {
-        for lease in held.withLock(\.inOrder) {
-            await residents.runtime(of: lease.account)?.pollService.abort()
         }
     }
 }

@@ -1,121 +1,244 @@
+import ServiceLifecycle
 import StarwatchCore
 import StarwatchPolling
 import StarwatchStore
 import StarwatchTransport
+import Synchronization
 
-/// One pass of an account's work: its due polls, then delivery and acknowledgement as long as some is due.
-struct Visit {
-    /// The work that a visit leaves to the next one of its account.
-    struct Memory: Sendable {
-        /// The times of the retries of failed polls, outside their schedules.
-        var retries: [PollName: Timestamp] = [:]
-        /// Whether delivery or acknowledgement has work left.
-        var mustDeliver = false
-
-        var isEmpty: Bool { retries.isEmpty && !mustDeliver }
-    }
+/// One account at work. Its parts work side by side, each when it is due or woken, so that a slow sink holds up no poll.
+///
+/// The visit of a leased account ends when nothing is due. That of a process's only account lasts as long as the process.
+final class Visit: Sendable {
+    /// The times of work that a visit leaves to the next one of its account: of retries of polls, and of other parts.
+    typealias Memory = [VisitPart.Name: Timestamp]
 
     /// The result of a visit.
     struct End: Sendable {
         /// The time of the next work by the local clock; `nil` if only a command can bring some.
-        private(set) var next: Timestamp?
-        fileprivate(set) var memory = Memory()
-        /// The start of the last cycle that asked the server; `nil` if none did.
-        fileprivate(set) var attempted: Timestamp?
-        /// The end of the last cycle that succeeded; `nil` if none did.
-        fileprivate(set) var succeeded: Timestamp?
-        /// Whether a cycle stored something to deliver or to acknowledge.
-        fileprivate var hasNews = false
-
-        fileprivate mutating func wait(for time: Timestamp?) {
-            guard let time else { return }
-            next = next.map { min($0, time) } ?? time
-        }
+        var next: Timestamp?
+        var memory: Memory = [:]
+        var asked = ScheduledPoll.Asked()
     }
 
-    /// The largest number of rounds of delivery, so that an account with very many changes does not keep others waiting.
-    private static let rounds = 20
-    /// The shortest time to a retry. Failures in a row are not counted over visits, and one account must not take the time of
-    /// others.
-    private static let shortestRetry = ExtraRun.afterNetworkFailure
+    /// The state of a part.
+    private struct Part {
+        var due: Timestamp?
+        var isAtWork = false
+        var turns = 0
+    }
 
-    let visited: any VisitedAccount
-    let lease: AccountLease
-    /// The work that the last visit left.
-    let memory: Memory
-    let time: any TimeSource
-    let clock: ServerClock
-    /// Whether no further poll may begin: the process stops, or the lease is lost.
-    let mustEnd: @Sendable () -> Bool
-    /// Called when the polls have ended, before the delivery, which can take minutes.
-    let hasPolled: @Sendable () -> Void
+    /// The largest number of turns of a part of a leased account, so that one with very many changes does not keep others
+    /// waiting.
+    private static let longest = 20
+
+    /// The work that may begin.
+    enum Permission: Sendable {
+        case all
+        /// The lease is lost, or ends before a request could.
+        case noPolls
+        /// None, because the process stops. What is stored is delivered and acknowledged.
+        case stop
+    }
+
+    private let visited: any VisitedAccount
+    private let lease: AccountLease?
+    private let memory: Memory
+    private let time: any TimeSource
+    private let permission: @Sendable () -> Permission
+    /// Called when the polls have ended, while the delivery can take minutes.
+    private let hasPolled: @Sendable () -> Void
+    private let polls: [ScheduledPoll]
+    private let parts: [VisitPart]
+    private let state: Mutex<[Part]>
+    /// Whether the polls have ended for the first time.
+    private let havePolled = Atomic(false)
+
+    /// - Parameters:
+    ///   - lease: The lease of the account; `nil` for the only account of the process.
+    ///   - memory: The work that the last visit left.
+    init(
+        of visited: any VisitedAccount,
+        _ lease: AccountLease? = nil,
+        memory: Memory = [:],
+        time: any TimeSource,
+        permission: @escaping @Sendable () -> Permission,
+        hasPolled: @escaping @Sendable () -> Void = {}
+    ) {
+        (self.visited, self.lease, self.memory, self.time) = (visited, lease, memory, time)
+        (self.permission, self.hasPolled) = (permission, hasPolled)
+        polls = visited.polls.map {
+            ScheduledPoll($0, of: visited.pollService, isLasting: lease == nil, extra: memory[.poll($0.name)])
+        }
+        parts = polls.map(\.part) + visited.parts
+        state = Mutex(Array(repeating: Part(), count: parts.count))
+    }
 
     func run() async -> End {
-        var end = End()
-        end.memory.retries = memory.retries
-        if let pause = await pauseOfServer() {
-            // No poll can run, for no account. The database is not asked what would be due.
-            end.wait(for: pause)
-        } else {
-            await poll(&end)
+        let pause = lease == nil ? nil : await pauseOfServer()
+        let now = time.now
+        state.withLock { state in
+            for (index, part) in parts.enumerated() { state[index].due = firstDue(of: part.name, pause, now: now) }
         }
-        hasPolled()
-        let mustDeliver =
-            end.hasNews || memory.mustDeliver || lease.hasOpenRows || !lease.wasReleased
-            || visited.noticesStaleness
-        // Most visits find nothing, and delivery would read the database a dozen times.
-        if mustDeliver {
-            // It works longer than the executor of cycles allows.
-            end = await Offload.run { [end] in await deliver(end) }
+        await withDiscardingTaskGroup { cancellable in
+            await withDiscardingTaskGroup { finishing in
+                while permission() != .stop, !Task.isCancelled {
+                    start(in: &cancellable, &finishing)
+                    guard let rest = rest() else { return }
+                    await wait(rest)
+                }
+                cancellable.cancelAll()
+                await stop(&cancellable, &finishing)
+            }
         }
-        await visited.account.gate.endVisit(of: lease.account, isInterrupted: !lease.wasReleased, now: time.now)
+        if let lease {
+            let isInterrupted = !lease.wasReleased
+            await visited.account.gate.endVisit(of: lease.account, isInterrupted: isInterrupted, now: time.now)
+        }
         return end
     }
 
-    /// The time at which the server can be asked again; `nil` if it can be asked now.
-    private func pauseOfServer() async -> Timestamp? {
-        let now = time.now
-        guard case .waits(let until) = try? await visited.account.gate.readiness(now: now) else { return nil }
-        return until ?? now + Self.shortestRetry
-    }
-
-    private func poll(_ end: inout End) async {
-        do throws(StoreError) {
-            for poll in visited.polls {
-                guard !mustEnd() else { return end.wait(for: time.now) }
-                try await visit(poll, &end)
+    /// Ends the parts in their order. What the polls have stored is delivered and acknowledged.
+    private func stop(_ cancellable: inout DiscardingTaskGroup, _ finishing: inout DiscardingTaskGroup) async {
+        for (index, part) in parts.enumerated() {
+            await end(of: index, &cancellable, &finishing)
+            if let cancel = part.cancel {
+                // What no turn waits for.
+                await cancel()
+            } else {
+                let now = time.now
+                state.withLock { $0[index].due = now }
+                start(in: &cancellable, &finishing)
+                await end(of: index, &cancellable, &finishing)
             }
-        } catch {
-            end.wait(for: time.now + Self.shortestRetry)
         }
     }
 
-    private func visit(_ poll: Poll, _ end: inout End) async throws(StoreError) {
-        let began = time.now
-        let visit = try await PollVisit(poll: poll, service: visited.pollService)
-            .run(retryAt: memory.retries[poll.name])
-        let retry = visit.retryAt.map { visit.cycle == nil ? $0 : max($0, time.now + Self.shortestRetry) }
-        end.wait(for: visit.next)
-        end.wait(for: retry)
-        end.memory.retries[poll.name] = retry
-        guard let result = visit.cycle, result.skip == nil else { return }
-        end.attempted = began
-        if result.hasSucceeded { end.succeeded = time.now }
-        if result.hasStored || result.suppressed > 0 || result.cursorMoved { end.hasNews = true }
+    /// Waits until a part is not at work. The others that may still begin go on meanwhile.
+    private func end(
+        of index: Int,
+        _ cancellable: inout DiscardingTaskGroup,
+        _ finishing: inout DiscardingTaskGroup
+    ) async {
+        while state.withLock({ $0[index].isAtWork }), !Task.isCancelled {
+            await visited.wakes.visit.wait()
+            start(in: &cancellable, &finishing)
+        }
     }
 
-    private func deliver(_ former: End) async -> End {
-        var end = former
-        for round in 1...Self.rounds {
-            let delivery = await visited.dispatcher.pass()
-            let acknowledgement = await visited.acknowledger.pass()
-            let next = [delivery.next, acknowledgement.next].compactMap(\.self).min()
-            guard let next, next <= clock.now, round < Self.rounds, !Task.isCancelled else {
-                end.memory.mustDeliver = next != nil
-                // The services plan by the server's clock.
-                end.wait(for: next.map(clock.local))
-                break
+    /// The time at which the server can be asked again; `nil` if it can be asked now. Before it no poll can run, for no account.
+    private func pauseOfServer() async -> Timestamp? {
+        let now = time.now
+        guard case .waits(let until) = try? await visited.account.gate.readiness(now: now) else { return nil }
+        return until ?? now + ExtraRun.afterNetworkFailure
+    }
+
+    private func firstDue(of part: VisitPart.Name, _ pause: Timestamp?, now: Timestamp) -> Timestamp? {
+        guard let lease else { return now }
+        switch part {
+        case .poll: return pause ?? now
+        case .canary, .digests, .callbacks: return now
+        case .delivery, .acknowledgement:
+            // Most visits find nothing, and delivery would read the database a dozen times.
+            let mustLook = memory[part] != nil || lease.hasOpenRows || !lease.wasReleased || visited.noticesStaleness
+            return mustLook ? now : nil
+        }
+    }
+
+    // MARK: - Parts
+
+    /// Starts the parts that are due or woken.
+    private func start(in cancellable: inout DiscardingTaskGroup, _ finishing: inout DiscardingTaskGroup) {
+        let (now, permission) = (time.now, permission())
+        let (due, polls) = state.withLock { state -> ([Int], Bool) in
+            let due = parts.indices.filter { index in
+                guard !state[index].isAtWork else { return false }
+                if parts[index].wake?.take() ?? false { state[index].due = now }
+                guard isDue(state[index].due, now: now), canStart(index, state[index], permission) else { return false }
+                state[index] = Part(due: nil, isAtWork: true, turns: state[index].turns + 1)
+                return true
             }
+            return (due, parts.indices.contains { state[$0].isAtWork && parts[$0].isPoll })
+        }
+        for index in due {
+            let part = parts[index]
+            func turn() async { ended(index, next: await part.turn()) }
+            if part.cancel == nil {
+                finishing.addTask(executorPreference: part.executor) { await turn() }
+            } else {
+                cancellable.addTask(executorPreference: part.executor) { await turn() }
+            }
+        }
+        guard !polls else { return }
+        havePolled.store(true, ordering: .relaxed)
+        hasPolled()
+    }
+
+    /// A visit that lasts looks at its parts at each ``ClockLook``, so a later time means that the clock was set back.
+    private func isDue(_ due: Timestamp?, now: Timestamp) -> Bool {
+        due.map { $0 <= now || lease == nil && $0 > now + ClockLook.interval } ?? false
+    }
+
+    private func canStart(_ index: Int, _ part: Part, _ permission: Permission) -> Bool {
+        if permission == .stop, parts[index].cancel != nil { return false }
+        guard lease != nil else { return true }
+        guard part.turns < Self.longest else { return false }
+        // The visit has given its place to another that polls.
+        return !parts[index].isPoll || permission == .all && !havePolled.load(ordering: .relaxed)
+    }
+
+    private func ended(_ index: Int, next: Timestamp?) {
+        let look = ClockLook.next(after: time.now)
+        state.withLock { state in
+            state[index].isAtWork = false
+            state[index].due = lease == nil ? min(next ?? look, look) : next
+        }
+        visited.wakes.visit.raise()
+    }
+
+    /// The time until the next work, unless something wakes the visit before.
+    private enum Rest {
+        case until(Timestamp)
+        /// The end of a part that is at work.
+        case parts
+    }
+
+    /// The rest of a leased account's visit ends with a part. What is due later is for the next visit.
+    ///
+    /// - Returns: `nil` if the visit ends.
+    private func rest() -> Rest? {
+        let (now, permission) = (time.now, permission())
+        return state.withLock { state in
+            let isAtWork = state.contains(where: \.isAtWork)
+            if isAtWork, lease != nil { return .parts }
+            let startable = parts.indices.filter { !state[$0].isAtWork && canStart($0, state[$0], permission) }
+            guard let next = startable.compactMap({ state[$0].due }).min() else { return isAtWork ? .parts : nil }
+            return lease == nil || next <= now ? .until(min(next, ClockLook.next(after: now))) : nil
+        }
+    }
+
+    private func wait(_ rest: Rest) async {
+        switch rest {
+        case .parts: await visited.wakes.visit.wait()
+        case .until(let end):
+            let now = time.now
+            if end > now { await visited.wakes.visit.wait(for: end - now, on: time) }
+        }
+    }
+
+    private var end: End {
+        var end = End()
+        let now = time.now
+        // A part can have been woken after the last look.
+        let dues = zip(parts, state.withLock { $0.map(\.due) }).map { part, due -> Timestamp? in
+            part.wake?.take() ?? false ? now : due
+        }
+        end.next = dues.compactMap(\.self).min()
+        for (part, due) in zip(parts, dues) where !part.isPoll { end.memory[part.name] = due }
+        for poll in polls {
+            end.memory[.poll(poll.poll.name)] = poll.extra
+            let asked = poll.asked
+            end.asked.attempted = [end.asked.attempted, asked.attempted].compactMap(\.self).max()
+            end.asked.succeeded = [end.asked.succeeded, asked.succeeded].compactMap(\.self).max()
         }
         return end
     }
@@ -126,11 +249,33 @@ protocol VisitedAccount: Sendable {
     var account: Account { get }
     var polls: [Poll] { get }
     var pollService: PollService { get }
-    var dispatcher: DispatchService { get }
+    /// The other parts of its work, in the order in which they stop.
+    var parts: [VisitPart] { get }
+    var wakes: WakeSignals { get }
     /// Whether each visit must look whether the data became stale.
     var noticesStaleness: Bool { get }
-    var acknowledger: AcknowledgeService { get }
 
     /// Cancels the account's work, because it is no longer served, and returns when it has ended.
     func abort() async
+}
+
+/// The visit of the only account of a process.
+final class SoleVisit: Service {
+    private let visited: any VisitedAccount
+    private let time: any TimeSource
+    private let isStopping = Atomic(false)
+
+    init(of visited: any VisitedAccount, time: any TimeSource) { (self.visited, self.time) = (visited, time) }
+
+    /// Works until the service is told to stop. It then cancels the requests to the server, and delivers and acknowledges what
+    /// is stored.
+    func run() async throws {
+        let visit = Visit(of: visited, time: time) { self.isStopping.load(ordering: .relaxed) ? .stop : .all }
+        await withGracefulShutdownHandler {
+            _ = await withTaskExecutorPreference(visited.pollService.executor) { await visit.run() }
+        } onGracefulShutdown: {
+            self.isStopping.store(true, ordering: .relaxed)
+            self.visited.wakes.visit.raise()
+        }
+    }
 }

@@ -16,14 +16,12 @@ final class CanaryService: Worker {
         var next: Timestamp?
     }
 
-    static let finishes = false
     static let storeUser = StoreUser.canary
     static let storeFailed = AgentEvent.canaryStoreFailed
 
     let every: Duration
     let context: WorkerContext
     let passes = PassRunner()
-    let wake = Signal()
     /// Start by the local clock. A canary that never arrived is measured from here.
     private let startedAt: Timestamp
     /// The creation of the last canary that has arrived, by the server's clock.

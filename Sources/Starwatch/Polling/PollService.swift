@@ -1,5 +1,4 @@
 import Logging
-import ServiceLifecycle
 package import StarwatchCore
 import StarwatchPolling
 import StarwatchStore
@@ -7,8 +6,8 @@ import StarwatchTelemetry
 import StarwatchTransport
 import Synchronization
 
-/// Runs every configured poll on its schedule and on request.
-package final class PollService: Service {
+/// Runs the cycles of an account's polls.
+package final class PollService: Sendable {
     typealias Running = Task<PollCycle.Result?, Never>
 
     struct State {
@@ -34,8 +33,8 @@ package final class PollService: Service {
     let progress: ProgressMark
     private let news: EventBroadcaster
     let state: Mutex<State>
-    /// Wakes the schedule of a poll that can need its first run.
-    let starts: [PollName: Signal]
+    /// Wakes a poll that can need its first run.
+    let starts: [PollName: Wake]
     private let memories: [PollName: WalkMemory]
 
     package init(
@@ -51,30 +50,15 @@ package final class PollService: Service {
         limit = ConcurrencyLimit(maxConcurrent)
         (self.wakes, self.progress, self.news) = (wakes, progress, news)
         state = Mutex(State(starting: Set(polls.map(\.name))))
-        starts = Dictionary(uniqueKeysWithValues: polls.map { ($0.name, Signal()) })
+        starts = Dictionary(uniqueKeysWithValues: polls.map { ($0.name, Wake(wakes.visit)) })
         memories = Dictionary(uniqueKeysWithValues: polls.map { ($0.name, WalkMemory()) })
     }
 
     var environment: Environment { shared.environment }
 
-    /// The executor of schedules and cycles: the one on which answers arrive, so that a cycle changes no threads. What
+    /// The executor of visits and cycles: the one on which answers arrive, so that a cycle changes no threads. What
     /// blocks or takes long runs elsewhere; see ``Offload``.
     package var executor: (any TaskExecutor)? { shared.account.api.client.http.executor }
-
-    /// Runs the schedules until the service is told to stop. It then cancels cycles in progress, which loses no data.
-    package func run() async throws {
-        // An agent can have only its host's polls. A service that returns would stop all other services.
-        guard !polls.isEmpty else { return try await gracefulShutdown() }
-        await cancelWhenGracefulShutdown {
-            await withTaskExecutorPreference(self.executor) {
-                await withTaskGroup(of: Void.self) { group in
-                    for poll in self.polls { group.addTask { await self.follow(poll) } }
-                }
-            }
-        }
-        // This cancels the cycles that no schedule started.
-        await abort()
-    }
 
     /// Runs one cycle now.
     ///

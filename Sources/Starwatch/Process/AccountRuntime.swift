@@ -1,4 +1,3 @@
-import ServiceLifecycle
 import StarwatchCore
 import StarwatchPolling
 import StarwatchStore
@@ -91,13 +90,17 @@ package final class AccountRuntime: Sendable {
     /// The requests that many accounts share; `nil` if each asks alone.
     var sharing: SharedRequests? { maker.sharing }
 
-    /// The background services in their start order. They stop in reverse: polling first, then delivery, then
-    /// acknowledgement.
-    var services: [any Service] {
-        let callbacks: [any Service] = callbacks.map { [$0] } ?? []
-        let digests: [any Service] = digests.map { [$0] } ?? []
-        let canary: [any Service] = canary.map { [$0] } ?? []
-        return callbacks + [acknowledger, dispatcher] + digests + canary + [pollService]
+    /// The parts of the account's work beside its polls, in the order in which they stop.
+    var parts: [VisitPart] {
+        var parts: [VisitPart] = []
+        if let canary { parts.append(VisitPart(.canary, wake: nil) { canary }) }
+        if let digests { parts.append(VisitPart(.digests, wake: wakes.digests) { digests }) }
+        parts += [
+            VisitPart(.delivery, wake: wakes.dispatch, finishes: true) { self.dispatcher },
+            VisitPart(.acknowledgement, wake: wakes.acknowledge, finishes: true) { self.acknowledger },
+        ]
+        if let callbacks { parts.append(VisitPart(.callbacks, wake: wakes.callbacks) { callbacks }) }
+        return parts
     }
 
     /// Keeps the problems of `former`, the runtime before a reload, until the part that has one is tried again.
@@ -273,7 +276,8 @@ private struct AccountRuntimeMaker {
         return PollService(
             polls: polls,
             shared: shared,
-            maxConcurrent: options.limits.maxConcurrentPolls,
+            // Many accounts are visited at once. Each polls one after the other.
+            maxConcurrent: account.identity.served == nil ? options.limits.maxConcurrentPolls : 1,
             wakes: wakes,
             progress: process.progress,
             news: process.news

@@ -13,8 +13,7 @@ package struct RunServices {
     ///   store is probed. Problems are noticed either way.
     package init(_ agent: Agent, _ supervisor: Supervisor?) { (self.agent, self.supervisor) = (agent, supervisor) }
 
-    /// The services of a run. They stop in reverse: polling first, then delivery, then acknowledgement. /metrics responds
-    /// to the end.
+    /// The services of a run. They stop in reverse: the work of accounts first. /metrics responds to the end.
     func group(isEmbedded: Bool) throws(AgentError) -> ServiceGroup {
         let (process, reloader) = (agent.process, agent.reloader)
         let (frameworks, logger) = (process.logs.frameworks, process.environment.logger)
@@ -83,6 +82,6 @@ package struct RunServices {
             timeServers: process.timeServers,
             options: agent.options.clock
         )
-        return [housekeeping, clock] + (agent.fleet.map { [$0.service] } ?? agent.runtime.services)
+        return [housekeeping, clock] + [agent.fleet?.service ?? SoleVisit(of: agent.runtime, time: environment.time)]
     }
 }

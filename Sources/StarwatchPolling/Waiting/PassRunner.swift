@@ -18,6 +18,22 @@ package final class PassRunner: Sendable {
 
     package init() {}
 
+    /// A pass that has started.
+    package struct Running<Value: Sendable>: Sendable {
+        fileprivate let task: Task<Value?, Never>
+
+        /// Waits for its end. Cancelling the caller's task cancels the pass.
+        ///
+        /// - Returns: `nil` if it was cancelled before it began.
+        package func value() async -> Value? {
+            await withTaskCancellationHandler {
+                await task.value
+            } onCancel: {
+                task.cancel()
+            }
+        }
+    }
+
     /// Makes a pass to its end, after the one in flight. Cancelling the caller's task, or ``abort()``, cancels it.
     ///
     /// - Parameter isConcurrent: Whether the pass waits for no other, and no other for it.
@@ -26,23 +42,26 @@ package final class PassRunner: Sendable {
         concurrently isConcurrent: Bool = false,
         _ pass: @escaping @Sendable () async -> T
     ) async -> T? {
-        let (id, task) = state.withLock { state in
+        await start(concurrently: isConcurrent, pass).value()
+    }
+
+    /// Starts a pass, as ``run(concurrently:_:)``.
+    package func start<T: Sendable>(
+        concurrently isConcurrent: Bool = false,
+        _ pass: @escaping @Sendable () async -> T
+    ) -> Running<T> {
+        state.withLock { state in
+            state.lastID += 1
             // Unstructured: an abort cancels the work, and the caller continues.
-            let task = Task { () -> T? in
+            let task = Task { [id = state.lastID] () -> T? in
+                defer { self.state.withLock { _ = $0.entries.removeValue(forKey: id) } }
                 if isConcurrent { return await pass() }
                 guard await self.turn.acquire() else { return nil }
                 defer { self.turn.release() }
                 return await pass()
             }
-            state.lastID += 1
             state.entries[state.lastID] = Entry(cancel: { task.cancel() }, end: { _ = await task.value })
-            return (state.lastID, task)
-        }
-        defer { state.withLock { _ = $0.entries.removeValue(forKey: id) } }
-        return await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            task.cancel()
+            return Running(task: task)
         }
     }
 

@@ -21,8 +21,6 @@ package protocol ScheduledWork: Sendable {
     func join() async -> Timestamp?
     /// Returns whether a run outside the schedule is due now, such as the first one.
     func startsNow() async -> Bool
-    /// Sleeps for `duration`, or until ``startsNow()`` can have become true.
-    func sleep(for duration: Duration, on time: any TimeSource) async
     /// Returns whether the due run is skipped; if so, the loop plans the next one.
     func leavesOut() -> Bool
     /// Counts scheduled runs by their outcome.
@@ -47,48 +45,52 @@ package struct ScheduleTimes: Sendable, Hashable {
 extension ScheduledWork {
     package var splay: Duration { .zero }
     package func startsNow() async -> Bool { false }
-    package func sleep(for duration: Duration, on time: any TimeSource) async { try? await time.sleep(for: duration) }
     package func leavesOut() -> Bool { false }
     package func count(_ outcomes: [ScheduleOutcome: Int]) {}
     package func lookedAt() {}
 
     /// Follows the schedule until the task is cancelled.
     package func follow(on time: any TimeSource) async {
-        // A run that could not reach the server, or had to wait, is retried before the next scheduled time.
         var extra: Timestamp?
         while !Task.isCancelled {
-            lookedAt()
-            if await startsNow() { extra = time.now }
+            let next = await turn(&extra, on: time)
             let now = time.now
-            let decision = decide(times(), at: now)
-            switch decision {
-            case .sleep(let until, let planned):
-                await plan(planned)
-                if let due = extra, due <= now {
-                    extra = await run(planned: nil, next: planned)
-                } else {
-                    await sleep(for: min(until, extra ?? until) - now, on: time)
-                }
-            case .run(_, let planned, _, let next):
-                if leavesOut() {
-                    await plan(next)
-                    continue
-                }
-                count(decision.outcomes)
-                extra = await run(planned: planned, next: next)
-                await coalesce(at: time.now)
-            case .skip(_, let next):
-                count(decision.outcomes)
-                await plan(next)
-            case .coalesce(_, let next):
-                count(decision.outcomes)
-                await plan(next)
-                extra = await join()
-                await coalesce(at: time.now)
-            case .idle:
-                try? await time.sleep(for: ClockLook.wait(from: now))
-            }
+            let look = ClockLook.next(after: now)
+            let until = min(next ?? look, look)
+            if until > now { try? await time.sleep(for: until - now) }
         }
+    }
+
+    /// Makes the run that is due, if one is.
+    ///
+    /// - Parameter extra: The time of a run outside the schedule, such as a retry before the next scheduled time; `nil`: none.
+    /// - Returns: The time of the next run; `nil` if there is none any more.
+    package func turn(_ extra: inout Timestamp?, on time: any TimeSource) async -> Timestamp? {
+        lookedAt()
+        if await startsNow() { extra = time.now }
+        let now = time.now
+        let decision = decide(times(), at: now)
+        switch decision {
+        case .sleep(_, let planned):
+            await plan(planned)
+            if let due = extra, due <= now { extra = await run(planned: nil, next: planned) }
+        case .run(_, _, _, let next) where leavesOut(): await plan(next)
+        case .run(_, let planned, _, let next):
+            count(decision.outcomes)
+            extra = await run(planned: planned, next: next)
+            await coalesce(at: time.now)
+        case .skip(_, let next):
+            count(decision.outcomes)
+            await plan(next)
+        case .coalesce(_, let next):
+            count(decision.outcomes)
+            await plan(next)
+            extra = await join()
+            await coalesce(at: time.now)
+        case .idle: extra = nil
+        }
+        let planned = times().nextRun.map { $0 + splay }
+        return extra.map { min($0, planned ?? $0) } ?? planned
     }
 
     /// Counts the runs that fell due during the run that has just ended and replaces them.

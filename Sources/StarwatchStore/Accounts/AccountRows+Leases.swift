@@ -60,12 +60,12 @@ extension AccountRows {
         let update = try db.statement("UPDATE leases SET due_at = ?, owner = ?, epoch = epoch + 1 WHERE account = ?")
         // Also of an account that does not open, which would otherwise be in the way of the others.
         for due in free { try update.run([until.milliseconds, owner, due.key]) }
-        var visited: [String: VisitedAccount] = [:]
+        var visited: [String: StreamOwner] = [:]
         for due in free {
             guard let did = due.did else { continue }
             if !due.isFree { try db.deliveries.freeLeases(of: did) }
             let open = due.hasRows ? try db.outbox.openCount(of: did) : 0
-            visited[due.key] = VisitedAccount(did: did, generation: due.generation, open: open)
+            visited[due.key] = StreamOwner(did: did, generation: due.generation, open: open)
         }
         let streams = Dictionary(
             grouping: visited.isEmpty ? [] : try db.streams.states(of: visited, maxUndelivered: maxUndelivered),

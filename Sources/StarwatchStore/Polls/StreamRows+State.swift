@@ -32,7 +32,7 @@ extension StreamRows {
     /// The states of the streams of accounts, for their visits.
     ///
     /// One statement for all: each costs as much as ten rows.
-    func states(of accounts: [String: VisitedAccount], maxUndelivered: Int) throws -> [StreamState] {
+    func states(of accounts: [String: StreamOwner], maxUndelivered: Int) throws -> [StreamState] {
         let found = try db.all(
             """
             SELECT s.id, s.account, s.server, s.poll, \(Self.columns)
@@ -85,7 +85,7 @@ extension StreamRows {
 }
 
 /// An account whose streams are read for its visit.
-struct VisitedAccount {
+struct StreamOwner {
     let did: DID
     let generation: Int
     /// The number of its pending and claimed rows.

@@ -31,10 +31,8 @@ import Testing
                 $0.polls[0].bootstrap = .beginning
                 ($0.delivery.groupWait, $0.delivery.groupInterval) = (.zero, .zero)
             }
-            let (dispatcher, acknowledger) = (agent.runtime.dispatcher, agent.runtime.acknowledger)
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await dispatcher.run() }
-                group.addTask { try await acknowledger.run() }
+                group.addTask { try await agent.work(.delivery, .acknowledgement) }
                 for _ in 0..<12 {
                     world.mock.publish(count: 2)
                     let report = try await agent.runPoll(World.starred)

@@ -114,8 +114,7 @@ import Testing
             let agent = try await Agent(options: options, time: world.clock, reload: { [options] in options })
             async let next = agent.run()
             try await world.mock.waitForRequests(1, to: .plansChanged)
-            // The cycle is over when polling sleeps as delivery, acknowledgement, housekeeping and the clock do.
-            await world.clock.sleepers(atLeast: 5)
+            await world.rest(agent)
             try await agent.reload()
             _ = try await next
             #expect(try world.announced == ids)

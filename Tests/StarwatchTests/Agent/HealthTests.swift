@@ -33,8 +33,7 @@ import Testing
             )
             async let next = agent.run()
             try await world.mock.waitForRequests(1, to: .plansChanged)
-            // Polling, delivery, acknowledgement, housekeeping and the clock.
-            await world.clock.sleepers(atLeast: 5)
+            await world.rest(agent)
             do { try await body(world, agent) } catch {
                 agent.stop()
                 _ = try await next
@@ -57,7 +56,7 @@ import Testing
             #expect(await agent.topics.isHealthy() == false)
             isFree.signal()
             // The look at the store that was stuck ends, and housekeeping sleeps again.
-            await world.clock.sleepers(atLeast: 5)
+            await world.rest(agent)
             #expect(await agent.topics.isHealthy())
         }
     }
@@ -71,7 +70,7 @@ import Testing
             for _ in 0..<8 {
                 #expect(await agent.topics.isHealthy())
                 world.clock.advance(by: .seconds(40))
-                await world.clock.sleepers(atLeast: 5)
+                await world.rest(agent)
             }
             #expect(await agent.topics.isHealthy() == false)
             // One that waits for its turn is not stuck: those that run are looked at.
@@ -86,7 +85,7 @@ import Testing
             try await world.mock.stop()
             for _ in 0..<12 {
                 world.clock.advance(by: .seconds(600))
-                await world.clock.sleepers(atLeast: 5)
+                await world.rest(agent)
             }
             #expect(await agent.topics.isHealthy())
             #expect(await agent.topics.notReady() == [])
@@ -103,7 +102,7 @@ import Testing
             #expect(await agent.topics.isHealthy())
             // No transaction told the housekeeping of this failure.
             world.clock.advance(by: .seconds(30))
-            await world.clock.sleepers(atLeast: 5)
+            await world.rest(agent)
             #expect(await agent.topics.notReady() == [])
         }
     }
@@ -123,7 +122,7 @@ import Testing
             #expect(page["starwatch_store_bytes", ["file": "database"]]?.isNaN == true)
             #expect(await agent.topics.isHealthy())
             world.clock.advance(by: .seconds(30))
-            await world.clock.sleepers(atLeast: 5)
+            await world.rest(agent)
             await world.log.wait(for: "storage.lost")
             try FileManager.default.removeItem(atPath: path + ".rescued")
         }
@@ -153,7 +152,7 @@ import Testing
             // Neither a lesser failure nor the look at the store after it makes the damage forgotten.
             await agent.store.failOnce()
             world.clock.advance(by: .seconds(2))
-            await world.clock.sleepers(atLeast: 5)
+            await world.rest(agent)
             #expect(await agent.page()[errors, corrupt] == 2)
             #expect(await agent.topics.notReady() == ["store_damaged"])
             #expect(await agent.topics.isHealthy())
@@ -163,7 +162,7 @@ import Testing
             #expect(try await agent.perform(ControlAPI.archivedStars).archived == [])
             #expect(await agent.topics.notReady() == ["store_damaged"])
             world.clock.advance(by: .seconds(2))
-            await world.clock.sleepers(atLeast: 5)
+            await world.rest(agent)
             #expect(await agent.topics.notReady() == [])
             #expect(await agent.page()[errors, corrupt] == 2)
         }

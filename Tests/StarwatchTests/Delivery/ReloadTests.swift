@@ -32,8 +32,8 @@ import Testing
         changed.log.level = .error
         let agent = try await Agent(options: options, time: clock, reload: { [changed] in changed })
         async let next = agent.run()
-        // Dispatcher, acknowledger, housekeeping and poll wait.
-        await clock.sleepers(atLeast: 4)
+        // The visit and housekeeping wait.
+        await clock.sleepers(atLeast: 2)
         try await agent.reload()
         #expect(try await next == changed)
         #expect(agent.metrics.reloadSuccessful.value == 1)
@@ -55,7 +55,7 @@ import Testing
             )
             async let next = first.run()
             try await world.mock.waitForRequests(1, to: .plansChanged)
-            await world.clock.sleepers(atLeast: 5)
+            await world.rest(first)
             let before = await first.page()
             let started = await first.state().startedAt
             try await first.reload()
@@ -85,7 +85,7 @@ import Testing
             #expect(after.series(of: "starwatch_build_info") == before.series(of: "starwatch_build_info"))
 
             async let last = second.run()
-            await world.clock.sleepers(atLeast: 5)
+            await world.rest(second)
             second.stop()
             #expect(try await last == nil)
             func lines(_ event: String) -> Int { world.log.lines.filter { $0.contains("\"\(event)\"") }.count }
@@ -133,7 +133,7 @@ import Testing
             dependencies: AgentDependencies().patient
         )
         async let next = agent.run()
-        await clock.sleepers(atLeast: 4)
+        await clock.sleepers(atLeast: 2)
         await #expect(throws: ControlError(.invalid, "polls.starred_projects.every must be at least 1s.")) {
             try await agent.reload()
         }
@@ -160,7 +160,7 @@ import Testing
             dependencies: AgentDependencies().patient
         )
         async let next = agent.run()
-        await clock.sleepers(atLeast: 4)
+        await clock.sleepers(atLeast: 2)
         await #expect(throws: ControlError.self) { try await agent.reload() }
         let problem = await agent.state().problems?.first { $0.problem == "reload_refused" }
         #expect(problem?.reason == "needs_restart")

@@ -164,9 +164,9 @@ import Testing
         try await DigestBench.run(callbacks: { options, mock in
             options.ackDelivery = FetchOptions(url: mock.url + "/callback")
         }) { (bench: Bench) async throws in
-            let (service, clock, agent, mock) = (bench.callbacks, bench.clock, bench.agent, bench.mock)
+            let (clock, agent, mock) = (bench.clock, bench.agent, bench.mock)
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await service.run() }
+                group.addTask { try await agent.work(.callbacks) }
                 await clock.sleepers(atLeast: 1)
                 _ = try await agent.store.events.enqueue([EventDraft(kind: .delivery, payload: "{}")], now: clock.now)
                 _ = await agent.runtime.pollService.pass(agent.runtime.polls[0], runID: "run_of_the_test")
@@ -180,10 +180,10 @@ import Testing
         try await DigestBench.run(callbacks: { options, mock in
             options.ackDelivery = FetchOptions(url: mock.url + "/callback")
         }) { (bench: Bench) async throws in
-            let (service, clock) = (bench.callbacks, bench.clock)
+            let (agent, clock) = (bench.agent, bench.clock)
             clock.advance(by: .seconds(7))
             await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await service.run() }
+                group.addTask { try await agent.work(.callbacks) }
                 await clock.sleepers(atLeast: 1)
                 #expect(clock.nextWake == ClockLook.next(after: clock.now))
                 group.cancelAll()

@@ -369,16 +369,16 @@ import Testing
         try await DigestBench.run(digest: { digest, _ in digest.onMissing = .fallback }) {
             (bench: Bench) async throws in
             bench.mock.setStickyFault(.status(500), at: .content)
-            let (service, clock, log, dispatcher) = (bench.digests, bench.clock, bench.log, bench.dispatcher)
+            let (agent, clock, log, dispatcher) = (bench.agent, bench.clock, bench.log, bench.dispatcher)
             await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await service.run() }
+                group.addTask { try await agent.work(.digests) }
                 while clock.now < DigestBench.day {
                     await clock.sleepers(atLeast: 1)
                     clock.advance(by: .seconds(30))
                 }
                 await log.wait(for: "digest.fired")
                 _ = await dispatcher.pass()
-                service.wakes.digests.raise()
+                agent.runtime.wakes.digests.raise()
                 await log.wait(for: "digest.shown")
                 group.cancelAll()
             }

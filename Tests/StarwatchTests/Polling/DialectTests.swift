@@ -155,8 +155,8 @@ import Testing
                 agent = try await world.agent {
                     $0.server.dialect = dialect == .canonical ? .canonical : .endorser
                 }
-                _ = await agent.worker(DispatchService.self)?.pass()
-                _ = await agent.worker(AcknowledgeService.self)?.pass()
+                _ = await agent.runtime.dispatcher.pass()
+                _ = await agent.runtime.acknowledger.pass()
                 #expect(try world.announced == waiting)
                 #expect(server.requestCount(of: .acknowledge) == 0)
                 #expect(try await agent.rows([.acknowledged]).count == 2)

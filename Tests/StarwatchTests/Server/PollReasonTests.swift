@@ -67,8 +67,7 @@ import Testing
             let agent = try await world.agent { $0.polls[0].timing = .every(.seconds(900)) }
             world.mock.setStickyFault(Self.forbidden, at: .plansChanged)
             try await withThrowingTaskGroup(of: Void.self) { group in
-                let service = agent.runtime.pollService
-                group.addTask { try await service.run() }
+                group.addTask { try await agent.work(polls: Turns()) }
                 await world.clock.sleepers(atLeast: 1)
                 await world.clock.run(until: ManualClock.start + .milliseconds(899_999))
                 #expect(world.mock.requestCount(of: .plansChanged) == 1)
@@ -159,8 +158,7 @@ import Testing
                 await agent.page()["starwatch_poll_skipped_total", ["poll": World.starred, "reason": "no_token"]]
             }
             try await withThrowingTaskGroup(of: Void.self) { group in
-                let service = agent.runtime.pollService
-                group.addTask { try await service.run() }
+                group.addTask { try await agent.work(polls: Turns()) }
                 await world.clock.sleepers(atLeast: 1)
                 #expect(await skipped() == 1)
                 let status = try await status(agent)

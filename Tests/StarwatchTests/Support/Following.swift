@@ -1,10 +1,66 @@
+import StarwatchCore
+import StarwatchPolling
+import Synchronization
+
 @testable import Starwatch
 
+/// An account of which only some parts work.
+struct PartsOfAccount: VisitedAccount {
+    let runtime: AccountRuntime
+    let names: Set<VisitPart.Name>
+    var turns: Turns?
+
+    /// None: they are among the parts.
+    var polls: [Poll] { [] }
+    var account: Account { runtime.account }
+    var pollService: PollService { runtime.pollService }
+    var parts: [VisitPart] {
+        let polls = turns == nil ? [] : runtime.polls
+        let scheduled = polls.map { ScheduledPoll($0, of: pollService, isLasting: true, extra: nil).part }
+        return scheduled.map { turns?.counting($0) ?? $0 } + runtime.parts.filter { names.contains($0.name) }
+    }
+    var wakes: WakeSignals { runtime.wakes }
+    var noticesStaleness: Bool { false }
+    func abort() async { await runtime.abort() }
+}
+
+/// The number of polls at work.
+final class Turns: Sendable {
+    private let count = Atomic(0)
+
+    func counting(_ part: VisitPart) -> VisitPart {
+        VisitPart(
+            name: part.name,
+            wake: part.wake,
+            executor: part.executor,
+            turn: {
+                self.count.add(1, ordering: .relaxed)
+                defer { self.count.subtract(1, ordering: .relaxed) }
+                return await part.turn()
+            },
+            cancel: part.cancel
+        )
+    }
+
+    /// Whether one of two polls works and does not sleep. The visit sleeps as long as one of them rests.
+    func ofTwoIsBusy(_ clock: ManualClock) -> Bool {
+        let count = count.load(ordering: .relaxed)
+        return clock.sleeperCount < min(count + 1, 2)
+    }
+}
+
+extension Agent {
+    /// The work of some parts of the account until the task is cancelled.
+    func work(_ names: VisitPart.Name..., polls turns: Turns? = nil) async throws {
+        let parts = PartsOfAccount(runtime: runtime, names: Set(names), turns: turns)
+        try await SoleVisit(of: parts, time: process.environment.time).run()
+    }
+}
+
 /// Runs the schedules while `body` lets time pass, then stops them.
-func following(_ agent: Agent, _ body: () async throws -> Void) async throws {
+func following(_ agent: Agent, _ turns: Turns = Turns(), _ body: () async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
-        let service = agent.runtime.pollService
-        group.addTask { try await service.run() }
+        group.addTask { try await agent.work(polls: turns) }
         let result: Result<Void, any Error>
         do {
             try await body()

@@ -143,7 +143,19 @@ final class World: Sendable {
     }
 }
 
+extension World {
+    /// Returns when no cycle is in progress but one that sleeps, and so many others sleep: the visit, housekeeping and the clock.
+    func rest(_ agent: Agent, sleepers: Int = 3) async {
+        await clock.sleepers(atLeast: sleepers)
+        while agent.isPolling, clock.sleeperCount <= sleepers { await Task.yield() }
+        await clock.sleepers(atLeast: sleepers)
+    }
+}
+
 extension Agent {
+    /// Whether a cycle is in progress.
+    var isPolling: Bool { runtime.pollService.state.withLock { !$0.running.isEmpty } }
+
     var starred: Poll { runtime.polls.first { $0.name.rawValue == World.starred }! }
 
     /// The service of a kind that the agent runs; `nil` when there is none.
