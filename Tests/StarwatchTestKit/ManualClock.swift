@@ -146,7 +146,9 @@ package final class ManualClock: TimeSource {
         while true {
             await sleepers(atLeast: tasks)
             while isBusy() { await Task.yield() }
-            guard let next = nextWake, next <= end else { return advance(by: end - now) }
+            // One that was there can have been cancelled.
+            guard let next = nextWake else { continue }
+            guard next <= end else { return advance(by: end - now) }
             advance(by: next - now)
         }
     }

@@ -27,6 +27,11 @@ package final class Signal: Sendable {
     ///
     /// Only one task can wait at a time.
     package func wait(for duration: Duration, on time: any TimeSource) async {
+        let isRaised = state.withLock { state in
+            defer { state.isRaised = false }
+            return state.isRaised
+        }
+        if isRaised { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.wait() }
             group.addTask { try? await time.sleep(for: duration) }
