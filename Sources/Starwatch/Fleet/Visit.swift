@@ -102,7 +102,7 @@ final class Visit: Sendable {
         for (index, part) in parts.enumerated() {
             await end(of: index, &cancellable, &finishing)
             if let cancel = part.cancel {
-                // What no turn waits for.
+                // Fetches and cycles that no turn waits for.
                 await cancel()
             } else {
                 let now = time.now
@@ -234,12 +234,10 @@ final class Visit: Sendable {
         }
         end.next = dues.compactMap(\.self).min()
         for (part, due) in zip(parts, dues) where !part.isPoll { end.memory[part.name] = due }
-        for poll in polls {
-            end.memory[.poll(poll.poll.name)] = poll.extra
-            let asked = poll.asked
-            end.asked.attempted = [end.asked.attempted, asked.attempted].compactMap(\.self).max()
-            end.asked.succeeded = [end.asked.succeeded, asked.succeeded].compactMap(\.self).max()
-        }
+        for poll in polls { end.memory[.poll(poll.poll.name)] = poll.extra }
+        let asked = polls.map(\.asked)
+        end.asked.attempted = asked.compactMap(\.attempted).max()
+        end.asked.succeeded = asked.compactMap(\.succeeded).max()
         return end
     }
 }

@@ -95,7 +95,7 @@ final class ScheduledPoll: ScheduledWork {
             return time.now + ExtraRun.afterStoreFailures(failures)
         }
         var times = ScheduleTimes(nextRun: stored?.nextRun, lastRun: nil, isRunning: false)
-        if let stored, isLasting { show(stored) }
+        if isLasting, let stored { show(stored) }
         if isLasting, case .every = schedule {
             countMissed(before: stored?.nextRun)
             // The interval begins with the process, so the first run is immediate.
@@ -103,8 +103,7 @@ final class ScheduledPoll: ScheduledWork {
         } else {
             times.lastRun = stored?.lastAttempt.map { min($0, time.now) }
         }
-        state.withLock { [times] state in (state.times, state.stored, state.isRestored) = (times, stored?.nextRun, true)
-        }
+        state.withLock { [times] in ($0.times, $0.stored, $0.isRestored) = (times, stored?.nextRun, true) }
         return nil
     }
 

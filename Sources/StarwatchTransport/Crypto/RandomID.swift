@@ -20,8 +20,8 @@ package enum RandomID {
         func next() -> UInt64 { words?.next() ?? RandomID.stock.withLock { $0.word() } }
     }
 
-    /// Words of the system's generator, many with each system call. A cycle needs five, and a call for each took 2 % of its CPU
-    /// time (`Benchmarks/poll cycles`, 2 cores AMD EPYC).
+    /// Words of the system's generator, many with each system call. A cycle needs five, which took three calls (`strace -c` of
+    /// `Benchmarks/poll cycles`).
     private struct Stock {
         private var words: [UInt64] = []
 

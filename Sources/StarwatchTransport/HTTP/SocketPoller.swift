@@ -128,9 +128,11 @@ final class SocketPoller {
         starwatch_set_connection_callbacks(easy, starwatchOpened, starwatchClosed, context)
     }
 
-    fileprivate func opened(_ socket: Int32) { self[socket] = Watched(isFollowed: true) }
+    /// Notes a new connection, whose end libcurl says.
+    func opened(_ socket: Int32) { self[socket] = Watched(isFollowed: true) }
 
-    fileprivate func closed(_ socket: Int32) { self[socket] = Watched() }
+    /// Notes the end of a connection, whose number another socket can have now.
+    func closed(_ socket: Int32) { self[socket] = Watched() }
 
     private subscript(descriptor: Int32) -> Watched {
         get { watched.indices.contains(Int(descriptor)) ? watched[Int(descriptor)] : Watched() }

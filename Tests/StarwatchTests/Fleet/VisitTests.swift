@@ -153,6 +153,47 @@ import Testing
         }
     }
 
+    /// The visit has given its place to another that polls.
+    @Test func aPollThatBecomesDueDuringTheDeliveryIsForTheNextVisit() async throws {
+        try await World.with(.canonical, clock: .waiting) { world in
+            let agent = try await world.agent()
+            let (name, wakes) = (VisitPart.Name.poll(PollName("test")!), agent.runtime.wakes)
+            let (began, ends, acknowledges) = (Signal(), Signal(), Signal())
+            let due = ManualClock.start + .seconds(60)
+            let parts = [
+                part(name) { due },
+                part(.delivery) {
+                    began.raise()
+                    await ends.wait()
+                    return nil
+                },
+                part(.acknowledgement, wake: wakes.acknowledge) {
+                    acknowledges.raise()
+                    return nil
+                },
+            ]
+            let visited = Scripted(runtime: agent.runtime, parts: parts)
+            let polled = Signal()
+            let visit = Task {
+                await Visit(of: visited, Self.lease(of: world.did), time: world.clock) {
+                    .all
+                } hasPolled: {
+                    polled.raise()
+                }.run()
+            }
+            await began.wait()
+            await polled.wait()
+            await acknowledges.wait()
+            world.clock.advance(by: .seconds(120))
+            // The visit looks at its parts again.
+            wakes.acknowledge.raise()
+            await acknowledges.wait()
+            ends.raise()
+            #expect(await visit.value.next == due)
+            #expect(calls.count("\(name)") == 1)
+        }
+    }
+
     /// So that it does not keep others waiting.
     @Test func aPartThatIsAlwaysDueLeavesTheRestToTheNextVisit() async throws {
         try await World.with(.canonical) { world in
