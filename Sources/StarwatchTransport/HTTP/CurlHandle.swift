@@ -19,7 +19,7 @@ enum CurlHandle {
         _ = starwatch_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         _ = starwatch_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
         setProxy(easy, options.proxy, options.proxyLogin)
-        _ = starwatch_set_string(easy, CURLOPT_ACCEPT_ENCODING, "gzip")
+        _ = starwatch_set_string(easy, CURLOPT_ACCEPT_ENCODING, HeaderLines.encoding)
         _ = starwatch_set_long(easy, CURLOPT_TCP_NODELAY, 1)
         _ = starwatch_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
         _ = starwatch_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
@@ -127,8 +127,9 @@ enum CurlHandle {
         let sizeLimit = request.onBody == nil ? request.maxResponseBytes : 0
         _ = starwatch_set_offset(easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(sizeLimit))
         prepareMethodAndBody(easy, of: request)
-        transfer.list = headerList(of: request)
-        _ = starwatch_set_list(easy, CURLOPT_HTTPHEADER, transfer.list)
+        let lines = HeaderLines(of: request)
+        transfer.lines = lines
+        _ = starwatch_set_list(easy, CURLOPT_HTTPHEADER, lines.first)
         return true
     }
 
@@ -198,43 +199,6 @@ enum CurlHandle {
         }
     }
 
-    private static func headerList(of request: HTTPRequest) -> UnsafeMutablePointer<curl_slist>? {
-        var list = HeaderList()
-        var hasContentType = false
-        for header in request.headers {
-            list.append(header.name, header.value.isEmpty ? ";" : ": ", header.value)
-            if header.name.utf8.count == 12, header.name.lowercased() == "content-type" { hasContentType = true }
-        }
-        if request.method.hasBody {
-            // Without these headers libcurl waits for a "100 Continue" and declares every body a form.
-            list.append("Expect", ":")
-            if !hasContentType { list.append("Content-Type", ":") }
-        }
-        return list.first
-    }
-
-    /// The lines of a request's headers for libcurl.
-    private struct HeaderList {
-        private(set) var first: UnsafeMutablePointer<curl_slist>?
-        /// One buffer for all lines: strings would be joined and copied for each.
-        private var line: [UInt8] = []
-
-        init() { line.reserveCapacity(256) }
-
-        mutating func append(_ name: String, _ end: StaticString, _ value: String = "") {
-            line.removeAll(keepingCapacity: true)
-            line.append(contentsOf: name.utf8)
-            end.withUTF8Buffer { line.append(contentsOf: $0) }
-            line.append(contentsOf: value.utf8)
-            line.append(0)
-            let longer = line.withUnsafeBufferPointer { bytes in
-                bytes.withMemoryRebound(to: CChar.self) { curl_slist_append(first, $0.baseAddress) }
-            }
-            // NULL means out of memory: the list stays, and the server rejects the request that lacks the header.
-            first = longer ?? first
-        }
-    }
-
     /// Undoes ``prepare(_:for:options:timeout:)``, so that an idle handle holds no token, no body and no pointer to a
     /// transfer that can be freed. The handle of a mail is not kept: it has a password, and would upload the next request.
     ///
@@ -242,7 +206,8 @@ enum CurlHandle {
     static func release(_ easy: UnsafeMutableRawPointer, of transfer: CurlTransfer) -> UnsafeMutableRawPointer? {
         defer {
             curl_slist_free_all(transfer.list)
-            transfer.list = nil
+            transfer.lines?.free()
+            (transfer.list, transfer.lines) = (nil, nil)
             transfer.easy = nil
         }
         if transfer.request.envelope != nil {

@@ -11,7 +11,9 @@ final class CurlTransfer {
     var easy: UnsafeMutableRawPointer?
     /// The handle that it was added to.
     var shard: CurlShard?
-    /// The list that the handle points to: headers, or the receivers of a mail.
+    /// The headers that the handle points to.
+    var lines: HeaderLines?
+    /// The receivers of a mail that the handle points to.
     var list: UnsafeMutablePointer<curl_slist>?
     private(set) var isTooLarge = false
     /// Whether the name lookup was refused, because too many are in progress.
@@ -99,13 +101,13 @@ final class CurlTransfer {
 
     /// The number of bytes that each received byte of a large body can become. gzip reaches 1,032, but pages of a real
     /// server below 30.
-    private static let greatestRatio = 100
-    private static let freeBytes = 1 << 20
+    private static let unpacking = (freeBytes: 1 << 20, greatestRatio: 100)
 
     /// Returns whether a body of `count` unpacked bytes fits to what was received.
     private func isUnpackedModestly(_ count: Int) -> Bool {
-        guard count > Self.freeBytes, let easy else { return true }
-        return count - Self.freeBytes <= starwatch_get_info(easy).downloaded_bytes * Self.greatestRatio
+        let (free, ratio) = Self.unpacking
+        guard count > free, let easy else { return true }
+        return count - free <= starwatch_get_info(easy).downloaded_bytes * ratio
     }
 
     /// Appends a piece of the decompressed body. libcurl's own limit checks only `Content-Length`, which is missing for
