@@ -210,7 +210,7 @@ import Testing
         #expect(store.polls.rememberedState(world.stream, maxUndelivered: 1000) != nil)
         _ = try await store.accounts.release(lease, next: until, attempted: nil, succeeded: nil)
         #expect(store.polls.rememberedState(world.stream, maxUndelivered: 1000) == nil)
-        #expect(await store.perform { $0.context.streamIDs.isEmpty })
+        #expect(store.memory.accounts.look(at: world.stream.account, \.isEmpty))
     }
 
     /// Otherwise operators could not change the account until its next visit.

@@ -55,8 +55,8 @@ extension AccountRows {
         maxUndelivered: Int = .max
     ) throws -> [AccountClaim] {
         // A visit that outlives its lease is still under way here.
-        let free = try due(work, limit: limit + db.context.permits.leases, now: now)
-            .filter { $0.did.map { db.context.permits[$0]?.owner != owner } ?? true }.prefix(limit)
+        let free = try due(work, limit: limit + db.context.accounts.leases, now: now)
+            .filter { $0.did.map { db.context.accounts.lease(of: $0)?.owner != owner } ?? true }.prefix(limit)
         let update = try db.statement("UPDATE leases SET due_at = ?, owner = ?, epoch = epoch + 1 WHERE account = ?")
         // Also of an account that does not open, which would otherwise be in the way of the others.
         for due in free { try update.run([until.milliseconds, owner, due.key]) }
@@ -201,7 +201,7 @@ extension AccountRows {
 
     /// Whether the lease of an account is still the one that was claimed here; true if none was.
     func hasLease(of account: DID) throws -> Bool {
-        guard db.context.options.fencesWrites, let lease = db.context.permits[account] else { return true }
+        guard db.context.options.fencesWrites, let lease = db.context.accounts.lease(of: account) else { return true }
         return try db.integer(
             "SELECT count(*) FROM leases WHERE account = ? AND owner = ? AND epoch = ?",
             [db.key(account), lease.owner, lease.epoch]

@@ -156,9 +156,15 @@ extension StoreAccounts {
                     maxUndelivered: maxUndelivered
                 )
             }
-            // Another owner can have changed the accounts meanwhile.
-            Self.forget(Set(claims.map(\.lease.account)), in: store)
-            for claim in claims { Self.remember(claim, in: store, for: term, maxUndelivered: maxUndelivered) }
+            for claim in claims {
+                store.memory.accounts.change(claim.lease.account) { memory in
+                    memory.begin(claim.lease, of: claim.account, for: term)
+                    for stream in claim.streams {
+                        memory.remember(stream.id, of: stream.stream)
+                        memory.remember(stream.state, of: stream.stream, maxUndelivered: maxUndelivered)
+                    }
+                }
+            }
             let leases = claims.map(\.lease)
             if leases.contains(where: { !$0.wasReleased }) { store.memory.snapshots.forget() }
             return (leases, lost)
@@ -207,7 +213,7 @@ extension StoreAccounts {
             let kept = try store.write(.lease) { db in
                 try leases.filter { try db.accounts.renew($0, until: until) }
             }
-            store.memory.permits.renew(kept, for: term)
+            for lease in kept { store.memory.accounts.change(lease.account) { $0.renew(lease, for: term) } }
             return kept
         }
     }
@@ -216,7 +222,7 @@ extension StoreAccounts {
     ///
     /// A write finds that out by itself. A request that is counted already, or an answer that comes late, does not write first.
     package func canAsk(for account: DID, at boottime: Duration) -> Bool {
-        store.memory.permits.canAsk(for: account, at: boottime)
+        store.memory.accounts.look(at: account) { $0.canAsk(at: boottime) }
     }
 
     /// Ends leases after their visits, in one transaction, and the accounts' share of the store's memory.
@@ -234,16 +240,15 @@ extension StoreAccounts {
     ) throws(StoreError) -> (answer: Answer, lost: [AccountLease]) {
         let ended = Set(ends.map(\.lease.account))
         // Also if it fails: the leases then end by themselves.
-        for end in ends { store.memory.permits.end(end.lease) }
+        for end in ends { store.memory.accounts.change(end.lease.account) { $0.end(end.lease) } }
         // Before the access, which would store them in a transaction of their own.
-        var late = store.memory.late.take()
-        let ids = store.context.streamIDs
-        defer { forget(ended, in: store) }
+        var late = store.memory.accounts.takeLate()
+        defer { store.memory.accounts.rest(ended) }
         do throws(StoreError) {
             let result = try store.write(.lease) { [late] db in
                 let lost = try ends.filter { try !db.accounts.release($0) }.map(\.lease)
                 let accounts = Set(lost.map(\.account))
-                try db.streams.store(late, ids, held: ended.subtracting(accounts), lost: accounts)
+                try db.streams.store(late, held: ended.subtracting(accounts), lost: accounts)
                 return (answer: try work(db), lost: lost)
             }
             if !late.isEmpty { store.memory.snapshots.forget() }
@@ -251,35 +256,9 @@ extension StoreAccounts {
         } catch {
             // The next claim of these accounts knows that their visits were interrupted.
             late.remove(ended)
-            store.memory.late.putBack(late)
+            store.memory.accounts.putBack(late)
             throw error
         }
-    }
-
-    private static func remember(
-        _ claim: AccountClaim,
-        in store: isolated Store,
-        for term: LeaseTerm,
-        maxUndelivered: Int
-    ) {
-        let account = claim.lease.account
-        let hasUncounted = claim.account.window.map { $0.uncounted > 0 } ?? false
-        store.memory.permits.hold(claim.lease, for: term, hasUncounted: hasUncounted)
-        store.memory.claims.remember(claim.account, of: account)
-        for stream in claim.streams {
-            store.context.streamIDs[stream.stream] = stream.id
-            store.memory.polls.remember(stream.state, of: stream.stream, maxUndelivered: maxUndelivered)
-        }
-    }
-
-    /// Forgets what the memory has of accounts.
-    private static func forget(_ accounts: Set<DID>, in store: isolated Store) {
-        for account in accounts {
-            store.memory.polls.remove(account)
-            store.memory.claims.forget(account)
-        }
-        let ids = store.context.streamIDs
-        if !ids.isEmpty { store.context.streamIDs = ids.filter { !accounts.contains($0.key.account) } }
     }
 }
 

@@ -88,9 +88,9 @@ package struct StoreMoves: Sendable {
             }
             guard let named else { return .unknown }
             guard !isTrial else { return try Self.handOut(named, isTrial: true, now: now, in: store) }
-            guard store.memory.permits.leave(named) else { return .delivering(named) }
+            guard store.memory.accounts.change(named, { $0.leave() }) else { return .delivering(named) }
             var isGone = false
-            defer { if !isGone { store.memory.permits.stay(named) } }
+            defer { if !isGone { store.memory.accounts.change(named) { $0.stay() } } }
             let handout = try Self.handOut(named, isTrial: false, now: now, in: store)
             if case .text(_, _, isNew: true, _) = handout { isGone = true }
             return handout
@@ -127,12 +127,12 @@ package struct StoreMoves: Sendable {
             if try !db.accounts.leave(account) { try db.identity.handOver(now: now) }
             return handout
         }
-        store.context.streamIDs.removeAll()
+        store.context.accounts.forgetIDs()
         return result
     }
 
     /// Lets notifications of an account be sent again, which an export stopped.
-    package func stay(_ account: DID) { store.memory.permits.stay(account) }
+    package func stay(_ account: DID) { store.memory.accounts.change(account) { $0.stay() } }
 
     /// Stores an account that another agent handed out, and begins its service, in one transaction.
     ///
@@ -180,7 +180,7 @@ package struct StoreMoves: Sendable {
                 }
                 return isPossible ? .arrived : .refused([.unusable])
             }
-            store.context.streamIDs.removeAll()
+            store.context.accounts.forgetIDs()
             return result
         }
     }

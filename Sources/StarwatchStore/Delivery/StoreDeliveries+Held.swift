@@ -48,7 +48,7 @@ extension StoreDeliveries {
         make: @escaping NotificationRenewal
     ) async throws(StoreError) -> [OutgoingNotification] {
         try await store.write(.claim, of: account) { db in
-            guard !db.context.permits.isLeaving(account) else { return [] }
+            guard !db.context.accounts.look(at: account, \.isLeaving) else { return [] }
             return try db.deliveries.join(try db.deliveries.released(of: account, now), at: now, newID, make)
         }
     }

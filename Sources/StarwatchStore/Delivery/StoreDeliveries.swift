@@ -10,10 +10,10 @@ package struct StoreDeliveries: Sendable {
 
     /// Begins an attempt for an account, if one may be made.
     package func beginAttempt(for account: DID, at boottime: Duration) -> AttemptPermit {
-        store.memory.permits.beginAttempt(for: account, at: boottime)
+        store.memory.accounts.change(account) { $0.beginAttempt(at: boottime) }
     }
 
-    package func endAttempt(for account: DID) { store.memory.permits.endAttempt(for: account) }
+    package func endAttempt(for account: DID) { store.memory.accounts.change(account) { $0.endAttempt() } }
 
     /// Stores the result of an attempt, and settles the notification's rows if they wait for no sink.
     ///

@@ -44,7 +44,7 @@ package struct StoreIdentity: Sendable {
 
     /// The account and its generation; without an account if it is neither the active identity nor served, or is paused.
     package func active(of account: DID) async throws(StoreError) -> ActiveIdentity {
-        if let claimed = store.memory.claims[account] {
+        if let claimed = store.memory.accounts.look(at: account, \.claimed) {
             return ActiveIdentity(did: account, generation: claimed.generation)
         }
         return try await store.direct(.read) { db in
@@ -138,7 +138,7 @@ package struct StoreIdentity: Sendable {
                 try ExpiredRows(db: db).delete(account: account)
                 return .erased(isPurged: false)
             }
-            store.context.streamIDs.removeAll()
+            store.context.accounts.forgetIDs()
             guard result == .erased(isPurged: false) else { return result }
             let kept = UpgradeCopy(path: store.options.path).removeAll()
             // Deleted content is overwritten with zeros in the file (`secure_delete`), but stands in the log until this.

@@ -1,5 +1,4 @@
 package import StarwatchCore
-import Synchronization
 
 /// The stored state that a cycle needs before its first request.
 package struct PollState: Sendable, Hashable {
@@ -34,47 +33,5 @@ package struct PollState: Sendable, Hashable {
         guard changes.allSatisfy({ known.contains($0.id) }) else { return false }
         guard let target = move.target(last: changes.last?.id) else { return true }
         return fetchCursor.map { $0.precedes(target) != true } ?? false
-    }
-}
-
-/// The last read state of each stream, valid until a write can change it. A write for one account leaves those of others.
-///
-/// Written on the store's queue, in the order of the transactions; read from any thread.
-///
-/// Without it an unchanged cycle takes 58 % more instructions (`Benchmarks/poll cycles` under callgrind).
-final class PollMemory: Sendable {
-    private struct Entry {
-        let stream: StreamKey
-        let maxUndelivered: Int
-        let state: PollState
-    }
-
-    /// The few streams of each account.
-    private let entries = Mutex<[DID: [Entry]]>([:])
-
-    func remember(_ state: PollState, of stream: StreamKey, maxUndelivered: Int) {
-        let entry = Entry(stream: stream, maxUndelivered: maxUndelivered, state: state)
-        entries.withLock { entries in
-            entries[stream.account, default: []].removeAll { $0.stream == stream }
-            entries[stream.account, default: []].append(entry)
-        }
-    }
-
-    func state(of stream: StreamKey, maxUndelivered: Int) -> PollState? {
-        entries.withLock { entries in
-            entries[stream.account]?.first { $0.stream == stream && $0.maxUndelivered == maxUndelivered }?.state
-        }
-    }
-
-    /// Forgets an account, with the room for its states.
-    func remove(_ account: DID) { entries.withLock { $0[account] = nil } }
-
-    /// Forgets the states of an account; `nil` for those of all accounts.
-    func forget(_ account: DID?) {
-        entries.withLock { entries in
-            guard let account else { return entries.removeAll(keepingCapacity: true) }
-            // Keeps the room, because the next cycle fills it again.
-            entries[account]?.removeAll(keepingCapacity: true)
-        }
     }
 }

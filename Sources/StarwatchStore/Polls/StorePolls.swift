@@ -12,7 +12,9 @@ package struct StorePolls: Sendable {
             let state = try db.streams.state(of: stream, id, maxUndelivered: maxUndelivered)
             // A host application can change its database without our knowledge.
             if store.options.owner == .agent {
-                store.memory.polls.remember(state, of: stream, maxUndelivered: maxUndelivered)
+                store.memory.accounts.change(stream.account) {
+                    $0.remember(state, of: stream, maxUndelivered: maxUndelivered)
+                }
             }
             return state
         }
@@ -24,15 +26,17 @@ package struct StorePolls: Sendable {
     ///
     /// - Returns: `nil` if the state was not read since the last write.
     package func rememberedState(_ stream: StreamKey, maxUndelivered: Int) -> PollState? {
-        store.memory.polls.state(of: stream, maxUndelivered: maxUndelivered)
+        store.memory.accounts.look(at: stream.account) { $0.state(of: stream, maxUndelivered: maxUndelivered) }
     }
 
     /// The result of ``state(_:maxUndelivered:)`` from memory with its times.
     ///
     /// - Returns: `nil` unless a claim has read the state, and no cycle of the account has ended since.
     package func claimedState(_ stream: StreamKey, maxUndelivered: Int) -> PollState? {
-        guard store.memory.claims[stream.account]?.areTimesKnown == true else { return nil }
-        return rememberedState(stream, maxUndelivered: maxUndelivered)
+        store.memory.accounts.look(at: stream.account) { memory in
+            guard memory.claimed?.areTimesKnown == true else { return nil }
+            return memory.state(of: stream, maxUndelivered: maxUndelivered)
+        }
     }
 
     /// Ends a stream's bootstrap. Later changes are new.
@@ -99,11 +103,11 @@ package struct StorePolls: Sendable {
     }
 
     fileprivate static func finish(_ cycle: CycleRecord, in store: isolated Store) throws(StoreError) {
-        store.memory.claims.forgetTimes(of: cycle.stream.account)
+        store.memory.accounts.change(cycle.stream.account) { $0.forgetTimes() }
         guard let outcome = cycle.outcome, outcome != .unchanged || cycle.refusedPages != nil else {
             return try store.direct(.finishCycle, of: cycle.stream) { db, id in try db.streams.finish(cycle, of: id) }
         }
-        defer { if cycle.refusedPages != nil { store.memory.forget(cycle.stream.account) } }
+        defer { if cycle.refusedPages != nil { store.memory.accounts.forgetStates(of: cycle.stream.account) } }
         try store.write(.finishCycle, of: cycle.stream) { db, id in
             try db.streams.finish(cycle, of: id)
             guard outcome != .unchanged else { return }
@@ -131,31 +135,27 @@ package struct StorePolls: Sendable {
     /// It is stored together with others: with the next access of any kind, at the end, and at most a second late. A crash
     /// before that loses the times of the cycle.
     package func recordUnchanged(_ cycle: CycleRecord) {
-        store.memory.claims.forgetTimes(of: cycle.stream.account)
-        if store.memory.late.add(cycle) { storeLater() }
+        if store.memory.accounts.write(later: cycle) { storeLater() }
     }
 
     /// Has the late writes stored, of which there were none.
     func storeLater() {
         store.executor.run(after: Self.longestDelay) { [weak store] in
-            store?.assumeIsolated { $0.memory.late.store(in: $0) }
+            store?.assumeIsolated { $0.memory.accounts.storeLate(in: $0) }
         }
     }
 }
 
-extension LateWrites {
+extension AccountMemories {
     /// Stores the late writes. Failures go to ``StoreObserver/missedCycle(_:)``.
-    func store(in store: isolated Store) {
-        let late = take()
+    func storeLate(in store: isolated Store) {
+        let late = takeLate()
         guard !late.isEmpty else { return }
         do throws(StoreError) {
-            if store.memory.permits.leases == 0, late.windows.isEmpty, late.cycles.count == 1,
-                let cycle = late.cycles.values.first
-            {
+            if leases == 0, late.windows.isEmpty, late.cycles.count == 1, let cycle = late.cycles.values.first {
                 return try StorePolls.finish(cycle, in: store)
             }
-            let ids = store.context.streamIDs
-            try store.write(.finishCycle) { db in try db.streams.store(late, ids) }
+            try store.write(.finishCycle) { db in try db.streams.store(late) }
         } catch {
             // The next access tries again.
             putBack(late)
@@ -232,10 +232,9 @@ struct StreamRows {
     /// Stores late writes, except for accounts whose lease is lost: another owner continues with them.
     ///
     /// - Parameters:
-    ///   - ids: The known row ids of streams.
     ///   - held: Accounts whose leases have just been found to be held.
     ///   - lost: Accounts whose leases have just been found to be lost.
-    func store(_ late: LateWrites.Batch, _ ids: [StreamKey: Int64], held: Set<DID> = [], lost: Set<DID> = []) throws {
+    func store(_ late: LateWrites, held: Set<DID> = [], lost: Set<DID> = []) throws {
         var (known, lost) = (held, lost)
         func isHeld(_ account: DID) throws -> Bool {
             if known.contains(account) { return true }
@@ -248,7 +247,7 @@ struct StreamRows {
             return true
         }
         for (stream, cycle) in late.cycles where try isHeld(stream.account) {
-            try finish(cycle, of: ids[stream] ?? id(of: stream))
+            try finish(cycle, of: db.context.accounts.look(at: stream.account, { $0.id(of: stream) }) ?? id(of: stream))
         }
         for (account, window) in late.windows where try isHeld(account) {
             try db.windows.set(window.bytes, of: account, spentAt: window.spentAt, isServed: true)

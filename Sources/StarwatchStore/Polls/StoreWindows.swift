@@ -13,17 +13,19 @@ extension StorePolls {
     /// for each lease, by whoever asks first: the visit, or an operator's request before it. Work without a lease counts them each
     /// time.
     package func openRequestWindow(of account: DID) async throws(StoreError) -> RequestWindow {
-        if let claimed = store.memory.claims.takeWindow(of: account) {
-            _ = store.memory.permits.takeUncounted(of: account)
-            return claimed
+        let claimed = store.memory.accounts.change(account) { memory in
+            let window = memory.takeWindow()
+            if window != nil { _ = memory.takeUncounted() }
+            return window
         }
+        if let claimed { return claimed }
         return try await store.perform { store throws(StoreError) in
-            let hasLease = store.memory.permits[account] != nil
+            let hasLease = store.memory.accounts.lease(of: account) != nil
             let (stored, hasOthers) = try store.direct(.read) { db in
                 (try db.windows.window(of: account), try !hasLease && db.accounts.hasUncounted(account))
             }
             // After the read, which can fail.
-            let hasUncounted = store.memory.permits.takeUncounted(of: account) ?? hasOthers
+            let hasUncounted = store.memory.accounts.change(account) { $0.takeUncounted() } ?? hasOthers
             return RequestWindow(
                 stored: stored,
                 reserved: 0,
@@ -43,7 +45,7 @@ extension StorePolls {
         spentAt: Timestamp,
         isKnown: Bool = false
     ) async throws(StoreError) {
-        _ = store.memory.claims.takeWindow(of: account)
+        store.memory.accounts.change(account) { _ = $0.takeWindow() }
         try await store.direct(.finishCycle, of: account) { db in
             guard !isKnown else {
                 return try db.run(
@@ -58,8 +60,8 @@ extension StorePolls {
     /// Notes the request window of a served account whose visit ends, without making the caller wait. It is stored with the
     /// release, and at most a second late. After a crash before that, the lease counts its requests.
     package func recordRequestWindow(_ window: [UInt8], of account: DID, spentAt: Timestamp) {
-        _ = store.memory.claims.takeWindow(of: account)
-        if store.memory.late.add(.init(bytes: window, spentAt: spentAt), of: account) { storeLater() }
+        let spent = LateWrites.SpentWindow(bytes: window, spentAt: spentAt)
+        if store.memory.accounts.write(later: spent, of: account) { storeLater() }
     }
 }
 

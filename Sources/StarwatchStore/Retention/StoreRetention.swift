@@ -120,7 +120,7 @@ package struct StoreRetention: Sendable {
                 )
                 return (watermarks, settings)
             }
-            if counts.1 > 0 { store.context.streamIDs.removeAll() }
+            if counts.1 > 0 { store.context.accounts.forgetIDs() }
             return counts
         }
     }

@@ -20,13 +20,8 @@ final class SessionContext {
     private var snapshotsAt = 0
     /// The name of this start of the process, under which it keeps its totals.
     let start: String
-    /// The row ids of streams. Only retention deletes rows of `streams`, and it clears this cache.
-    ///
-    /// Without it each step of a change begins a transaction more, and an unchanged cycle takes 4 % more instructions
-    /// (`Benchmarks/poll cycles` under callgrind).
-    var streamIDs: [StreamKey: Int64] = [:]
-    /// The leases that this store has claimed and not released, and the accounts that wait to be handed out.
-    let permits = AccountPermits()
+    /// What is in memory of the accounts at work.
+    let accounts = AccountMemories()
     /// Whether the totals of former starts are one row.
     var hasMergedTotals = false
     private var changes: [OutboxChange: Int] = [:]

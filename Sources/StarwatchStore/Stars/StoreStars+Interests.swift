@@ -3,7 +3,7 @@ package import StarwatchCore
 extension StoreStars {
     /// The interests of `account`.
     package func interests(of account: DID) async throws(StoreError) -> Interests {
-        if let claimed = store.memory.claims[account] { return claimed.interests }
+        if let claimed = store.memory.accounts.look(at: account, \.claimed) { return claimed.interests }
         return try await store.direct(.read) { db in
             let row = try db.stars.interests(of: account)
             return try db.stars.interests(of: account, row?.stars, row?.preferences)

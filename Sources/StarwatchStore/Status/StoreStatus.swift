@@ -16,7 +16,7 @@ package struct StoreStatus: Sendable {
     package func snapshot(_ streams: [StreamKey]) async throws(StoreError) -> StoreSnapshot {
         try await store.direct(.snapshot) { db in
             let snapshot = try SnapshotRows(db: db).snapshot(of: Set(streams))
-            // Not remembered if a host application can write, as in `PollMemory`.
+            // Not remembered if a host application can write, as in `StorePolls`.
             if store.options.owner == .agent { store.memory.snapshots.remember(snapshot, of: streams) }
             return snapshot
         }
@@ -26,7 +26,7 @@ package struct StoreStatus: Sendable {
     ///
     /// Does not notice that the store has failed since.
     package func rememberedSnapshot(_ streams: [StreamKey]) -> StoreSnapshot? {
-        store.memory.late.isEmpty ? store.memory.snapshots.snapshot(of: streams) : nil
+        store.memory.accounts.isWritten ? store.memory.snapshots.snapshot(of: streams) : nil
     }
 
     /// Whether the path does not name the open file any more: it was deleted, moved or replaced.

@@ -35,7 +35,7 @@ package actor Store {
             (database, context) = (opened.queue, opened.context)
             (pageCheck, upgrade) = (opened.pageCheck, opened.upgrade)
             let file = OpenFile(path: options.path, isOwned: options.owner == .agent && !options.reads)
-            memory = StoreMemory(permits: opened.context.permits, file: file)
+            memory = StoreMemory(accounts: opened.context.accounts, file: file)
         } catch {
             let error = StoreError(error).naming(UpgradeCopy(path: options.path))
             options.observer?.failed(error.kind)
@@ -46,7 +46,7 @@ package actor Store {
 
     /// Closes the database, so that another agent can open it. Later calls throw ``StoreError/io(detail:)``.
     package func close() {
-        memory.late.store(in: self)
+        memory.accounts.storeLate(in: self)
         pageCheck.stop()
         // The open file ends with this process.
         _ = try? memory.file.rescue(database, now: options.now())
@@ -89,7 +89,7 @@ package actor Store {
         of account: DID? = nil,
         _ body: @Sendable (Session) throws -> T
     ) throws(StoreError) -> T {
-        if let account, operation.writes, memory.permits[account] != nil {
+        if let account, operation.writes, memory.accounts.lease(of: account) != nil {
             return try write(operation, of: account, body)
         }
         return try access(operation, account) {
@@ -129,7 +129,7 @@ package actor Store {
     ) throws(StoreError) -> T {
         if let damage = context.damage { throw damage }
         // First, so that this access sees them. Those of other accounts stay together until an access for all.
-        if memory.late.concern(account) { memory.late.store(in: self) }
+        if memory.accounts.mustWrite(for: account) { memory.accounts.storeLate(in: self) }
         let start = ContinuousClock.now
         let before = context.changedRows
         var hasFailed = false
@@ -137,10 +137,10 @@ package actor Store {
         defer {
             health.end()
             // The failed transaction can have created streams that do not exist now.
-            if hasFailed { context.streamIDs.removeAll() }
+            if hasFailed { context.accounts.forgetIDs() }
             // Also after an error, because a commit can reach the disk before it fails.
             if hasFailed || context.changedRows != before {
-                if operation.changesPollState { memory.forget(account) }
+                if operation.changesPollState { memory.accounts.forgetStates(of: account) }
                 if operation.changesSnapshot { memory.snapshots.forget() }
             }
         }
@@ -166,12 +166,12 @@ package actor Store {
 
     /// The row id of a stream. Creates the stream and its ledger at first use.
     func streamID(_ stream: StreamKey) throws(StoreError) -> Int64 {
-        if let id = context.streamIDs[stream] { return id }
+        if let id = context.accounts.look(at: stream.account, { $0.id(of: stream) }) { return id }
         // A read first, because one of many accounts is forgotten after each visit.
         var known = try direct(.read) { db in try db.streams.knownID(of: stream) }
         if known == nil { known = try write(.read, of: stream.account) { db in try db.streams.id(of: stream) } }
         guard let id = known else { throw .damaged }
-        context.streamIDs[stream] = id
+        context.accounts.change(stream.account) { $0.remember(id, of: stream) }
         return id
     }
 }
