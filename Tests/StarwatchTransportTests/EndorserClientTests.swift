@@ -17,15 +17,14 @@ import Testing
 
     private func send(
         _ request: EndorserRequest,
+        token: AccessToken? = nil,
         to client: EndorserClient
-    ) async -> (outcome: Result<HTTPResponse, APIFailure>, report: RequestReport) {
-        let exchange = await client.send(request)
-        let answer = Mutex<HTTPResponse?>(nil)
-        let end = await exchange.read(RequestReport(exchange)) { response in
-            answer.withLock { $0 = response }
-            return nil
-        }
-        return (end.failure.map(Result.failure) ?? .success(answer.withLock { $0! }), end.report)
+    ) async -> HTTPExchange {
+        await client.send(request, token: token, id: "r-1")
+    }
+
+    private func request(_ endpoint: Endpoint, _ method: HTTPRequest.Method = .get) -> EndorserRequest {
+        EndorserRequest(endpoint, method, of: nil, runID: "run_of_the_test")
     }
 
     @Test func postHasAllRequiredHeaders() async throws {
@@ -34,39 +33,30 @@ import Testing
             seen.report.yield($0)
             return answer(body: "{}")
         }
-        var sent = EndorserRequest(
-            endpoint: .plansChanged,
-            body: Array(#"{"planIds":[]}"#.utf8),
-            token: AccessToken(rawValue: "abc.def", expiresAt: nil),
-            idempotencyKey: "k-1"
-        )
-        sent.requestID = "r-1"
-        let exchange = await send(sent, to: try client(server, path: "//"))
-        let request = try #require(await seen.next())
-        #expect(request.line == "POST /api/v2/report/plansLastUpdatedBetween HTTP/1.1")
-        #expect(request.header("Authorization") == "Bearer abc.def")
-        #expect(request.header("Content-Type") == "application/json")
-        #expect(request.header("Accept") == "application/json")
-        #expect(request.header("X-Idempotency-Key") == "k-1")
-        #expect(request.header("X-Request-ID") == "r-1")
-        #expect(request.header("X-Client-Version") == "starwatch/1.0")
-        #expect(request.header("User-Agent") == "agent/1")
-        #expect(request.body == #"{"planIds":[]}"#)
-        #expect(exchange.report.result == .ok)
-        #expect(text(try exchange.outcome.get()) == "{}")
+        var sent = request(.plansChanged, .post)
+        (sent.body, sent.idempotencyKey) = (Array(#"{"planIds":[]}"#.utf8), "k-1")
+        let token = AccessToken(rawValue: "abc.def", expiresAt: nil)
+        let exchange = await send(sent, token: token, to: try client(server, path: "//"))
+        let received = try #require(await seen.next())
+        #expect(received.line == "POST /api/v2/report/plansLastUpdatedBetween HTTP/1.1")
+        #expect(received.header("Authorization") == "Bearer abc.def")
+        #expect(received.header("Content-Type") == "application/json")
+        #expect(received.header("Accept") == "application/json")
+        #expect(received.header("X-Idempotency-Key") == "k-1")
+        #expect(received.header("X-Request-ID") == "r-1")
+        #expect(received.header("X-Client-Version") == "starwatch/1.0")
+        #expect(received.header("User-Agent") == "agent/1")
+        #expect(received.body == #"{"planIds":[]}"#)
+        #expect(exchange.result(nil) == .ok)
+        #expect(text(try exchange.answer.get()) == "{}")
     }
 
     @Test func getEncodesItsQueryAndHasNoBody() async throws {
         let server = try LoopbackServer.answering { answer(body: $0.head) }
-        let exchange = await send(
-            EndorserRequest(
-                endpoint: .offersToMe,
-                query: [("recipientDid", "did:ethr:0xA"), ("afterId", "0 &ü")],
-                idempotencyKey: "unused"
-            ),
-            to: try client(server, path: "/base/")
-        )
-        let head = text(try exchange.outcome.get())
+        var sent = request(.offersToMe)
+        (sent.query, sent.idempotencyKey) = ([("recipientDid", "did:ethr:0xA"), ("afterId", "0 &ü")], "unused")
+        let exchange = await send(sent, to: try client(server, path: "/base/"))
+        let head = text(try exchange.answer.get())
         #expect(
             head.hasPrefix(
                 "GET /base/api/v2/report/offers?recipientDid=did%3Aethr%3A0xA&afterId=0%20%26%C3%BC HTTP/1.1\r\n"
@@ -77,39 +67,22 @@ import Testing
         #expect(!head.contains("Idempotency"))
     }
 
-    @Test func reportContainsClockAndRateLimitHeaders() async throws {
+    @Test func aRejectionHasTheTimesAndTheLimitsOfTheServer() async throws {
         let server = try LoopbackServer.answering { _ in
             answer(
                 "429 Too Many Requests",
-                headers: [
-                    "Date: Thu, 01 Jan 2026 00:00:00 GMT", "X-Server-Time: 1767225600", "Age: 3", "Retry-After: 7",
-                    "x-rate-limit-remaining: 0", "RateLimit-Limit: 100", "X-RateLimit-Reset: 30",
-                    "RateLimit: \"default\";r=0;t=30",
-                ],
+                headers: ["Date: Thu, 01 Jan 2026 00:00:00 GMT", "Retry-After: 7", "x-rate-limit-remaining: 0"],
                 body: #"{"error":"Rate limit exceeded"}"#
             )
         }
-        let exchange = await send(EndorserRequest(endpoint: .time), to: try client(server))
-        let report = exchange.report
-        #expect(report.result == .rateLimited)
-        #expect(report.status == 429)
-        #expect(report.date == "Thu, 01 Jan 2026 00:00:00 GMT")
-        #expect(report.serverTime == "1767225600")
-        #expect(report.hasAge)
-        #expect(report.rateLimitRemaining == "0")
-        #expect(report.rateLimitReset == "30")
-        #expect(report.rateLimit == "\"default\";r=0;t=30")
-        #expect(report.duration > .zero)
-        #expect(report.sentBytes > 0 && report.receivedBytes > 0)
-        #expect(report.receivedAt == standingClock())
-        #expect(failure(of: exchange.outcome)?.retryAfter == .seconds(7))
-    }
-
-    @Test func aResetWithoutARemainingNumberIsLeftOut() async throws {
-        let server = try LoopbackServer.answering { _ in answer("200 OK", headers: ["RateLimit-Reset: 30"], body: "{}")
-        }
-        let report = await send(EndorserRequest(endpoint: .time), to: try client(server)).report
-        #expect(report.rateLimitRemaining == nil && report.rateLimitReset == nil)
+        let exchange = await send(request(.time), to: try client(server))
+        #expect(failure(of: exchange.answer)?.retryAfter == .seconds(7))
+        #expect(exchange.result(failure(of: exchange.answer)) == .rateLimited)
+        #expect(exchange.response?.status == 429)
+        #expect(exchange.response?.headers.rateLimit(.remaining) == "0")
+        let measurements = exchange.measurements
+        #expect(measurements.total > .zero && measurements.sentBytes > 0 && measurements.receivedBytes > 0)
+        #expect(measurements.receivedAt == standingClock())
     }
 
     @Test func notModifiedIsASuccess() async throws {
@@ -117,22 +90,22 @@ import Testing
             _ = connection.readRequest()
             connection.write("HTTP/1.1 304 Not Modified\r\nETag: W/\"1\"\r\n\r\n")
         }
-        let exchange = await send(EndorserRequest(endpoint: .offersToMe), to: try client(server))
-        #expect(exchange.report.result == .notModified)
-        #expect(try exchange.outcome.get().status == 304)
+        let exchange = await send(request(.offersToMe), to: try client(server))
+        #expect(exchange.result(nil) == .notModified)
+        #expect(try exchange.answer.get().status == 304)
     }
 
     @Test func transportFailuresHaveTheirClass() async throws {
         let server = try LoopbackServer.answering { _ in answer(body: String(repeating: "x", count: 1001)) }
-        let large = await send(EndorserRequest(endpoint: .time), to: try client(server))
-        #expect(failure(of: large.outcome)?.failureClass == .malformed)
-        #expect(large.report.result == .tooLarge)
-        #expect(large.report.status == nil)
+        let large = await send(request(.time), to: try client(server))
+        #expect(failure(of: large.answer)?.failureClass == .malformed)
+        #expect(failure(of: large.answer)?.result == .tooLarge)
+        #expect(large.response == nil)
 
         let closing = try LoopbackServer { _ = $0.readRequest() }
-        let reset = await send(EndorserRequest(endpoint: .time), to: try client(closing))
-        #expect(failure(of: reset.outcome)?.failureClass == .network)
-        #expect(reset.report.result == .reset)
+        let reset = await send(request(.time), to: try client(closing))
+        #expect(failure(of: reset.answer)?.failureClass == .network)
+        #expect(failure(of: reset.answer)?.result == .reset)
     }
 
     @Test func aTokenWithALineBreakIsNotSent() async throws {
@@ -141,11 +114,9 @@ import Testing
             requests.add(1)
             return answer()
         }
-        let exchange = await send(
-            EndorserRequest(endpoint: .time, token: AccessToken(rawValue: "a\r\nX-B: c", expiresAt: nil)),
-            to: try client(server)
-        )
-        #expect(failure(of: exchange.outcome)?.failureClass == .refused)
+        let token = AccessToken(rawValue: "a\r\nX-B: c", expiresAt: nil)
+        let exchange = await send(request(.time), token: token, to: try client(server))
+        #expect(failure(of: exchange.answer)?.failureClass == .refused)
         #expect(requests.value == 0)
     }
 }

@@ -89,11 +89,11 @@ import Testing
         let client = EndorserClient(http: http, baseURL: server.url(), clientVersion: "1")
         let places = Mutex<[Bool]>([])
         await withTaskExecutorPreference(http.executor) {
-            let request = EndorserRequest(endpoint: .plansChanged, method: .get)
-            let exchange = await client.send(request)
-            _ = await exchange.read(RequestReport(exchange)) { _ in
+            let request = EndorserRequest(.plansChanged, of: nil, runID: "run_of_the_test")
+            let exchange = await client.send(request, id: "r-1")
+            _ = await exchange.read { _ in
                 places.withLock { $0.append(driver.isHere) }
-                return nil
+                return .success(())
             }
             #expect(driver.isHere)
         }

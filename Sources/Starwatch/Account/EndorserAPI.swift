@@ -9,28 +9,6 @@ import Synchronization
 /// Client of the account's Endorser server. It adds tokens and metrics, and sends each request through the server's
 /// gate.
 package final class EndorserAPI: Sendable {
-    /// A call, including all its tokens and tries.
-    package struct Call<Answer: Sendable>: Sendable {
-        package var endpoint: Endpoint
-        package var method: HTTPRequest.Method
-        package var query: [(String, String)] = []
-        package var body: [UInt8]?
-        /// The account; `nil` for a request that carries no token and counts in no account's window.
-        package var account: DID?
-        package var purpose: TokenPurpose
-        package var runID: String
-        /// The poll of the cycle that the call belongs to.
-        package var poll: PollName?
-        /// Idempotency key, the same for every try; `nil` for GET.
-        package var idempotencyKey: String?
-        /// Number of acknowledged identifiers, which have their own limit.
-        package var identifiers = 0
-        package var retries = RequestRetries.policy(nil)
-        /// Returns the content of a 2xx or 304 response, or the failure that it is. `askedAt` is the server's time of the
-        /// request, as far as it is known. Called once for each attempt.
-        package var read: @Sendable (HTTPResponse, _ askedAt: Timestamp) -> Result<Answer, APIFailure>
-    }
-
     package let client: EndorserClient
     package let gate: Gate
     package let tokens: any TokenProvider
@@ -59,88 +37,50 @@ package final class EndorserAPI: Sendable {
     /// Adjusts every wait if the local clock was set since the last call.
     package func followClock() async { await requester.gates.followClock() }
 
-    /// The answer to a call, and the end of its request.
-    package struct Reply<Answer: Sendable>: Sendable {
-        package let result: Result<Answer, RequestFailure>
-        package let end: RequestEnd
-    }
-
-    /// Makes a call until it gets an answer or is given up. Returns the outcome with its cost.
-    package func reply<Answer>(to call: Call<Answer>, dialect: Dialect) async -> Reply<Answer> {
-        let otherClock = OtherClock()
-        // The refused token is not needed: the observer has reported it.
-        var terms = RequestTerms(
-            account: call.account,
-            observer: Observer(call: call, api: self, otherClock: otherClock)
-        ) { _ in
-            guard let account = call.account else { return nil }
-            let time = otherClock.time(self.environment)
-            return try await self.token(for: account, dialect: dialect, purpose: call.purpose, at: time)
+    /// Makes a request until it gets an answer or is given up.
+    ///
+    /// - Parameter read: Returns the content of a 2xx or 304 response, or the failure that it is. `askedAt` is the server's time
+    ///   of the request, as far as it is known. Called once for each attempt, for a long answer on the runtime's threads.
+    /// - Returns: The answer, and the end of the request.
+    package func answer<Answer: Sendable>(
+        to request: EndorserRequest,
+        dialect: Dialect,
+        _ read: @escaping @Sendable (HTTPResponse, _ askedAt: Timestamp) -> Result<Answer, APIFailure>
+    ) async -> (Result<Answer, RequestFailure>, end: RequestEnd) {
+        guard Offload.isChosen else {
+            return await Offload.run { await self.answer(to: request, dialect: dialect, read) }
         }
-        terms.identifiers = call.identifiers
-        terms.retries = call.retries
-        let answer = Mutex<Answer?>(nil)
-        let end = await requester.perform(terms, through: gate) { attempt in
-            await Trace.span(.request) { span in
-                let request = call.request(attempt, traceHeaders: span == nil ? [] : Trace.headers)
-                let exchange = await attempt.read(await self.client.send(request)) { response, askedAt in
-                    switch call.read(response, askedAt) {
-                    case .success(let content):
-                        answer.withLock { $0 = content }
-                        return nil
-                    case .failure(let failure): return failure
-                    }
+        let maker = Maker(request, dialect, self)
+        // The refused token is not needed: the maker has reported it.
+        var token: OpenRequest.TokenSource?
+        if request.account != nil, !tokens.isAnonymous { token = { _ in try await maker.token() } }
+        var open = OpenRequest(of: request.account, through: gate, by: requester, observer: maker, token: token)
+        (open.identifiers, open.retries) = (request.identifiers, request.retries)
+        var answer: Answer?
+        while await open.next() {
+            let failure: APIFailure? = await Trace.span(.request) { span in
+                let exchange = await client.send(
+                    request,
+                    token: open.token,
+                    id: open.end.requestID,
+                    traceHeaders: span == nil ? [] : Trace.headers
+                )
+                let askedAt = open.receive(exchange)
+                var failure: APIFailure?
+                switch await exchange.read({ read($0, askedAt) }) {
+                case .success(let content): answer = content
+                case .failure(let reason): failure = reason
                 }
-                span?.describe(exchange.report, of: call, attempt)
-                return exchange
+                span?.describe(exchange, failure, of: request, try: open.end.tries)
+                return failure
             }
+            await open.end(with: failure)
         }
-        if let offset = otherClock.offset { note(end, by: offset) }
-        return Reply(result: end.failure.map(Result.failure) ?? .success(answer.withLock { $0.take()! }), end: end)
+        maker.ended(open.end)
+        return (open.end.failure.map(Result.failure) ?? .success(answer!), open.end)
     }
 
     // MARK: - Tokens
-
-    /// The clock of one more try after the server refused a token, as an offset from the local one.
-    private final class OtherClock: Sendable {
-        private struct State {
-            /// The offset by which the last token was minted.
-            var used = Duration.zero
-            var offset: Duration?
-        }
-
-        private let state = Mutex(State())
-        var offset: Duration? { state.withLock(\.offset) }
-
-        /// The time by which the next token is minted.
-        func time(_ environment: Environment) -> Timestamp {
-            let now = environment.time.now
-            return state.withLock { state in
-                state.used = state.offset ?? environment.clock.tokenTime - now
-                return now + state.used
-            }
-        }
-
-        /// Chooses another clock after a refusal.
-        func change(_ environment: Environment, said: Timestamp?) {
-            state.withLock { state in
-                state.offset = state.offset ?? environment.clock.otherTokenOffset(than: state.used, said: said)
-            }
-        }
-    }
-
-    /// Keeps the other clock if the server took the token by it.
-    private func note(_ end: RequestEnd, by offset: Duration) {
-        let isTaken: Bool
-        switch end.failure {
-        case nil: isTaken = true
-        case .failed(let failure) where failure.failureClass == .unauthenticated: isTaken = false
-        // The server has not said what it thinks of the token.
-        default: return
-        }
-        guard environment.clock.noteToken(by: offset, isTaken: isTaken) else { return }
-        environment.logger.log(.clockOfTokens, [.skewMilliseconds: .number(offset.wholeMilliseconds)])
-    }
 
     /// Returns `nil` if `account` has a token now, or if there are no tokens and polls of `kind` need none; otherwise the
     /// error. Sends no request to the server.
@@ -149,8 +89,10 @@ package final class EndorserAPI: Sendable {
     package func tokenError(for account: DID, kind: PollKind, runID: String) async -> TokenError? {
         let dialect = gate.known.dialect ?? assumedDialect
         do throws(TokenError) {
-            let time = environment.clock.tokenTime
-            let token = try await token(for: account, dialect: dialect, purpose: .poll, at: time)
+            let token =
+                tokens.isAnonymous
+                ? nil
+                : try await token(for: account, dialect: dialect, purpose: .poll, at: environment.clock.tokenTime)
             if token == nil, kind.needsToken { throw .notConfigured }
             return nil
         } catch {
@@ -187,119 +129,152 @@ package final class EndorserAPI: Sendable {
             serverTime: time
         )
     }
+}
 
-    // MARK: - Metrics
-
-    /// Counts and logs the steps of a call.
-    private struct Observer<Answer: Sendable>: RequestObserver {
-        let call: Call<Answer>
-        let api: EndorserAPI
-        let otherClock: OtherClock
+extension EndorserAPI {
+    /// The maker of one request: gives it tokens, and counts and logs its steps.
+    private final class Maker: RequestObserver {
+        /// The clocks by which tokens are minted, as offsets from the local one.
+        private struct Clocks {
+            /// That of the last token.
+            var used = Duration.zero
+            /// Another clock, for one more try after the server refused a token.
+            var other: Duration?
+        }
 
         /// The shortest wait that a person should know of.
-        private var longWait: Duration { .seconds(60) }
+        private static let longWait = Duration.seconds(60)
 
-        private var metrics: AgentMetrics { api.environment.metrics }
-        private var now: Timestamp { api.environment.time.now }
-        private var exemplar: Exemplar? { Exemplar(runID: call.runID, atMilliseconds: now.milliseconds) }
+        private let request: EndorserRequest
+        private let dialect: Dialect
+        private let api: EndorserAPI
+        private let clocks = Mutex(Clocks())
+
+        init(_ request: EndorserRequest, _ dialect: Dialect, _ api: EndorserAPI) {
+            (self.request, self.dialect, self.api) = (request, dialect, api)
+        }
+
+        private var environment: Environment { api.environment }
+        private var metrics: AgentMetrics { environment.metrics }
+        private var now: Timestamp { environment.time.now }
+        private var exemplar: Exemplar? { Exemplar(runID: request.runID, atMilliseconds: now.milliseconds) }
+
+        func token() async throws(TokenError) -> AccessToken? {
+            guard let account = request.account else { return nil }
+            let now = now
+            let time = clocks.withLock { clocks in
+                clocks.used = clocks.other ?? environment.clock.tokenTime - now
+                return now + clocks.used
+            }
+            return try await api.token(for: account, dialect: dialect, purpose: request.purpose, at: time)
+        }
+
+        /// Keeps the other clock if the server took the token by it.
+        func ended(_ end: RequestEnd) {
+            guard let offset = clocks.withLock(\.other) else { return }
+            let isTaken: Bool
+            switch end.failure {
+            case nil: isTaken = true
+            case .failed(let failure) where failure.failureClass == .unauthenticated: isTaken = false
+            // The server has not said what it thinks of the token.
+            default: return
+            }
+            guard environment.clock.noteToken(by: offset, isTaken: isTaken) else { return }
+            environment.logger.log(.clockOfTokens, [.skewMilliseconds: .number(offset.wholeMilliseconds)])
+        }
 
         func throttled(by source: ThrottleSource, for wait: Duration) {
-            metrics.api.throttled[call.endpoint, source].increment()
+            metrics.api.throttled[request.endpoint, source].increment()
             metrics.api.throttleWait[source].observe(wait)
         }
 
         func turnCame() {
-            if let poll = call.poll { api.progress?.mark(.poll(poll), at: api.environment.time.monotonic) }
+            if let poll = request.poll { api.progress?.mark(.poll(poll), at: environment.time.monotonic) }
         }
 
-        func tried(_ report: RequestReport, _ attempt: RequestAttempt) {
+        func tried(_ open: borrowing OpenRequest) {
+            guard let measured = open.exchange?.measurements else { return }
             // The parts are reached through a class: a copy of all metrics of requests would be 14 references.
-            let (metrics, now) = (metrics, now)
-            let exemplar = Exemplar(runID: call.runID, requestID: attempt.requestID, atMilliseconds: now.milliseconds)
-            metrics.api.requests[call.endpoint, report.result].increment(exemplar: exemplar)
-            metrics.api.latency[call.endpoint].observe(report.duration, exemplar: exemplar)
-            metrics.api.longest.observe(report.duration)
-            metrics.api.sentBytes[call.endpoint].increment(by: UInt64(report.sentBytes))
-            metrics.api.receivedBytes[call.endpoint].increment(by: UInt64(report.receivedBytes))
-            metrics.api.rate[call.endpoint]?.record(atMilliseconds: now.milliseconds)
+            let (metrics, now, endpoint) = (metrics, now, request.endpoint)
+            let exemplar = Exemplar(
+                runID: request.runID,
+                requestID: open.end.requestID,
+                atMilliseconds: now.milliseconds
+            )
+            metrics.api.requests[endpoint, open.result].increment(exemplar: exemplar)
+            metrics.api.latency[endpoint].observe(measured.total, exemplar: exemplar)
+            metrics.api.longest.observe(measured.total)
+            metrics.api.sentBytes[endpoint].increment(by: UInt64(measured.sentBytes))
+            metrics.api.receivedBytes[endpoint].increment(by: UInt64(measured.receivedBytes))
+            metrics.api.rate[endpoint]?.record(atMilliseconds: now.milliseconds)
             for phase in RequestPhase.allCases {
-                let duration = report.measurements[phase]
+                let duration = measured[phase]
                 if duration > .zero { metrics.api.phases[phase].observe(duration) }
             }
         }
 
-        func failed(_ failure: APIFailure, _ attempt: RequestAttempt, _ report: RequestReport) async {
-            // Also after the last attempt, so that the next call does not begin with the same token.
-            if failure.failureClass == .unauthenticated, let token = attempt.token {
-                await api.tokens.refuse(token, for: call.purpose)
-                if api.tokens.areMinted { otherClock.change(api.environment, said: failure.serverTime) }
+        func failed(_ failure: APIFailure, _ open: borrowing OpenRequest) async {
+            // Also after the last attempt, so that the next request does not begin with the same token.
+            if failure.failureClass == .unauthenticated, let token = open.token {
+                await api.tokens.refuse(token, for: request.purpose)
+                if api.tokens.areMinted { changeClock(said: failure.serverTime) }
             }
-            self.report(failure)
-            let trace = RequestTrace(id: attempt.requestID, serverID: report.serverRequestID)
-            api.environment.logger.log(
+            report(failure)
+            environment.logger.log(
                 .apiFailure,
                 [
-                    .runID: "\(call.runID)", .endpoint: "\(call.endpoint.rawValue)",
-                    .result: "\(failure.result.rawValue)", .attempt: .number(attempt.number),
+                    .runID: "\(request.runID)", .endpoint: "\(request.endpoint.rawValue)",
+                    .result: "\(failure.result.rawValue)", .attempt: .number(open.end.tries),
                     .error: "\(failure.reason)",
-                ].merging(failure.cause.fields) { $1 }.merging(AgentEvent.fields(of: trace)) { $1 }
+                ].merging(failure.cause.fields) { $1 }.merging(AgentEvent.fields(of: open.end.trace)) { $1 }
             )
+        }
+
+        /// Chooses another clock after a refusal.
+        private func changeClock(said: Timestamp?) {
+            clocks.withLock { clocks in
+                clocks.other = clocks.other ?? environment.clock.otherTokenOffset(than: clocks.used, said: said)
+            }
         }
 
         /// Logs a long wait, once: no request is sent before its end.
         private func report(_ failure: APIFailure) {
-            guard let asked = failure.retryAfter, asked >= longWait else { return }
-            api.environment.logger.log(
+            guard let asked = failure.retryAfter, asked >= Self.longWait else { return }
+            environment.logger.log(
                 asked > RetryPolicy.longestServerWait ? .serverWaitCapped : .serverWait,
                 [
-                    .runID: "\(call.runID)", .endpoint: "\(call.endpoint.rawValue)",
+                    .runID: "\(request.runID)", .endpoint: "\(request.endpoint.rawValue)",
                     .sizeMilliseconds: .number(asked.wholeMilliseconds),
                 ]
             )
         }
 
         func retrying(because reason: RetryReason, after delay: Duration?) {
-            metrics.api.retries[call.endpoint, reason].increment(exemplar: exemplar)
+            metrics.api.retries[request.endpoint, reason].increment(exemplar: exemplar)
             if let delay { metrics.api.retryDelay.observe(delay) }
         }
 
         func exhausted(because reason: RetryReason) {
-            metrics.api.retriesExhausted[call.endpoint, reason].increment(exemplar: exemplar)
+            metrics.api.retriesExhausted[request.endpoint, reason].increment(exemplar: exemplar)
         }
     }
 }
 
-extension EndorserAPI.Call {
-    fileprivate func request(
-        _ attempt: RequestAttempt,
-        traceHeaders: [(name: String, value: String)]
-    ) -> EndorserRequest {
-        EndorserRequest(
-            endpoint: endpoint,
-            method: method,
-            query: query,
-            body: body,
-            token: attempt.token,
-            requestID: attempt.requestID,
-            idempotencyKey: idempotencyKey,
-            traceHeaders: traceHeaders
-        )
-    }
-}
-
 extension TraceSpan {
-    fileprivate func describe<Answer>(
-        _ report: RequestReport,
-        of call: EndorserAPI.Call<Answer>,
-        _ attempt: RequestAttempt
+    fileprivate func describe(
+        _ exchange: HTTPExchange,
+        _ failure: APIFailure?,
+        of request: EndorserRequest,
+        try number: Int
     ) {
-        set(.endpoint, call.endpoint)
-        set(.runID, run: call.runID)
-        set(.attempt, attempt.number)
-        if let status = report.status { set(.status, status) }
-        switch report.result {
-        case .ok, .notModified: set(.outcome, report.result)
-        default: fail(report.result)
+        set(.endpoint, request.endpoint)
+        set(.runID, run: request.runID)
+        set(.attempt, number)
+        if let status = exchange.response?.status { set(.status, status) }
+        let result = exchange.result(failure)
+        switch result {
+        case .ok, .notModified: set(.outcome, result)
+        default: fail(result)
         }
     }
 }

@@ -10,18 +10,52 @@ import Synchronization
 /// so a shared database is read every time.
 package final class IdentityContext: Sendable {
     /// The identity data that a cycle needs.
-    package struct Snapshot: Sendable {
-        package var identity: ActiveIdentity
-        package var interests: Interests?
+    package final class Snapshot: Sendable {
+        package let identity: ActiveIdentity
+        package let interests: Interests?
         package var stars: [String] { interests?.stars ?? [] }
         /// The kinds of poll that the account's preferences switch off.
-        package var optedOut: Set<PollKind> = []
+        private let optedOut: Set<PollKind>
         /// The polls that the account wants; `nil` for all.
-        package var wanted: [PollName]?
-        /// The stars as parts of requests, created at the first use of each form.
-        fileprivate(set) var chunks: [ChunkForm: [PlanChunk]] = [:]
+        private let wanted: [PollName]?
+        /// The kinds of poll that can succeed: an account is signed in, and has what they need.
+        private let expected: Set<PollKind>
         /// Start of the time in which polls of a kind are expected to succeed; no entry means since the agent's start.
-        fileprivate(set) var expectedSince: [PollKind: Timestamp] = [:]
+        private let expectedSince: [PollKind: Timestamp]
+        /// The stars as parts of requests, created at the first use of each form.
+        private let parts = Mutex<[ChunkForm: [PlanChunk]]>([:])
+
+        /// - Parameters:
+        ///   - namesPolls: Whether the account's preferences can name polls.
+        ///   - former: The snapshot before.
+        ///   - now: The time of the change since then.
+        fileprivate init(
+            _ identity: ActiveIdentity,
+            _ interests: Interests?,
+            namesPolls: Bool,
+            after former: Snapshot?,
+            now: Timestamp
+        ) {
+            (self.identity, self.interests) = (identity, interests)
+            let optedOut = interests.map { WantedPolls.optedOut($0.preferences) } ?? []
+            self.optedOut = optedOut
+            wanted = namesPolls ? interests.flatMap { WantedPolls.read($0.preferences) } : nil
+            let hasStars = interests.map { !$0.stars.isEmpty } ?? false
+            let expected = Set(
+                PollKind.allCases.filter { kind in
+                    identity.did != nil && !optedOut.contains(kind) && (!kind.needsStars || hasStars)
+                }
+            )
+            self.expected = expected
+            var since: [PollKind: Timestamp] = [:]
+            if let former {
+                for kind in expected {
+                    let isNew = former.identity != identity || !former.expected.contains(kind)
+                    since[kind] = isNew ? now : former.expectedSince[kind]
+                }
+            }
+            expectedSince = since
+        }
 
         /// Returns `true` if the identity has what polls of `kind` need. ``PollKind/needsStars`` says which need stars.
         package func hasStars(for kind: PollKind) -> Bool { !kind.needsStars || !stars.isEmpty }
@@ -33,11 +67,7 @@ package final class IdentityContext: Sendable {
 
         /// Returns `true` if the poll is expected to succeed: it is on, an account is signed in, and has starred something
         /// if the poll needs stars. Only such a poll can be stale.
-        package func expects(_ poll: PollOptions) -> Bool { !isOff(poll) && expects(poll.kind) }
-
-        private func expects(_ kind: PollKind) -> Bool {
-            identity.did != nil && !optedOut.contains(kind) && hasStars(for: kind)
-        }
+        package func expects(_ poll: PollOptions) -> Bool { !isOff(poll) && expected.contains(poll.kind) }
 
         /// Start of the age of a poll's data: its last success or else the agent's start, but not before the poll was
         /// expected to succeed.
@@ -46,12 +76,19 @@ package final class IdentityContext: Sendable {
             return expectedSince[kind].map { max($0, since) } ?? since
         }
 
-        fileprivate mutating func follow(_ former: Snapshot, now: Timestamp) {
-            for kind in PollKind.allCases where expects(kind) {
-                let isNew = former.identity != identity || !former.expects(kind)
-                expectedSince[kind] = isNew ? now : former.expectedSince[kind]
+        /// Returns the stars in parts that fit into a request of a poll of `kind`.
+        package func chunks(for kind: PollKind = .starredProjects, dialect: Dialect) -> [PlanChunk] {
+            let form = ChunkForm(dialect: dialect, form: kind.planForm)
+            return parts.withLock { parts in
+                if let known = parts[form] { return known }
+                let made = PlanChunk.split(stars, dialect: dialect, form: kind.planForm)
+                parts[form] = made
+                return made
             }
         }
+
+        /// The number of chunks of each form that was asked for.
+        var chunkCounts: [Int] { parts.withLock { $0.values.map(\.count) } }
     }
 
     /// Form of a request, which decides how stars are split into several.
@@ -99,22 +136,25 @@ package final class IdentityContext: Sendable {
     package func current() async throws(StoreError) -> Snapshot {
         if !isShared, let snapshot = cached.withLock({ $0 }) { return snapshot }
         let epoch = epoch.load(ordering: .acquiring)
-        var snapshot = Snapshot(identity: try await stored())
-        if let did = snapshot.identity.did {
-            let interests = try await store.stars.interests(of: did)
-            snapshot.interests = interests
-            snapshot.optedOut = WantedPolls.optedOut(interests.preferences)
-            // The only identity of a process has no command that changes it. It can have come from a process of many.
-            snapshot.wanted = served == nil ? nil : WantedPolls.read(interests.preferences)
-        }
-        let areUnreadable = snapshot.interests?.areStarsUnreadable ?? false
-        let isNews = history.withLock { history in
-            if let former = history.former { snapshot.follow(former, now: history.changedAt ?? now()) }
-            defer { history = History(former: snapshot, areStarsUnreadable: areUnreadable) }
-            return areUnreadable && !history.areStarsUnreadable
+        let identity = try await stored()
+        var interests: Interests?
+        if let did = identity.did { interests = try await store.stars.interests(of: did) }
+        let areUnreadable = interests?.areStarsUnreadable ?? false
+        let (snapshot, isNews) = history.withLock { [interests] history in
+            let snapshot = Snapshot(
+                identity,
+                interests,
+                // The only identity of a process has no command that changes it. It can have come from a process of many.
+                namesPolls: served != nil,
+                after: history.former,
+                now: history.changedAt ?? now()
+            )
+            let isNews = areUnreadable && !history.areStarsUnreadable
+            history = History(former: snapshot, areStarsUnreadable: areUnreadable)
+            return (snapshot, isNews)
         }
         if isNews { logger.log(.starsUnreadable) }
-        cached.withLock { [snapshot] cached in
+        cached.withLock { cached in
             if self.epoch.load(ordering: .acquiring) == epoch { cached = snapshot }
         }
         return snapshot
@@ -137,23 +177,6 @@ package final class IdentityContext: Sendable {
                 ? "No identity is active; set one with starwatch identity set DID, or name one of many accounts with --account."
                 : "That account is paused or not known; see starwatch accounts list."
         )
-    }
-
-    /// Returns the stars of `snapshot` in parts that fit into a request of a poll of `kind`.
-    package func chunks(
-        of snapshot: Snapshot,
-        for kind: PollKind = .starredProjects,
-        dialect: Dialect
-    ) -> [PlanChunk] {
-        let form = ChunkForm(dialect: dialect, form: kind.planForm)
-        if let chunks = snapshot.chunks[form] { return chunks }
-        let chunks = PlanChunk.split(snapshot.stars, dialect: dialect, form: kind.planForm)
-        cached.withLock { cached in
-            if cached?.identity == snapshot.identity, cached?.stars == snapshot.stars {
-                cached?.chunks[form] = chunks
-            }
-        }
-        return chunks
     }
 
     /// Clears the cache because the identity or its stars changed.

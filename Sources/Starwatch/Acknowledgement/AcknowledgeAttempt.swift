@@ -49,10 +49,12 @@ struct AcknowledgeAttempt {
     func run() async throws(StoreError) -> End {
         var retry = Retry(resume: service.now)
         let hasAcknowledged = gate.known.acknowledges(now: service.time.now) ?? false
-        let reply = await service.account.api.reply(to: call, dialect: dialect)
-        switch reply.result {
+        let (result, end) = await service.account.api.answer(to: request, dialect: dialect) { response, _ in
+            response.decoded(as: AcknowledgeAnswer.self)
+        }
+        switch result {
         case .success(let answer):
-            switch try await read(answer, reply.end.trace) {
+            switch try await read(answer, end.trace) {
             case .done(let end): return end
             case .refused: retry.isRefused = true
             // The server can have taken the batch, and knows it by its key.
@@ -64,7 +66,7 @@ struct AcknowledgeAttempt {
         where failure.result == .notFound && service.options.mode == .auto && !hasAcknowledged:
             service.logger.log(
                 .acknowledgeLocal,
-                [.runID: "\(batch.runID)", .reason: "not_found"].merging(AgentEvent.fields(of: reply.end.trace)) { $1 }
+                [.runID: "\(batch.runID)", .reason: "not_found"].merging(AgentEvent.fields(of: end.trace)) { $1 }
             )
             gate.known.miss(.acknowledge, now: service.time.now)
             return .done(acknowledged: 0, .unchanged)
@@ -77,7 +79,7 @@ struct AcknowledgeAttempt {
             // Other failures say nothing about the batch. The server can have taken it, even if its answer is unreadable.
             retry.isRefused = failure.result != .unauthenticated && [400, 413, 422].contains(failure.status)
             retry.failure = failure.cause
-            log(failure.reason, failure.cause, reply.end.trace)
+            log(failure.reason, failure.cause, end.trace)
         case .failure(.deferred(let until, _)):
             // The gate's times are the local clock's.
             retry.resume = until + (service.now - service.time.now)
@@ -98,19 +100,11 @@ struct AcknowledgeAttempt {
         return try await postpone(retry)
     }
 
-    private var call: EndorserAPI.Call<AcknowledgeAnswer?> {
-        EndorserAPI.Call(
-            endpoint: .acknowledge,
-            method: .post,
-            body: body,
-            account: batch.stream.account,
-            purpose: .acknowledge,
-            runID: batch.runID,
-            idempotencyKey: batch.key,
-            identifiers: batch.ids.count,
-            retries: .tokenOnly,
-            read: { response, _ in response.decoded(as: AcknowledgeAnswer.self) }
-        )
+    private var request: EndorserRequest {
+        var request = EndorserRequest(.acknowledge, .post, of: batch.stream.account, runID: batch.runID)
+        (request.body, request.purpose, request.idempotencyKey) = (body, .acknowledge, batch.key)
+        (request.identifiers, request.retries) = (batch.ids.count, .tokenOnly)
+        return request
     }
 
     /// The request body, identical for every try: reusing a key with another body is a conflict. Identifiers and

@@ -87,22 +87,28 @@ package struct DigestFetcher: Sendable {
         for occasion: DigestService.Pass.Fetch,
         stored: StoredContent?
     ) async -> End {
+        guard Offload.isChosen else {
+            return await Offload.run { await send(fetch, of: digest, for: occasion, stored: stored) }
+        }
         guard let origin = ServerURL.origin(of: fetch.url) else { return (.unreachable, .failed) }
         // An occurrence's fetch must end by the digest's time. A content-only fetch ends after the longest request.
         let deadline = occasion.occurrence?.fireAt ?? time.now + Self.timeout
-        var terms = RequestTerms(account: occasion.account) { _ in try digest.token.map { try AccessToken(file: $0) } }
-        terms.retries = .never
-        terms.patience = .before(deadline)
-        let answer = Mutex<HTTPResponse?>(nil)
-        let end = await requester.perform(terms, through: requester.gates.gate(to: origin)) { [http] attempt in
-            let limit = min(fetch.timeout ?? Self.timeout, Self.timeout, deadline - attempt.admittedAt)
-            let message = Self.message(fetch, attempt, etag: stored?.etag, timeout: limit)
-            return await attempt.read(await http.exchange(message)) { response, _ in
-                answer.withLock { $0 = response }
-                return nil
+        let gate = requester.gates.gate(to: origin)
+        var open = OpenRequest(of: occasion.account, through: gate, by: requester) { _ in
+            try digest.token.map { try AccessToken(file: $0) }
+        }
+        (open.retries, open.patience) = (.never, .before(deadline))
+        while await open.next() {
+            let limit = min(fetch.timeout ?? Self.timeout, Self.timeout, deadline - open.admittedAt)
+            let exchange = await http.exchange(Self.message(fetch, open.token, etag: stored?.etag, timeout: limit))
+            _ = open.receive(exchange)
+            if case .failure(let failure) = exchange.answer {
+                await open.end(with: failure)
+            } else {
+                await open.end(with: nil)
             }
         }
-        switch (end.failure, answer.withLock { $0 }) {
+        switch (open.end.failure, open.exchange?.response) {
         case (nil, let response?) where response.status == 200 || isEmptyAnswer(response, of: digest):
             return Self.received(response.body, etag: Self.usable(response.headers["etag"]), of: digest)
         case (nil, let response?) where response.status == 304 && stored != nil: return (.notModified, .notModified)
@@ -119,11 +125,11 @@ package struct DigestFetcher: Sendable {
 
     private static func message(
         _ fetch: FetchOptions,
-        _ attempt: RequestAttempt,
+        _ token: AccessToken?,
         etag: String?,
         timeout: Duration
     ) -> HTTPRequest {
-        var headers = fetch.requestHeaders(token: attempt.token)
+        var headers = fetch.requestHeaders(token: token)
         headers.append(("Accept", "application/json"))
         if let etag { headers.append(("If-None-Match", etag)) }
         return HTTPRequest(

@@ -116,17 +116,11 @@ package final class ClockSyncService: Service {
         else {
             return
         }
-        let call = EndorserAPI.Call(
-            endpoint: .time,
-            method: .get,
-            account: did,
-            purpose: .poll,
-            runID: RandomID.runID(),
-            retries: .tokenOnly,
-            // Only the headers are read.
-            read: { _, _ in .success(()) }
-        )
-        if case .failed(let failure)? = await account.api.reply(to: call, dialect: dialect ?? .canonical).end.failure,
+        var request = EndorserRequest(.time, of: did, runID: RandomID.runID())
+        request.retries = .tokenOnly
+        // Only the headers are read.
+        let reply = await account.api.answer(to: request, dialect: dialect ?? .canonical) { _, _ in .success(()) }
+        if case .failed(let failure)? = reply.end.failure,
             failure.status == nil, failure.failureClass != .cancelled
         {
             clock.sampleFailed(.timeEndpoint)

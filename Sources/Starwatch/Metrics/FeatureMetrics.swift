@@ -2,7 +2,6 @@ package import StarwatchCore
 package import StarwatchPolling
 package import StarwatchStore
 package import StarwatchTelemetry
-package import StarwatchTransport
 
 // Metrics of optional features; they are on the page only with their feature.
 
@@ -258,9 +257,9 @@ package struct HostPollMetrics: HostPollObserver {
         throttleWait[source].observe(wait)
     }
 
-    package func tried(_ report: RequestReport, _ attempt: RequestAttempt) {
-        requests[report.result].increment()
-        latency.observe(report.duration)
+    package func tried(_ request: borrowing OpenRequest) {
+        requests[request.result].increment()
+        latency.observe(request.end.duration)
     }
 
     package func retrying(because reason: RetryReason, after delay: Duration?) { retries[reason].increment() }

@@ -113,13 +113,13 @@ struct CycleRun: ~Copyable {
             cycle.note(own, of: source.lastRequest)
             plans.own = own
         }
-        let author = cycle.shared.announcesOwn ? nil : stream.account
+        let author = cycle.shared.options.delivery.announceOwn ? nil : stream.account
         (source.decoder.context, source.decoder.latest) = (plans.context(snapshot, author: author), nil)
         var probed: PageAnswer?
         if let known = cycle.gate.known.dialectToAsk {
             source.decoder.dialect = known
         } else {
-            let chunk = plans.smallestPart(snapshot, by: cycle.identity)
+            let chunk = plans.smallestPart(snapshot)
             if chunk == nil, cycle.poll.kind.namedPlans != nil {
                 // Without plans there is nothing to ask for. Either dialect fits then, as after an empty page.
                 source.decoder.dialect = cycle.gate.known.dialect ?? source.dialect
@@ -129,7 +129,7 @@ struct CycleRun: ~Copyable {
                     do { state = try await cycle.readState(stream) } catch { throw .store(error) }
                 }
                 // The probe stands for the first request only if that one asks for the same plans.
-                if chunk == plans.split(snapshot, by: cycle.identity, in: source.dialect).first {
+                if chunk == plans.split(snapshot, in: source.dialect).first {
                     probed = probe.firstPage
                 }
             }
@@ -155,7 +155,7 @@ struct CycleRun: ~Copyable {
 
     private mutating func beginWalk() async throws(Stop) {
         walkStart = cycle.clock.now
-        plans.chunks = plans.split(snapshot, by: cycle.identity, in: source.dialect)
+        plans.chunks = plans.split(snapshot, in: source.dialect)
         let seen = seenUntil()
         walk = newWalk(chunks: max(plans.chunks.count, 1), seenUntil: seen)
         parts = try await sharedParts(seenUntil: seen)
@@ -255,8 +255,9 @@ struct CycleRun: ~Copyable {
     /// Returns `true` if the account's interests are the same as at the start.
     private func hasSameInterests() async throws(Stop) -> Bool {
         do throws(StoreError) {
-            let now = try await cycle.identity.current().interests
-            let then = snapshot.interests
+            let present = try await cycle.identity.current()
+            if present === snapshot { return true }
+            let (now, then) = (present.interests, snapshot.interests)
             return cycle.poll.kind.needsStars ? now == then : now?.preferences == then?.preferences
         } catch { throw .store(error) }
     }
@@ -276,7 +277,7 @@ struct CycleRun: ~Copyable {
     private mutating func plan(_ page: Page, of answer: PageAnswer) throws(Stop) -> PageWalk.Plan {
         result.fetched += page.fetched
         result.rejected += page.rejected
-        let isLate = cycle.time.monotonic - begun >= cycle.shared.longestCycle
+        let isLate = cycle.time.monotonic - begun >= cycle.shared.options.limits.cycle
         do throws(PageRejection) {
             let madeAt = answer.madeAt(newest: page.greatest)
             let plan = try walk.receive(page, askedAt: madeAt, readSince: answer.readSince, isLast: isLate)

@@ -15,21 +15,17 @@ struct NamedPlans {
     init(kind: PollKind) { self.kind = kind }
 
     /// The plans in parts that fit into a request of a dialect.
-    func split(
-        _ snapshot: IdentityContext.Snapshot,
-        by identity: IdentityContext,
-        in dialect: Dialect
-    ) -> [PlanChunk] {
+    func split(_ snapshot: IdentityContext.Snapshot, in dialect: Dialect) -> [PlanChunk] {
         switch kind.namedPlans {
-        case .starred: identity.chunks(of: snapshot, for: kind, dialect: dialect)
+        case .starred: snapshot.chunks(for: kind, dialect: dialect)
         case .own: PlanChunk.split(own?.handles ?? [], dialect: dialect, form: kind.planForm)
         case nil: []
         }
     }
 
     /// The first part for a request that both dialects accept, within the smaller size limit; `nil` without plans.
-    func smallestPart(_ snapshot: IdentityContext.Snapshot, by identity: IdentityContext) -> PlanChunk? {
-        Dialect.allCases.compactMap { split(snapshot, by: identity, in: $0).first }.min { $0.count < $1.count }
+    func smallestPart(_ snapshot: IdentityContext.Snapshot) -> PlanChunk? {
+        Dialect.allCases.compactMap { split(snapshot, in: $0).first }.min { $0.count < $1.count }
     }
 
     /// The facts about the account for the reader of pages, before the cursor is known.

@@ -38,54 +38,39 @@ struct PageSource {
         let (time, kind) = (cycle.time, cycle.poll.kind)
         let start = startCursor ?? dialect.startCursor
         let decoder = presentDecoder
-        var call = call(to: kind.endpoint) { PageAnswer.read($0, askedAt: $1, by: decoder).map(Boxed.init) }
+        var request = cycle.request(kind.endpoint, of: stream.account)
         if let chunk, kind.planForm == .body {
-            call.method = .post
-            call.body = query.body(for: chunk, startCursor: start)
-            call.idempotencyKey = RandomID.uuid()
+            request.method = .post
+            request.body = query.body(for: chunk, startCursor: start)
+            request.idempotencyKey = RandomID.uuid()
         } else {
             let recipient = kind.namesRecipient ? stream.account : nil
-            call.query = query.items(recipient: recipient, plans: chunk, startCursor: start)
+            request.query = query.items(recipient: recipient, plans: chunk, startCursor: start)
         }
         let (wall, monotonic) = (time.now, time.monotonic)
-        let (read, end) = try await reply(to: call)
+        let (read, end) = try await answer(to: request) {
+            PageAnswer.read($0, askedAt: $1, by: decoder).map(Boxed.init)
+        }
         var answer = read.value
         answer.finish(end, since: (wall, monotonic), on: time, page: count)
         return answer
     }
 
-    /// A GET of the cycle.
-    private func call<Answer>(
-        to endpoint: Endpoint,
-        read: @escaping @Sendable (HTTPResponse, Timestamp) -> Result<Answer, APIFailure>
-    ) -> EndorserAPI.Call<Answer> {
-        var call = EndorserAPI.Call(
-            endpoint: endpoint,
-            method: .get,
-            account: stream.account,
-            purpose: .poll,
-            runID: cycle.runID,
-            poll: cycle.poll.name,
-            read: read
-        )
-        if let attempts = cycle.shared.retryAttempts { call.retries = .attempts(attempts) }
-        return call
-    }
-
-    private mutating func reply<Answer>(
-        to call: EndorserAPI.Call<Answer>
+    private mutating func answer<Answer: Sendable>(
+        to request: EndorserRequest,
+        _ read: @escaping @Sendable (HTTPResponse, Timestamp) -> Result<Answer, APIFailure>
     ) async throws(PollCycle.Stop) -> (Answer, RequestEnd) {
-        let reply = await cycle.api.reply(to: call, dialect: dialect)
+        let (result, end) = await cycle.api.answer(to: request, dialect: dialect, read)
         count += 1
-        lastEndpoint = call.endpoint
-        lastRequest = reply.end.trace ?? lastRequest
-        (lastStatus, lastDuration) = (reply.end.status, reply.end.duration)
+        lastEndpoint = request.endpoint
+        lastRequest = end.trace ?? lastRequest
+        (lastStatus, lastDuration) = (end.status, end.duration)
         // A proxy answers these by itself.
-        if call.endpoint.isOptional, let status = reply.end.status, ![404, 502, 503, 504].contains(status) {
-            cycle.gate.known.find(call.endpoint)
+        if request.endpoint.isOptional, let status = end.status, ![404, 502, 503, 504].contains(status) {
+            cycle.gate.known.find(request.endpoint)
         }
-        switch reply.result {
-        case .success(let answer): return (answer, reply.end)
+        switch result {
+        case .success(let answer): return (answer, end)
         case .failure(.unstored(let error)): throw .store(error)
         case .failure(let failure): throw .request(failure)
         }
@@ -247,7 +232,7 @@ extension PageSource {
     ///
     /// The server has a report of offers to them, and none of gifts.
     mutating func ownPlans() async throws(PollCycle.Stop) -> OwnPlans {
-        var plans = OwnPlans(limit: cycle.shared.maxOwnPlans)
+        var plans = OwnPlans(limit: cycle.shared.options.limits.maxOwnPlans)
         for role in OwnPlans.roles where !plans.areCut {
             var (before, number): (String?, Int) = (nil, 0)
             repeat {
@@ -263,9 +248,9 @@ extension PageSource {
         _ query: [(String, String)],
         before: String?
     ) async throws(PollCycle.Stop) -> PlansPage {
-        var call = call(to: .plans) { PlansAnswer.read($0, askedAt: $1) }
-        call.query = query + (before.map { [("beforeId", $0)] } ?? [])
-        let (answer, end) = try await reply(to: call)
+        var request = cycle.request(.plans, of: stream.account)
+        request.query = query + (before.map { [("beforeId", $0)] } ?? [])
+        let (answer, end) = try await answer(to: request) { PlansAnswer.read($0, askedAt: $1) }
         if let date = answer.date {
             let (now, tolerance) = (cycle.time.boottime, dialect.lateVisibility / 2)
             cycle.memory.move { $0.observe(date, asked: end.sentAt, at: now, tolerance: tolerance) }

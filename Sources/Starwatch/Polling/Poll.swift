@@ -3,7 +3,9 @@ import StarwatchPolling
 package import StarwatchTelemetry
 
 /// A configured poll, ready to run.
-package struct Poll: Sendable {
+///
+/// A class, because each cycle keeps it, and a copy of its fields takes references to a dozen values.
+package final class Poll: Sendable {
     package let options: PollOptions
     /// The poll's name as a label value.
     package let label: ConfiguredName
@@ -11,11 +13,37 @@ package struct Poll: Sendable {
     /// Maximum time without a success.
     package let staleAfter: Duration
     /// The fixed delay after the scheduled time, of this installation or of one of many accounts.
-    package var splay: Duration
+    package let splay: Duration
     /// The longest time between two runs.
     package let longestGap: Duration
     /// The polls that can have the same claims; the poll itself is among them.
     package let overlapping: [PollName]
+
+    package init(
+        _ options: PollOptions,
+        label: ConfiguredName,
+        schedule: Schedule,
+        staleAfter: Duration,
+        splay: Duration,
+        longestGap: Duration,
+        overlapping: [PollName]
+    ) {
+        (self.options, self.label, self.schedule, self.staleAfter) = (options, label, schedule, staleAfter)
+        (self.splay, self.longestGap, self.overlapping) = (splay, longestGap, overlapping)
+    }
+
+    /// The same poll with another delay.
+    func delayed(by splay: Duration) -> Poll {
+        Poll(
+            options,
+            label: label,
+            schedule: schedule,
+            staleAfter: staleAfter,
+            splay: splay,
+            longestGap: longestGap,
+            overlapping: overlapping
+        )
+    }
 
     package var name: PollName { options.name }
     package var kind: PollKind { options.kind }

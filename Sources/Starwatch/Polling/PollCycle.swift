@@ -10,21 +10,24 @@ import StarwatchTransport
 /// A class, because each copy of its values takes 600 instructions (callgrind, `Benchmarks/instructions`).
 package final class PollCycle: Sendable {
     /// Dependencies shared by all cycles of an account.
-    package struct Shared: Sendable {
+    package final class Shared: Sendable {
         package let environment: Environment
         package let store: Store
         package let account: Account
-        package let outbox: OutboxOptions
-        /// Time limit for requesting further pages in one cycle.
-        package var longestCycle = LimitOptions().cycle
-        /// Maximum number of the account's own plans that a cycle asks for.
-        package var maxOwnPlans = LimitOptions().maxOwnPlans
-        /// Whether the account's own claims are announced.
-        package var announcesOwn = DeliveryOptions().announceOwn
-        /// Attempts of one request; `nil`: as many as the class of each failure allows.
-        package var retryAttempts: Int?
+        let options: AgentOptions
         /// The requests that the account shares with others; `nil`: it asks alone.
-        var sharing: SharedRequests?
+        let sharing: SharedRequests?
+
+        init(
+            environment: Environment,
+            store: Store,
+            account: Account,
+            options: AgentOptions,
+            sharing: SharedRequests? = nil
+        ) {
+            (self.environment, self.store, self.account) = (environment, store, account)
+            (self.options, self.sharing) = (options, sharing)
+        }
     }
 
     let poll: Poll
@@ -42,7 +45,7 @@ package final class PollCycle: Sendable {
     var identity: IdentityContext { shared.account.identity }
     var api: EndorserAPI { shared.account.api }
     var gate: Gate { shared.account.gate }
-    var outbox: OutboxOptions { shared.outbox }
+    var outbox: OutboxOptions { shared.options.outbox }
     var metrics: AgentMetrics { shared.environment.metrics }
     var clock: ServerClock { shared.environment.clock }
     var time: any TimeSource { shared.environment.time }
@@ -170,7 +173,7 @@ package final class PollCycle: Sendable {
         var source = PageSource(cycle: self, stream: stream, decoder: decoder)
         var chunk: PlanChunk?
         switch poll.kind.namedPlans {
-        case .starred: chunk = identity.chunks(of: snapshot, for: poll.kind, dialect: dialect).first
+        case .starred: chunk = snapshot.chunks(for: poll.kind, dialect: dialect).first
         case .own:
             let plans = try await source.ownPlans()
             chunk = PlanChunk.split(plans.handles, dialect: dialect, form: poll.kind.planForm).first
@@ -196,6 +199,14 @@ package final class PollCycle: Sendable {
     func missesEndpoint(_ stop: Stop, at endpoint: Endpoint? = nil) -> Bool {
         guard case .request(.failed(let failure)) = stop, failure.result == .notFound else { return false }
         return poll.kind.endpoint.isOptional && !gate.known.hasFound(endpoint ?? poll.kind.endpoint)
+    }
+
+    /// A request of this cycle.
+    func request(_ endpoint: Endpoint, _ method: HTTPRequest.Method = .get, of account: DID?) -> EndorserRequest {
+        var request = EndorserRequest(endpoint, method, of: account, runID: runID)
+        request.poll = poll.name
+        if let attempts = shared.options.server.retryAttempts { request.retries = .attempts(attempts) }
+        return request
     }
 
     private func stream(of snapshot: IdentityContext.Snapshot) -> StreamKey? {

@@ -19,7 +19,7 @@ extension PollService {
     func storedState(of poll: Poll) async throws(StoreError) -> PollState? {
         let account = shared.account
         guard let did = try await account.identity.current().identity.did else { return nil }
-        let (stream, limit) = (account.stream(poll.name, of: did), shared.outbox.maxUndelivered)
+        let (stream, limit) = (account.stream(poll.name, of: did), shared.options.outbox.maxUndelivered)
         if let state = shared.store.polls.claimedState(stream, maxUndelivered: limit) { return state }
         return try await shared.store.polls.state(stream, maxUndelivered: limit)
     }

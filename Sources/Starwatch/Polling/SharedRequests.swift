@@ -286,29 +286,20 @@ private struct SharedRequest {
     private mutating func page(_ query: PageQuery, of chunk: PlanChunk) async throws(Stop) -> SharedReply.First {
         let (dialect, time) = (dialect, cycle.time)
         let decoder = PageDecoder(dialect: dialect, validation: .lenient, quarantine: true)
-        var call = EndorserAPI.Call(
-            endpoint: cycle.poll.kind.endpoint,
-            method: .post,
-            account: nil,
-            purpose: .poll,
-            runID: cycle.runID,
-            poll: cycle.poll.name,
-            read: { response, askedAt in
-                PageAnswer.read(response, askedAt: askedAt, by: decoder).map {
-                    SharedReply.First(page: $0, response: response)
-                }
-            }
-        )
-        if let attempts = cycle.shared.retryAttempts { call.retries = .attempts(attempts) }
-        call.body = query.body(for: chunk, startCursor: dialect.startCursor)
-        call.idempotencyKey = RandomID.uuid()
+        var request = cycle.request(cycle.poll.kind.endpoint, .post, of: nil)
+        request.body = query.body(for: chunk, startCursor: dialect.startCursor)
+        request.idempotencyKey = RandomID.uuid()
         let (wall, monotonic) = (time.now, time.monotonic)
-        let reply = await cycle.api.reply(to: call, dialect: dialect)
-        tries += reply.end.tries
+        let (result, end) = await cycle.api.answer(to: request, dialect: dialect) { response, askedAt in
+            PageAnswer.read(response, askedAt: askedAt, by: decoder).map {
+                SharedReply.First(page: $0, response: response)
+            }
+        }
+        tries += end.tries
         let answer: SharedReply.First
-        do throws(RequestFailure) { answer = try reply.result.get() } catch { throw .failed(error) }
+        do throws(RequestFailure) { answer = try result.get() } catch { throw .failed(error) }
         var page = answer.page
-        page.finish(reply.end, since: (wall, monotonic), on: time, page: 1)
+        page.finish(end, since: (wall, monotonic), on: time, page: 1)
         return SharedReply.First(page: page, response: answer.response)
     }
 }

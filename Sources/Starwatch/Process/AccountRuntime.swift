@@ -241,7 +241,7 @@ private struct AccountRuntimeMaker {
         return zip(options.polls, parts.schedules).map { poll, schedule in
             let gap = schedule.longestGap(from: environment.time.now)
             return Poll(
-                options: poll,
+                poll,
                 label: environment.metrics.pollNames[poll.name.rawValue]!,
                 schedule: schedule,
                 staleAfter: poll.staleAfter ?? Schedule.staleAfter(longestGap: gap),
@@ -255,27 +255,20 @@ private struct AccountRuntimeMaker {
     /// The polls of one of many accounts. Each account has its own delay, so that they do not all ask at once.
     func polls(of did: DID) -> [Poll] {
         polls.map { poll in
-            var poll = poll
-            poll.splay = Splay.delay(instance: did.rawValue, poll: poll.name, within: poll.options.splay)
-            return poll
+            poll.delayed(by: Splay.delay(instance: did.rawValue, poll: poll.name, within: poll.options.splay))
         }
     }
 
     func pollService(_ account: Account, _ polls: [Poll], _ wakes: WakeSignals) -> PollService {
-        var shared = PollCycle.Shared(
-            environment: environment,
-            store: store,
-            account: account,
-            outbox: options.outbox,
-            longestCycle: options.limits.cycle,
-            maxOwnPlans: options.limits.maxOwnPlans,
-            announcesOwn: options.delivery.announceOwn,
-            retryAttempts: options.server.retryAttempts
-        )
-        shared.sharing = sharing
-        return PollService(
+        PollService(
             polls: polls,
-            shared: shared,
+            shared: PollCycle.Shared(
+                environment: environment,
+                store: store,
+                account: account,
+                options: options,
+                sharing: sharing
+            ),
             // Many accounts are visited at once. Each polls one after the other.
             maxConcurrent: account.identity.served == nil ? options.limits.maxConcurrentPolls : 1,
             wakes: wakes,

@@ -1,3 +1,14 @@
+/// The retries of one logical request.
+package enum RequestRetries: Sendable {
+    /// Retries by the policy of each failure class. A host's policy replaces it, except for a rejected token.
+    case policy(RetryPolicy?)
+    /// Retries with the waits of each failure class and this number of attempts, except for a rejected token.
+    case attempts(Int)
+    /// Retries only with a new token, after a rejected one. The caller schedules its own retries.
+    case tokenOnly
+    case never
+}
+
 /// The number of attempts and the delays after one class of failure.
 public struct RetryPolicy: Sendable, Hashable {
     /// The source of the delay before the next attempt.

@@ -1,6 +1,5 @@
 import CoreMetrics
 package import StarwatchCore
-package import StarwatchTransport
 
 /// A receiver of the steps of a host application's polls, for metrics.
 package protocol HostPollObserver: RequestObserver {
@@ -10,7 +9,7 @@ package protocol HostPollObserver: RequestObserver {
 
 extension HostPollObserver {
     package func turnCame() {}
-    package func failed(_ failure: APIFailure, _ attempt: RequestAttempt, _ report: RequestReport) async {}
+    package func failed(_ failure: APIFailure, _ request: borrowing OpenRequest) async {}
 }
 
 /// Reports the polls of a manager without an agent through swift-metrics, under the names of the agent's page.
@@ -25,9 +24,9 @@ struct MetricsFacadeObserver: HostPollObserver {
         time("starwatch_host_throttle_wait_seconds", wait, ("source", source.rawValue))
     }
 
-    func tried(_ report: RequestReport, _ attempt: RequestAttempt) {
-        count("starwatch_host_requests_total", ("result", report.result.rawValue))
-        time("starwatch_host_request_seconds", report.duration)
+    func tried(_ request: borrowing OpenRequest) {
+        count("starwatch_host_requests_total", ("result", request.result.rawValue))
+        time("starwatch_host_request_seconds", request.end.duration)
     }
 
     func retrying(because reason: RetryReason, after delay: Duration?) {

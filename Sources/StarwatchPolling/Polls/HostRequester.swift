@@ -1,6 +1,5 @@
 import StarwatchCore
 import StarwatchTransport
-import Synchronization
 
 /// Sends a host application's request until it succeeds or finally fails.
 struct HostRequester: Sendable {
@@ -19,6 +18,7 @@ struct HostRequester: Sendable {
     private var time: any TimeSource { requester.time }
 
     func send(_ request: PreparedRequest) async -> Answer {
+        guard Offload.isChosen else { return await Offload.run { await send(request) } }
         let gate = requester.gates.gate(to: request.origin)
         await requester.gates.followClock()
         guard await gate.begin(now: time.now) else {
@@ -30,34 +30,40 @@ struct HostRequester: Sendable {
             error.retryAfter = await gate.circuit.nextTry.map { max(.zero, $0 - time.now) }
             return Answer(result: .failure(error))
         }
-        let answer = Mutex<HTTPResponse?>(nil)
-        let end = await requester.perform(terms(of: request, through: gate), through: gate) { [http, client] attempt in
-            let message = request.httpRequest(attempt, from: client)
-            return await attempt.read(await http.exchange(message)) { response, _ in
-                if response.status == 304, request.validator == nil { return Self.unexpectedNotModified }
-                answer.withLock { $0 = response }
-                return nil
+        var open = open(request, through: gate)
+        while await open.next() {
+            let message = request.httpRequest(token: open.token, id: open.end.requestID, from: client)
+            let exchange = await http.exchange(message)
+            _ = open.receive(exchange)
+            switch exchange.answer {
+            case .success(let response) where response.status == 304 && request.validator == nil:
+                await open.end(with: Self.unexpectedNotModified)
+            case .success: await open.end(with: nil)
+            case .failure(let failure): await open.end(with: failure)
             }
         }
         await requester.gates.followClock()
-        await gate.end(end.failure?.circuitFailure, now: time.now)
+        await gate.end(open.end.failure?.circuitFailure, now: time.now)
         return Answer(
-            result: end.failure.map { .failure(error(of: $0)) } ?? .success(answer.withLock { $0! }),
-            requestID: end.requestID,
-            retryCount: max(0, end.tries - 1)
+            result: open.end.failure.map { .failure(error(of: $0)) } ?? .success(open.exchange!.response!),
+            requestID: open.end.requestID,
+            retryCount: max(0, open.end.tries - 1)
         )
     }
 
-    private func terms(of request: PreparedRequest, through gate: Gate) -> RequestTerms {
-        var terms = RequestTerms(account: request.account, observer: observer) { [time] refused in
-            guard let tokens = request.tokens else { return nil }
-            let now = gate.clock?.now ?? time.now
-            let token = try await tokens.token(request.account, refused, now)
-            guard token != nil || request.mayGoWithoutToken else { throw NoToken() }
-            return token
+    private func open(_ request: PreparedRequest, through gate: Gate) -> OpenRequest {
+        var token: OpenRequest.TokenSource?
+        if let tokens = request.tokens {
+            token = { [time] refused in
+                let now = gate.clock?.now ?? time.now
+                let token = try await tokens.token(request.account, refused, now)
+                guard token != nil || request.mayGoWithoutToken else { throw NoToken() }
+                return token
+            }
         }
-        terms.retries = .policy(request.retry)
-        return terms
+        var open = OpenRequest(of: request.account, through: gate, by: requester, observer: observer, token: token)
+        open.retries = .policy(request.retry)
+        return open
     }
 
     private struct NoToken: Error {}

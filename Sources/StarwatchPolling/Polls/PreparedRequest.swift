@@ -52,9 +52,9 @@ struct PreparedRequest: Sendable {
     }
 
     /// One attempt.
-    func httpRequest(_ attempt: RequestAttempt, from client: ClientNames) -> HTTPRequest {
+    func httpRequest(token: AccessToken?, id: String, from client: ClientNames) -> HTTPRequest {
         var added: [(name: String, value: String)] = [
-            ("Accept", "application/json"), ("X-Request-ID", attempt.requestID),
+            ("Accept", "application/json"), ("X-Request-ID", id),
             ("X-Client-Version", client.clientVersion), ("User-Agent", client.userAgent),
         ]
         if method == .post || method == .put { added.append(("Content-Type", "application/json")) }
@@ -63,7 +63,7 @@ struct PreparedRequest: Sendable {
         let preferred: Set = ["accept", "content-type", "user-agent"]
         let names = Set(headers.map { $0.name.lowercased() })
         added.removeAll { preferred.contains($0.name.lowercased()) && names.contains($0.name.lowercased()) }
-        if let token = attempt.token { added.append(("Authorization", "Bearer " + token.rawValue)) }
+        if let token { added.append(("Authorization", "Bearer " + token.rawValue)) }
         if let idempotencyKey { added.append(("X-Idempotency-Key", idempotencyKey)) }
         if let etag = validator?.etag { added.append(("If-None-Match", etag)) }
         if let date = validator?.lastModified { added.append(("If-Modified-Since", date)) }

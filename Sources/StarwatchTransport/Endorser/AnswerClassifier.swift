@@ -80,7 +80,54 @@ package enum AnswerClassifier {
     }
 }
 
+extension HTTPExchange {
+    /// The response, if it is a 2xx or 304; otherwise the failure that it stands for, by ``AnswerClassifier``.
+    package var answer: Result<HTTPResponse, APIFailure> {
+        switch result {
+        case .success(let response):
+            let failure = AnswerClassifier.classify(response, now: measurements.receivedAt.wall)
+            return failure.map(Result.failure) ?? .success(response)
+        case .failure(let error):
+            return .failure(
+                APIFailure(
+                    result: error.result,
+                    failureClass: error.failureClass,
+                    reason: error.description,
+                    cause: error == .expired ? error.cause : nil
+                )
+            )
+        }
+    }
+
+    /// Reads the content of a 2xx or 304 response, a long one on the runtime's threads.
+    ///
+    /// - Parameter take: Returns the content, or the failure that it is. Called at most once.
+    package func read<Content: Sendable>(
+        _ take: @escaping @Sendable (HTTPResponse) -> Result<Content, APIFailure>
+    ) async -> Result<Content, APIFailure> {
+        switch answer {
+        case .success(let response) where response.body.count >= Offload.longAnswer:
+            await Offload.run { take(response) }
+        case .success(let response): take(response)
+        case .failure(let failure): .failure(failure)
+        }
+    }
+
+    /// The result for the metrics.
+    ///
+    /// - Parameter failure: The reason why the answer was not taken; `nil` if it was.
+    package func result(_ failure: APIFailure?) -> RequestResult {
+        failure?.result ?? (response?.status == 304 ? .notModified : .ok)
+    }
+}
+
 extension HTTPResponse {
+    /// The server's identifier of the request: `requestId` of an error's body, else the `X-Request-ID` header.
+    package var requestID: String? {
+        let body = status >= 400 ? RequestTrace.shown(ErrorBody(body).requestID) : nil
+        return body ?? RequestTrace.shown(headers["X-Request-ID"])
+    }
+
     /// Decodes a successful answer.
     ///
     /// - Returns: `nil` for JSON of another shape, and for an answer without content. The failure of an answer that is

@@ -36,34 +36,42 @@ package struct EndorserClient: Sendable {
         self.maxResponseBytes = maxResponseBytes
     }
 
-    /// Sends `request` once. Cancelling the task aborts it with the failure `cancelled`.
-    package func send(_ request: EndorserRequest) async -> HTTPExchange {
-        await http.exchange(message(of: request))
-    }
-
-    private func message(of request: EndorserRequest) -> HTTPRequest {
+    /// Makes one attempt of `request`. Cancelling the task aborts it with the failure `cancelled`.
+    ///
+    /// - Parameters:
+    ///   - token: `nil` sends the request without a token.
+    ///   - id: The value of `X-Request-ID`. Every attempt needs another.
+    ///   - traceHeaders: Headers of the tracer, sent after all others.
+    package func send(
+        _ request: EndorserRequest,
+        token: AccessToken? = nil,
+        id: String,
+        traceHeaders: [(name: String, value: String)] = []
+    ) async -> HTTPExchange {
         var headers: [(name: String, value: String)] = []
         headers.reserveCapacity(7)
         headers.append(("User-Agent", userAgent))
         headers.append(("Accept", "application/json"))
-        if let token = request.token {
+        if let token {
             // The endorser server ignores the token under any other spelling of "Bearer".
             headers.append(("Authorization", "Bearer " + token.rawValue))
         }
-        headers.append(("X-Request-ID", request.requestID))
+        headers.append(("X-Request-ID", id))
         headers.append(("X-Client-Version", clientVersion))
         if request.method == .post {
             headers.append(("Content-Type", "application/json"))
             if let key = request.idempotencyKey { headers.append(("X-Idempotency-Key", key)) }
         }
-        headers += request.traceHeaders
-        return HTTPRequest(
-            method: request.method,
-            url: url(of: request),
-            headers: headers,
-            body: request.body,
-            timeout: timeout,
-            maxResponseBytes: maxResponseBytes
+        headers += traceHeaders
+        return await http.exchange(
+            HTTPRequest(
+                method: request.method,
+                url: url(of: request),
+                headers: headers,
+                body: request.body,
+                timeout: timeout,
+                maxResponseBytes: maxResponseBytes
+            )
         )
     }
 
@@ -77,37 +85,27 @@ package struct EndorserClient: Sendable {
     }
 }
 
-/// One request to an Endorser server.
+/// One logical request to an Endorser server, the same in all its attempts.
 package struct EndorserRequest: Sendable {
     package var endpoint: Endpoint
     package var method: HTTPRequest.Method
     /// Query names and values, before percent-encoding.
-    package var query: [(String, String)]
+    package var query: [(String, String)] = []
     /// The JSON body; sent with POST only.
     package var body: [UInt8]?
-    /// `nil` sends the request without a token.
-    package var token: AccessToken?
-    /// The value of `X-Request-ID`, by default a random UUID. Every attempt needs another.
-    package var requestID: String
-    /// The value of `X-Idempotency-Key` of a POST, the same for every attempt of the request.
+    /// The account; `nil` for a request that carries no token and counts in no account's window.
+    package var account: DID?
+    package var purpose = TokenPurpose.poll
+    package var runID: String
+    /// The poll of the cycle that the request belongs to.
+    package var poll: PollName?
+    /// The value of `X-Idempotency-Key` of a POST; `nil` for GET.
     package var idempotencyKey: String?
-    /// Headers of the tracer, sent after all others.
-    package var traceHeaders: [(name: String, value: String)]
+    /// The number of identifiers that it acknowledges, which have their own limit.
+    package var identifiers = 0
+    package var retries = RequestRetries.policy(nil)
 
-    /// Creates a request. Without a `method`, it is a POST if there is a body, else a GET.
-    package init(
-        endpoint: Endpoint,
-        method: HTTPRequest.Method? = nil,
-        query: [(String, String)] = [],
-        body: [UInt8]? = nil,
-        token: AccessToken? = nil,
-        requestID: String = RandomID.uuid(),
-        idempotencyKey: String? = nil,
-        traceHeaders: [(name: String, value: String)] = []
-    ) {
-        self.endpoint = endpoint
-        self.method = method ?? (body == nil ? .get : .post)
-        (self.query, self.body, self.token, self.requestID) = (query, body, token, requestID)
-        (self.idempotencyKey, self.traceHeaders) = (idempotencyKey, traceHeaders)
+    package init(_ endpoint: Endpoint, _ method: HTTPRequest.Method = .get, of account: DID?, runID: String) {
+        (self.endpoint, self.method, self.account, self.runID) = (endpoint, method, account, runID)
     }
 }

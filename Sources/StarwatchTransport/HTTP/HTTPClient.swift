@@ -105,6 +105,10 @@ package enum Offload {
 
     package static var executor: any TaskExecutor { replacement ?? globalConcurrentExecutor }
 
+    /// Whether the present task says where it runs. Another one could leave an actor on a transport's thread, which takes the
+    /// jobs of other tasks along while it works for one: what a host program does then would hold up every request.
+    package static var isChosen: Bool { withUnsafeCurrentTask { $0?.unownedTaskExecutor != nil } }
+
     /// Runs `work` on the runtime's threads, and returns to the caller's executor.
     ///
     /// - Parameter work: `@concurrent`, because other functions stay on the caller's executor.

@@ -25,6 +25,9 @@ package struct HTTPExchange: Sendable {
     /// The last reply of a mail server, also to what comes before a mail, such as the login; empty for HTTP.
     package var lastReply: [UInt8] = []
 
+    /// The response; `nil` if none came, or not the whole of it.
+    package var response: HTTPResponse? { if case .success(let response) = result { response } else { nil } }
+
     package init(result: Result<HTTPResponse, HTTPError>, measurements: HTTPMeasurements, status: Int? = nil) {
         (self.result, self.measurements, self.status) = (result, measurements, status)
     }

@@ -122,19 +122,38 @@ import Testing
             seen.withLock { $0.append(withUnsafeCurrentTask { $0?.unownedTaskExecutor != nil }) }
         }
         let now = ClockReading(wall: clock.now, monotonic: clock.monotonic)
-        let terms = RequestTerms(account: nil) { _ in
-            note()
-            return nil
-        }
-        let requester = Requester(gates: gates, time: clock, random: { 0.5 })
-        _ = await Task.detached {
-            await requester.perform(terms, through: gates.gate(to: "http://127.0.0.1:9")) { attempt in
+        struct Noting: HTTPTransport {
+            let note: @Sendable () -> Void
+            let now: ClockReading
+
+            func exchange(_ request: HTTPRequest) async -> HTTPExchange {
                 note()
                 let measurements = HTTPMeasurements(sentAt: now, receivedAt: now)
-                let exchange = HTTPExchange(result: .failure(.cancelled), measurements: measurements)
-                return await attempt.read(exchange) { _, _ in nil }
+                return HTTPExchange(result: .failure(.cancelled), measurements: measurements)
             }
-        }.value
+
+            func shutdown() {}
+        }
+        let requester = HostRequester(
+            http: Noting(note: note, now: now),
+            client: ClientNames(),
+            observer: MetricsFacadeObserver(),
+            requester: Requester(gates: gates, time: clock, random: { 0.5 })
+        )
+        let request = PreparedRequest(
+            method: .get,
+            url: "http://127.0.0.1:9/",
+            origin: "http://127.0.0.1:9",
+            headers: [],
+            tokens: PollTokens.bearer { _, _ in
+                note()
+                return nil
+            }.source,
+            mayGoWithoutToken: true,
+            timeout: .seconds(1),
+            maxResponseBytes: 1
+        )
+        _ = await Task.detached { await requester.send(request) }.value
         #expect(seen.withLock { $0 } == [true, true])
         await store.close()
     }

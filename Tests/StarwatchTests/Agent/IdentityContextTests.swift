@@ -43,15 +43,15 @@ import Testing
     @Test func requestBodiesAreMadeOnceAndNotKeptForOtherStars() async throws {
         let context = IdentityContext(store: store, isShared: false, logger: quiet) { ManualClock.start }
         let old = try await context.current()
-        #expect(context.chunks(of: old, dialect: .endorser).map(\.count) == [1])
-        #expect(try await context.current().chunks.map(\.value.count) == [1])
+        #expect(old.chunks(dialect: .endorser).map(\.count) == [1])
+        #expect(try await context.current().chunkCounts == [1])
 
         _ = try await store.stars.add(["b"], of: World.key, server: server, now: now)
         context.invalidate()
         _ = try await context.current()
         // A cycle that began before still has its own stars, and does not give them to the next one.
-        #expect(context.chunks(of: old, dialect: .canonical).map(\.count) == [1])
-        #expect(context.chunks(of: try await context.current(), dialect: .canonical).map(\.count) == [2])
+        #expect(old.chunks(dialect: .canonical).map(\.count) == [1])
+        #expect(try await context.current().chunks(dialect: .canonical).map(\.count) == [2])
         await store.close()
     }
 
@@ -62,10 +62,10 @@ import Testing
         _ = try await store.stars.set(long, of: World.key, server: server, now: now)
         for _ in 1...2 {
             let current = try await context.current()
-            #expect(context.chunks(of: current, for: .starredProjects, dialect: .endorser).map(\.count) == [2])
-            #expect(context.chunks(of: current, for: .givesToStarred, dialect: .endorser).map(\.count) == [1, 1])
+            #expect(current.chunks(for: .starredProjects, dialect: .endorser).map(\.count) == [2])
+            #expect(current.chunks(for: .givesToStarred, dialect: .endorser).map(\.count) == [1, 1])
         }
-        #expect(try await context.current().chunks.values.map(\.count).sorted() == [1, 2])
+        #expect(try await context.current().chunkCounts.sorted() == [1, 2])
         await store.close()
     }
 }

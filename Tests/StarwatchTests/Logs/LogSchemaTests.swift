@@ -135,15 +135,15 @@ import Testing
             world.mock.publish(count: 20)
             _ = await agent.runtime.pollService.pass(agent.starred, runID: RandomID.runID())
             // A host that shares the database may have set another bound.
-            var outbox = agent.options.outbox
-            outbox.maxUndelivered = 5
+            var options = agent.options
+            options.outbox.maxUndelivered = 5
             let cycle = PollCycle(
                 poll: agent.starred,
                 shared: PollCycle.Shared(
                     environment: agent.process.environment,
                     store: agent.store,
                     account: agent.runtime.account,
-                    outbox: outbox
+                    options: options
                 ),
                 runID: RandomID.runID(),
                 nextRun: nil

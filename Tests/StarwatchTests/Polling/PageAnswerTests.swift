@@ -85,23 +85,18 @@ import Testing
         try await World.with(.canonical) { world in
             let agent = try await world.agent()
             let reads = Mutex(0)
-            let call = EndorserAPI.Call(
-                endpoint: .time,
-                method: .get,
-                account: world.did,
-                purpose: .poll,
-                runID: "run_of_the_test",
-                retries: .never,
-                read: { response, _ in
+            var request = EndorserRequest(.time, of: world.did, runID: "run_of_the_test")
+            request.retries = .never
+            let ask = { @Sendable [request] in
+                await agent.runtime.account.api.answer(to: request, dialect: .canonical) { response, _ in
                     reads.withLock { $0 += 1 }
                     return .success(response.status)
                 }
-            )
-            let reply = await agent.runtime.account.api.reply(to: call, dialect: .canonical)
-            #expect(try reply.result.get() == 200)
+            }
+            #expect(try await ask().0.get() == 200)
             #expect(reads.withLock { $0 } == 1)
             world.mock.setStickyFault(.status(500), at: .time)
-            #expect(await agent.runtime.account.api.reply(to: call, dialect: .canonical).end.failure != nil)
+            #expect(await ask().end.failure != nil)
             #expect(reads.withLock { $0 } == 1)
         }
     }

@@ -152,20 +152,13 @@ import Testing
                 requester: api.requester,
                 environment: api.environment
             )
-            let call = EndorserAPI.Call(
-                endpoint: .time,
-                method: .get,
-                account: world.did,
-                purpose: .poll,
-                runID: "run_of_the_test",
-                read: { _, _ in .success(()) }
-            )
-            guard case .success = await slow.reply(to: call, dialect: .canonical).result else {
+            let request = EndorserRequest(.time, of: world.did, runID: "run_of_the_test")
+            guard case .success = await slow.answer(to: request, dialect: .canonical, { _, _ in .success(()) }).0 else {
                 Issue.record("There was no answer.")
                 return
             }
-            let request = try #require(world.mock.requests().last)
-            #expect(request.receivedAt.timeIntervalSince1970 >= (ManualClock.start + .seconds(60)).seconds)
+            let sent = try #require(world.mock.requests().last)
+            #expect(sent.receivedAt.timeIntervalSince1970 >= (ManualClock.start + .seconds(60)).seconds)
         }
     }
 
