@@ -398,7 +398,7 @@ import Testing
         var facts = HealthFacts()
         facts.polls = (1...8).map { number in
             var poll = HealthFacts.Poll(name: "p\(number)")
-            (poll.isRefused, poll.isStale) = (true, true)
+            (poll.isRefused, poll.staleSince) = (true, Timestamp(seconds: 0))
             return poll
         }
         let now = Timestamp(iso8601: "2026-01-01T12:00:00Z")!

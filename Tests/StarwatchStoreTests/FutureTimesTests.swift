@@ -80,7 +80,7 @@ import Testing
         #expect(stream?.lastSuccess == local)
         #expect(stream?.lastAttempt == local)
         let run = try await store.stories.run("run").cycle
-        #expect(run?.startedAt == local && run?.finishedAt == local)
+        #expect(run?.startedAt == local.milliseconds && run?.finishedAt == local.milliseconds)
     }
 
     @Test func theNextWalkSettlesAnEvictedRowThatTheServerLacks() async throws {

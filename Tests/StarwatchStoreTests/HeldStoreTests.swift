@@ -26,9 +26,9 @@ import Testing
         try await world.announce(store, 2, heldUntil: second)
         let backlog = try await backlog(store)
         #expect(backlog.notifications == 2 && backlog.rows == 2)
-        #expect(backlog.held(at: world.now) == SinkBacklog.Held(rows: 2, until: first))
+        #expect(backlog.held(at: world.now) == HealthFacts.HeldChanges(count: 2, until: first))
         #expect(backlog.oldestDue(at: world.now) == nil)
-        #expect(backlog.held(at: first) == SinkBacklog.Held(rows: 1, until: second))
+        #expect(backlog.held(at: first) == HealthFacts.HeldChanges(count: 1, until: second))
         #expect(backlog.oldestDue(at: first) == first)
         #expect(backlog.held(at: second) == nil)
     }
@@ -42,7 +42,7 @@ import Testing
         let again = try await world.reclaim(store, until: world.now + .seconds(60)).first
         let opening = world.now + .seconds(9 * 3600)
         _ = try await record(store, again?.tickets.first, .held(until: opening))
-        #expect(try await backlog(store).held(at: world.now) == SinkBacklog.Held(rows: 1, until: opening))
+        #expect(try await backlog(store).held(at: world.now) == HealthFacts.HeldChanges(count: 1, until: opening))
         #expect(try await backlog(store).oldestDue(at: world.now) == nil)
         #expect(try await backlog(store).oldestDue(at: opening) == begin + .seconds(9 * 3600))
         let row = try #require(try await store.outbox.list(OutboxFilter()).first)
@@ -73,7 +73,7 @@ import Testing
         world.now = opening
         // Two sinks get different notifications. The second one cannot have the id of the first.
         await #expect(throws: StoreError.self) { try await world.joinHeld(store) { "ntf_joined" } }
-        let held = SinkBacklog.Held(rows: 3, until: opening)
+        let held = HealthFacts.HeldChanges(count: 3, until: opening)
         #expect(try await backlog(store).notifications == 3)
         #expect(try await backlog(store).held(at: opening - .seconds(1)) == held)
 

@@ -17,7 +17,7 @@ final class Visit: Sendable {
         /// The time of the next work by the local clock; `nil` if only a command can bring some.
         var next: Timestamp?
         var memory: Memory = [:]
-        var asked = ScheduledPoll.Asked()
+        var asked = CycleTimes()
     }
 
     /// The state of a part.

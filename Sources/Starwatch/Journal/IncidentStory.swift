@@ -13,7 +13,7 @@ package struct IncidentStory: Sendable {
     /// Whether the running agent answers; `nil` if it was not asked.
     package var answers: Bool?
     /// The problems that the running agent has now; `nil` if it did not answer.
-    package var present: [IncidentReport.Problem]?
+    package var present: [IncidentReport.OpenProblem]?
     /// The facts about the machine now, which tell how the last run of an agent that does not run ended.
     package var machine = RunStart(boot: "")
     /// The version of this program.
@@ -131,11 +131,11 @@ package struct IncidentStory: Sendable {
     }
 
     /// The problems that have begun and not ended, whenever that was. A start announces those that remain anew.
-    private func problems(_ until: Timestamp) -> [IncidentReport.Problem] {
+    private func problems(_ until: Timestamp) -> [IncidentReport.OpenProblem] {
         let events = [AgentEvent.problemBegan, .problemEnded].map(\.name)
         let lines = lines { at, _, text in at <= until && events.contains { text.contains($0) } }
         let start = (box?.marks ?? []).last { $0.kind == .start && $0.at <= until }?.at
-        var open: [IncidentReport.Problem] = []
+        var open: [IncidentReport.OpenProblem] = []
         for line in lines where start.map({ line.at >= $0 }) ?? true {
             guard let problem = line.logged["problem"] else { continue }
             let subject = line.logged.subject

@@ -114,7 +114,7 @@ struct SigningKeyControl: Sendable {
         do {
             let result = try await change()
             keys.noteChange()
-            await age.publish()
+            await age.note()
             return result
         } catch {
             keys.noteChange()
@@ -136,23 +136,22 @@ struct SigningKeyControl: Sendable {
     }
 }
 
-/// The age of the signing key, as the metrics show it.
+/// The age of the signing key.
 struct SigningKeyAge: Sendable {
     let auth: AuthOptions
     let store: Store
-    let metrics: ClockMetrics
+    let seen: HealthMemory
 
-    /// Publishes the age. An age that cannot be read stays what it was.
-    func publish() async {
+    /// Notes the age. An age that cannot be read stays what it was.
+    func note() async {
         if auth.storedKeys {
-            guard let did = try? await store.identity.active().did else { return metrics.keyCreated.set(0) }
+            guard let did = try? await store.identity.active().did else { return seen.keyCreated = nil }
             guard let keys = try? await store.keys.signingKeys(of: did) else { return }
-            let newest = keys.first { $0.endsAt == nil && $0.algorithm == auth.signingAlgorithm }
-            metrics.keyCreated.set(newest?.createdAt.seconds ?? 0)
+            seen.keyCreated = keys.first { $0.endsAt == nil && $0.algorithm == auth.signingAlgorithm }?.createdAt
         } else if let file = auth.keyFile ?? auth.secretFile,
             let written = try? FileManager.default.attributesOfItem(atPath: file)[.modificationDate] as? Date
         {
-            metrics.keyCreated.set(written.timeIntervalSince1970)
+            seen.keyCreated = Timestamp(milliseconds: Int64(written.timeIntervalSince1970 * 1000))
         }
     }
 }

@@ -115,7 +115,10 @@ final class LongestRequest: Sendable {
 
     func observe(_ duration: Duration) { longest.withLock { $0 = max($0, duration) } }
 
-    /// Returns the longest one in seconds, and begins again.
+    /// The longest one in seconds.
+    var seconds: Double { longest.withLock { $0.inSeconds } }
+
+    /// Returns it, and begins again.
     func take() -> Double {
         longest.withLock { longest in
             defer { longest = .zero }

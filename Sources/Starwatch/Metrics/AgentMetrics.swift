@@ -1,5 +1,4 @@
 package import StarwatchCore
-package import StarwatchStore
 package import StarwatchTelemetry
 import Synchronization
 

@@ -32,6 +32,12 @@ package struct PollMetrics: Sendable {
         self.silences.known.withLock { $0 = ratios }
     }
 
+    /// Shows the times of a poll's last cycles.
+    func show(_ last: CycleTimes, of poll: ConfiguredName) {
+        lastAttempt[poll].set(last.attempted?.seconds ?? 0)
+        lastSuccess[poll].set(last.succeeded?.seconds ?? 0)
+    }
+
     package let attempts = MetricRegistry.current.counters(
         .counter("starwatch_poll_attempts_total", "Cycles that reached the API."),
         by: .poll

@@ -75,21 +75,10 @@ package final class ProblemMetrics: Sendable {
 }
 
 extension Problem {
-    /// The sink that it is about, or whose certificate; `nil` if it is about something else.
-    fileprivate var sink: String? {
-        switch kind.topic {
-        case .sink: subject
-        case .certificate:
-            if case .sink(let name) = CertificateOwner(word: subject ?? "") { name } else { nil }
-        case .agent, .poll, .port: nil
-        }
-    }
-
     /// The labels that say what it is, and those of `others` that it has.
     fileprivate func labels(with others: [String]) -> [(name: String, value: String)] {
         let all: [(name: String, value: String?)] = [
-            ("problem", kind.rawValue), ("poll", kind.topic == .poll ? subject : nil),
-            ("sink", sink),
+            ("problem", kind.rawValue), ("poll", place.poll), ("sink", place.sink),
             ("reason", kind.topic == .port ? subject ?? reason : reason), ("severity", kind.severity.rawValue),
             ("command", command), ("runbook", kind.runbook),
         ]

@@ -17,7 +17,8 @@ package final class PollService: Sendable {
         var lastSkip: [PollName: (reason: SkipReason, since: Timestamp)] = [:]
         /// The reason why the last cycle got no token.
         var lastTokenReason: [PollName: FailureReason] = [:]
-        var planned: [PollName: PlannedRun] = [:]
+        /// The planned runs, with the times of their planning on both clocks.
+        var planned: [PollName: (times: ScheduleTimes, at: Timestamp, boottime: Duration)] = [:]
         /// Number of consecutive cycles that failed in the database.
         var storeFailures: [PollName: Int] = [:]
         /// Number of consecutive cycles that got no token.
@@ -132,6 +133,8 @@ package final class PollService: Sendable {
     /// The reason why the poll's last cycle got no token; `nil` if it got one, or was skipped for another reason.
     package func lastTokenReason(_ poll: PollName) -> FailureReason? { state.withLock { $0.lastTokenReason[poll] } }
 
+    func isRunning(_ poll: PollName) -> Bool { state.withLock { $0.running[poll] != nil } }
+
     /// The server's time up to which a poll has seen every change; `nil` before its first cycle.
     func seenUntil(of stream: StreamKey) -> Timestamp? { memories[stream.poll]?.seenUntil(of: stream) }
 
@@ -241,11 +244,4 @@ package final class PollService: Sendable {
             task.cancel()
         }
     }
-}
-
-/// A planned run, and the time of its planning on both clocks.
-struct PlannedRun {
-    let times: ScheduleTimes
-    let at: Timestamp
-    let boottime: Duration
 }

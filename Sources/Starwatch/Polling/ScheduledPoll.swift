@@ -19,15 +19,8 @@ final class ScheduledPoll: ScheduledWork {
         var failures = 0
         /// The time of a run outside the schedule.
         var extra: Timestamp?
-        var asked = Asked()
-    }
-
-    /// The last cycles of a visit.
-    struct Asked: Sendable {
-        /// The start of the last one that asked the server.
-        var attempted: Timestamp?
-        /// The end of the last one that succeeded.
-        var succeeded: Timestamp?
+        /// The last cycles of this visit.
+        var asked = CycleTimes()
     }
 
     let poll: Poll
@@ -49,7 +42,7 @@ final class ScheduledPoll: ScheduledWork {
     private var metrics: PollMetrics { service.environment.metrics.polls }
     private var time: any TimeSource { service.environment.time }
 
-    var asked: Asked { state.withLock(\.asked) }
+    var asked: CycleTimes { state.withLock(\.asked) }
     /// The time of a run outside the schedule that is left for a later visit.
     var extra: Timestamp? { state.withLock(\.extra) }
 
@@ -95,7 +88,6 @@ final class ScheduledPoll: ScheduledWork {
             return time.now + ExtraRun.afterStoreFailures(failures)
         }
         var times = ScheduleTimes(nextRun: stored?.nextRun, lastRun: nil, isRunning: false)
-        if isLasting, let stored { show(stored) }
         if isLasting, case .every = schedule {
             countMissed(before: stored?.nextRun)
             // The interval begins with the process, so the first run is immediate.
@@ -105,13 +97,6 @@ final class ScheduledPoll: ScheduledWork {
         }
         state.withLock { [times] in ($0.times, $0.stored, $0.isRestored) = (times, stored?.nextRun, true) }
         return nil
-    }
-
-    /// Shows the times of the last cycle before the process began.
-    private func show(_ stored: PollState) {
-        let now = time.now
-        metrics.lastAttempt[poll.label].set(stored.lastAttempt.map { min($0, now).seconds } ?? 0)
-        metrics.lastSuccess[poll.label].set(stored.lastSuccess.map { min($0, now).seconds } ?? 0)
     }
 
     private func countMissed(before nextRun: Timestamp?) {
@@ -129,7 +114,7 @@ final class ScheduledPoll: ScheduledWork {
 
     func times() -> ScheduleTimes {
         var times = state.withLock(\.times)
-        times.isRunning = service.state.withLock { $0.running[poll.name] != nil }
+        times.isRunning = service.isRunning(poll.name)
         return times
     }
 
@@ -187,7 +172,7 @@ final class ScheduledPoll: ScheduledWork {
         }
         guard let next else { return }
         if isLasting { metrics.nextRun[poll.label].set((next + splay).seconds) }
-        let planned = PlannedRun(times: times, at: time.now, boottime: time.boottime)
+        let planned = (times: times, at: time.now, boottime: time.boottime)
         service.state.withLock { $0.planned[poll.name] = planned }
     }
 }

@@ -83,12 +83,16 @@ package final class AccountRuntime: Sendable {
         )
         digests = writer.flatMap { [context] in maker.digests($0, content, context) }
         callbacks = writer.flatMap { [context] in maker.callbacks($0, context) }
-        canary =
-            served == nil ? options.canary.map { [context] in CanaryService(every: $0.every, context: context) } : nil
+        canary = maker.canaries.flatMap { [context] memory in
+            memory.options.account == served ? CanaryService(memory, context: context) : nil
+        }
     }
 
     /// The requests that many accounts share; `nil` if each asks alone.
     var sharing: SharedRequests? { maker.sharing }
+
+    /// The facts about the synthetic changes, of whichever account gets them; `nil` if none are configured.
+    var canaryFacts: HealthFacts.Canary? { maker.canaries?.facts(in: process.environment) }
 
     /// The parts of the account's work beside its polls, in the order in which they stop.
     var parts: [VisitPart] {
@@ -142,15 +146,19 @@ private struct AccountRuntimeMaker {
     let parts: AgentParts
     let options: AgentOptions
     private let api: EndorserAPI
+    private let lastCycles = LastCycles()
     /// The requests that accounts without a token share; `nil` if each asks alone.
     let sharing: SharedRequests?
     /// The polls of the active identity. Their splay is this installation's.
     let polls: [Poll]
+    /// The synthetic changes; `nil` if none are configured.
+    let canaries: CanaryMemory?
 
     init(process: AgentProcess, parts: AgentParts, options: AgentOptions) {
         (self.process, self.parts, self.options) = (process, parts, options)
         api = Self.api(process, parts, options)
         polls = Self.polls(process, parts, options)
+        canaries = options.canary.map { CanaryMemory($0, startedAt: process.environment.time.now) }
         let shares = options.accounts == .many && options.fleet.sharedRequests && parts.tokens.isAnonymous
         sharing = shares ? SharedRequests(metrics: process.environment.metrics.fleet, polls: polls) : nil
     }
@@ -267,6 +275,7 @@ private struct AccountRuntimeMaker {
                 store: store,
                 account: account,
                 options: options,
+                lastCycles: lastCycles,
                 sharing: sharing
             ),
             // Many accounts are visited at once. Each polls one after the other.

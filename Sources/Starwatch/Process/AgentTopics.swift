@@ -56,7 +56,7 @@ package struct AgentTopics: Sendable {
             clock: environment.clock
         )
         notifications = Self.notifications(runtime)
-        let age = SigningKeyAge(auth: options.auth, store: store, metrics: environment.metrics.clock)
+        let age = SigningKeyAge(auth: options.auth, store: store, seen: process.lifecycle.seen)
         identity = Self.identity(runtime, age)
         moves = MoveControl(
             identity: identity,
@@ -95,7 +95,7 @@ package struct AgentTopics: Sendable {
         stories = Self.stories(runtime)
         journal = process.journal
         logs = StoredLogs(recorder: process.logs.recorder, store: store)
-        status = StatusReporter(runtime: runtime, digests: digests, fleet: fleet)
+        status = StatusReporter(runtime: runtime, digests: digests, fleet: fleet, sinks: process.sinks)
         health = HealthCheck(process: process, requestTimeout: options.server.timeout, fleet: fleet)
         metrics = MetricsReporter(runtime: runtime, fleet: fleet)
         ports = PortMonitor(lifecycle: process.lifecycle, environment: environment)
@@ -192,7 +192,7 @@ package struct AgentTopics: Sendable {
             endWork: { await runtime.abort() },
             startWork: {
                 runtime.pollService.startNew()
-                await age.publish()
+                await age.note()
             }
         )
     }

@@ -45,9 +45,9 @@ struct HealthCheck: Sendable {
         case .running: break
         }
         var facts = HealthFacts()
-        facts.storeFault = store.health.failure?.fault ?? (store.status.isFileLost ? .lost : nil)
+        (facts.storeFault, facts.isStoreLost) = (store.health.failure, store.status.isFileLost)
         do throws(StoreError) {
-            guard facts.storeFault == nil else { throw .busy }
+            guard facts.storeFault == nil, !facts.isStoreLost else { throw .busy }
             if !isAnswering, await !StorePatience.suffices(for: store) { throw .busy }
             facts.isSignedOut =
                 if let fleet { try await fleet.accounts.counts().active == 0 } else {
@@ -93,87 +93,5 @@ enum StorePatience {
         return await TimeLimit.run(within: store.health.patience * 5, on: SystemClock(), late: false) {
             await answer.value() ?? false
         } ?? false
-    }
-}
-
-/// The facts about the agent's health that are not in its database.
-struct HealthReader: Sendable {
-    let runtime: AccountRuntime
-
-    private var process: AgentProcess { runtime.process }
-    private var lifecycle: AgentLifecycle { process.lifecycle }
-    private var metrics: AgentMetrics { process.environment.metrics }
-    private var time: any TimeSource { process.environment.time }
-
-    func facts() async -> HealthFacts {
-        var facts = HealthFacts()
-        let (gate, seen) = (runtime.account.gate, lifecycle.seen)
-        let clock = process.environment.clock
-        facts.isSkewed = clock.isSkewed
-        facts.certificates = metrics.problems.certificates.all.map {
-            Certificate(of: $0.owner, expiry: clock.local($0.expiry))
-        }
-        facts.serverCircuit = await gate.shownCircuit
-        facts.hold = await gate.hold(now: time.now)
-        facts.failedAcknowledgements = runtime.acknowledger.failedPasses
-        facts.acknowledgementFailure = runtime.acknowledger.lastFailure
-        facts.refusedReload = seen.refusedReload
-        facts.refusedPorts = lifecycle.refusedPorts.map(\.rawValue).sorted()
-        facts.isIdle =
-            runtime.options.polls.isEmpty && runtime.options.digests.isEmpty && !lifecycle.isEmbedded
-            && !metrics.showsHostPolls
-        facts.tokensLeft = await runtime.account.api.tokens.poolRemaining
-        facts.answers = seen.answers(metrics.api.totals, at: time.monotonic)
-        facts.restarts = process.runs.ends()
-        facts.jump = seen.jump(at: time.boottime)
-        facts.scrapeSilence = seen.scrapeSilence(at: time.monotonic)
-        let files = process.store.status.fileSizes()
-        if let files, let free = files.freeDisk {
-            facts.disk = HealthFacts.Disk(free: free, used: files.database + files.wal)
-        }
-        return facts
-    }
-
-    /// The reason why the database cannot be used; `nil` if it can.
-    var storeFault: HealthFacts.StoreFault? {
-        if process.store.status.pageCheckPhase == .damaged { return .damaged }
-        return process.store.health.fault?.fault ?? (process.store.status.isFileLost ? .lost : nil)
-    }
-}
-
-extension StoreErrorKind {
-    var fault: HealthFacts.StoreFault {
-        switch self {
-        case .corrupt: .damaged
-        case .full: .full
-        case .busy: .busy
-        case .io, .version: .unusable
-        }
-    }
-}
-
-extension APIMetrics {
-    /// The totals of all requests to the server that were not cancelled.
-    fileprivate var totals: AnswerWindow.Totals {
-        var totals = AnswerWindow.Totals()
-        for endpoint in Endpoint.allCases {
-            for result in RequestResult.allCases where result != .cancelled {
-                let count = Int(requests[endpoint, result].value)
-                totals.requests += count
-                if result.isServerFault {
-                    totals.failed += count
-                } else if !result.isSuccess {
-                    totals.refused += count
-                }
-            }
-            let counts = latency[endpoint].counts
-            if totals.buckets.isEmpty {
-                totals.buckets = counts
-            } else {
-                for (index, count) in counts.enumerated() { totals.buckets[index] += count }
-            }
-        }
-        totals.longest = longest.take()
-        return totals
     }
 }

@@ -49,6 +49,7 @@ struct MetricsReporter: Sendable {
         await runtime.account.gate.publish(now: time.now)
         metrics.clock.tokenExpiry.set(await runtime.account.api.tokens.expiry?.seconds ?? 0)
         metrics.clock.poolRemaining.set(Double(await runtime.account.api.tokens.poolRemaining ?? 0))
+        metrics.clock.keyCreated.set(lifecycle.seen.keyCreated?.seconds ?? 0)
         metrics.polls.progressAge.set(process.progress.age(at: time.monotonic).inSeconds)
         for sink in process.sinks {
             metrics.outbox.sinkDisabled[sink.label].set(sink.isDisabled)
@@ -65,9 +66,8 @@ struct MetricsReporter: Sendable {
         var known = store.status.rememberedSnapshot(streams)
         if known == nil { known = try? await runtime.snapshot() }
         guard let snapshot = known else { return }
-        publish(snapshot, accounts: (try? await fleet?.accounts.counts())?.active ?? 1)
+        publish(snapshot, accounts: (try? await fleet?.accounts.publish()) ?? 1)
         if fleet == nil { metrics.polls.show(await runtime.rhythms.silences(in: snapshot)) }
-        _ = try? await fleet?.accounts.failures()
         metrics.outbox.oldestDue.set(exported(runtime.dispatcher.oldestDue(in: snapshot)))
     }
 
@@ -89,20 +89,13 @@ struct MetricsReporter: Sendable {
     /// - Parameter accounts: Number of the active ones, each of which has its own room in the outbox.
     private func publish(_ snapshot: StoreSnapshot, accounts: Int) {
         let outbox = metrics.outbox
-        let open = (snapshot.rows[.pending] ?? 0) + (snapshot.rows[.claimed] ?? 0)
-        outbox.rows[.pending].set(Double(snapshot.rows[.pending] ?? 0))
-        outbox.rows[.claimed].set(Double(snapshot.rows[.claimed] ?? 0))
-        outbox.rows[.delivered].set(Double(snapshot.rows[.delivered] ?? 0))
-        outbox.rows[.dead].set(Double(snapshot.rows[.dead] ?? 0))
-        let capacity = runtime.options.outbox.maxUndelivered * max(accounts, 1)
-        outbox.capacity.set(Double(capacity))
-        outbox.backpressure.set(
-            PollGate.isUnderPressure(
-                openRows: open,
-                maxUndelivered: capacity,
-                threshold: runtime.options.outbox.backpressureThreshold
-            )
-        )
+        let facts = HealthFacts.Outbox(snapshot, runtime.options.outbox, accounts: accounts)
+        outbox.rows[.pending].set(Double(facts.pending))
+        outbox.rows[.claimed].set(Double(facts.claimed))
+        outbox.rows[.delivered].set(Double(facts.delivered))
+        outbox.rows[.dead].set(Double(facts.dead))
+        outbox.capacity.set(Double(facts.capacity))
+        outbox.backpressure.set(facts.isUnderPressure)
         outbox.oldestPending.set(exported(snapshot.ages.oldestPending))
         outbox.oldestDead.set(exported(snapshot.ages.oldestDead))
         outbox.quarantined.set(Double(snapshot.quarantined))
@@ -113,25 +106,30 @@ struct MetricsReporter: Sendable {
             let backlog = snapshot.backlogs[sink.name]
             outbox.sinkBacklog[sink.label].set(Double(backlog?.rows ?? 0))
             // An optional sink keeps no watermark back.
-            let held = sink.policy.isRequired ? backlog?.held(at: runtime.dispatcher.now)?.rows : nil
+            let held = sink.policy.isRequired ? backlog?.held(at: runtime.dispatcher.now)?.count : nil
             outbox.sinkHeld[sink.label].set(Double(held ?? 0))
         }
-        // Of many accounts, the last cycle of any is what the metrics have.
-        guard fleet == nil else { return }
+        let cycles = runtime.pollService.shared.lastCycles
         for poll in runtime.polls {
+            let last = cycles[poll.name]
+            guard fleet == nil else {
+                metrics.polls.show(last, of: poll.label)
+                continue
+            }
             let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
             outbox.watermark[poll.label].set(stream?.watermark?.timestamp.seconds ?? 0)
             outbox.fetchCursor[poll.label].set(stream?.fetchCursor?.timestamp.seconds ?? 0)
             // The cycle in flight is a later attempt than the stored one.
-            if metrics.polls.inFlight[poll.label].value == 0 {
-                metrics.polls.lastAttempt[poll.label].set(elapsed(stream?.lastAttempt))
-            }
-            metrics.polls.lastSuccess[poll.label].set(elapsed(stream?.lastSuccess))
+            let running = runtime.pollService.isRunning(poll.name) ? last.attempted : nil
+            // A stored time is never shown in the future.
+            let (attempts, now) = ([stream?.lastAttempt, running].compactMap(\.self), time.now)
+            let shown = CycleTimes(
+                attempted: attempts.max().map { min($0, now) },
+                succeeded: (stream?.lastSuccess).map { min($0, now) }
+            )
+            metrics.polls.show(shown, of: poll.label)
         }
     }
-
-    /// A stored time of the local clock, which is never shown in the future. 0 for none.
-    private func elapsed(_ time: Timestamp?) -> Double { time.map { min($0, self.time.now).seconds } ?? 0 }
 
     /// Converts a stored time of the server's clock to the local one, because Prometheus compares it with its own. 0 for none.
     private func exported(_ time: Timestamp?) -> Double {

@@ -68,11 +68,11 @@ package struct RunServices {
             reportHealth: {
                 process.runs.sign(now: environment.time.now)
                 if let supervisor {
-                    return await topics.health.report(to: supervisor) { await topics.status.status() }
+                    return await topics.health.report(to: supervisor) { await topics.status.look() }
                 }
                 // Probes only a failed store; users of a working one notice its failure themselves.
                 if process.store.health.failure != nil { try? await process.store.status.probe() }
-                _ = await topics.status.status()
+                _ = await topics.status.look()
             },
             healthInterval: supervisor?.progressInterval
         )

@@ -62,7 +62,8 @@ struct StoryBuilder: Sendable {
     ///   - recent: What is known of the run beside its changes.
     ///   - firstOpen: The run's first row that is not finished.
     func run(_ id: String, _ run: RunStory, recent: RecentRun?, firstOpen: ChangeStory?) -> Story {
-        var story = Story(.run, id: id, state: run.cycle?.outcome.rawValue ?? recent?.outcome ?? "unknown")
+        let end = run.cycle ?? recent
+        var story = Story(.run, id: id, state: end?.outcome ?? "unknown")
         story.poll = run.stream?.poll.rawValue ?? recent?.poll
         story.identity = run.stream.map { pseudonym.hash($0.account) }
         story.rows = rows(run.rows)
@@ -76,16 +77,13 @@ struct StoryBuilder: Sendable {
                 steps[known].step.show(answer)
             }
         }
-        let started = run.cycle?.startedAt ?? (recent?.startedAt).map { Timestamp(milliseconds: $0) }
-        let finished = run.cycle?.finishedAt ?? (recent?.finishedAt).map { Timestamp(milliseconds: $0) }
-        if let started, let finished {
+        if let end {
+            let (started, finished) = (Timestamp(milliseconds: end.startedAt), Timestamp(milliseconds: end.finishedAt))
             steps.append(TimedStep(.started, started + serverAhead))
             steps.append(
                 TimedStep(.finished, finished + serverAhead) { step in
                     step.result = story.state
-                    step.reason = run.cycle?.reason ?? recent?.reason
-                    step.sentence = run.cycle?.reason.flatMap { FailureReason($0)?.sentence } ?? recent?.sentence
-                    step.count = run.cycle?.newRows ?? recent?.new
+                    (step.reason, step.sentence, step.count) = (end.reason, end.sentence, end.new)
                     step.requests = recent?.requests
                     step.tookMilliseconds = (finished - started).wholeMilliseconds
                 }

@@ -53,7 +53,7 @@ struct IncidentCommand: AsyncParsableCommand {
     private static func ask(at socket: String, for story: inout IncidentStory) async {
         let client = ControlClient(socketPath: socket, timeout: AgentAccess.lockWait)
         do throws(ControlError) {
-            story.present = try await client.perform(ControlAPI.status).problems?.map(IncidentReport.Problem.init)
+            story.present = try await client.perform(ControlAPI.status).problems?.map(IncidentReport.OpenProblem.init)
             story.answers = true
         } catch {
             story.answers = error.kind == .timedOut ? false : nil

@@ -9,12 +9,13 @@ struct FileTrust: Sendable, Hashable {
     /// The users besides root whose files are accepted.
     var users: [UInt32]
 
-    struct Problem: Sendable, Hashable {
+    /// A thing on the way that another user can change.
+    struct Gap: Sendable, Hashable {
         enum Part: Sendable, Hashable { case file, folder, link }
 
         var path: String
         var part: Part
-        var kind: FileAccess.Problem
+        var kind: FileAccess.Fault
 
         /// The rest of a sentence about the file, with what to do.
         ///
@@ -22,40 +23,40 @@ struct FileTrust: Sendable, Hashable {
         func sentence(takeOver: String) -> String {
             switch (part, kind) {
             case (.file, .owner): "belongs to another user; \(takeOver)."
-            case (.file, .mode): "can be changed by other users; run 'chmod go-w \(path)'."
+            case (.file, _): "can be changed by other users; run 'chmod go-w \(path)'."
             case (.folder, .owner):
                 "is in a folder of another user; move it to another folder, or run 'chown' on \(path)."
-            case (.folder, .mode): "can be replaced by other users; run 'chmod go-w \(path)'."
+            case (.folder, _): "can be replaced by other users; run 'chmod go-w \(path)'."
             case (.link, _): "is behind a link of another user; run 'chown -h' on \(path), or name the file itself."
             }
         }
     }
 
     /// Returns what another user can change; `nil` if nobody else can. For a file that does not exist, the folders count.
-    func problem(of path: String) -> Problem? {
+    func problem(of path: String) -> Gap? {
         let way = FileWay(to: path)
         if let file = FileAccess(path: way.target), let kind = file.fileProblem(for: trusted(file.owner)) {
-            return Problem(path: way.target, part: .file, kind: kind)
+            return Gap(path: way.target, part: .file, kind: kind)
         }
         return problem(on: way)
     }
 
     /// Returns what another user can change on the way to every new file of a folder; `nil` if nobody else can.
-    func problem(ofFolder path: String) -> Problem? {
+    func problem(ofFolder path: String) -> Gap? {
         var way = FileWay(to: path)
         way.folders.append(way.target)
         return problem(on: way)
     }
 
-    private func problem(on way: FileWay) -> Problem? {
+    private func problem(on way: FileWay) -> Gap? {
         for folder in way.folders.reversed() {
             guard let access = FileAccess(path: folder), let kind = access.folderProblem(for: trusted(access.owner))
             else { continue }
-            return Problem(path: folder, part: .folder, kind: kind)
+            return Gap(path: folder, part: .folder, kind: kind)
         }
         // In a sticky folder, the owner of a link can replace it.
         let foreign = way.links.first { FileAccess(linkAt: $0)?.belongs(to: users) == false }
-        return foreign.map { Problem(path: $0, part: .link, kind: .owner) }
+        return foreign.map { Gap(path: $0, part: .link, kind: .owner) }
     }
 
     /// The user for whom a file of `owner` is judged: one of ``users``, else root.

@@ -16,10 +16,9 @@ public struct APIFailure: Error, Sendable, Hashable {
     public let serverTime: Timestamp?
     /// The faults of an answer that cannot be read; empty for any other failure.
     public let issues: [ValidationIssue]
-    /// The cause of a failure whose status says success; `nil` for any other.
+    /// The cause of a failure whose status says success, or that has none; `nil` if the status or the result tells it.
     private let ownCause: FailureReason.Cause?
 
-    /// - Parameter cause: The cause where neither the status nor the result tells it.
     public init(
         result: RequestResult,
         failureClass: FailureClass,
@@ -41,20 +40,7 @@ public struct APIFailure: Error, Sendable, Hashable {
         if let ownCause { return FailureReason(ownCause) }
         // A success that is a failure has another reason than its status.
         if let status, !(200..<300).contains(status) { return FailureReason(status: status, detail: detail) }
-        return switch result {
-        case .timeout: FailureReason(.timeout)
-        case .dns: FailureReason(.dns)
-        case .connect: FailureReason(.connect)
-        case .tls: FailureReason(.tls)
-        case .reset: FailureReason(.reset)
-        case .tooLarge: FailureReason(.tooLarge)
-        case .cancelled: FailureReason(.cancelled)
-        case .badRequest: FailureReason(.invalidRequest)
-        case .html: FailureReason(.html)
-        case .ok, .notModified, .unauthenticated, .forbidden, .notFound, .redirected, .rateLimited, .serverError,
-            .malformed:
-            FailureReason(.malformed)
-        }
+        return FailureReason(FailureReason.Cause(rawValue: result.rawValue) ?? .malformed)
     }
 }
 
@@ -117,7 +103,7 @@ public enum RequestResult: String, Sendable, CaseIterable {
 
 /// A fault in an answer. The path contains only field names and indexes, no values, so it is safe to log.
 public struct ValidationIssue: Sendable, Hashable, CustomStringConvertible {
-    public enum Problem: String, Sendable, CaseIterable {
+    public enum Fault: String, Sendable, CaseIterable {
         case missing
         case wrongType = "wrong_type"
         case invalid
@@ -127,9 +113,9 @@ public struct ValidationIssue: Sendable, Hashable, CustomStringConvertible {
 
     /// A JSON path, such as `$.data[3].plan.jwtId`.
     public let path: String
-    public let problem: Problem
+    public let problem: Fault
 
-    public init(path: String, problem: Problem) {
+    public init(path: String, problem: Fault) {
         self.path = path
         self.problem = problem
     }

@@ -157,41 +157,45 @@ extension FailureReason {
 
 extension FailureReason.Cause {
     /// The cause as a phrase.
-    public var phrase: String {
+    public var phrase: String { entry.phrase }
+
+    var label: FailureLabel { entry.label }
+
+    private var entry: (label: FailureLabel, phrase: String) {
         switch self {
-        case .dns: "the name does not resolve"
-        case .connect: "connection failed"
-        case .proxy: "the proxy refused the connection"
-        case .tls: "TLS handshake failed"
-        case .certificateExpired: "the certificate has expired"
-        case .timeout: "timeout"
-        case .reset: "connection reset"
-        case .tooLarge: "response too large"
-        case .malformed: "malformed response"
-        case .notJSON: "the answer is not JSON"
-        case .html: "the answer is a web page"
-        case .tooComplex: "the answer is too complex"
-        case .invalidRequest: "invalid request"
-        case .cancelled: "cancelled"
-        case .contract: "the page breaks the contract"
-        case .rateLimit: "rate limit"
-        case .notAccepted: "not accepted"
-        case .database: "database error"
-        case .identityChanged: "the identity changed"
-        case .noToken: "no token"
-        case .tokenFile: "the token or secret file cannot be read"
-        case .tokenFilePermissions: "other users can read the secret file"
-        case .tokenFileContent: "the secret file cannot be used"
-        case .keyMismatch: "the key does not match the DID"
-        case .unsupportedDID: "the DID method is not supported"
-        case .poolEmpty: "no valid token in the pool"
-        case .tokenCommand: "the token command failed"
-        case .tokenCommandOutput: "the token command printed no token"
-        case .output: "the output cannot be written"
-        case .notStarted: "the command cannot be started"
-        case .exitStatus: "the command's exit status"
-        case .signal: "the command ended by a signal"
-        case .program: "the program did not take it"
+        case .dns: (.dns, "the name does not resolve")
+        case .connect: (.connect, "connection failed")
+        case .proxy: (.connect, "the proxy refused the connection")
+        case .tls: (.tls, "TLS handshake failed")
+        case .certificateExpired: (.tls, "the certificate has expired")
+        case .timeout: (.timeout, "timeout")
+        case .reset: (.reset, "connection reset")
+        case .tooLarge: (.malformed, "response too large")
+        case .malformed: (.malformed, "malformed response")
+        case .notJSON: (.malformed, "the answer is not JSON")
+        case .html: (.html, "the answer is a web page")
+        case .tooComplex: (.malformed, "the answer is too complex")
+        case .invalidRequest: (.other, "invalid request")
+        case .cancelled: (.other, "cancelled")
+        case .contract: (.contract, "the page breaks the contract")
+        case .rateLimit: (.http429, "rate limit")
+        case .notAccepted: (.other, "not accepted")
+        case .database: (.database, "database error")
+        case .identityChanged: (.other, "the identity changed")
+        case .noToken: (.noToken, "no token")
+        case .tokenFile: (.noToken, "the token or secret file cannot be read")
+        case .tokenFilePermissions: (.noToken, "other users can read the secret file")
+        case .tokenFileContent: (.noToken, "the secret file cannot be used")
+        case .keyMismatch: (.noToken, "the key does not match the DID")
+        case .unsupportedDID: (.noToken, "the DID method is not supported")
+        case .poolEmpty: (.noToken, "no valid token in the pool")
+        case .tokenCommand: (.noToken, "the token command failed")
+        case .tokenCommandOutput: (.noToken, "the token command printed no token")
+        case .output: (.local, "the output cannot be written")
+        case .notStarted: (.local, "the command cannot be started")
+        case .exitStatus: (.local, "the command's exit status")
+        case .signal: (.local, "the command ended by a signal")
+        case .program: (.local, "the program did not take it")
         }
     }
 
@@ -275,23 +279,7 @@ extension FailureReason {
     public var label: FailureLabel {
         if let status { return FailureLabel(status: status) }
         if let reply { return reply < 500 ? .smtp4xx : .smtp5xx }
-        return switch cause {
-        case .dns: .dns
-        case .connect, .proxy: .connect
-        case .tls, .certificateExpired: .tls
-        case .timeout: .timeout
-        case .reset: .reset
-        case .tooLarge, .malformed, .notJSON, .tooComplex: .malformed
-        case .html: .html
-        case .contract: .contract
-        case .rateLimit: .http429
-        case .noToken, .tokenFile, .tokenFilePermissions, .tokenFileContent, .keyMismatch, .unsupportedDID, .poolEmpty,
-            .tokenCommand, .tokenCommandOutput:
-            .noToken
-        case .output, .notStarted, .exitStatus, .signal, .program: .local
-        case .database: .database
-        case .invalidRequest, .cancelled, .notAccepted, .identityChanged, nil: .other
-        }
+        return cause?.label ?? .other
     }
 }
 

@@ -55,7 +55,7 @@ struct FieldReader {
     /// so.
     mutating func rejectNull(_ key: PageKey) { if object[key]?.isNull == true { record(key, .wrongType) } }
 
-    mutating func record(_ key: PageKey, _ problem: ValidationIssue.Problem) {
+    mutating func record(_ key: PageKey, _ problem: ValidationIssue.Fault) {
         issues.append(ValidationIssue(path: object.path + "." + key.name, problem: problem))
     }
 

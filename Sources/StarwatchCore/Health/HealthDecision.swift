@@ -50,20 +50,21 @@ package enum HealthDecision {
 
     /// The problem of the database, or of its disk.
     private static func store(_ facts: HealthFacts) -> [Problem] {
-        let fault = facts.storeFault ?? (facts.canReadStore ? nil : .unusable)
-        guard let fault else {
+        if facts.storeFault == nil, facts.isStoreLost {
+            return [Problem(.storeLost, "the database’s file was deleted, moved or replaced", reason: "lost")]
+        }
+        guard let fault = facts.storeFault ?? (facts.canReadStore ? nil : .io) else {
             guard let disk = facts.disk, disk.isLow else { return [] }
             return [Problem(.diskLow, "the disk of the database has \(ByteSizeText.rough(disk.free)) left")]
         }
-        let (kind, phrase): (Problem.Kind, String) =
+        let problem =
             switch fault {
-            case .damaged: (.storeDamaged, "the database is damaged")
-            case .full: (.storeFull, "the disk of the database is full")
-            case .busy: (.storeBusy, "another program locks the database")
-            case .lost: (.storeLost, "the database’s file was deleted, moved or replaced")
-            case .unusable: (.storeUnavailable, "the database fails")
+            case .corrupt: Problem(.storeDamaged, "the database is damaged", reason: "damaged")
+            case .full: Problem(.storeFull, "the disk of the database is full", reason: "full")
+            case .busy: Problem(.storeBusy, "another program locks the database", reason: "busy")
+            case .io, .version: Problem(.storeUnavailable, "the database fails", reason: "unusable")
             }
-        return [Problem(kind, phrase, reason: fault.rawValue)]
+        return [problem]
     }
 
     private static func polls(_ facts: HealthFacts, now: Timestamp) -> [Problem] {

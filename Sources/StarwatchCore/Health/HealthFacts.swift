@@ -1,14 +1,39 @@
-/// The facts that decide whether an agent is healthy.
+/// The facts about an agent. They decide whether it is healthy, and the status and the metrics are views of them. Times are by the
+/// local clock unless they say otherwise.
 package struct HealthFacts: Sendable, Hashable {
+    /// A poll of the active identity, or of any of many accounts.
     package struct Poll: Sendable, Hashable {
         package var name: String
-        /// Whether its last success is older than its limit.
-        package var isStale = false
-        /// The time since which it is stale; `nil` if it is not.
+        package var kind: PollKind
+        /// The limit for the age of its last success.
+        package var staleAfter = Duration.zero
+        /// The time since which its last success is older than that; `nil` if it is not.
         package var staleSince: Timestamp?
+        /// The last cycle that reached the server, and the last complete one.
+        package var last = CycleTimes()
+        /// The outcome of the last cycle that reached the server.
+        package var lastOutcome: PollOutcome?
+        /// The end of the last cycle that found new changes; `nil` if none is known.
+        package var lastNew: Timestamp?
+        /// The earliest time of the next run; `nil` before the first check of the schedule.
+        package var nextRun: Timestamp?
+        /// The server's time up to which it has seen every change.
+        package var seenUntil: Timestamp?
+        /// The server's time up to which all changes are finished.
+        package var watermark: Timestamp?
+        /// The server's time up to which all changes are fetched.
+        package var fetchCursor: Timestamp?
+        /// The number of the account's own projects that the last cycle asked for; `nil` for a poll of other projects.
+        package var ownPlans: Int?
+        /// Whether that cycle left out some of them.
+        package var leavesPlansOut = false
+        /// The reason why the last cycle failed, was deferred or got no token; `nil` if it succeeded.
+        package var lastReason: FailureReason?
         /// The first failure since the last success; `nil` if the last cycle did not fail.
         package var failingSince: Timestamp?
-        /// The time since which its runs are skipped; `nil` if they are not.
+        /// The reason why the latest run was skipped; `nil` if it was not.
+        package var skip: SkipReason?
+        /// The time since which its runs are skipped for that; `nil` if they are not.
         package var skippedSince: Timestamp?
         /// Whether it needs stars, the account has none, and the account has not opted out.
         package var lacksStars = false
@@ -34,6 +59,11 @@ package struct HealthFacts: Sendable, Hashable {
         /// The number of cycles in a row without success after which a poll counts as failing.
         package static let failingAfter = 2
 
+        package var isStale: Bool { staleSince != nil }
+
+        /// Whether only a person can end its failures.
+        package var needsAction: Bool { lastReason?.needsAction ?? false }
+
         /// Whether its cycles fail for another reason than its token.
         package var isFailing: Bool {
             // A later cycle cannot fix this.
@@ -41,12 +71,15 @@ package struct HealthFacts: Sendable, Hashable {
             return failures >= limit && !isRefused && !lacksToken
         }
 
-        package init(name: String) { self.name = name }
+        package init(name: String, kind: PollKind = .starredProjects) { (self.name, self.kind) = (name, kind) }
     }
 
     package struct Sink: Sendable, Hashable {
         package var name: String
         package var condition: SinkCondition
+        package var circuit = CircuitState.closed
+        /// `nil` before the first success of this process.
+        package var lastSuccess: Timestamp?
         /// The start of the outage; `nil` if the last attempt got a response.
         package var downSince: Timestamp?
         /// The reason for the failure of the last attempt; `nil` if it succeeded.
@@ -64,7 +97,7 @@ package struct HealthFacts: Sendable, Hashable {
         }
     }
 
-    /// Changes that the hours of a required sink hold.
+    /// Changes that the hours of a sink hold.
     package struct HeldChanges: Sendable, Hashable {
         package var count: Int
         /// The moment when the sink opens.
@@ -74,30 +107,31 @@ package struct HealthFacts: Sendable, Hashable {
     }
 
     package struct Outbox: Sendable, Hashable {
-        /// Pending and claimed rows.
-        package var open = 0
-        package var capacity = 0
-        /// Whether polling pauses because the outbox is nearly full.
-        package var isUnderPressure = false
-        /// The number of open rows from which on it pauses.
-        package var pressure = 0
+        package var pending = 0
+        package var claimed = 0
+        /// Delivered rows that are not yet acknowledged.
+        package var delivered = 0
         package var dead = 0
+        package var capacity = 0
+        /// The number of open rows from which on polling pauses.
+        package var pressure = Int.max
+        /// The creation of the oldest open row; `nil` if there is none.
+        package var oldestPending: Timestamp?
+        /// The time since which the oldest deliverable row has been due; `nil` if there is none.
+        package var oldestDue: Timestamp?
         /// Notifications that an optional sink did not get.
         package var undelivered = 0
         /// Invalid items of the server that were rejected alone.
         package var quarantined = 0
+        /// Rows that the counters cannot account for.
         package var imbalance = 0
 
-        package init() {}
-    }
+        package var open: Int { pending + claimed }
 
-    /// The reason why the database cannot be used.
-    package enum StoreFault: String, Sendable, Hashable, CaseIterable {
-        case damaged, full, busy
-        /// The path does not name the open file any more.
-        case lost
-        /// Another one, such as a file that is gone.
-        case unusable
+        /// Whether polling pauses because the outbox is nearly full.
+        package var isUnderPressure: Bool { open >= pressure }
+
+        package init() {}
     }
 
     /// The space for the database, in bytes.
@@ -185,7 +219,9 @@ package struct HealthFacts: Sendable, Hashable {
 
     package var canReadStore = true
     /// The reason why the last work of some part failed by the database, or why it cannot be read; `nil` if it works.
-    package var storeFault: StoreFault?
+    package var storeFault: StoreErrorKind?
+    /// Whether the path of the database does not name the open file any more.
+    package var isStoreLost = false
     /// `nil` if it cannot be measured.
     package var disk: Disk?
     /// Whether the configuration gives the agent nothing to do.
@@ -208,6 +244,10 @@ package struct HealthFacts: Sendable, Hashable {
     package var sinks: [Sink] = []
     package var outbox = Outbox()
     package var serverCircuit = CircuitState.closed
+    /// The requests that the rate limits of agent and server still allow this minute.
+    package var requestsLeft: Int?
+    /// The expiry of the token in use; `nil` without one, and if it states none.
+    package var tokenExpiry: Timestamp?
     /// The wait that the server asked for; `nil` if requests can go.
     package var hold: NotBefore?
     /// The number of passes in a row in which an acknowledgement failed.
@@ -222,7 +262,6 @@ package struct HealthFacts: Sendable, Hashable {
     package var isSkewed = false
     /// The certificates whose expiry is known.
     package var certificates: [Certificate] = []
-
     /// The ends of former runs, the oldest first.
     package var restarts: [RunEnd] = []
 
@@ -236,6 +275,11 @@ package struct HealthFacts: Sendable, Hashable {
     package static let fewTokens = 3
 
     package init() {}
+}
+
+/// The kind of an error of the database.
+package enum StoreErrorKind: String, Sendable, CaseIterable {
+    case busy, full, corrupt, io, version
 }
 
 /// The condition of a sink, by its recent results.

@@ -13,6 +13,18 @@ public enum PollOutcome: String, Sendable, CaseIterable, Codable {
     case cancelled
 }
 
+/// The times of the last cycles of a poll by the local clock; `nil` if there is none.
+package struct CycleTimes: Sendable, Hashable {
+    /// The start of the last one that asked the server.
+    package var attempted: Timestamp?
+    /// The end of the last one that succeeded.
+    package var succeeded: Timestamp?
+
+    package init(attempted: Timestamp? = nil, succeeded: Timestamp? = nil) {
+        (self.attempted, self.succeeded) = (attempted, succeeded)
+    }
+}
+
 /// The reason for skipping a cycle. A skip is neither an attempt nor a failure.
 public enum SkipReason: String, Sendable, CaseIterable, Codable {
     case noIdentity = "no_identity"

@@ -6,23 +6,25 @@ package struct FileAccess: Sendable, Hashable {
 
     package init(owner: UInt32, mode: UInt32) { (self.owner, self.mode) = (owner, mode) }
 
-    /// A reason not to trust a file.
-    package enum Problem: Sendable, Hashable {
+    /// A reason not to trust a file, or to refuse a secret.
+    package enum Fault: Sendable, Hashable {
         /// It belongs to another user than root and the running one.
         case owner
-        /// The group or everybody can write to it.
+        /// Others can write to it, or read a secret, and its reader can change that.
         case mode
+        /// Others can read a secret, and only its owner, which is root, can change that.
+        case foreignMode
     }
 
     /// Returns why `user` cannot trust the content of this file; `nil` if only root and `user` can change it.
-    package func fileProblem(for user: UInt32) -> Problem? {
+    package func fileProblem(for user: UInt32) -> Fault? {
         if !belongs(to: user) { return .owner }
         return mode & Self.othersWrite == 0 ? nil : .mode
     }
 
     /// Returns why `user` cannot trust the names in this folder; `nil` if only root and `user` can replace a file of
     /// theirs. In a sticky folder such as `/tmp`, others can only add files.
-    package func folderProblem(for user: UInt32) -> Problem? {
+    package func folderProblem(for user: UInt32) -> Fault? {
         if !belongs(to: user) { return .owner }
         return mode & Self.othersWrite == 0 || mode & Self.sticky != 0 ? nil : .mode
     }

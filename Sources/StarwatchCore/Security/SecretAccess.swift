@@ -10,23 +10,13 @@ package struct SecretAccess: Sendable, Hashable {
         (self.file, self.group, self.isCredential) = (file, group, isCredential)
     }
 
-    /// A reason to refuse a secret.
-    package enum Problem: Sendable, Hashable {
-        /// It belongs to another user than root and the reader.
-        case owner
-        /// Others can use it, and its reader can change that.
-        case mode
-        /// Others can use it, and only its owner, which is root, can change that.
-        case foreignMode
-    }
-
     /// Returns why a user cannot use the file as a secret; `nil` if nobody else of the machine can read it, or only users
     /// whom root lets read it.
     ///
     /// - Parameters:
     ///   - groups: The groups of the user's process.
     ///   - isPrivate: Whether nobody outside of the reader's container sees the file. Asked only if it decides.
-    package func problem(for user: UInt32, in groups: Set<UInt32>, isPrivate: () -> Bool) -> Problem? {
+    package func problem(for user: UInt32, in groups: Set<UInt32>, isPrivate: () -> Bool) -> FileAccess.Fault? {
         guard isCredential || file.holdsSecret(of: user) else { return .owner }
         let open = file.mode & 0o077
         if open == 0 || isCredential && open & 0o007 == 0 { return nil }

@@ -110,7 +110,7 @@ package final class ControlSocket: Sendable {
         guard let access = FileAccess(path: path) else { return "its directory is gone; create it again" }
         return switch access.folderProblem(for: geteuid()) {
         case .owner: "its directory belongs to another user; run chown on it, or choose another one"
-        case .mode: "other users can write to its directory; run chmod go-w on it, or choose another one"
+        case .mode, .foreignMode: "other users can write to its directory; run chmod go-w on it, or choose another one"
         case nil: nil
         }
     }

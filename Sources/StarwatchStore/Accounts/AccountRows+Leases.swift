@@ -4,7 +4,7 @@ import StarwatchCore
 struct AccountClaim: Sendable {
     let lease: AccountLease
     let account: ClaimedAccount
-    let streams: [StreamState]
+    let streams: [StreamRows.Known]
 }
 
 extension AccountRows {
@@ -69,7 +69,7 @@ extension AccountRows {
         }
         let streams = Dictionary(
             grouping: visited.isEmpty ? [] : try db.streams.states(of: visited, maxUndelivered: maxUndelivered),
-            by: \.stream.account
+            by: \.key.account
         )
         return try free.compactMap { due in
             try due.did.map { try claim(due, $0, owner: owner, streams[$0] ?? []) }
@@ -128,7 +128,7 @@ extension AccountRows {
         _ due: DueAccount,
         _ did: DID,
         owner: String,
-        _ streams: [StreamState]
+        _ streams: [StreamRows.Known]
     ) throws -> AccountClaim {
         // A visit from before an account was removed or erased can have outlived that, and nothing counts its requests.
         let isCounted = due.isFree && !due.isNew

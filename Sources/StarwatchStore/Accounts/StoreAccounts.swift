@@ -160,8 +160,8 @@ extension StoreAccounts {
                 store.memory.accounts.change(claim.lease.account) { memory in
                     memory.begin(claim.lease, of: claim.account, for: term)
                     for stream in claim.streams {
-                        memory.remember(stream.id, of: stream.stream)
-                        memory.remember(stream.state, of: stream.stream, maxUndelivered: maxUndelivered)
+                        memory.remember(stream.id, of: stream.key)
+                        memory.remember(stream.state, of: stream.key, maxUndelivered: maxUndelivered)
                     }
                 }
             }

@@ -1,11 +1,4 @@
-/// The kinds of store errors; the `kind` label.
-package enum StoreErrorKind: String, Sendable, CaseIterable {
-    case busy
-    case full
-    case corrupt
-    case io
-    case version
-}
+package import StarwatchCore
 
 /// The error of a store operation. Descriptions contain no row values.
 package enum StoreError: Error, Sendable, Hashable {

@@ -29,16 +29,6 @@ package struct CycleRecord: Sendable, Hashable {
     }
 }
 
-/// One entry of a stream's history.
-package struct HistoryEntry: Sendable, Hashable {
-    package let runID: String
-    package let startedAt: Timestamp
-    package let finishedAt: Timestamp
-    package let outcome: PollOutcome
-    package let newRows: Int
-    package let reason: String?
-}
-
 extension CycleRecord {
     /// The record, with the fields that it lacks from an earlier one.
     func over(_ former: CycleRecord) -> CycleRecord {

@@ -57,9 +57,9 @@ package struct SinkBacklog: Sendable, Hashable {
     }
 
     /// Returns the changes that the sink's hours hold at `now`; `nil` for none.
-    package func held(at now: Timestamp) -> Held? {
+    package func held(at now: Timestamp) -> HealthFacts.HeldChanges? {
         let held = parts.filter { $0.isHeld(at: now) }
-        return held.compactMap(\.heldUntil).min().map { Held(rows: held.reduce(0) { $0 + $1.rows }, until: $0) }
+        return held.compactMap(\.heldUntil).min().map { .init(count: held.reduce(0) { $0 + $1.rows }, until: $0) }
     }
 
     /// Returns the time since which the oldest one is due that the sink's hours do not hold at `now`; `nil` for none.
@@ -77,12 +77,6 @@ package struct SinkBacklog: Sendable, Hashable {
         let heldUntil: Timestamp?
 
         func isHeld(at now: Timestamp) -> Bool { heldUntil.map { $0 > now } ?? false }
-    }
-
-    /// The changes that the hours of a sink hold.
-    package struct Held: Sendable, Hashable {
-        package let rows: Int
-        package let until: Timestamp
     }
 }
 

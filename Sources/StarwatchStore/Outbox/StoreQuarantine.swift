@@ -172,7 +172,7 @@ extension QuarantinedItem {
         jwtID = try row["jwt_id"]
         violation = try row["kind"]
         self.issues = try issues.map { issue in
-            guard let problem = ValidationIssue.Problem(rawValue: issue.problem) else { throw StoreError.damaged }
+            guard let problem = ValidationIssue.Fault(rawValue: issue.problem) else { throw StoreError.damaged }
             return ValidationIssue(path: issue.path, problem: problem)
         }
         page = try row["page"]

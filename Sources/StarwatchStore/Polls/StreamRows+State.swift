@@ -1,6 +1,9 @@
 import StarwatchCore
 
 extension StreamRows {
+    /// A stream with its row and its state.
+    typealias Known = (key: StreamKey, id: Int64, state: PollState)
+
     private static let columns = """
         s.fetch_cursor, s.bootstrapped_at, s.walk_top, s.walk_before, s.walk_after, s.last_attempt, s.last_success, s.next_run,
         w.watermark, s.refused_pages, s.seen_until,
@@ -32,7 +35,7 @@ extension StreamRows {
     /// The states of the streams of accounts, for their visits.
     ///
     /// One statement for all: each costs as much as ten rows.
-    func states(of accounts: [String: StreamOwner], maxUndelivered: Int) throws -> [StreamState] {
+    func states(of accounts: [String: StreamOwner], maxUndelivered: Int) throws -> [Known] {
         let found = try db.all(
             """
             SELECT s.id, s.account, s.server, s.poll, \(Self.columns)
@@ -52,7 +55,7 @@ extension StreamRows {
         }
         let known = try known(of: found)
         return found.map {
-            StreamState($0.stream, $0.id, $0.state(known: known[$0.id] ?? [], maxUndelivered: maxUndelivered))
+            ($0.stream, $0.id, $0.state(known: known[$0.id] ?? [], maxUndelivered: maxUndelivered))
         }
     }
 
@@ -90,17 +93,6 @@ struct StreamOwner {
     let generation: Int
     /// The number of its pending and claimed rows.
     let open: Int
-}
-
-/// The state of a stream at the beginning of a visit.
-struct StreamState: Sendable {
-    let stream: StreamKey
-    let id: Int64
-    let state: PollState
-
-    init(_ stream: StreamKey, _ id: Int64, _ state: PollState) {
-        (self.stream, self.id, self.state) = (stream, id, state)
-    }
 }
 
 /// The columns of a poll's state.

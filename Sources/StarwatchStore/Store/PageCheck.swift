@@ -1,4 +1,5 @@
 import GRDB
+import StarwatchCore
 import Synchronization
 
 /// The check of all pages while the store works. It reads on a connection and a thread of its own, and delays no transaction.

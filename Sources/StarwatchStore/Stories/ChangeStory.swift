@@ -74,7 +74,7 @@ package struct RunStory: Sendable {
     /// The stream of its poll; `nil` if nothing of the cycle is stored.
     package let stream: StreamKey?
     /// The end of its cycle; `nil` if it is in progress, found no changes, or has expired.
-    package let cycle: HistoryEntry?
+    package let cycle: RecentRun?
     package let pages: [PageOrigin]
     /// The first rows that it stored.
     package let rows: [StoryRow]

@@ -1,35 +1,23 @@
 import FoundationEssentials
 package import StarwatchCore
 
-/// A run of a poll as it is stored when its agent ends.
-package struct StoredRun: Sendable, Hashable {
-    package let id: String
-    package let poll: String
-    package let finishedAt: Timestamp
-    /// The run as JSON.
-    package let json: String
-
-    package init(id: String, poll: String, finishedAt: Timestamp, json: String) {
-        (self.id, self.poll, self.finishedAt, self.json) = (id, poll, finishedAt, json)
-    }
-}
-
 extension StoreStories {
     /// The number of runs that are kept of each poll.
     package static let keptRuns = 256
 
     /// Stores the last runs of an agent that ends, in one transaction. Of each poll the newest stay.
-    package func keep(_ runs: [StoredRun]) async throws(StoreError) {
+    package func keep(_ runs: [RecentRun]) async throws(StoreError) {
         guard !runs.isEmpty else { return }
         try await store.write(.log) { db in
             for run in runs {
+                let json = try JSONEncoder().encode(run)
                 try db.run(
                     """
                     INSERT INTO recent_runs (run_id, poll, finished_at, run) VALUES (?, ?, ?, ?)
                     ON CONFLICT (run_id) DO UPDATE SET poll = excluded.poll, finished_at = excluded.finished_at,
                         run = excluded.run
                     """,
-                    [run.id, run.poll, run.finishedAt.milliseconds, run.json]
+                    [run.runID, run.poll, run.finishedAt, String(decoding: json, as: UTF8.self)]
                 )
             }
             for poll in Set(runs.map(\.poll)).sorted() {
@@ -44,19 +32,23 @@ extension StoreStories {
         }
     }
 
-    /// The JSON of a stored run; `nil` if there is none.
-    package func storedRun(_ id: String) async throws(StoreError) -> String? {
-        try await store.direct(.read) { db in try db.value("SELECT run FROM recent_runs WHERE run_id = ?", [id]) }
+    /// A stored run; `nil` if there is none.
+    package func storedRun(_ id: String) async throws(StoreError) -> RecentRun? {
+        let json: String? = try await store.direct(.read) { db in
+            try db.value("SELECT run FROM recent_runs WHERE run_id = ?", [id])
+        }
+        return json.flatMap(RecentRun.init(json:))
     }
 
-    /// The JSON of the last stored run of a poll that ended by a time; `nil` if there is none.
-    package func lastStoredRun(of poll: PollName, by time: Timestamp) async throws(StoreError) -> String? {
-        try await store.direct(.read) { db in
+    /// The last stored run of a poll that ended by a time; `nil` if there is none.
+    package func lastStoredRun(of poll: PollName, by time: Timestamp) async throws(StoreError) -> RecentRun? {
+        let json: String? = try await store.direct(.read) { db in
             try db.value(
                 "SELECT run FROM recent_runs WHERE poll = ? AND finished_at <= ? ORDER BY finished_at DESC LIMIT 1",
                 [poll.rawValue, time.milliseconds]
             )
         }
+        return json.flatMap(RecentRun.init(json:))
     }
 
     /// The end of a stream's first run, by the server's clock; `nil` before it.
@@ -75,7 +67,7 @@ extension StoreStories {
     }
 
     /// The last cycle of a stream that ended by a time, and changed something or failed; `nil` if there is none.
-    package func lastCycle(of stream: StreamKey, by time: Timestamp) async throws(StoreError) -> HistoryEntry? {
+    package func lastCycle(of stream: StreamKey, by time: Timestamp) async throws(StoreError) -> RecentRun? {
         try await store.direct(.read, of: stream) { db, id in
             try db.row(
                 """
@@ -83,16 +75,27 @@ extension StoreStories {
                 WHERE stream_id = ? AND finished_at <= ? ORDER BY finished_at DESC, id DESC LIMIT 1
                 """,
                 [id, time.milliseconds]
-            ).map { row in
-                HistoryEntry(
-                    runID: try row["run_id"],
-                    startedAt: try row["started_at"],
-                    finishedAt: try row["finished_at"],
-                    outcome: try row["outcome"],
-                    newRows: try row["new_rows"],
-                    reason: try row["reason"]
-                )
-            }
+            ).map { try RecentRun(try $0["run_id"], of: stream.poll, $0) }
         }
+    }
+}
+
+extension RecentRun {
+    fileprivate init?(json: String) {
+        guard let run = try? JSONDecoder().decode(RecentRun.self, from: Data(json.utf8)) else { return nil }
+        self = run
+    }
+
+    /// Reads a row of `history`.
+    init(_ id: String, of poll: PollName, _ row: SQLRow) throws {
+        let outcome: PollOutcome = try row["outcome"]
+        self.init(
+            runID: id,
+            poll: poll,
+            startedAt: try row["started_at"],
+            finishedAt: try row["finished_at"],
+            outcome: outcome.rawValue
+        )
+        (reason, new) = (try row["reason"], try row["new_rows"])
     }
 }

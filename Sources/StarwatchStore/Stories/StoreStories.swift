@@ -113,16 +113,7 @@ package struct StoreStories: Sendable {
                 """,
                 [runID]
             )
-            let entry = try cycle.map { row in
-                HistoryEntry(
-                    runID: runID,
-                    startedAt: try row["started_at"],
-                    finishedAt: try row["finished_at"],
-                    outcome: try row["outcome"],
-                    newRows: try row["new_rows"],
-                    reason: try row["reason"]
-                )
-            }
+            let entry = try cycle.map { try RecentRun(runID, of: try $0["poll"], $0) }
             let rows = try StoryRows(db: db).rows("run_id = ? ORDER BY id LIMIT ?", [runID, Self.rowLimit])
             let notifications: [String] = try db.values(
                 "SELECT token FROM notifications WHERE run_id = ? ORDER BY id LIMIT ?",

@@ -93,7 +93,7 @@ extension HTTPExchange {
                     result: error.result,
                     failureClass: error.failureClass,
                     reason: error.description,
-                    cause: error == .expired ? error.cause : nil
+                    cause: error.cause
                 )
             )
         }

@@ -56,7 +56,7 @@ struct ErrorBody: Sendable, Equatable {
     }
 
     private struct Wire: Decodable {
-        var error: Problem?
+        var error: ErrorField?
         var code: String?
         var message: String?
         var retryAfter: Double?
@@ -70,7 +70,7 @@ struct ErrorBody: Sendable, Equatable {
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
-            error = try? container.decode(Problem.self, forKey: .error)
+            error = try? container.decode(ErrorField.self, forKey: .error)
             code = try? container.decode(String.self, forKey: .code)
             message = try? container.decode(String.self, forKey: .message)
             retryAfter = try? container.decode(Double.self, forKey: .retryAfter)
@@ -94,7 +94,7 @@ struct ErrorBody: Sendable, Equatable {
         }
     }
 
-    private struct Problem: Decodable {
+    private struct ErrorField: Decodable {
         var text: String?
         var code: String?
         var message: String?

@@ -12,7 +12,7 @@ import Testing
         for user: UInt32 = image,
         isCredential: Bool = false,
         isPrivate: Bool = false
-    ) -> SecretAccess.Problem? {
+    ) -> FileAccess.Fault? {
         let file = FileAccess(owner: owner, mode: mode)
         let access = SecretAccess(file: file, group: group, isCredential: isCredential)
         return access.problem(for: user, in: [Self.group]) { isPrivate }

@@ -10,7 +10,7 @@ import Testing
         facts.polls = [HealthFacts.Poll(name: "stars"), HealthFacts.Poll(name: "offers")]
         facts.sinks = ["log", "hook"].map { HealthFacts.Sink(name: $0, condition: .working) }
         facts.outbox.capacity = 1000
-        facts.outbox.open = 12
+        (facts.outbox.pending, facts.outbox.pressure) = (12, 800)
         return facts
     }
 
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func aPartThatFailsByTheDatabaseStopsNoPoll() {
-        expect(["store_unavailable"], "The database fails") { $0.storeFault = .unusable }
+        expect(["store_unavailable"], "The database fails") { $0.storeFault = .io }
     }
 
     @Test func theHeadlineOfAFullOutboxNamesTheSinkThatFillsIt() {
@@ -41,12 +41,10 @@ import Testing
             "Polling stopped: sink hook down for 13 min, outbox 80 % full"
         ) { facts in
             facts.sinks[1] = .init(name: "hook", condition: .down, downSince: now - .seconds(13 * 60 + 20))
-            facts.outbox.open = 800
-            facts.outbox.isUnderPressure = true
+            facts.outbox.pending = 800
         }
         expect(["backpressure"], "Polling stopped: outbox 84 % full") { facts in
-            facts.outbox.open = 849
-            facts.outbox.isUnderPressure = true
+            facts.outbox.pending = 849
         }
     }
 
@@ -158,9 +156,7 @@ import Testing
     @Test func quietHoursThatFillTheOutboxAreTheHeadline() {
         func hold(_ count: Int, _ facts: inout HealthFacts) {
             facts.sinks[1].held = .init(count: count, until: now + .seconds(3600))
-            facts.outbox.open = 850
-            facts.outbox.pressure = 800
-            facts.outbox.isUnderPressure = true
+            facts.outbox.pending = 850
         }
         let headline = "Polling stopped: outbox 85 % full, because sink hook is quiet until 01:00:00 UTC"
         expect(["backpressure"], headline) { hold(51, &$0) }
@@ -171,7 +167,7 @@ import Testing
         let problem = HealthDecision.problems(facts, now: now).first
         #expect(problem?.reason == "quiet_hours" && problem?.until == now + .seconds(3600))
         #expect(HealthDecision.notice(facts, now: now) == nil)
-        facts.polls[0].isStale = true
+        facts.polls[0].staleSince = now
         let stale = HealthDecision.problems(facts, now: now)
         #expect(Problem.cause(ofStale: PollName("stars")!, among: stale) == problem)
     }
@@ -240,7 +236,7 @@ import Testing
             "Sink log disabled; 4 more problems"
         ) { facts in
             facts.sinks[0].condition = .disabled
-            facts.polls[1].isStale = true
+            facts.polls[1].staleSince = now
             facts.outbox.undelivered = 1
             facts.isSkewed = true
             facts.outbox.imbalance = 2

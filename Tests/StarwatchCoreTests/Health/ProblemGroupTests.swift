@@ -19,7 +19,7 @@ import Testing
 
     @Test func refusedCredentialsOfAllPollsAreOneProblemWithACount() {
         let (line, problems) = headline { facts in
-            facts.polls = (1...8).map { poll($0) { ($0.isRefused, $0.isStale) = (true, true) } }
+            facts.polls = (1...8).map { poll($0) { ($0.isRefused, $0.staleSince) = (true, now) } }
             facts.isSkewed = true
         }
         #expect(problems == 17)
@@ -29,7 +29,7 @@ import Testing
 
     @Test func aServerThatDoesNotAnswerIsTheCauseOfStalePolls() {
         let (_, problems) = headline { facts in
-            facts.polls = (1...3).map { poll($0) { $0.isStale = true } }
+            facts.polls = (1...3).map { poll($0) { $0.staleSince = now } }
             facts.serverCircuit = .open
         }
         #expect(problems == 4)
@@ -61,7 +61,7 @@ import Testing
     @Test func oneStalePollIsSaidWithItsOwnCause() {
         let (line, _) = headline { facts in
             facts.polls = [
-                poll(1) { ($0.failures, $0.failure, $0.isStale) = (9, FailureReason("contract"), true) },
+                poll(1) { ($0.failures, $0.failure, $0.staleSince) = (9, FailureReason("contract"), now) },
                 poll(2) { _ in },
             ]
         }

@@ -5,35 +5,25 @@ import Testing
 @Suite struct ProblemHistoryTests {
     private let start = Timestamp(seconds: 1_767_225_600)
 
-    private func follow(
-        _ history: inout ProblemHistory,
-        _ problems: [Problem],
-        isComplete: Bool = true,
-        now: Timestamp
-    ) -> (dated: [Problem], change: ProblemHistory.Change) {
-        let look = history.beginLook()
-        return history.follow(problems, of: look, isComplete: isComplete, now: now)
-    }
-
     @Test func eachProblemBeginsOnceEndsOnceAndKeepsItsStart() {
         var history = ProblemHistory()
         let sink = Problem(.sinkRejecting, of: "hook", "sink hook rejects everything")
         let letters = Problem(.deadLetters, "1 dead letter")
-        let first = follow(&history, [sink], now: start)
+        let first = history.follow([sink], now: start)
         #expect(first.dated.map(\.since) == [start])
         #expect(first.change.began.map(\.word) == ["sink_rejecting:hook"] && first.change.ended.isEmpty)
 
         // Its words can change: it is still the same problem.
         let worse = Problem(.deadLetters, "2 dead letters")
-        let second = follow(&history, [sink, letters], now: start + .seconds(60))
-        let third = follow(&history, [sink, worse], now: start + .seconds(120))
+        let second = history.follow([sink, letters], now: start + .seconds(60))
+        let third = history.follow([sink, worse], now: start + .seconds(120))
         #expect(second.dated.map(\.since) == [start, start + .seconds(60)])
         #expect(third.dated.map(\.since) == [start, start + .seconds(60)])
         #expect(third.change == ProblemHistory.Change())
 
-        let fourth = follow(&history, [worse], now: start + .seconds(180))
+        let fourth = history.follow([worse], now: start + .seconds(180))
         #expect(fourth.change.began.isEmpty && fourth.change.ended.map(\.word) == ["sink_rejecting:hook"])
-        let fifth = follow(&history, [sink, worse], now: start + .seconds(240))
+        let fifth = history.follow([sink, worse], now: start + .seconds(240))
         #expect(
             fifth.dated[0].since == start + .seconds(240) && fifth.change.began.map(\.word) == ["sink_rejecting:hook"]
         )
@@ -42,7 +32,7 @@ import Testing
     @Test func aKnownStartCountsMoreThanTheFirstLook() {
         var history = ProblemHistory()
         let stale = Problem(.stale, of: "stars", "poll stars is stale", since: start - .seconds(3600))
-        #expect(follow(&history, [stale], now: start).dated == [stale])
+        #expect(history.follow([stale], now: start).dated == [stale])
     }
 
     /// A database that cannot be read says nothing of the rows in it.
@@ -50,29 +40,12 @@ import Testing
         var history = ProblemHistory()
         let letters = Problem(.deadLetters, "1 dead letter")
         let store = Problem(.storeUnavailable, "the database fails")
-        _ = follow(&history, [letters], now: start)
-        let blind = follow(&history, [store], isComplete: false, now: start + .seconds(30))
+        _ = history.follow([letters], now: start)
+        let blind = history.follow([store], isComplete: false, now: start + .seconds(30))
         #expect(blind.change.began == blind.dated && blind.change.ended.isEmpty)
-        let seeing = follow(&history, [letters], now: start + .seconds(60))
+        let seeing = history.follow([letters], now: start + .seconds(60))
         #expect(seeing.change.began.isEmpty && seeing.change.ended.map(\.word) == ["store_unavailable"])
         #expect(seeing.dated[0].since == start)
-    }
-
-    @Test func aLookThatAnotherHasOvertakenChangesNothing() {
-        var history = ProblemHistory()
-        let letters = Problem(.deadLetters, "1 dead letter")
-        let slow = history.beginLook()
-        #expect(follow(&history, [letters], now: start).change.began == [dated(letters)])
-        #expect(follow(&history, [], now: start + .seconds(1)).change.ended == [dated(letters)])
-        let late = history.follow([letters], of: slow, now: start + .seconds(2))
-        #expect(late.change == ProblemHistory.Change())
-        #expect(follow(&history, [], now: start + .seconds(3)).change == ProblemHistory.Change())
-    }
-
-    private func dated(_ problem: Problem) -> Problem {
-        var problem = problem
-        problem.since = start
-        return problem
     }
 
     /// Every surface shows the words and sentences of one list.

@@ -6,7 +6,7 @@ import Testing
 
     /// Changes of healthy facts, each with the word of the problem that it makes.
     static let causes: [(word: String, make: @Sendable (inout HealthFacts) -> Void)] = [
-        ("store_damaged", { $0.storeFault = .damaged }), ("store_lost", { $0.storeFault = .lost }),
+        ("store_damaged", { $0.storeFault = .corrupt }), ("store_lost", { $0.isStoreLost = true }),
         ("store_full", { $0.storeFault = .full }),
         ("store_busy", { $0.storeFault = .busy }), ("store_unavailable", { $0.canReadStore = false }),
         ("disk_low", { $0.disk = HealthFacts.Disk(free: HealthFacts.Disk.least - 1, used: 0) }),
@@ -28,7 +28,8 @@ import Testing
                 facts.polls[0].failure = FailureReason(.contract)
             }
         ),
-        ("failing:stars", { $0.polls[0].failures = 2 }), ("stale:stars", { $0.polls[0].isStale = true }),
+        ("failing:stars", { $0.polls[0].failures = 2 }),
+        ("stale:stars", { $0.polls[0].staleSince = Timestamp(seconds: 0) }),
         (
             "behind:stars",
             { $0.polls[0].backlog = FetchBacklog(rest: .seconds(7200), since: Timestamp(seconds: 0), at: .zero) }
@@ -41,7 +42,7 @@ import Testing
         ("sink_rejecting:hook", { $0.sinks[0].condition = .rejecting }),
         ("sink_disabled:hook", { $0.sinks[0].condition = .disabled }),
         ("acknowledgements_failing", { $0.failedAcknowledgements = 2 }), ("dead_letters", { $0.outbox.dead = 1 }),
-        ("quarantined", { $0.outbox.quarantined = 1 }), ("backpressure", { $0.outbox.isUnderPressure = true }),
+        ("quarantined", { $0.outbox.quarantined = 1 }), ("backpressure", { $0.outbox.pressure = 0 }),
         ("reload_refused", { $0.refusedReload = RefusedReload("line 3: polls must be a list.") }),
         ("reload_refused:http", { $0.refusedPorts = ["http"] }), ("clock_skew", { $0.isSkewed = true }),
         (

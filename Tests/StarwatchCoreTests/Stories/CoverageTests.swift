@@ -75,12 +75,21 @@ import Testing
         var poll = Self.poll
         poll.cursor = nil
         poll.nextRun = Self.now + .seconds(60)
-        poll.lastRun = .init(id: "run_1", outcome: "failed", finishedAt: Self.now, problem: "Server error (500).")
+        var run = RecentRun(
+            runID: "run_1",
+            poll: PollName("news")!,
+            startedAt: Self.now,
+            finishedAt: Self.now,
+            outcome: "failed"
+        )
+        run.reason = "http_500"
+        poll.lastRun = run
         facts.polls = [poll]
         let coverage = try #require(facts.coverage(at: Self.now).first)
-        #expect(coverage.sentence == "The poll has not come to it yet. Its last run: Server error (500).")
+        let sentence = FailureReason(status: 500).sentence
+        #expect(coverage.sentence == "The poll has not come to it yet. Its last run: \(sentence)")
         #expect(coverage.nextRun == poll.nextRun)
-        #expect(coverage.run?.id == "run_1")
+        #expect(coverage.poll?.lastRun?.runID == "run_1")
     }
 
     @Test func everyReasonHasASentence() {
@@ -92,8 +101,9 @@ import Testing
         // The row of the change can have been deleted, or the first run has seen it.
         #expect(reasons { ($0.retention, $1.laterRow) = (.seconds(599), 7) } == [.expired])
         #expect(reasons { ($1.laterRow, $1.startedAt) = (7, Self.now) } == [.beforeStart])
-        var coverage = Coverage(.replaced)
-        coverage.laterRow = 7
+        var poll = Self.poll
+        poll.laterRow = 7
+        let coverage = Coverage(.replaced, poll)
         #expect(coverage.sentence.hasSuffix("the server shows only the last one: row 7."))
     }
 

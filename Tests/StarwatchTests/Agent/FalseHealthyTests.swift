@@ -62,9 +62,9 @@ import Testing
                 $0.initialIdentity = nil
                 $0.log.level = .warning
             }
-            #expect(await agent.state().reasons == ["signed_out"])
+            #expect(await agent.look().reasons == ["signed_out"])
             if runs { agent.process.lifecycle.start() }
-            for _ in 1...2 { #expect(await agent.state().reasons == ["signed_out"]) }
+            for _ in 1...2 { #expect(await agent.look().reasons == ["signed_out"]) }
             await world.stopAgent()
             let lines = world.log.lines.filter { $0.contains("problem.began") && $0.contains("signed_out") }
             #expect(lines.count == (runs ? 1 : 0))
@@ -77,10 +77,10 @@ import Testing
             agent.process.lifecycle.start()
             let begin = world.clock.now
             world.clock.advance(by: .seconds(6 * 3600))
-            #expect(await agent.state().reasons == ["stale:starred_projects"])
+            #expect(await agent.look().reasons == ["stale:starred_projects"])
             world.clock.advance(by: .seconds(60))
             _ = await agent.cycle()
-            #expect(await agent.state().reasons == [])
+            #expect(await agent.look().reasons == [])
             await world.stopAgent()
             // It is stale since the limit, not since the look that found it.
             let since = "\"since\":\"\((begin + .seconds(4 * 3600)).iso8601)\""

@@ -22,12 +22,12 @@ import Testing
             let former = try await world.agent { $0 = options }
             former.process.lifecycle.start()
             try await trouble(former, world)
-            #expect(await former.state().reasons == [word])
+            #expect(await former.look().reasons == [word])
             let next = try await world.agent(after: former) { $0 = options }
             next.process.lifecycle.start()
-            #expect(await next.state().reasons == [word], "the reload ended it")
+            #expect(await next.look().reasons == [word], "the reload ended it")
             try await body(next, world)
-            #expect(await next.state().reasons == [])
+            #expect(await next.look().reasons == [])
             await world.stopAgent()
             func lines(_ event: String) -> Int { world.log.lines.filter { $0.contains("\"\(event)\"") }.count }
             #expect(lines("problem.began") == 1 && lines("problem.ended") == 1)

@@ -89,7 +89,7 @@ import Testing
             }
             // Only an agent that runs announces its problems.
             agent.process.lifecycle.start()
-            _ = try await agent.perform(ControlAPI.status)
+            _ = await agent.look()
             world.mock.clearFaults()
             world.mock.script(.rateLimited(retryAfter: .seconds(8 * 86_400)), at: .plansChanged)
             await round(agent)
@@ -99,7 +99,7 @@ import Testing
             await round(agent)
             world.mock.clockSkew = .zero
             for _ in 0..<2 { await round(agent) }
-            _ = try await agent.perform(ControlAPI.status)
+            _ = await agent.look()
             world.mock.script(.rateLimited(retryAfter: .seconds(7200)), at: .plansChanged)
             for _ in 0..<3 { await round(agent) }
             _ = try await agent.setIdentity(World.other)

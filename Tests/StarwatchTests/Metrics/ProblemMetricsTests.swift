@@ -80,10 +80,37 @@ import Testing
         #expect(page["starwatch_problem_since_timestamp_seconds", ["problem": "signed_out"]] == 5)
     }
 
+    /// What a reader looks at must not depend on who has looked before.
+    @Test func readingTheStatusChangesNoMetricAndLogsNothing() async throws {
+        try await World.with(.endorser) { world in
+            let agent = try await world.agent { $0.log.level = .notice }
+            agent.process.lifecycle.start()
+            world.mock.setStickyFault(.status(500), at: .plansChanged)
+            for _ in 1...3 { _ = await agent.cycle() }
+            await agent.look()
+            world.clock.advance(by: .seconds(86_400))
+            let metrics = agent.process.environment.metrics
+            // The process and its database have metrics of their own.
+            func values() -> [MetricsPage.Series: Double] {
+                MetricsPage(metrics.registry.page(.text)).values.filter {
+                    !$0.value.isNaN && !$0.key.name.hasPrefix("process_") && !$0.key.name.contains("store_transaction")
+                }
+            }
+            let (before, longest) = (values(), metrics.api.longest.seconds)
+            for _ in 1...2 { #expect(await agent.state().has(.stale, of: World.starred)) }
+            #expect(values() == before && metrics.api.longest.seconds == longest)
+            await world.stopAgent()
+            #expect(!world.log.lines.contains { $0.contains("problem.began") && $0.contains("\"stale\"") })
+        }
+    }
+
     @Test func theStatusAndTheMetricsShowTheSameProblems() async throws {
         try await World.with(.endorser) { world in
             let agent = try await world.agent { $0.initialIdentity = nil }
-            let status = await agent.state()
+            let before = await agent.state()
+            #expect(before.problems?.map(\.problem) == ["signed_out"])
+            #expect(await agent.page()["starwatch_problem_info"] == nil, "reading the status has published it")
+            let status = await agent.look()
             let page = await agent.page()
             let words = page.values.keys.filter { $0.name == "starwatch_problem_info" }.map { $0.labels["problem"] }
             #expect(status.problems?.map(\.problem) == words && words == ["signed_out"])

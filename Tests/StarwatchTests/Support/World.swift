@@ -182,6 +182,10 @@ extension Agent {
         return try await store.outbox.list(filter).map(\.change.id.rawValue)
     }
 
+    /// The status after a look for problems, which logs them and gives them to the metrics.
+    @discardableResult
+    func look() async -> AgentStatus { await topics.status.look() }
+
     /// The page of metrics as a scrape gets it.
     func page() async -> MetricsPage {
         MetricsPage(await topics.metrics(MetricsQuery()).body)

@@ -1,4 +1,129 @@
+extension Problem {
+    /// The closed set of problems, the gravest first.
+    package enum Kind: String, Sendable, CaseIterable {
+        case storeDamaged = "store_damaged"
+        case storeLost = "store_lost"
+        case storeFull = "store_full"
+        case storeBusy = "store_busy"
+        case storeUnavailable = "store_unavailable"
+        case restarting
+        case diskLow = "disk_low"
+        case certificateExpired = "certificate_expired"
+        case signedOut = "signed_out"
+        case credentialsRefused = "credentials_refused"
+        case noToken = "no_token"
+        case serverUnreachable = "server_unreachable"
+        case held
+        case contractViolated = "contract_violated"
+        case failing
+        case sinkUnreachable = "sink_unreachable"
+        case sinkRejecting = "sink_rejecting"
+        case sinkDisabled = "sink_disabled"
+        case stale
+        case acknowledgementsFailing = "acknowledgements_failing"
+        case deadLetters = "dead_letters"
+        case quarantined
+        case backpressure
+        case canaryLate = "canary_late"
+        case behind
+        case accountsFailing = "accounts_failing"
+        case accountsLate = "accounts_late"
+        case tokenPoolLow = "token_pool_low"
+        case certificateExpiring = "certificate_expiring"
+        case answersWithErrors = "answers_with_errors"
+        case slow
+        case certificateRenewalDue = "certificate_renewal_due"
+        case reloadRefused = "reload_refused"
+        case noPolls = "no_polls"
+        case noStars = "no_stars"
+        case endpointMissing = "endpoint_missing"
+        case clockSkew = "clock_skew"
+        case clockJumped = "clock_jumped"
+        case notScraped = "not_scraped"
+        case ledgerImbalance = "ledger_imbalance"
+    }
+}
+
 extension Problem.Kind {
+    package enum Topic: Sendable { case agent, poll, sink, port, certificate }
+
+    /// The topic. A changed configuration that was refused can also be that of the agent.
+    package var topic: Topic { entry().topic }
+    package var severity: Problem.Severity { entry().severity }
+    /// The name of its page in `alerts/runbooks`, which the agent serves below `/help/runbooks/`.
+    package var runbook: String { entry().runbook }
+
+    /// The command that answers or ends it.
+    func command(_ subject: String) -> String? { entry(of: subject).command }
+
+    /// Whether an agent with this problem cannot work, so that it is not ready.
+    package var preventsReadiness: Bool { isOfStore || self == .signedOut }
+
+    /// Whether it keeps a poll from succeeding.
+    package var stopsPolls: Bool {
+        switch self {
+        case .restarting, .credentialsRefused, .noToken, .serverUnreachable, .held, .contractViolated, .failing,
+            .backpressure:
+            true
+        default: isOfStore
+        }
+    }
+
+    /// Whether the database cannot be used.
+    package var isOfStore: Bool { rawValue.hasPrefix("store_") }
+
+    private typealias Entry = (topic: Topic, severity: Problem.Severity, runbook: String, command: String?)
+
+    private func entry(of subject: String = "") -> Entry {
+        switch self {
+        case .storeDamaged: (.agent, .critical, "StarwatchStoreDamaged", "starwatch doctor")
+        case .storeLost: (.agent, .critical, "StarwatchStoreLost", "starwatch doctor")
+        case .storeFull: (.agent, .critical, "StarwatchStoreFull", "starwatch doctor")
+        case .storeBusy: (.agent, .critical, "StarwatchStoreBusy", "starwatch doctor")
+        case .storeUnavailable: (.agent, .critical, "StarwatchStoreErrors", "starwatch doctor")
+        case .restarting: (.agent, .critical, "StarwatchCrashLooping", "starwatch incident")
+        case .diskLow: (.agent, .critical, "StarwatchDiskLow", "starwatch doctor")
+        case .certificateExpired: (.certificate, .critical, "StarwatchCertificateExpired", "starwatch doctor")
+        case .signedOut: (.agent, .warning, "StarwatchSignedOut", "starwatch identity set DID")
+        case .credentialsRefused: (.poll, .warning, "StarwatchCredentialsRefused", "starwatch doctor")
+        case .noToken: (.poll, .warning, "StarwatchTokenRefreshFailing", "starwatch doctor")
+        case .serverUnreachable: (.agent, .warning, "StarwatchServerUnreachable", "starwatch doctor")
+        case .held: (.agent, .warning, "StarwatchThrottledTooLong", "starwatch server clear-wait")
+        case .contractViolated: (.poll, .warning, "StarwatchContractViolations", "starwatch poll \(subject)")
+        case .failing: (.poll, .warning, "StarwatchPollFailing", "starwatch poll \(subject)")
+        case .sinkUnreachable: (.sink, .warning, "StarwatchSinkCircuitOpen", "starwatch sinks test \(subject)")
+        case .sinkRejecting: (.sink, .warning, "StarwatchDeliveryFailing", "starwatch sinks test \(subject)")
+        case .sinkDisabled: (.sink, .warning, "StarwatchSinkDisabled", "starwatch sinks test \(subject)")
+        case .stale: (.poll, .warning, "StarwatchPollStale", "starwatch poll \(subject)")
+        case .acknowledgementsFailing:
+            (.agent, .warning, "StarwatchAcknowledgementsFailing", "starwatch logs --level warn")
+        case .deadLetters: (.agent, .warning, "StarwatchDeadLettersPresent", "starwatch outbox list --state dead")
+        case .quarantined: (.agent, .warning, "StarwatchQuarantinedItems", "starwatch quarantine list")
+        case .backpressure: (.agent, .warning, "StarwatchBackpressure", "starwatch outbox list --state claimed")
+        case .canaryLate: (.agent, .warning, "StarwatchCanaryLate", "starwatch outbox list --poll canary")
+        case .behind: (.poll, .warning, "StarwatchBehindServer", "starwatch poll \(subject)")
+        case .accountsFailing: (.agent, .warning, "StarwatchAccountsFailing", "starwatch accounts list --failing")
+        case .accountsLate: (.agent, .warning, "StarwatchAccountsLate", "starwatch accounts list")
+        case .tokenPoolLow: (.agent, .warning, "StarwatchTokenPoolLow", "starwatch doctor")
+        case .certificateExpiring: (.certificate, .warning, "StarwatchCertificateExpiring", "starwatch doctor")
+        case .answersWithErrors: (.agent, .warning, "StarwatchServerErrors", "starwatch logs --level warn")
+        case .slow: (.agent, .info, "StarwatchServerSlow", "starwatch logs --level warn")
+        case .certificateRenewalDue: (.certificate, .info, "StarwatchCertificateExpiring", "starwatch doctor")
+        case .reloadRefused:
+            (
+                .port, .warning, "StarwatchConfigReloadFailed",
+                subject.isEmpty ? "starwatch check" : "starwatch logs --level warn"
+            )
+        case .noPolls: (.agent, .info, "StarwatchNoPolls", "starwatch init")
+        case .noStars: (.poll, .info, "StarwatchNoStars", "starwatch stars add ID")
+        case .endpointMissing: (.poll, .info, "StarwatchPollFailing", "starwatch poll \(subject)")
+        case .clockSkew: (.agent, .warning, "StarwatchClockSkewHigh", "starwatch doctor")
+        case .clockJumped: (.agent, .info, "StarwatchClockJumped", "starwatch doctor")
+        case .notScraped: (.agent, .info, "StarwatchTargetGone", "starwatch doctor --prometheus URL")
+        case .ledgerImbalance: (.agent, .warning, "StarwatchLedgerImbalance", nil)
+        }
+    }
+
     /// The meaning, and what to do. Commands and settings stand between backticks.
     package var meaning: String {
         switch self {
