@@ -2,11 +2,32 @@
 // debug build on 2 cores.
 #include "CEmbedded.h"
 
-static const unsigned char openapi[] = {
-#embed "openapi.json"
+// The comments at the control API's verbs and fields are in its description, so it reads them from their sources.
+static const unsigned char sources[] = {
+#embed "../Starwatch/Control/AccountMove.swift" suffix(,)
+#embed "../Starwatch/Control/AccountReport.swift" suffix(,)
+#embed "../Starwatch/Control/AgentStatus.swift" suffix(,)
+#embed "../Starwatch/Control/AgentStatus+Parts.swift" suffix(,)
+#embed "../Starwatch/Control/ControlError.swift" suffix(,)
+#embed "../Starwatch/Control/DigestReport.swift" suffix(,)
+#embed "../Starwatch/Control/FeedTokenChange.swift" suffix(,)
+#embed "../Starwatch/Control/IdentityReport.swift" suffix(,)
+#embed "../Starwatch/Control/IncidentReport.swift" suffix(,)
+#embed "../Starwatch/Control/KeysReport.swift" suffix(,)
+#embed "../Starwatch/Control/LogLine.swift" suffix(,)
+#embed "../Starwatch/Control/NotificationEntry.swift" suffix(,)
+#embed "../Starwatch/Control/OutboxEntry.swift" suffix(,)
+#embed "../Starwatch/Control/PollReport.swift" suffix(,)
+#embed "../Starwatch/Control/Story.swift" suffix(,)
+#embed "../Starwatch/Feed/Feed.swift" suffix(,)
+#embed "../Starwatch/Verbs/ControlAPI.swift" suffix(,)
+#embed "../StarwatchCore/Changes/FieldChange.swift" suffix(,)
+#embed "../StarwatchCore/Notifications/NotificationMessage.swift" suffix(,)
+#embed "../StarwatchCore/Notifications/SinkAddress.swift" suffix(,)
+#embed "../StarwatchHTTP/OpenAPI/HealthAnswers.swift" suffix(,)
 };
 
-starwatch_file starwatch_openapi(void) { return (starwatch_file){openapi, sizeof openapi}; }
+starwatch_file starwatch_sources(void) { return (starwatch_file){sources, sizeof sources}; }
 
 // The folder Runbooks is a link to alerts/runbooks.
 static const unsigned char runbooks[] = {

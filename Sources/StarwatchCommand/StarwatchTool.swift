@@ -29,7 +29,7 @@ struct StarwatchTool: AsyncParsableCommand {
                 name: "Configuration",
                 subcommands: [
                     InitCommand.self, DoctorCommand.self, CheckCommand.self, ConfigCommand.self, NextRunsCommand.self,
-                    MetricsCommand.self, VersionCommand.self,
+                    MetricsCommand.self, OpenAPICommand.self, VersionCommand.self,
                 ]
             ),
             CommandGroup(

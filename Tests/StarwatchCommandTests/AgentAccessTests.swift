@@ -31,7 +31,7 @@ import Testing
         )
         let access = AgentAccess(config: file)
         let error = await #expect(throws: CommandError.self) {
-            _ = try await access.perform(ControlAPI.journal, JournalQuery())
+            _ = try await access.perform(ControlAPI.listJournal, JournalQuery())
         }
         #expect(error?.exitCode == .failed)
         #expect(error?.sentences.first?.hasPrefix("There is no database at \(database), ") == true)

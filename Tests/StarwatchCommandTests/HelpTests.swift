@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func everyListingAndCheckPrintsJSON() async {
-        let others = ["init", "run", "config default", "schema"]
+        let others = ["init", "run", "config default", "openapi", "schema"]
         let pages = await Self.pages.value.filter { $0.isOfCommand && !others.contains($0.name) }
         #expect(pages.filter { !$0.text.contains("--json") }.map(\.name) == [])
     }
@@ -192,7 +192,7 @@ import Testing
             "stars opt-in",
             "USAGE: starwatch stars opt-in [--config <file>] [--socket <path>] [--timeout <time>] [--account <did>] [--json]"
         ),
-        ("schema", "USAGE: starwatch schema [--from <version>]"),
+        ("schema", "USAGE: starwatch schema [--from <version>]"), ("openapi", "USAGE: starwatch openapi"),
         ("metrics catalogue", "USAGE: starwatch metrics catalogue [--markdown] [--config <file>] [--json]"),
     ])
     func eachCommandSaysWhatItTakes(_ command: String, _ usage: String) async throws {

@@ -9,8 +9,8 @@ typedef struct {
     size_t count;
 } starwatch_file;
 
-/// The description of the control API, as OpenAPI.
-starwatch_file starwatch_openapi(void);
+/// The sources of the control API's verbs and types, one after the other.
+starwatch_file starwatch_sources(void);
 
 /// The runbooks of all alerts by name, each followed by a NUL.
 starwatch_file starwatch_runbooks(void);

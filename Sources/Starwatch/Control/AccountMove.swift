@@ -1,9 +1,9 @@
 import StarwatchCore
 import StarwatchStore
 
-/// `{"did": "did:…"}`: the account to hand out. Without `did`, the active identity or, if there is none, the account that
-/// was handed out last.
+/// The account to hand out: `{"did": "did:…"}`.
 package struct AccountExport: Sendable, Codable, Hashable {
+    /// `nil` for the active identity or, if there is none, the account that was handed out last.
     package var did: String?
     /// Whether nothing is changed.
     package var trial: Bool?
@@ -21,7 +21,7 @@ package struct AccountExport: Sendable, Codable, Hashable {
 package struct AccountExportReport: Sendable, Codable, Hashable {
     /// One line of JSON, with personal data and keys. Its content is the agent's own.
     package var bundle: String
-    /// The number of values that did not open and stayed behind, by `table.column`; `nil` if there are none.
+    /// The number of encrypted values that did not open and stayed behind, by `table.column`; `nil` if there are none.
     package var lost: [String: Int]?
 
     /// The lost values as a sentence with advice; `nil` if there are none.
@@ -44,6 +44,7 @@ package struct AccountImport: Sendable, Codable, Hashable {
     }
 }
 
+/// Whether the account is served here, or the reasons why not.
 package struct AccountImportReport: Sendable, Codable, Hashable {
     /// `imported`, `possible` after a trial, `known` if the account came with this bundle before, or `refused`.
     package var result: String

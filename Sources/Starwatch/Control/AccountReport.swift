@@ -2,7 +2,6 @@ package import StarwatchCore
 
 /// One of many accounts, as an operator sees it.
 package struct AccountReport: Sendable, Codable, Hashable {
-    /// Served only by the control API.
     package var did: String
     /// The account's pseudonym in logs and in notifications.
     package var pseudonym: String
@@ -13,19 +12,19 @@ package struct AccountReport: Sendable, Codable, Hashable {
     /// Names of the configured polls that it wants.
     package var polls: [String]
     /// Time of its addition.
-    package var addedAt: String
+    package var addedAt: TimeText
     /// Time of its next visit, by the local clock; `nil` while it is paused.
-    package var dueAt: String?
+    package var dueAt: TimeText?
     /// Start of the last cycle that asked the server; `nil` before the first.
-    package var lastAttempt: String?
+    package var lastAttempt: TimeText?
     /// End of the last cycle that succeeded; `nil` before the first.
-    package var lastSuccess: String?
+    package var lastSuccess: TimeText?
     /// Whether the agent works for it now.
     package var working: Bool
     /// `set`, `missing`, `rejecting` or `gone`, for each sink whose address the account brings. A rejecting one rejected
     /// everything of late, a gone one returned 410. No address or secret is shown.
     package var sinks: [String: String]
-    /// The reason of each rejecting sink, as a `FailureReason`; `nil` if none rejects.
+    /// The reason of each rejecting sink, such as `http_404`; `nil` if none rejects.
     package var sinkReasons: [String: String]?
     /// `nil` while its polls and acknowledgements succeed.
     package var failure: AccountFailureReport?
@@ -34,16 +33,16 @@ package struct AccountReport: Sendable, Codable, Hashable {
 /// The failure of an account, at the poll that fails for longest.
 public struct AccountFailureReport: Sendable, Codable, Hashable {
     public var poll: String
-    /// The reason, as a `FailureReason`; `nil` if it is not known.
+    /// The reason, such as `http_401` or `no_token`; `nil` if it is not known.
     public var reason: String?
     /// The same as one sentence with advice.
     public var problem: String
     /// The first failure since the last success, by the local clock.
-    public var since: String
+    public var since: TimeText
     /// The number of failures since then.
     public var failures: Int
     /// Time of the next try at the latest; `nil` if none is planned.
-    public var nextTry: String?
+    public var nextTry: TimeText?
 
     enum CodingKeys: String, SnakeKey { case poll, reason, problem, since, failures, nextTry }
 
@@ -54,6 +53,7 @@ public struct AccountFailureReport: Sendable, Codable, Hashable {
     }
 }
 
+/// A page of accounts.
 package struct AccountListing: Sendable, Codable {
     package var accounts: [AccountReport]
 }
@@ -61,6 +61,7 @@ package struct AccountListing: Sendable, Codable {
 package struct AccountQuery: Sendable {
     package static let listLimit = 1000
 
+    /// The maximum number of accounts.
     package var limit = 100
     /// The DID of the last account of the former page; `nil` for the first page.
     package var after: String?
@@ -75,10 +76,9 @@ package struct AccountQuery: Sendable {
 package struct AccountAdditions: Sendable, Codable {
     package struct Entry: Sendable, Codable, Hashable {
         package var did: String
-        /// The starred plans; `nil` leaves those of an account that exists.
+        /// The starred plans; without them, those of an account that exists stay.
         package var stars: [String]?
-        /// The names of the polls that it wants, of those in the configuration; `nil` leaves those of an account that exists, and a
-        /// new one has all.
+        /// The configured polls that it wants; without them, those of an account that exists stay, and a new one has all.
         package var polls: [String]?
         /// The account's addresses by their sinks; `null` takes one away. Those of other sinks stay.
         package var sinks: [String: SinkAddress?]?

@@ -10,10 +10,10 @@ extension AgentStatus {
         /// Uncertainty of the skew in either direction; `nil` before the first sample.
         public var uncertaintySeconds: Double?
         /// Time of the last measurement; `nil` before the first sample.
-        public var lastSync: String?
+        public var lastSync: TimeText?
         /// The server's time, as far as the agent follows it; `nil` from an older agent. Times of notifications and of
         /// the life of a change are by this clock.
-        public var serverTime: String?
+        public var serverTime: TimeText?
 
         enum CodingKeys: String, SnakeKey { case skewSeconds, uncertaintySeconds, lastSync, serverTime }
 
@@ -27,15 +27,15 @@ extension AgentStatus {
         /// `closed` (working), `half_open` or `open`.
         public var circuit = "closed"
         /// The time before which no request is sent; `nil` if there is no wait.
-        public var throttledUntil: String?
+        public var throttledUntil: TimeText?
         /// The requests of the last 15 minutes; `nil` from an older agent.
         public var answers: Answers?
         /// The requests that the rate limits of agent and server still allow this minute; `nil` from an older agent.
         public var requestsLeft: Int?
         /// The expiry of the token in use; `nil` without one, and if it states none.
-        public var tokenExpires: String?
+        public var tokenExpires: TimeText?
         /// The creation of the key that signs tokens, or the last write to its file; `nil` without one.
-        public var keyCreated: String?
+        public var keyCreated: TimeText?
 
         enum CodingKeys: String, SnakeKey {
             case dialect, circuit, throttledUntil, answers, requestsLeft, tokenExpires, keyCreated
@@ -50,7 +50,7 @@ extension AgentStatus {
         public var requests: Int
         /// The number of those that failed: every one without the answer that it asked for, such as 401, 429 and 503.
         public var failed: Int
-        /// The p95 of their durations in seconds; `nil` for fewer than five requests.
+        /// The p95 of their durations in seconds, at most the longest; `nil` for fewer than five requests.
         public var p95Seconds: Double?
         /// The same for the requests before; `nil` for fewer than twenty.
         public var usualP95Seconds: Double?
@@ -68,7 +68,7 @@ extension AgentStatus {
         /// The time between two of them.
         public var everySeconds: Double
         /// Creation of the last one that has reached its sinks; `nil` if none has.
-        public var lastArrival: String?
+        public var lastArrival: TimeText?
 
         enum CodingKeys: String, SnakeKey { case everySeconds, lastArrival }
 
@@ -79,7 +79,9 @@ extension AgentStatus {
 
     /// The accounts of a process that serves many, in numbers.
     public struct Accounts: Sendable, Codable, Hashable {
+        /// Those that the agent works for.
         public var active: Int
+        /// Those that an operator paused.
         public var paused: Int
         /// Those that are due and wait for their visit.
         public var due: Int
@@ -88,18 +90,18 @@ extension AgentStatus {
         /// Active ones that no sink reaches, because every sink needs an address of them and has none.
         public var withoutAddress: Int
         /// The time since which the one that waits longest is due; `nil` if none waits.
-        public var oldestDue: String?
+        public var oldestDue: TimeText?
         /// Seconds that one round of all accounts takes at least, by the limit of requests.
         public var roundSeconds: Double
         /// Requests of one round.
         public var roundRequests: Int?
         /// Requests for many accounts together since the start; `nil` if each asks alone.
         public var sharedRequests: Int?
-        /// The polls that they answered.
+        /// Polls of accounts that they answered.
         public var sharedPolls: Int?
         /// Active ones whose polls or acknowledgements fail; `nil` from an older agent.
         public var failing: Int?
-        /// Those of them that fail for longest; `nil` from an older agent.
+        /// At most ten of them, the longest failure first; `nil` from an older agent.
         public var worst: [Failing]?
 
         /// The largest number of ``worst``.
@@ -216,9 +218,9 @@ extension AgentStatus {
         /// The meaning, and what to do. Commands and settings stand between backticks.
         public var meaning: String
         /// Its start, or the time at which this process first saw it.
-        public var since: String?
+        public var since: TimeText?
         /// The time at which it ends by itself; `nil` if it is not known.
-        public var until: String?
+        public var until: TimeText?
         /// The next command; `nil` if there is nothing to run.
         public var command: String?
         /// The name of its runbook, which the agent serves at `/help/runbooks/NAME`; `nil` from an older agent.
@@ -241,6 +243,7 @@ extension AgentStatus {
 
     /// The encryption of the database.
     public struct Storage: Sendable, Codable, Hashable {
+        /// Whether the database is encrypted.
         public var encrypted: Bool
         /// The part of the rows that a rotation of the data keys has passed, from 0 to 1; `nil` without a rotation.
         public var reencryption: Double?
@@ -254,11 +257,12 @@ extension AgentStatus {
     public struct Restarts: Sendable, Codable, Hashable {
         /// Their number in the last 24 hours, up to some hundreds.
         public var lastDay: Int
-        /// The cause of the last of them, as a `RunEndCause`, and its time; `nil` if there is none in the last 24 hours.
+        /// The cause of the last of them; `nil` if there is none in the last 24 hours.
         public var lastCause: String?
-        public var lastAt: String?
+        /// Its time; where only the next start shows it, that of the start.
+        public var lastAt: TimeText?
         /// The last sign of life before it; `nil` if its time is known.
-        public var lastAfter: String?
+        public var lastAfter: TimeText?
 
         enum CodingKeys: String, SnakeKey { case lastDay, lastCause, lastAt, lastAfter }
 

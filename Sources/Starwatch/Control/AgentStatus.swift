@@ -19,28 +19,27 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         /// ``staleAfterSeconds``. `false` when signed out, opted out, or without stars for a poll of starred projects.
         public var stale: Bool
         /// Time of the last cycle that reached the server; `nil` if there is none, or when signed out.
-        public var lastAttempt: String?
-        /// Time of the last complete cycle; `nil` as above.
-        public var lastSuccess: String?
-        /// `changed`, `unchanged`, `bootstrapped`, `deferred` or `failed`; `nil` as above.
+        public var lastAttempt: TimeText?
+        /// Time of the last complete cycle; `nil` if there is none, or when signed out.
+        public var lastSuccess: TimeText?
+        /// Result of ``lastAttempt``: `changed`, `unchanged`, `bootstrapped`, `deferred`, `failed` or `cancelled`.
         public var lastOutcome: String?
         /// Time of the last cycle that found new changes; `nil` if none is known.
-        public var lastNew: String?
+        public var lastNew: TimeText?
         /// The server's time up to which the poll has seen every change; `nil` if it is unknown.
-        public var seenUntil: String?
+        public var seenUntil: TimeText?
         /// Time of the next run: by the schedule, or later while the circuit, a wait or a missing endpoint keeps requests
         /// back. `nil` before the first check of the schedule.
-        public var nextRun: String?
+        public var nextRun: TimeText?
         /// The limit for the age of the last success.
         public var staleAfterSeconds: Double
         /// The server's time up to which all changes are finished; `nil` without a watermark.
-        public var watermarkTime: String?
+        public var watermarkTime: TimeText?
         /// The server's time up to which all changes are fetched; `nil` if none is.
-        public var fetchCursorTime: String?
+        public var fetchCursorTime: TimeText?
         /// The reason why the latest run was skipped; `nil` if it was not, or without a run since the start.
         public var skipReason: SkipReason?
-        /// The reason why the last cycle failed, was deferred or got no token, as a `FailureReason`; `nil` if it
-        /// succeeded.
+        /// The reason why the last cycle failed, was deferred or got no token, such as `http_403`; `nil` if it succeeded.
         public var lastReason: String?
         /// The same as one sentence with advice.
         public var lastError: String?
@@ -48,9 +47,9 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         /// schedule.
         public var needsAction = false
         /// Start of the failures: the first one since the last success; `nil` if the last cycle did not fail.
-        public var failingSince: String?
+        public var failingSince: TimeText?
         /// The time since which runs are skipped for ``skipReason``; `nil` without one.
-        public var skippedSince: String?
+        public var skippedSince: TimeText?
         /// The number of the account's own projects that the last cycle asked for; `nil` for a poll of other projects, or
         /// without a cycle since the start.
         public var ownProjects: Int?
@@ -84,12 +83,12 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     /// The status of a digest.
     public struct Digest: Sendable, Codable, Hashable {
         /// Time of the next digest; `nil` when signed out.
-        public var nextRun: String?
+        public var nextRun: TimeText?
         /// Time zone of the digest, as an IANA name.
         public var timezone: String
         /// The digest's last time within two days; `nil` if there is none, or when signed out.
-        public var lastRun: String?
-        /// Result at that time; `nil` as above.
+        public var lastRun: TimeText?
+        /// Result at ``lastRun``; `nil` without one.
         public var lastStatus: SlotStatus?
         /// The reason why it was not shown; `nil` if it was.
         public var lastErrorCode: SlotCode?
@@ -119,18 +118,18 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         /// Whether polling pauses because the outbox is nearly full.
         public var backpressure = false
         /// Time at which the oldest pending or claimed row was stored; `nil` if there is none.
-        public var oldestPending: String?
+        public var oldestPending: TimeText?
         /// Time since which the oldest deliverable row has been due; `nil` if there is none.
-        public var oldestDue: String?
+        public var oldestDue: TimeText?
         /// Rows that the counters cannot account for; must be 0.
         public var ledgerImbalance = 0
         /// The state by sink name: `closed`, `half_open`, `open`, `disabled`, or `rejecting` for a sink that answers but
         /// rejects everything.
         public var sinks: [String: String] = [:]
-        /// The reason, as a `FailureReason`, by name of the sinks whose last attempt failed.
+        /// The reason, such as `http_404`, by name of the sinks whose last attempt failed.
         public var sinkReasons: [String: String] = [:]
         /// Time of the last success by sink name; a sink without one since the start is missing, `nil` from an older agent.
-        public var sinkLastSuccess: [String: String]? = [:]
+        public var sinkLastSuccess: [String: TimeText]? = [:]
         /// The notifications of claimed rows that wait for a sink, by name of the sink; `nil` from an older agent.
         public var waiting: [String: Waiting]? = [:]
         /// The changes of the last 24 hours; `nil` from an older agent.
@@ -150,14 +149,14 @@ public struct AgentStatus: Sendable, Codable, Hashable {
         public var notifications: Int
         /// The number of their changes; `nil` from an older agent.
         public var changes: Int?
-        /// The number of changes among them that the sink's hours hold; `nil` for none.
+        /// The number of changes among them that the sink holds by its `quiet_hours` or `deliver_at`; `nil` for none.
         public var held: Int?
         /// The moment when the sink opens for them.
-        public var heldUntil: String?
+        public var heldUntil: TimeText?
         /// Time since which the oldest one is due.
-        public var since: String
+        public var since: TimeText
         /// Time of the next attempt, at the latest; of an attempt in progress, the end of its lease.
-        public var nextAttempt: String
+        public var nextAttempt: TimeText
 
         enum CodingKeys: String, SnakeKey { case notifications, changes, held, heldUntil, since, nextAttempt }
 
@@ -170,7 +169,9 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public struct LastDay: Sendable, Codable, Hashable {
         /// Changes that were stored, including those of a first run.
         public var stored = 0
+        /// Changes that were delivered.
         public var delivered = 0
+        /// Changes that were acknowledged.
         public var acknowledged = 0
         /// Changes that became dead letters.
         public var failed = 0
@@ -190,14 +191,14 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     /// Unusual facts that are no problem, in one line: quiet hours for which changes and the watermark wait, and polls that find
     /// nothing for unusually long; `nil` without. Its words can change.
     public var notice: String?
-    /// The agent's `AgentVersion.current`.
+    /// The agent's version.
     public var version: String
     /// The number of the agent's process, in its own namespace; `nil` from an older agent.
     public var pid: Int?
     /// Start time of the agent.
-    public var startedAt: String
+    public var startedAt: TimeText
     /// Time of this status.
-    public var now: String
+    public var now: TimeText
     /// The active identity's pseudonym, `did:hash:…`; `nil` when signed out.
     public var identity: String?
     /// The polls by name. Empty while the database cannot be read.
@@ -220,12 +221,12 @@ public struct AgentStatus: Sendable, Codable, Hashable {
     public var timeZones: TimeZones?
     /// The times when certificates expire, by `server`, `port:http`, `port:control` or the name of a sink; one that is not known
     /// is missing. `nil` from an older agent.
-    public var certificates: [String: String]?
+    public var certificates: [String: TimeText]?
     /// `nil` for an agent that works for the active identity.
     public var accounts: Accounts?
-    /// Time of the last scrape by Prometheus or a compatible scraper, which name their time limit in a header; `nil`
-    /// without one since the start.
-    public var lastScrape: String?
+    /// Time of the last scrape by Prometheus or a compatible scraper, a request for `/metrics` with
+    /// `X-Prometheus-Scrape-Timeout-Seconds`; `nil` without one since the start.
+    public var lastScrape: TimeText?
     /// The ends of the agent that nobody asked for; `nil` from an older agent.
     public var restarts: Restarts?
     /// The summary of the poll `starred_projects`.
@@ -267,17 +268,20 @@ public struct AgentStatus: Sendable, Codable, Hashable {
 public struct PollingMetrics: Sendable, Codable, Hashable {
     /// Cycles that reached the server.
     public var pollsTotal = 0
+    /// Such cycles that succeeded.
     public var pollsSuccessful = 0
+    /// Such cycles that failed.
     public var pollsFailed = 0
     /// Changes that were new to the outbox.
     public var changesFound = 0
+    /// Notifications made of these changes.
     public var notificationsGenerated = 0
     /// Responses that rate-limited a request.
     public var throttlesHit = 0
     /// Mean duration of a request in seconds; 0 without requests.
     public var averageResponseTime = 0.0
     /// Time of the last cycle that reached the server; `nil` if there is none.
-    public var lastPollTimestamp: String?
+    public var lastPollTimestamp: TimeText?
 
     public init() {}
 }

@@ -60,6 +60,7 @@ package struct ControlError: Error, Sendable, Hashable {
 package struct ControlErrorBody: Sendable, Codable {
     package struct Detail: Sendable, Codable {
         package var kind: String
+        /// One sentence that says what to do.
         package var message: String
     }
 

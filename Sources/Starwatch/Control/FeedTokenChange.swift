@@ -1,15 +1,10 @@
 /// A change of the token in the feed's address, which a command has made: `{"operation": "rotate"}`.
 package struct FeedTokenChange: Sendable, Codable, Hashable {
-    package enum Operation: String, Sendable {
+    package enum Operation: String, Sendable, Codable, CaseIterable {
         case create, rotate
     }
 
-    package var operation: String
+    package var operation: Operation
 
-    package init(_ operation: Operation) { self.operation = operation.rawValue }
-
-    func check() throws(ControlError) {
-        guard Operation(rawValue: operation) == nil else { return }
-        throw ControlError(.invalid, "The operation is create or rotate.")
-    }
+    package init(_ operation: Operation) { self.operation = operation }
 }

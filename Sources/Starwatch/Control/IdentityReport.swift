@@ -2,7 +2,7 @@ package import StarwatchCore
 
 /// The active identity.
 package struct IdentityReport: Sendable, Codable, Hashable {
-    /// The DID; `nil` when signed out. Served only by the control API.
+    /// The DID; `nil` when signed out.
     package var did: String?
     package var generation: Int
     /// The identity's pseudonym in logs.
@@ -24,9 +24,10 @@ package struct KindListing: Sendable, Codable, Hashable {
     package var optedOut: [PollKind]
 }
 
+/// The time until which the identity can come back.
 package struct IdentityRemovalReport: Sendable, Codable, Hashable {
     /// Deletion time. Signing in before then keeps it; changes of the time between are not announced.
-    package var keptUntil: String
+    package var keptUntil: TimeText
 }
 
 /// The confirmation that an identity was erased.
@@ -78,18 +79,16 @@ package struct IdentityRemoval: Sendable, Codable {
 /// A change of the active identity's starred plans.
 package struct StarsChange: Sendable, Codable, Hashable {
     package enum Operation: String, Sendable, Codable, CaseIterable {
-        case set, add, remove
-        /// Adds the stars that were archived last. The plan ids are ignored.
-        case restore
-        /// Switches the polls of starred plans off. The plan ids are ignored, and the stars stay.
+        case set, add, remove, restore
         case optOut = "opt_out"
-        /// Switches the polls on again.
         case optIn = "opt_in"
     }
 
     /// The maximum number of an identity's starred plans, and of the plans in one change.
     package static let planLimit = 10_000
 
+    /// Whether to set, add or remove plans. `restore` adds what was archived last; `opt_out` and `opt_in` switch the polls of
+    /// starred plans off and on. These three ignore the ids.
     package var operation: Operation
     package var planIDs: [String]
 
@@ -99,6 +98,7 @@ package struct StarsChange: Sendable, Codable, Hashable {
     }
 }
 
+/// The starred plans.
 package struct StarsListing: Sendable, Codable {
     package var planIDs: [String]
     /// The known names by plan; `nil` in the answer to a change.
@@ -107,10 +107,11 @@ package struct StarsListing: Sendable, Codable {
 
 /// Stars of the active identity that a change of identity archived. They are kept for 30 days.
 package struct ArchivedStarsReport: Sendable, Codable, Hashable {
-    package var archivedAt: String
+    package var archivedAt: TimeText
     package var planIDs: [String]
 }
 
+/// Former stars, newest first.
 package struct StarsArchive: Sendable, Codable {
     package var archived: [ArchivedStarsReport]
 }

@@ -17,12 +17,12 @@ package struct IncidentReport: Sendable, Codable, Hashable {
     /// The end of a run.
     package struct Restart: Sendable, Codable, Hashable {
         /// The time of the end. With `after`, the next start, or the time just after the last sign of life.
-        package var at: String
+        package var at: TimeText
         /// The last sign of life, if nothing recorded the end.
         package var after: String?
         /// The next start after it, if there was one.
         package var before: String?
-        package var startedAt: String
+        package var startedAt: TimeText
         package var cause: String
         /// The cause in words, after "It".
         package var phrase: String
@@ -35,11 +35,12 @@ package struct IncidentReport: Sendable, Codable, Hashable {
         }
     }
 
-    package struct Problem: Sendable, Codable, Hashable {
+    /// A problem that has begun and not ended.
+    package struct OpenProblem: Sendable, Codable, Hashable {
         package var problem: String
         /// The poll, sink or port.
         package var subject: String?
-        package var since: String
+        package var since: TimeText
 
         package init(problem: String, subject: String?, since: String) {
             (self.problem, self.subject, self.since) = (problem, subject, since)
@@ -58,7 +59,7 @@ package struct IncidentReport: Sendable, Codable, Hashable {
             case log
         }
 
-        package var at: String
+        package var at: TimeText
         package var source: Source
         /// `INFO`, `WARN` or `ERROR` of a line.
         package var level: String?
@@ -68,8 +69,8 @@ package struct IncidentReport: Sendable, Codable, Hashable {
 
     /// The version of the agent's last start, or of this program.
     package var version: String
-    package var since: String
-    package var until: String
+    package var since: TimeText
+    package var until: TimeText
     package var running: Bool
     /// Whether the running agent answers; missing if it was not asked.
     package var answers: Bool?
@@ -79,7 +80,7 @@ package struct IncidentReport: Sendable, Codable, Hashable {
     /// The ends of runs in this time, the oldest first.
     package var restarts: [Restart]
     /// The problems at the end of the time.
-    package var problems: [Problem]
+    package var problems: [OpenProblem]
     package var entries: [Entry]
 }
 
@@ -89,8 +90,8 @@ package struct JournalQuery: Sendable, Hashable {
     package static let listLimit = 5000
 
     /// Only entries since this time, in RFC 3339.
-    package var since: String?
-    /// The maximum number of entries, from 1 to ``listLimit``.
+    package var since: TimeText?
+    /// The maximum number of entries, the newest.
     package var limit = 100
 
     package init() {}
@@ -99,9 +100,10 @@ package struct JournalQuery: Sendable, Hashable {
 package struct JournalRecord: Sendable, Codable, Hashable {
     /// The position, which rises with every entry.
     package var id: Int64?
-    package var at: String
+    package var at: TimeText
     package var kind: JournalKind
-    /// The actor: `socket:anna`, `port:token`, `command:root`, `signal`, `program`; `agent` for the end of a run and
+    /// The actor: `socket:` or `command:` with a user of the machine, `port:` with a name of its web configuration or
+    /// `port:token`, `signal`, `program`; `agent` for the end of a run and
     /// for an upgrade of the database.
     package var actor: String
     /// The action, as its path in the control API: `outbox.discard`.
@@ -115,6 +117,7 @@ package struct JournalRecord: Sendable, Codable, Hashable {
     package var detail: String?
 }
 
+/// The entries.
 package struct JournalListing: Sendable, Codable {
     package var entries: [JournalRecord]
 }

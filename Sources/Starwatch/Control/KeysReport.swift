@@ -8,7 +8,7 @@ package struct KeysReport: Sendable, Codable, Hashable {
         /// The first 16 hexadecimal digits of a keyed hash. It names the key and does not reveal it.
         package var id: String
         /// Time since which this database uses it.
-        package var since: String
+        package var since: TimeText
     }
 
     /// A key that encrypts values.
@@ -26,20 +26,20 @@ package struct KeysReport: Sendable, Codable, Hashable {
         package var state: State
         /// An upper bound of the number of values that it has encrypted.
         package var uses: Int
-        package var createdAt: String
+        package var createdAt: TimeText
     }
 
     /// A key that signs tokens.
     package struct SigningKey: Sendable, Codable, Hashable {
-        /// The name of the key, which does not reveal it.
+        /// The name of the key in the header of tokens. It does not reveal the key.
         package var kid: String
         package var algorithm: SigningAlgorithm
         package var state: SigningKeyState
         /// The pseudonym of the identity that it signs for, `did:hash:…`.
         package var account: String
-        package var createdAt: String
+        package var createdAt: TimeText
         /// The time at which a retiring key is destroyed or a revoked one was; `nil` for an active key.
-        package var endsAt: String?
+        package var endsAt: TimeText?
     }
 
     package var encrypted: Bool
@@ -68,7 +68,7 @@ package struct KeyVerification: Sendable, Codable, Hashable {
     package var faults: [Fault]
 }
 
-/// The body of a change of the master key.
+/// A change of the master key.
 package struct MasterKeyChange: Sendable, Codable {
     /// The new key: 32 bytes in base64.
     package var key: String
@@ -80,7 +80,7 @@ package struct MasterKeyChange: Sendable, Codable {
 package struct SigningKeyImport: Sendable, Codable {
     /// The content of a key file, in base64.
     package var key: String
-    /// The name of the key; `nil` for a keyed hash of it.
+    /// The name of the key; by default a keyed hash of it.
     package var kid: String?
 
     package init(content: [UInt8], kid: String?) {

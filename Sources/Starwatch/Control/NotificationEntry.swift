@@ -2,6 +2,7 @@ package import StarwatchCore
 
 /// A notification, as its reader sees it. Served only by the control API.
 package struct NotificationEntry: Sendable, Codable, Hashable {
+    /// The position in lists.
     package var row: Int64
     package var id: String
     package var poll: String
@@ -13,7 +14,7 @@ package struct NotificationEntry: Sendable, Codable, Hashable {
     package var count: Int
     package var title: String
     package var body: String
-    package var createdAt: String
+    package var createdAt: TimeText
     package var deepLink: String?
     /// The actions that the notification offers.
     package var offers: [String]
@@ -48,13 +49,13 @@ package struct NotificationEntry: Sendable, Codable, Hashable {
 package struct ActionReport: Sendable, Codable, Hashable {
     package var notificationID: String
     package var action: NotificationAction
-    package var doneAt: String
+    package var doneAt: TimeText
     /// `true` if the action had been performed before, so nothing changed; `nil` in lists.
     package var already: Bool?
     /// The notification that a snooze created.
     package var repetition: String?
     /// The repetition's delivery time.
-    package var repeatsAt: String?
+    package var repeatsAt: TimeText?
     /// The link that viewing opens.
     package var deepLink: String?
 }
@@ -77,14 +78,16 @@ package struct ShortlinkReport: Sendable, Codable, Hashable {
     }
 
     package var poll: String
-    package var expiresAt: String
+    package var expiresAt: TimeText
     package var changes: [Target]
 }
 
+/// The active identity's notifications.
 package struct NotificationListing: Sendable, Codable {
     package var notifications: [NotificationEntry]
 }
 
+/// The notifications that the sink of kind `feed` keeps.
 package struct FeedListing: Sendable, Codable {
     package var notifications: [FeedEntry]
     /// The id of the installation, by which feed readers know the feed under any address. It is no part of the JSON.

@@ -2,13 +2,15 @@ package import StarwatchCore
 
 /// A selection of outbox rows, newest first. `nil` does not restrict.
 package struct OutboxQuery: Sendable, Hashable {
+    /// Rows in this state only.
     package var state: String?
+    /// Rows of this poll only.
     package var poll: String?
     /// Whether to list only rows whose change a sink accepted more than once.
     package var twice = false
     /// The last id of the previous page; only rows with smaller ids are listed.
     package var before: Int64?
-    /// The size of a page, from 1 to ``OutboxEntry/listLimit``.
+    /// The size of a page.
     package var limit = OutboxEntry.listLimit
 
     package init() {}
@@ -20,7 +22,7 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
     package static let listLimit = 1000
 
     package var id: Int64
-    /// The pseudonym of its account, as in logs; `nil` for an agent of one identity.
+    /// The pseudonym of its account, as in logs; `nil` from an agent of one identity.
     package var account: String?
     package var poll: String
     package var state: OutboxState
@@ -28,14 +30,14 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
     package var plan: String
     package var name: String?
     package var attempts: Int
-    package var createdAt: String
+    package var createdAt: TimeText
     package var notificationID: String?
     /// The sinks that rejected it too often or were given up; `nil` if there are none.
     package var undeliveredTo: [String]?
-    /// The sinks whose hours hold it; `nil` if there are none.
+    /// The sinks that hold it by their `quiet_hours` or `deliver_at`; `nil` if there are none.
     package var heldBy: [String]?
     /// The moment when the first of ``heldBy`` opens.
-    package var heldUntil: String?
+    package var heldUntil: TimeText?
     /// The reason why nobody gets it; `nil` if its state tells.
     package var reason: RowReason?
     /// The operator who discarded it, as the journal has it; `nil` for another reason.
@@ -54,13 +56,14 @@ package struct OutboxEntry: Sendable, Codable, Hashable {
         /// The number of attempts that the sink rejected.
         package var rejections: Int
         /// The time of the next attempt; `nil` if there is none.
-        package var nextAttemptAt: String?
-        package var updatedAt: String
+        package var nextAttemptAt: TimeText?
+        package var updatedAt: TimeText
         /// The reason for the last failed attempt, such as `http_404`; `nil` if the last attempt succeeded.
         package var reason: String?
     }
 }
 
+/// The rows.
 package struct OutboxListing: Sendable, Codable {
     package var entries: [OutboxEntry]
 }
@@ -93,7 +96,7 @@ package struct DiscardSelection: Sendable, Codable {
     package var ids: [Int64]?
     package var all: Bool?
     package var poll: String?
-    /// `nil` means dead.
+    /// By default `dead`.
     package var state: DiscardableState?
 
     package init(_ rows: RowSelection, in state: DiscardableState? = nil) {
@@ -123,10 +126,11 @@ package struct ChangeCount: Sendable, Codable {
 
 /// A selection of quarantined items, newest first. `nil` does not restrict.
 package struct QuarantineQuery: Sendable, Hashable {
+    /// Items of this poll only.
     package var poll: String?
     /// The last id of the previous page; only items with smaller ids are listed.
     package var before: Int64?
-    /// The size of a page, from 1 to ``OutboxEntry/listLimit``.
+    /// The size of a page.
     package var limit = OutboxEntry.listLimit
 
     package init() {}
@@ -156,10 +160,11 @@ package struct QuarantineEntry: Sendable, Codable, Hashable {
     package var runID: String
     /// The number of times that the item came.
     package var times: Int
-    package var createdAt: String
-    package var seenAt: String
+    package var createdAt: TimeText
+    package var seenAt: TimeText
 }
 
+/// The items.
 package struct QuarantineListing: Sendable, Codable {
     package var entries: [QuarantineEntry]
 }

@@ -3,7 +3,7 @@ package import StarwatchCore
 /// A cycle to run.
 package struct PollRun: Sendable, Hashable {
     package var name: String
-    /// The poll is skipped as `recent` if its last success is younger; whole seconds. `nil` never skips.
+    /// The poll is skipped as `recent` if its last success is younger, in whole seconds; by default it is never skipped.
     package var unlessWithin: Duration?
 
     package init(_ name: String, unlessWithin: Duration? = nil) {
@@ -14,11 +14,11 @@ package struct PollRun: Sendable, Hashable {
 /// The outcome of a cycle run by hand.
 package struct PollReport: Sendable, Codable, Hashable {
     package var poll: String
-    /// `changed`, `unchanged`, `bootstrapped`, `deferred`, `failed`, or `skipped`.
+    /// `changed`, `unchanged`, `bootstrapped`, `deferred`, `failed`, `cancelled` or `skipped`.
     package var outcome: String
     /// The reason why the cycle was skipped, deferred or failed; `nil` otherwise.
     package var reason: String?
-    /// The reason as a `FailureReason`, if the server, the token or the database was it; `nil` otherwise.
+    /// The reason in a word, such as `http_401`, if the server, the token or the database was it; `nil` otherwise.
     package var cause: String?
     package var runID: String
     package var fetched = 0
@@ -42,7 +42,7 @@ package struct SinkTestReport: Sendable, Codable, Hashable {
         package var result: SinkAnswer
         /// The reason as one sentence; `nil` if the sink accepted the notification.
         package var error: String?
-        /// The beginning of what a service that did not accept it answered, redacted; `nil` if it said nothing.
+        /// The first 200 characters of what a service that did not accept it answered, redacted; `nil` if it said nothing.
         package var answer: String?
         /// The duration of the attempt, in milliseconds.
         package var tookMilliseconds: Int
@@ -78,17 +78,18 @@ extension SinkTestReport {
 /// The answer to the end of a server's wait.
 package struct ServerWaitReport: Sendable, Codable, Hashable {
     /// The time until which the wait would have lasted; `nil` if there was none.
-    package var waitedUntil: String?
+    package var waitedUntil: TimeText?
 }
 
 /// The answer to the end of a sink's wait.
 package struct SinkWaitReport: Sendable, Codable, Hashable {
     /// The time until which the longest wait would have lasted; `nil` if there was none.
-    package var waitedUntil: String?
+    package var waitedUntil: TimeText?
     /// The number of notifications that waited.
     package var notifications: Int
 }
 
+/// The agent continues with the configuration of the file.
 package struct ReloadAnswer: Sendable, Codable {
     package var reloaded: Bool
 }

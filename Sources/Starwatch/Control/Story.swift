@@ -15,7 +15,7 @@ package struct Story: Sendable, Codable, Hashable {
     package var kind: Kind
     /// `chg_…`, `ntf_…` or `run_…`; the time; `project` for a project, whose id is personal.
     package var id: String
-    /// The state of the row or notification, the outcome of the run, or the first reason of ``coverage``.
+    /// The state of the row or notification, such as `delivered`, the outcome of the run, or the first reason of ``coverage``.
     package var state: String
     package var poll: String?
     /// The polls of a notification that joins what a sink held of several; ``poll`` is then that of the last one that it joins.
@@ -65,7 +65,7 @@ package struct Story: Sendable, Codable, Hashable {
             case released, renewed, discarded, returned, retried
         }
 
-        package var at: String
+        package var at: TimeText
         package var step: Kind
         /// Time since the previous step; `nil` for the first, and if a clock was ahead.
         package var afterMilliseconds: Int64?
@@ -78,7 +78,7 @@ package struct Story: Sendable, Codable, Hashable {
         /// `ok`, `rejected`, `unavailable`, `timeout` or `gone` of a sink; the outcome of a run; `http_200` or `no_answer`
         /// of the last request of a run.
         package var result: String?
-        /// The reason in a word: a `FailureReason` such as `http_404`, or `unreadable`, `discarded`, `own` or `announced`.
+        /// The reason in a word, such as `http_404`, or `unreadable`, `discarded`, `own` or `announced`.
         package var reason: String?
         /// The same as one sentence.
         package var sentence: String?
@@ -86,7 +86,7 @@ package struct Story: Sendable, Codable, Hashable {
         /// The server's own id of the request.
         package var serverRequestID: String?
         /// The next attempt, as planned then.
-        package var nextAt: String?
+        package var nextAt: TimeText?
         /// The number of changes.
         package var count: Int?
         /// The number of requests of a run, without repetitions.
@@ -106,13 +106,13 @@ package struct Story: Sendable, Codable, Hashable {
         package var reason: Coverage.Reason
         package var sentence: String
         /// The time of the last change that the poll has fetched with all before it.
-        package var fetchedUntil: String?
+        package var fetchedUntil: TimeText?
         /// The last run by now, or by the time that is explained.
         package var runID: String?
         package var runOutcome: String?
-        package var runAt: String?
+        package var runAt: TimeText?
         /// The next run, which can bring the change.
-        package var nextRun: String?
+        package var nextRun: TimeText?
         /// The item of `starwatch quarantine list`.
         package var item: Int64?
 
@@ -126,7 +126,7 @@ package struct Story: Sendable, Codable, Hashable {
         package var reason: ChangeWait.Reason
         package var sentence: String
         /// End of the wait, if it is known.
-        package var until: String?
+        package var until: TimeText?
         package var sink: String?
         /// The row in the way.
         package var row: Int64?

@@ -41,7 +41,7 @@ package struct ControlClient: AgentControl {
         guard let parts = try? verb.form.write(input) else { throw .unintelligible }
         let limit = timeout ?? verb.patience
         // A long wait must not hide an agent that is stopped. Who gives a time wants to wait for it.
-        if timeout == nil, limit > ControlAPI.Patience.usual { try await probe() }
+        if timeout == nil, limit > ControlAPI.Patience.usual.longestWait { try await probe() }
         var request = request(verb.httpMethod, parts.target(verb.path))
         request.timeout = limit
         if let account { request.headers.append((ControlAPI.accountHeader, account.rawValue)) }
@@ -57,10 +57,10 @@ package struct ControlClient: AgentControl {
     /// Finds out whether the agent answers at all, whatever it answers.
     private func probe() async throws(ControlError) {
         var request = request(.get, "/-/healthy")
-        request.timeout = ControlAPI.Patience.usual
+        request.timeout = ControlAPI.Patience.usual.longestWait
         let exchange = try await client().exchange(request)
         if case .failure = exchange.result {
-            _ = try response(of: exchange, within: ControlAPI.Patience.usual, isRead: true)
+            _ = try response(of: exchange, within: ControlAPI.Patience.usual.longestWait, isRead: true)
         }
     }
 
@@ -75,7 +75,9 @@ package struct ControlClient: AgentControl {
         var request = request(.get, "/api/v1/notifications/events")
         request.headers[0] = ("Accept", "text/event-stream")
         if let sequence { request.headers.append(("Last-Event-ID", String(sequence))) }
-        let (first, later) = (timeout ?? ControlAPI.feed.patience, max(timeout ?? .zero, Self.longestSilence))
+        let (first, later) = (
+            timeout ?? ControlAPI.listNotifications.patience, max(timeout ?? .zero, Self.longestSilence)
+        )
         let silence = Silence(limit: first)
         request.onBody = { piece in
             silence.end(next: later)

@@ -18,7 +18,7 @@ package struct Verb<Input: Sendable, Answer: Codable & Sendable>: Sendable {
     /// The effect, as the beginning of a sentence, if only the control socket may do it, because a key is in the
     /// request; `nil` for other verbs.
     package let onSocketOnly: String?
-    /// The longest wait of a client for the answer.
+    /// The longest wait of a client for the answer. By default a write has that of writes.
     package let patience: Duration
     let work: @Sendable (AgentTopics, Input) async throws -> Answer
 
@@ -39,11 +39,12 @@ package struct Verb<Input: Sendable, Answer: Codable & Sendable>: Sendable {
         counts operation: ControlOperation? = .read,
         taking form: RequestForm<Input>,
         onSocketOnly: String? = nil,
-        patience: Duration = ControlAPI.Patience.usual,
+        patience: ControlAPI.Patience? = nil,
         work: @escaping @Sendable (AgentTopics, Input) async throws -> Answer
     ) {
         (httpMethod, self.path, self.operation, self.form) = (method, path, operation, form)
-        (self.onSocketOnly, self.patience, self.work) = (onSocketOnly, patience, work)
+        (self.onSocketOnly, self.work) = (onSocketOnly, work)
+        self.patience = (patience ?? (method == .get ? .usual : .ofWrites)).longestWait
     }
 }
 
@@ -52,7 +53,7 @@ extension Verb where Input == Void {
         _ method: HTTPRequest.Method,
         _ path: String,
         counts operation: ControlOperation? = .read,
-        patience: Duration = ControlAPI.Patience.usual,
+        patience: ControlAPI.Patience? = nil,
         work: @escaping @Sendable (AgentTopics) async throws -> Answer
     ) {
         self.init(method, path, counts: operation, taking: .none, patience: patience) { topics, _ in
@@ -63,17 +64,23 @@ extension Verb where Input == Void {
 
 extension ControlAPI {
     /// The longest waits for an answer.
-    enum Patience {
+    struct Patience: Sendable {
+        let longestWait: Duration
+
         /// Most verbs take less than a second.
-        static let usual = Duration.seconds(10)
+        static let usual = Patience(longestWait: .seconds(10))
         /// The server or a sink must answer too.
-        static let ofServer = Duration.seconds(120)
+        static let ofServer = Patience(longestWait: .seconds(120))
         /// A sink must answer to one notification after the other, each within its time limit.
-        static let ofSinkTest = SinkOptions.longestTimeout * TestNotification.allCases.count + .seconds(60)
+        static let ofSinkTest = Patience(
+            longestWait: SinkOptions.longestTimeout * TestNotification.allCases.count + .seconds(60)
+        )
         /// Work in progress must end first, or many rows change.
-        static let ofWrites = Duration.seconds(60)
+        static let ofWrites = Patience(longestWait: .seconds(60))
+        /// A cycle ends after 10 minutes by default, and delivery follows.
+        static let ofCycle = Patience(longestWait: .seconds(900))
         /// Every row is read or rewritten.
-        static let ofWholeDatabase = Duration.seconds(900)
+        static let ofWholeDatabase = Patience(longestWait: .seconds(900))
     }
 }
 

@@ -35,7 +35,7 @@ struct DeepLinkCommand: AsyncParsableCommand {
     private func target(of link: DeepLink) async throws -> DeepLinkTarget {
         guard case .shortlink(let shortlink) = link else { return DeepLinkTarget(link) }
         do {
-            return DeepLinkTarget(try await arguments.ask(ControlAPI.shortlinkShow, shortlink))
+            return DeepLinkTarget(try await arguments.ask(ControlAPI.showShortlink, shortlink))
         } catch let refusal as ControlError where refusal.kind == .notFound {
             StandardError.say("starwatch: \(TerminalText.printable(refusal.message))", .error)
             return DeepLinkTarget(.notifications)

@@ -27,7 +27,7 @@ struct DigestsCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            try arguments.print(try await arguments.ask(ControlAPI.digests).digests, DigestsText.lines)
+            try arguments.print(try await arguments.ask(ControlAPI.listDigests).digests, DigestsText.lines)
         }
     }
 

@@ -18,7 +18,7 @@ struct IdentityCommand: AsyncParsableCommand {
 
         @OptionGroup var arguments: AgentArguments
 
-        func run() async throws { try await arguments.show(ControlAPI.identity, IdentityText.details) }
+        func run() async throws { try await arguments.show(ControlAPI.showIdentity, IdentityText.details) }
     }
 
     struct Change: AsyncParsableCommand {

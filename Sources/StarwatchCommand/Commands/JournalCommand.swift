@@ -44,7 +44,7 @@ struct JournalCommand: AsyncParsableCommand {
             return try arguments.print(JournalListing.read(database: database, query), IncidentText.journal)
         }
         do {
-            try await arguments.show(ControlAPI.journal, query, IncidentText.journal)
+            try await arguments.show(ControlAPI.listJournal, query, IncidentText.journal)
         } catch let error as CommandError {
             throw error.advisingDatabase
         }

@@ -67,7 +67,7 @@ struct KeysCommand: AsyncParsableCommand {
 
         @OptionGroup var arguments: AgentArguments
 
-        func run() async throws { try await arguments.show(ControlAPI.keys, KeysText.list) }
+        func run() async throws { try await arguments.show(ControlAPI.listKeys, KeysText.list) }
     }
 
     struct Rotate: AsyncParsableCommand {
@@ -118,7 +118,7 @@ struct KeysCommand: AsyncParsableCommand {
 
         private func rotateMasterKey() async throws {
             let former = try arguments.access.configuration(secrets: false).options.security.masterKeyFile
-            let keys = try await arguments.ask(ControlAPI.keys)
+            let keys = try await arguments.ask(ControlAPI.listKeys)
             let (place, key) = try KeyFiles.newMasterKey(newKeyFile, former, current: keys.masterKey?.id)
             let report = try await arguments.ask(ControlAPI.changeMasterKey, MasterKeyChange(key: key.text))
             if newKeyFile == nil, let former { try KeyFiles.replace(former, with: place) }

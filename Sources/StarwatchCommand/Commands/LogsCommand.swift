@@ -48,7 +48,7 @@ struct LogsCommand: AsyncParsableCommand {
         query.since = try PastTime.parse(since, now: SystemClock().now)?.iso8601
         query.level = word.flatMap(LogLine.Level.init)
         query.run = run
-        let found = try await arguments.ask(ControlAPI.logs, query)
+        let found = try await arguments.ask(ControlAPI.listLogs, query)
         var last = print(found.lines) ?? 0
         if let note = found.note { StandardError.say(note) }
         guard follow else { return }
@@ -58,7 +58,7 @@ struct LogsCommand: AsyncParsableCommand {
             do { try await Task.sleep(for: .seconds(1)) } catch { return }
             query.after = last
             do {
-                last = print(try await agent.perform(ControlAPI.logs, query).lines) ?? last
+                last = print(try await agent.perform(ControlAPI.listLogs, query).lines) ?? last
             } catch {
                 guard [.unreachable, .timedOut, .hungUp].contains(error.kind) else { throw error }
             }

@@ -39,7 +39,7 @@ struct NotificationsCommand: AsyncParsableCommand {
             var query = NotificationQuery()
             (query.before, query.change) = (before, change)
             query.limit = limit
-            let found = try await arguments.ask(ControlAPI.notificationList, query).notifications
+            let found = try await arguments.ask(ControlAPI.listSentNotifications, query).notifications
             try arguments.print(found, NotificationText.list)
         }
     }
@@ -56,7 +56,7 @@ struct NotificationsCommand: AsyncParsableCommand {
 
         @OptionGroup var arguments: AgentArguments
 
-        func run() async throws { try await arguments.show(ControlAPI.notificationShow, id, NotificationText.details) }
+        func run() async throws { try await arguments.show(ControlAPI.showNotification, id, NotificationText.details) }
     }
 
     struct Act: AsyncParsableCommand {
@@ -82,7 +82,7 @@ struct NotificationsCommand: AsyncParsableCommand {
 
         func run() async throws {
             guard let action = NotificationAction(rawValue: action) else { return }
-            try await arguments.show(ControlAPI.notificationAct, ChosenAction(action, on: id), NotificationText.line)
+            try await arguments.show(ControlAPI.actOnNotification, ChosenAction(action, on: id), NotificationText.line)
         }
     }
 }

@@ -42,7 +42,7 @@ struct OutboxCommand: AsyncParsableCommand {
             var query = OutboxQuery()
             (query.state, query.twice) = (state, twice)
             (query.poll, query.before, query.limit) = (part.poll, part.before, part.limit)
-            let rows = try await arguments.ask(ControlAPI.outboxList, query).entries
+            let rows = try await arguments.ask(ControlAPI.listOutbox, query).entries
             try arguments.print(rows, OutboxText.list)
             part.note("rows", ids: rows.map(\.id))
         }
@@ -60,7 +60,7 @@ struct OutboxCommand: AsyncParsableCommand {
 
         @OptionGroup var arguments: AgentArguments
 
-        func run() async throws { try await arguments.show(ControlAPI.outboxShow, id, OutboxText.details) }
+        func run() async throws { try await arguments.show(ControlAPI.showOutboxRow, id, OutboxText.details) }
     }
 
     struct Retry: AsyncParsableCommand {
@@ -72,7 +72,7 @@ struct OutboxCommand: AsyncParsableCommand {
             get keeps its state. Only the sinks that did not get a change get it again, with all changes of the \
             same notification. If one of the ids is neither, nothing changes.
             """,
-            waiting: ControlAPI.outboxRetry.patience,
+            waiting: ControlAPI.retryOutbox.patience,
             examples: "starwatch outbox retry 17 18",
             "starwatch outbox retry --all --poll starred_projects"
         )
@@ -81,7 +81,7 @@ struct OutboxCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            try await arguments.show(ControlAPI.outboxRetry, rows.selection) {
+            try await arguments.show(ControlAPI.retryOutbox, rows.selection) {
                 "\(OutboxText.rows($0.changed)) will be retried."
             }
         }
@@ -96,7 +96,7 @@ struct OutboxCommand: AsyncParsableCommand {
             nor a claimed row, nothing changes. A notification is sent without its discarded rows, under the same id, \
             and is cancelled when none is left. An attempt that is running can still name them.
             """,
-            waiting: ControlAPI.outboxDiscard.patience,
+            waiting: ControlAPI.discardOutbox.patience,
             examples: "starwatch outbox discard 17",
             "starwatch outbox discard --all --claimed"
         )
@@ -113,7 +113,7 @@ struct OutboxCommand: AsyncParsableCommand {
 
         func run() async throws {
             let selection = DiscardSelection(rows.selection, in: claimed ? .claimed : nil)
-            try await arguments.show(ControlAPI.outboxDiscard, selection) {
+            try await arguments.show(ControlAPI.discardOutbox, selection) {
                 "\(OutboxText.rows($0.changed)) discarded."
             }
         }

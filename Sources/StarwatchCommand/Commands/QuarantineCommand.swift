@@ -29,7 +29,7 @@ struct QuarantineCommand: AsyncParsableCommand {
         func run() async throws {
             var query = QuarantineQuery()
             (query.poll, query.before, query.limit) = (part.poll, part.before, part.limit)
-            let items = try await arguments.ask(ControlAPI.quarantineList, query).entries
+            let items = try await arguments.ask(ControlAPI.listQuarantine, query).entries
             try arguments.print(items, QuarantineText.list)
             part.note("items", ids: items.map(\.id))
         }
@@ -40,7 +40,7 @@ struct QuarantineCommand: AsyncParsableCommand {
             "discard",
             "Hide items.",
             "An item stays hidden as long as the server sends it with the same faults. The server can still repair it.",
-            waiting: ControlAPI.quarantineDiscard.patience,
+            waiting: ControlAPI.discardQuarantine.patience,
             examples: "starwatch quarantine discard 12",
             "starwatch quarantine discard --all"
         )
@@ -49,7 +49,7 @@ struct QuarantineCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            try await arguments.show(ControlAPI.quarantineDiscard, rows.selection) {
+            try await arguments.show(ControlAPI.discardQuarantine, rows.selection) {
                 "\(QuarantineText.items($0.changed)) discarded."
             }
         }

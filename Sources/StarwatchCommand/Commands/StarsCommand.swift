@@ -24,8 +24,8 @@ struct StarsCommand: AsyncParsableCommand {
         @OptionGroup var arguments: AgentArguments
 
         func run() async throws {
-            guard archived else { return try StarsCommand.show(await arguments.ask(ControlAPI.stars), arguments) }
-            try arguments.print(try await arguments.ask(ControlAPI.archivedStars).archived, StarsText.archive)
+            guard archived else { return try StarsCommand.show(await arguments.ask(ControlAPI.listStars), arguments) }
+            try arguments.print(try await arguments.ask(ControlAPI.listArchivedStars).archived, StarsText.archive)
         }
     }
 
@@ -114,7 +114,7 @@ struct StarsCommand: AsyncParsableCommand {
         let change = StarsChange(operation: operation, planIDs: ids)
         let changed = try await arguments.ask(ControlAPI.changeStars, change)
         // The change is made, also if an agent answers without names.
-        try show((try? await arguments.ask(ControlAPI.stars)) ?? changed, arguments)
+        try show((try? await arguments.ask(ControlAPI.listStars)) ?? changed, arguments)
     }
 
     private static func show(_ listing: StarsListing, _ arguments: AgentArguments) throws {

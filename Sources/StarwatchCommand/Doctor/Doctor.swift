@@ -91,8 +91,8 @@ struct Doctor {
         options.accounts = .one
         var own: [String: PollReport] = [:]
         if let agent {
-            options.initialIdentity = (try? await agent.perform(ControlAPI.identity).did).flatMap { DID($0) }
-            let stars = (try? await agent.perform(ControlAPI.stars).planIDs) ?? []
+            options.initialIdentity = (try? await agent.perform(ControlAPI.showIdentity).did).flatMap { DID($0) }
+            let stars = (try? await agent.perform(ControlAPI.listStars).planIDs) ?? []
             for index in options.polls.indices where options.polls[index].kind.needsStars {
                 options.polls[index].planIDs = stars
             }

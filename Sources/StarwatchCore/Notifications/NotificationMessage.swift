@@ -5,13 +5,13 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         public let jwtID: String
         public let plan: String
         public let name: String?
-        public let changedAt: String
+        public let changedAt: TimeText
         /// The fields that differ from the last seen state of the plan; `nil` if no earlier state is known.
         public var fields: [String: FieldChange]? { changed?.byField }
         let changed: FieldChanges?
         /// `true` for an edition of an earlier offer or gift; `nil` otherwise.
         public let edited: Bool?
-        /// `true` for a gift that honours an offer; `nil` otherwise.
+        /// `true` for a gift that honours an offer, as the server or the gift's author says; `nil` otherwise.
         public let fulfillsOffer: Bool?
         /// The name of its poll, in a notification of several polls; `nil` otherwise.
         public internal(set) var poll: String?
@@ -26,6 +26,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
         }
     }
 
+    /// The same for every sink and every retry.
     public internal(set) var id: String
     public let runID: String
     public let poll: String
@@ -33,7 +34,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     public internal(set) var polls: [String]?
     public internal(set) var group = NotificationGroup.single
     public internal(set) var collapseKey: String
-    /// The number of ``changes``.
+    /// The number of ``changes``, at most 100.
     public internal(set) var count = 0
     /// The number of this notification among ``parts``; `nil` if one notification holds the whole group.
     public internal(set) var part: Int?
@@ -44,7 +45,7 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     public internal(set) var title: String
     public internal(set) var body: String
     public let locale: String
-    public internal(set) var createdAt: String
+    public internal(set) var createdAt: TimeText
     public let deepLink: String
     public internal(set) var actions: [String] = []
     /// The texts of the buttons, by action.
@@ -55,9 +56,9 @@ public struct NotificationMessage: Sendable, Hashable, Codable {
     public internal(set) var priority: String?
     /// Whether this withdraws an earlier notification with the same collapse key; `nil` means no.
     public internal(set) var cleared: Bool?
-    /// Whether this is a synthetic change, for programs only; `nil` means no.
+    /// Whether this is a synthetic change, which only sinks with `canary: true` get; `nil` means no.
     public internal(set) var canary: Bool?
-    /// The cause of the staleness that this announces, a word of ``Problem/Kind``; `nil` if none is known, or otherwise.
+    /// The cause of the staleness that this announces, a word of the status's problems; `nil` if none is known, or otherwise.
     public package(set) var problem: String?
     /// The pseudonym of the account, of an agent that works for many; `nil` otherwise.
     public package(set) var account: String?

@@ -1,3 +1,6 @@
+/// A time in JSON: RFC 3339 in UTC with milliseconds, such as `2026-01-01T12:00:00.000Z`.
+public typealias TimeText = String
+
 extension Timestamp {
     /// The time in RFC 3339 form, UTC, with milliseconds: `2026-01-01T12:00:00.000Z`.
     public var iso8601: String {

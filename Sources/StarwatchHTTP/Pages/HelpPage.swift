@@ -89,33 +89,14 @@ struct HelpPage: Sendable {
         <p><code>GET /api/v1/status</code> and <code>starwatch status --json</code>. Times are ISO 8601 in UTC. Fields \
         that are unknown or do not apply are left out. Fields keep their names and meanings; releases can add new \
         ones.</p>
-        \(table("Fields", "Field", StatusField.all.map { ($0.path, "\($0.meaning)") }))
+        \(table("Fields", "Field", APIDescription.made?.statusFields.map { ($0.path, HTML(codeIn: $0.meaning)) } ?? []))
         """
     }
 
     private var addresses: HTML {
-        let control: [(String, HTML)] = [
-            ("/feed", "The latest notifications, if a sink of kind <code>feed</code> keeps them."),
-            ("/api/v1/openapi.json", "The control API’s OpenAPI 3.1 document."),
-        ]
-        return table(
-            "Addresses",
-            "Path",
-            [
-                ("/", "The status page."),
-                ("/help/runbooks", "The runbooks of the alerts, each at <code>/help/runbooks/NAME</code>."),
-                ("/metrics", "Metrics as Prometheus text 0.0.4 or OpenMetrics 1.0, chosen by <code>Accept</code>."),
-                ("/api/v1/status", "The status as JSON."),
-                ("/-/healthy", "200 while local work progresses, else 503. Independent of the server’s state."),
-                (
-                    "/-/ready",
-                    """
-                    200, or 503 with the reasons: <code>starting</code>, <code>draining</code>, \
-                    <code>signed_out</code>, <code>store_unavailable</code>, \
-                    <code>store_damaged</code>, <code>store_lost</code>, <code>store_full</code>, <code>store_busy</code>.
-                    """
-                ),
-            ] + (canControl ? control : [])
-        )
+        let pages = ServedPage.reading + (canControl ? ServedPage.control : [])
+        var rows = pages.map { ($0.path, HTML(codeIn: $0.meaning)) }
+        rows.append((ControlAPI.status.path, "The status as JSON."))
+        return table("Addresses", "Path", rows.sorted { $0.0 < $1.0 })
     }
 }

@@ -21,7 +21,7 @@ struct ControlRoutes: Sendable {
     var table: [Route] {
         [
             Route("GET", "/api/v1/openapi.json") { _ in
-                Answer(contentType: "application/json", body: EmbeddedFile.openAPI)
+                Answer(contentType: "application/json", body: APIDescription.json)
             },
             Route("GET", "/api/v1/notifications/events", events),
             Route("GET", "/feed") { _ in try await feedPage() },
@@ -78,7 +78,7 @@ struct ControlRoutes: Sendable {
         let times = try await times()
         var entries: [FeedEntry]?
         do {
-            entries = try await agent.perform(ControlAPI.feed, NotificationQuery()).notifications
+            entries = try await agent.perform(ControlAPI.listNotifications, NotificationQuery()).notifications
         } catch {
             guard error.kind == .conflict else { throw error }
         }
@@ -92,7 +92,7 @@ struct ControlRoutes: Sendable {
             var query = NotificationQuery()
             query.before = try Parameters(call.request.query, allowing: ["before"]).number("before")
             query.limit = FeedDocument.pageLength + 1
-            let listing = try await agent.perform(ControlAPI.feed, query)
+            let listing = try await agent.perform(ControlAPI.listNotifications, query)
             let document = FeedDocument(
                 format: format,
                 entries: listing.notifications,

@@ -25,7 +25,7 @@ struct ReadRoutes: Sendable {
                 var shown = StatusPage(status: status, canControl: canControl)
                 // The log is in the database, which does not answer in time.
                 if !status.lacksStore {
-                    shown.events = try? await agent.perform(ControlAPI.logs, StatusPage.eventQuery).lines
+                    shown.events = try? await agent.perform(ControlAPI.listLogs, StatusPage.eventQuery).lines
                 }
                 return page(shown.frame)
             },
@@ -86,18 +86,4 @@ struct ReadRoutes: Sendable {
         answer.databaseCheck = agent.databaseCheck
         return .json(answer, status: answer.ready ? 200 : 503)
     }
-}
-
-/// The body of `/-/ready`.
-struct ReadyAnswer: Sendable, Codable {
-    var ready: Bool
-    /// Left out when ready.
-    var reasons: [String]?
-    /// The state of the check of the database's pages. Left out when it is not needed.
-    var databaseCheck: String?
-}
-
-/// The body of `/-/healthy`.
-struct HealthyAnswer: Sendable, Codable {
-    var healthy: Bool
 }

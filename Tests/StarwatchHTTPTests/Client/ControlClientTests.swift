@@ -209,7 +209,7 @@ struct ControlClientTests {
 
     @Test func whatTakesLongerHasALongerLimitAndNothingHasNone() {
         #expect(ControlAPI.status.patience == .seconds(10))
-        #expect(ControlAPI.logs.patience == .seconds(10))
+        #expect(ControlAPI.listLogs.patience == .seconds(10))
         #expect(ControlAPI.runPoll.patience == .seconds(900))
         #expect(ControlAPI.tryPoll.patience == .seconds(120))
         // Three notifications, each with the longest time limit of a sink.

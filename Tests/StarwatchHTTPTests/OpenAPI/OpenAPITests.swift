@@ -11,7 +11,7 @@ import Testing
 struct OpenAPITests {
     private let document: OpenAPIDocument
 
-    init() throws { document = try OpenAPIDocument(EmbeddedFile.openAPI) }
+    init() throws { document = try OpenAPIDocument(APIDescription.json) }
 
     private static let agent = FakeAgent()
     private static let table =
@@ -32,11 +32,11 @@ struct OpenAPITests {
         }
     }
 
-    @Test func everyVerbsQueryBodyAndAnswerAreDescribed() throws {
-        for verb in Self.verbs { try checkDescription(of: verb) }
+    @Test func everyVerbsQueryBodyAndAnswerHaveExamples() throws {
+        for verb in Self.verbs { try checkExamples(of: verb) }
     }
 
-    private func checkDescription<V: AnyVerb>(of one: V) throws {
+    private func checkExamples<V: AnyVerb>(of one: V) throws {
         let verb = one.verb
         let name = "\(verb.method) \(verb.path)"
         let operation = try #require(document.operations[name])
@@ -44,15 +44,12 @@ struct OpenAPITests {
         let query = parameters.filter { $0["in"] as? String == "query" }.compactMap { $0["name"] as? String }
         #expect(query.sorted() == verb.form.parameters.sorted(), "\(name)")
         let answer = try #require(document.content((operation["responses"] as? [String: Any])?["200"]), "\(name)")
-        let differences = document.differences(try SchemaProbe(V.Answer.self), answer["schema"], at: name)
-        #expect(differences == [], "\(differences)")
         let example = try JSONSerialization.data(withJSONObject: try #require(answer["example"]), options: .sortedKeys)
         let value = try ControlJSON.decode(V.Answer.self, from: Array(example))
         #expect(try canonical(ControlJSON.encode(value)) == example, "the example of \(name) loses something")
         let body = document.content(operation["requestBody"])
         #expect((body == nil) == (verb.form.body == nil), "\(name)")
-        guard let body, let type = verb.form.body else { return }
-        #expect(document.differences(try SchemaProbe(type), body["schema"], at: name) == [])
+        guard let body else { return }
         let given = try JSONSerialization.data(withJSONObject: try #require(body["example"]), options: .sortedKeys)
         var request = ControlRequest()
         request.body = Array(given)
@@ -64,16 +61,84 @@ struct OpenAPITests {
         try JSONSerialization.data(withJSONObject: try JSONSerialization.jsonObject(with: json), options: .sortedKeys)
     }
 
-    /// The schemas of the verbs are reached from their operations.
-    @Test func everyOtherSchemaIsAType() throws {
-        let text = String(decoding: EmbeddedFile.openAPI, as: UTF8.self)
-        for name in document.schemas.keys { #expect(text.contains("\"#/components/schemas/\(name)\""), "\(name)") }
-        let types: [String: any Decodable.Type] = [
-            "Error": ControlErrorBody.self, "Healthy": HealthyAnswer.self, "Ready": ReadyAnswer.self,
-        ]
-        for (name, type) in types {
-            #expect(document.differences(try SchemaProbe(type), document.schemas[name], at: name) == [])
+    /// A source that is missing in `files.c`, or is written in a way that ``SourceNotes`` does not read, leaves fields without
+    /// a note.
+    @Test func everyFieldHasANote() throws {
+        for verb in Self.verbs { try checkNotes(of: verb) }
+        for type in [ControlErrorBody.self, HealthyAnswer.self, ReadyAnswer.self] as [any Decodable.Type] {
+            checkNotes(of: try SchemaProbe(type))
         }
+        let notes = SourceNotes.embedded
+        for (name, _) in ControlAPI.named {
+            #expect(notes["ControlVerbs.\(name)"]?.text.hasSuffix(".") == true, "\(name)")
+        }
+        for field in APIFacts.facts.keys where field.first?.isUppercase == true {
+            #expect(notes[field.replacing("[]", with: "")] != nil, "\(field)")
+        }
+    }
+
+    private func checkNotes<V: AnyVerb>(of one: V) throws {
+        checkNotes(of: try SchemaProbe(V.Answer.self))
+        if let body = one.verb.form.body { checkNotes(of: try SchemaProbe(body)) }
+        for name in one.verb.form.parameters {
+            let field = "\(SchemaProbe.name(of: V.Input.self)).\(ControlJSON.camel(name))"
+            #expect(SourceNotes.embedded[field] != nil, "\(field)")
+        }
+    }
+
+    private func checkNotes(of node: SchemaProbe) {
+        if let items = node.items { checkNotes(of: items) }
+        for (name, child) in node.properties {
+            checkNotes(of: child)
+            let field = "\(node.name).\(ControlJSON.camel(name))"
+            #expect(name == SchemaProbe.anyName || SourceNotes.embedded[field] != nil, "\(field)")
+        }
+    }
+
+    @Test func aNoteIsTheCommentOfADeclaration() {
+        let notes = SourceNotes(
+            """
+            /// A thing: `{"a": 1}`.
+            public struct Outer: Sendable {
+                package enum Inner: String {
+                    case one
+                }
+
+                /// Time of the first; `nil` before.
+                /// See ``Outer/lastThing`` and ``Inner``.
+                public internal(set) var first: TimeText?
+                public var lastThing: [String: Int64?] = [:]
+                /// `nil` for none.
+                var isOn = false
+
+                func work() {
+                    /// A local value.
+                    let first = 1
+                }
+            }
+
+            extension Outer {
+                /// - Parameter text: A text.
+                init(_ text: String) {}
+
+                struct Late { var id: Int { 1 } }
+            }
+            """
+        )
+        #expect(notes["Outer"]?.text == #"A thing: `{"a": 1}`."#)
+        #expect(notes["Outer.first"]?.text == "Time of the first; absent before. See `last_thing` and `Inner`.")
+        #expect(notes["Outer.first"]?.summary == "Time of the first; absent before")
+        #expect(notes["Outer.first"]?.details == "See `last_thing` and `Inner`.")
+        #expect(notes["Outer.first"]?.type == "TimeText")
+        #expect(notes["Outer.lastThing"]?.type == "Int64" && notes["Outer.lastThing"]?.text == "")
+        #expect(notes["Outer.isOn"]?.type == "Bool" && notes["Outer.isOn"]?.text == "Absent for none.")
+        #expect(notes["Outer.Late"] != nil)
+        #expect(notes.notes.count == 6)
+    }
+
+    @Test func everySchemaIsReached() throws {
+        let text = String(decoding: APIDescription.json, as: UTF8.self)
+        for name in document.schemas.keys { #expect(text.contains("\"#/components/schemas/\(name)\""), "\(name)") }
     }
 
     @Test func propertiesAndKeysAreInTheSameWords() {
@@ -179,8 +244,6 @@ struct OpenAPITests {
                         String(decoding: try JSONSerialization.data(withJSONObject: $0), as: UTF8.self)
                     }
                     let reply = try await probe.send(.init(rawValue: String(method)), String(target), body: text ?? "")
-                    // Here everything fits the state of nobody; the agent says so only where it can be.
-                    if reply.status == 409, (operation["responses"] as? [String: Any])?["409"] == nil { continue }
                     let described = document.resolved((operation["responses"] as? [String: Any])?[String(reply.status)])
                     let contents = try #require(
                         described["content"] as? [String: Any],
@@ -206,7 +269,7 @@ struct OpenAPITests {
                 let reply = try await HTTPProbe(address: $0).get("/api/v1/openapi.json")
                 #expect(reply.status == 200)
                 #expect(reply.headers["Content-Type"] == ["application/json"])
-                #expect(reply.bytes == EmbeddedFile.openAPI)
+                #expect(reply.bytes == APIDescription.json)
             }
         }
     }

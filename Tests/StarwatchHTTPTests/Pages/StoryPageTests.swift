@@ -106,7 +106,7 @@ import Testing
             query.run = "run_1"
             query.after = 3
             query.limit = 9
-            #expect(try await client.perform(ControlAPI.logs, query).lines == [Sample.line])
+            #expect(try await client.perform(ControlAPI.listLogs, query).lines == [Sample.line])
             #expect(
                 agent.now.calls == [
                     "GET /api/v1/logs?since=2026-01-01T12%3A00%3A00.000Z&level=warn&run=run_1&after=3&limit=9"

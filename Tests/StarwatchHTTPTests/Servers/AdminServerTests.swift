@@ -179,7 +179,8 @@ struct AdminServerTests {
                 .replacing("digests.weekly.", with: "digests.NAME.")
         }
         #expect(paths.sorted() == golden)
-        #expect(StatusField.all.map(\.path).sorted() == golden)
+        let described = APIDescription.made?.statusFields.map(\.path) ?? []
+        #expect(Set(golden).subtracting(described) == [])
         let help = try await withAdmin(FakeAgent()) { try await $0.get("/help") }.text
         for path in golden { #expect(help.contains("<code>\(path)</code>"), "\(path) is not in the help") }
     }

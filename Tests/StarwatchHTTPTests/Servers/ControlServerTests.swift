@@ -14,15 +14,17 @@ struct ControlServerTests {
         let shortlink = try #require(Shortlink("abc"))
         try await withControl(agent) { _, client async throws in
             var query = NotificationQuery()
-            let sent = try await client.perform(ControlAPI.notificationList, query).notifications
+            let sent = try await client.perform(ControlAPI.listSentNotifications, query).notifications
             #expect(sent == [Sample.sent("ntf_1")])
             (query.before, query.limit) = (9, 3)
-            #expect(try await client.perform(ControlAPI.notificationList, query).notifications.count == 1)
-            #expect(try await client.perform(ControlAPI.notificationShow, "ntf/ 2").id == "ntf/ 2")
+            #expect(try await client.perform(ControlAPI.listSentNotifications, query).notifications.count == 1)
+            #expect(try await client.perform(ControlAPI.showNotification, "ntf/ 2").id == "ntf/ 2")
             let chosen = ChosenAction(.snooze, on: "ntf_2")
-            #expect(try await client.perform(ControlAPI.notificationAct, chosen).action == .snooze)
-            #expect(try await client.perform(ControlAPI.shortlinkShow, shortlink).changes.map(\.plan) == ["plan"])
-            #expect(try await client.perform(ControlAPI.feed, query).notifications.map(\.sequence) == [2, 1])
+            #expect(try await client.perform(ControlAPI.actOnNotification, chosen).action == .snooze)
+            #expect(try await client.perform(ControlAPI.showShortlink, shortlink).changes.map(\.plan) == ["plan"])
+            #expect(
+                try await client.perform(ControlAPI.listNotifications, query).notifications.map(\.sequence) == [2, 1]
+            )
         }
         #expect(
             agent.now.calls == [
@@ -47,24 +49,24 @@ struct ControlServerTests {
             #expect(try await client.perform(ControlAPI.tryPoll, "a").poll == "a")
             var query = OutboxQuery()
             #expect(
-                try await client.perform(ControlAPI.outboxList, query).entries == [Sample.entry(1), Sample.entry(2)]
+                try await client.perform(ControlAPI.listOutbox, query).entries == [Sample.entry(1), Sample.entry(2)]
             )
             (query.state, query.poll, query.before, query.limit) = ("dead", "a poll", 17, 3)
-            #expect(try await client.perform(ControlAPI.outboxList, query).entries.count == 2)
-            #expect(try await client.perform(ControlAPI.outboxShow, 7) == Sample.entry(7))
-            #expect(try await client.perform(ControlAPI.outboxRetry, RowSelection(ids: [1, 2, 3])).changed == 3)
-            #expect(try await client.perform(ControlAPI.outboxRetry, RowSelection(allOf: "a poll")).changed == 5)
+            #expect(try await client.perform(ControlAPI.listOutbox, query).entries.count == 2)
+            #expect(try await client.perform(ControlAPI.showOutboxRow, 7) == Sample.entry(7))
+            #expect(try await client.perform(ControlAPI.retryOutbox, RowSelection(ids: [1, 2, 3])).changed == 3)
+            #expect(try await client.perform(ControlAPI.retryOutbox, RowSelection(allOf: "a poll")).changed == 5)
             let some = DiscardSelection(RowSelection(ids: [4]))
-            #expect(try await client.perform(ControlAPI.outboxDiscard, some).changed == 1)
+            #expect(try await client.perform(ControlAPI.discardOutbox, some).changed == 1)
             let claimed = DiscardSelection(RowSelection(allOf: nil), in: .claimed)
-            #expect(try await client.perform(ControlAPI.outboxDiscard, claimed).changed == 5)
+            #expect(try await client.perform(ControlAPI.discardOutbox, claimed).changed == 5)
             var quarantine = QuarantineQuery()
             #expect(
-                try await client.perform(ControlAPI.quarantineList, quarantine).entries == [Sample.quarantined(3)]
+                try await client.perform(ControlAPI.listQuarantine, quarantine).entries == [Sample.quarantined(3)]
             )
             (quarantine.poll, quarantine.before, quarantine.limit) = ("a poll", 9, 2)
-            #expect(try await client.perform(ControlAPI.quarantineList, quarantine).entries.count == 1)
-            #expect(try await client.perform(ControlAPI.quarantineDiscard, RowSelection(ids: [7, 8])).changed == 2)
+            #expect(try await client.perform(ControlAPI.listQuarantine, quarantine).entries.count == 1)
+            #expect(try await client.perform(ControlAPI.discardQuarantine, RowSelection(ids: [7, 8])).changed == 2)
         }
         #expect(
             agent.now.calls == [
@@ -86,21 +88,21 @@ struct ControlServerTests {
         let did = "did:example:alice"
         try await withControl(agent) { _, client in
             #expect(try await client.perform(ControlAPI.setIdentity, IdentityChoice(did: did)).did == did)
-            #expect(try await client.perform(ControlAPI.identity).did == did)
+            #expect(try await client.perform(ControlAPI.showIdentity).did == did)
             #expect(try await client.perform(ControlAPI.setIdentity, IdentityChoice(did: nil)).did == nil)
             #expect(try await client.perform(ControlAPI.eraseIdentity, IdentityRemoval(did: did)).erased)
             let change = StarsChange(operation: .optIn, planIDs: ["p/1", "p 2"])
             #expect(try await client.perform(ControlAPI.changeStars, change).planIDs == ["p/1", "p 2"])
-            let stars = try await client.perform(ControlAPI.stars)
+            let stars = try await client.perform(ControlAPI.listStars)
             #expect(stars.planIDs == ["p/1", "p 2"] && stars.names == ["a": "A"])
-            #expect(try await client.perform(ControlAPI.archivedStars).archived.map(\.planIDs) == [["p/1"]])
-            #expect(try await client.perform(ControlAPI.digests).digests.isEmpty)
+            #expect(try await client.perform(ControlAPI.listArchivedStars).archived.map(\.planIDs) == [["p/1"]])
+            #expect(try await client.perform(ControlAPI.listDigests).digests.isEmpty)
             #expect(try await client.perform(ControlAPI.fetchDigest, "daily").isFresh)
             #expect(try await client.perform(ControlAPI.showDigest, "a/b").notificationID == "ntf_1")
             #expect(try await client.perform(ControlAPI.testSink, "hook").tookMilliseconds == 12)
             let waited = try await client.perform(ControlAPI.clearServerWait)
             #expect(waited.waitedUntil == "2026-01-08T12:00:00.000Z")
-            #expect(try await client.perform(ControlAPI.keys).encrypted)
+            #expect(try await client.perform(ControlAPI.listKeys).encrypted)
             let rotation = SigningKeyRotation(content: [1, 2, 3], emergency: true)
             #expect(try await client.perform(ControlAPI.rotateSigningKey, rotation).used)
             #expect(try await client.perform(ControlAPI.reload).reloaded)
@@ -153,7 +155,7 @@ struct ControlServerTests {
             _ = try await client.perform(ControlAPI.runPoll, PollRun("a/b ?#%é"))
             var query = OutboxQuery()
             query.state = "x&y=z+1"
-            _ = try await client.perform(ControlAPI.outboxList, query)
+            _ = try await client.perform(ControlAPI.listOutbox, query)
         }
         #expect(
             agent.now.calls == [

@@ -48,7 +48,7 @@ import Testing
             await bench.deliver(1)
             let dead = try await bench.rows(.dead).map(\.id)
             #expect(dead.count == 2)
-            _ = try await bench.agent.perform(ControlAPI.outboxDiscard, DiscardSelection(RowSelection(ids: [dead[0]])))
+            _ = try await bench.agent.perform(ControlAPI.discardOutbox, DiscardSelection(RowSelection(ids: [dead[0]])))
             let ids = await bench.deliver(1)
             #expect(await bench.acknowledge().acknowledged == 1)
             #expect(bench.mock.acknowledgedIDs == ids)

@@ -46,7 +46,7 @@ import Testing
 
             // Retried and delivered later, it does not fall.
             _ = try await bench.agent.perform(
-                ControlAPI.outboxRetry,
+                ControlAPI.retryOutbox,
                 RowSelection(ids: try await bench.rows(.dead).map(\.id))
             )
             await bench.dispatch()
@@ -76,7 +76,7 @@ import Testing
             bench["first"].script(.refused)
             let ids = await bench.deliver(2)
             _ = try await bench.agent.perform(
-                ControlAPI.outboxDiscard,
+                ControlAPI.discardOutbox,
                 DiscardSelection(RowSelection(ids: try await bench.rows(.dead).map(\.id)))
             )
             #expect(await bench.acknowledge().watermarkMoved)

@@ -169,14 +169,14 @@ import Testing
     @Test func twoSwitchesAtOnceSerialise() async throws {
         try await World.with(.endorser) { world in
             let agent = try await world.agent()
-            let before = try await agent.perform(ControlAPI.identity).generation
+            let before = try await agent.perform(ControlAPI.showIdentity).generation
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for did in [World.other, World.key] {
                     group.addTask { _ = try await agent.setIdentity(did) }
                 }
                 try await group.waitForAll()
             }
-            let after = try await agent.perform(ControlAPI.identity)
+            let after = try await agent.perform(ControlAPI.showIdentity)
             #expect(after.generation == before + 2)
             #expect([World.other.rawValue, World.key.rawValue].contains(after.did))
             #expect(await agent.page()["starwatch_identity_changes_total"] == 2)
@@ -188,7 +188,7 @@ import Testing
             let agent = try await world.agent { $0.polls[0].bootstrap = .beginning }
             world.mock.publish(count: 2)
             #expect(await agent.cycle().new == 2)
-            let before = try await agent.perform(ControlAPI.identity).generation
+            let before = try await agent.perform(ControlAPI.showIdentity).generation
             #expect(try await agent.setIdentity(world.did).generation == before)
             #expect(try await agent.rows([.pending]).count == 2)
             #expect(await agent.page()["starwatch_identity_changes_total"] == 0)

@@ -44,8 +44,8 @@ import Testing
             ] {
                 let error = await error { () async throws(ControlError) in
                     isRetry
-                        ? try await agent.perform(ControlAPI.outboxRetry, RowSelection(ids: ids)).changed
-                        : try await agent.perform(ControlAPI.outboxDiscard, DiscardSelection(RowSelection(ids: ids)))
+                        ? try await agent.perform(ControlAPI.retryOutbox, RowSelection(ids: ids)).changed
+                        : try await agent.perform(ControlAPI.discardOutbox, DiscardSelection(RowSelection(ids: ids)))
                             .changed
                 }
                 #expect(error?.kind == kind)
@@ -63,22 +63,22 @@ import Testing
     @Test func allDeadRowsAreRetriedOrDiscardedAtOnce() async throws {
         try await withRows(dead: 3, delivered: 1) { bench async throws in
             let poll = bench.options.polls[0].name.rawValue
-            #expect(try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(allOf: poll)).changed == 3)
+            #expect(try await bench.agent.perform(ControlAPI.retryOutbox, RowSelection(allOf: poll)).changed == 3)
             #expect(try await bench.counts() == [.pending: 3, .delivered: 1])
             bench["first"].script(.refused)
             #expect(await bench.dispatch().dead == 3)
             #expect(
                 try await bench.agent.perform(
-                    ControlAPI.outboxDiscard,
+                    ControlAPI.discardOutbox,
                     DiscardSelection(RowSelection(allOf: nil), in: .dead)
                 ).changed == 3
             )
             #expect(try await bench.counts() == [.cancelled: 3, .delivered: 1])
-            #expect(try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(allOf: nil)).changed == 0)
+            #expect(try await bench.agent.perform(ControlAPI.retryOutbox, RowSelection(allOf: nil)).changed == 0)
             let agent = bench.agent
             let error = await error { () async throws(ControlError) in
                 try await agent.perform(
-                    ControlAPI.outboxDiscard,
+                    ControlAPI.discardOutbox,
                     DiscardSelection(RowSelection(allOf: "nobody"), in: .dead)
                 ).changed
             }
@@ -93,12 +93,12 @@ import Testing
             let dead = try await bench.rows(.dead).map(\.id)
             _ = try await agent.setIdentity(World.other)
             let error = await error { () async throws(ControlError) in
-                try await agent.perform(ControlAPI.outboxRetry, RowSelection(ids: dead)).changed
+                try await agent.perform(ControlAPI.retryOutbox, RowSelection(ids: dead)).changed
             }
             #expect(error?.kind == .conflict)
-            #expect(try await agent.perform(ControlAPI.outboxRetry, RowSelection(allOf: nil)).changed == 0)
+            #expect(try await agent.perform(ControlAPI.retryOutbox, RowSelection(allOf: nil)).changed == 0)
             #expect(
-                try await agent.perform(ControlAPI.outboxDiscard, DiscardSelection(RowSelection(allOf: nil), in: .dead))
+                try await agent.perform(ControlAPI.discardOutbox, DiscardSelection(RowSelection(allOf: nil), in: .dead))
                     .changed == 1
             )
         }
@@ -141,7 +141,7 @@ import Testing
             await bench.dispatch()
             let row = try #require(try await bench.rows().first)
             #expect(row.deliveries == nil)
-            let deliveries = try #require(try await bench.agent.perform(ControlAPI.outboxShow, row.id).deliveries)
+            let deliveries = try #require(try await bench.agent.perform(ControlAPI.showOutboxRow, row.id).deliveries)
             #expect(deliveries.map(\.sink) == ["first", "second"])
             #expect(deliveries.map(\.state) == ["ok", "pending"])
             #expect(deliveries.map(\.attempts) == [1, 1])

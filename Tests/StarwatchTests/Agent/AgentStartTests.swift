@@ -74,7 +74,7 @@ import Testing
                 $0.initialIdentity = World.other
                 $0.polls[0].planIDs = ["https://example.org/c"]
             }
-            #expect(try await agent.perform(ControlAPI.identity).did == World.ethr.rawValue)
+            #expect(try await agent.perform(ControlAPI.showIdentity).did == World.ethr.rawValue)
             #expect(try await agent.stars() == ["https://example.org/b"])
         }
     }

@@ -11,9 +11,11 @@ import Testing
 @Suite struct HealthTests {
     @Test func memoryIsComparedWithTheFirstReadingAfterTenMinutes() {
         let seen = HealthMemory()
-        #expect(seen.settledBytes(5, uptime: .seconds(599)) == nil)
-        #expect(seen.settledBytes(6, uptime: .seconds(600)) == 6)
-        #expect(seen.settledBytes(9, uptime: .seconds(7200)) == 6)
+        seen.note(residentBytes: 5, uptime: .seconds(599))
+        #expect(seen.settledBytes == nil)
+        seen.note(residentBytes: 6, uptime: .seconds(600))
+        seen.note(residentBytes: 9, uptime: .seconds(7200))
+        #expect(seen.settledBytes == 6)
     }
 
     /// A running agent of one poll an hour, whose clock stands.
@@ -141,7 +143,7 @@ import Testing
             #expect(await agent.topics.notReady() == [])
             #expect(await agent.page()[errors, corrupt] == 0)
 
-            await #expect(throws: ControlError.self) { try await agent.perform(ControlAPI.archivedStars).archived }
+            await #expect(throws: ControlError.self) { try await agent.perform(ControlAPI.listArchivedStars).archived }
             #expect(await agent.page()[errors, corrupt] == 1)
             #expect(await agent.topics.notReady() == ["store_damaged"])
             #expect(await agent.state().reasons == ["store_damaged"])
@@ -159,7 +161,7 @@ import Testing
 
             try damage.mend()
             try file.makeStale()
-            #expect(try await agent.perform(ControlAPI.archivedStars).archived == [])
+            #expect(try await agent.perform(ControlAPI.listArchivedStars).archived == [])
             #expect(await agent.topics.notReady() == ["store_damaged"])
             world.clock.advance(by: .seconds(2))
             await world.rest(agent)

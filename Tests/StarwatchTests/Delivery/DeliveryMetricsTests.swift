@@ -117,12 +117,12 @@ import Testing
             let dead = try await bench.rows(.dead).map(\.id)
             try #require(dead.count == 2)
             #expect(
-                try await bench.agent.perform(ControlAPI.outboxDiscard, DiscardSelection(RowSelection(ids: [dead[0]])))
+                try await bench.agent.perform(ControlAPI.discardOutbox, DiscardSelection(RowSelection(ids: [dead[0]])))
                     .changed == 1
             )
             #expect(await bench.agent.page()[gauge] == start + 40)
             #expect(
-                try await bench.agent.perform(ControlAPI.outboxDiscard, DiscardSelection(RowSelection(ids: [dead[1]])))
+                try await bench.agent.perform(ControlAPI.discardOutbox, DiscardSelection(RowSelection(ids: [dead[1]])))
                     .changed == 1
             )
             #expect(await bench.agent.page()[gauge] == 0)

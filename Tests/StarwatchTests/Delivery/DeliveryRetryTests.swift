@@ -100,7 +100,7 @@ import Testing
 
             let dead = try await bench.rows(.dead)
             #expect(dead.map(\.attempts) == [3, 3])
-            #expect(try await bench.agent.perform(ControlAPI.outboxShow, dead[0].id).state == .dead)
+            #expect(try await bench.agent.perform(ControlAPI.showOutboxRow, dead[0].id).state == .dead)
             #expect(await bench.agent.state().reasons.contains("dead_letters"))
             #expect(await bench.sample(#"starwatch_outbox_rows{state="dead"}"#) == "2")
             #expect(try await bench.imbalance() == 0)
@@ -109,7 +109,7 @@ import Testing
             #expect(sink.seen.count == 3)
 
             #expect(
-                try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(ids: dead.map(\.id))).changed == 2
+                try await bench.agent.perform(ControlAPI.retryOutbox, RowSelection(ids: dead.map(\.id))).changed == 2
             )
             #expect(try await bench.counts() == [.pending: 2])
             #expect(await bench.dispatch().delivered == 2)
@@ -133,7 +133,7 @@ import Testing
             #expect(try await bench.counts() == [.dead: 1])
 
             bench["second"].answer(.ok)
-            #expect(try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(allOf: nil)).changed == 1)
+            #expect(try await bench.agent.perform(ControlAPI.retryOutbox, RowSelection(allOf: nil)).changed == 1)
             #expect(await bench.dispatch().delivered == 1)
             #expect(bench["second"].seen.count == 4)
             #expect(Set(bench["second"].seen.map(\.id)).count == 1)
@@ -160,12 +160,12 @@ import Testing
             await bench.dispatch()
             let dead = try await bench.rows(.dead).map(\.id)
             #expect(
-                try await bench.agent.perform(ControlAPI.outboxDiscard, DiscardSelection(RowSelection(ids: dead)))
+                try await bench.agent.perform(ControlAPI.discardOutbox, DiscardSelection(RowSelection(ids: dead)))
                     .changed == 1
             )
             #expect(try await bench.counts() == [.cancelled: 1])
             await #expect(throws: ControlError.self) {
-                try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(ids: dead)).changed
+                try await bench.agent.perform(ControlAPI.retryOutbox, RowSelection(ids: dead)).changed
             }
             await bench.dispatch()
             #expect(bench["first"].seen.count == 1)

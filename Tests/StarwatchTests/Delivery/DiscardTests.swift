@@ -22,11 +22,11 @@ import Testing
             #expect(dead.map(\.jwtID) == ids)
             #expect(
                 try await bench.agent.perform(
-                    ControlAPI.outboxDiscard,
+                    ControlAPI.discardOutbox,
                     DiscardSelection(RowSelection(ids: [dead[0].id, dead[3].id]))
                 ).changed == 2
             )
-            #expect(try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(allOf: nil)).changed == 5)
+            #expect(try await bench.agent.perform(ControlAPI.retryOutbox, RowSelection(allOf: nil)).changed == 5)
             await bench.dispatch()
 
             let rest = ids.enumerated().filter { ![0, 3].contains($0.offset) }.map(\.element)
@@ -49,7 +49,7 @@ import Testing
             let ids = await bench.fetch(12)
             await bench.dispatch()
             #expect(
-                try await bench.agent.perform(ControlAPI.outboxDiscard, DiscardSelection(RowSelection(ids: [1])))
+                try await bench.agent.perform(ControlAPI.discardOutbox, DiscardSelection(RowSelection(ids: [1])))
                     .changed == 1
             )
             bench["first"].answer(.ok)
@@ -78,13 +78,13 @@ import Testing
             await bench.dispatch()
             let selection = DiscardSelection(RowSelection(ids: [1]))
             _ = try await bench.agent.topics.perform(
-                ControlAPI.outboxDiscard,
+                ControlAPI.discardOutbox,
                 selection,
                 for: Operator(.socket, "anna")
             )
-            let row = try await bench.agent.perform(ControlAPI.outboxShow, 1)
+            let row = try await bench.agent.perform(ControlAPI.showOutboxRow, 1)
             #expect(row.state == .cancelled && row.reason == .discarded && row.discardedBy == "socket:anna")
-            #expect(try await bench.agent.perform(ControlAPI.outboxShow, 2).discardedBy == nil)
+            #expect(try await bench.agent.perform(ControlAPI.showOutboxRow, 2).discardedBy == nil)
             let story = try await bench.agent.perform(ControlAPI.explain, "1")
             #expect(story.steps.contains { $0.sentence == "It was discarded by socket:anna." })
         }
@@ -97,7 +97,7 @@ import Testing
             sink.before { _ in
                 guard sink.seen.count == 1 else { return }
                 _ = try? await agent.perform(
-                    ControlAPI.outboxDiscard,
+                    ControlAPI.discardOutbox,
                     DiscardSelection(RowSelection(ids: (101...148).map { Int64($0) }))
                 )
             }
@@ -114,7 +114,7 @@ import Testing
             let agent = bench.agent
             bench["first"].before { _ in
                 _ = try? await agent.perform(
-                    ControlAPI.outboxDiscard,
+                    ControlAPI.discardOutbox,
                     DiscardSelection(RowSelection(ids: (101...150).map { Int64($0) }))
                 ).changed
             }

@@ -96,7 +96,7 @@ extension HeldDeliveryTests {
             let ids = try await spendTheNight(bench)
             let joined = try await giveUp(bench)
             let one = try #require(try await bench.rows().first).id
-            #expect(try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(ids: [one])).changed == 5)
+            #expect(try await bench.agent.perform(ControlAPI.retryOutbox, RowSelection(ids: [one])).changed == 5)
             await bench.dispatch()
             #expect(bench["phone"].seen.map(\.id) == [joined])
             #expect(Set(bench["phone"].named) == Set(ids))
@@ -114,8 +114,8 @@ extension HeldDeliveryTests {
             let joined = try await giveUp(bench)
             let rows = try await bench.rows().filter { $0.jwtID == ids[0] }.map(\.id)
             let selection = DiscardSelection(RowSelection(ids: rows))
-            #expect(try await bench.agent.perform(ControlAPI.outboxDiscard, selection).changed == 1)
-            #expect(try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(allOf: nil)).changed == 4)
+            #expect(try await bench.agent.perform(ControlAPI.discardOutbox, selection).changed == 1)
+            #expect(try await bench.agent.perform(ControlAPI.retryOutbox, RowSelection(allOf: nil)).changed == 4)
             await bench.dispatch()
             #expect(bench["phone"].seen.map(\.id) == [joined])
             #expect(Set(bench["phone"].named) == Set(ids[1...]))
@@ -176,7 +176,7 @@ extension HeldDeliveryTests {
             bench[sink].forget()
         }
         let row = try #require(try await bench.rows().first { $0.jwtID == change }).id
-        let changed = try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(ids: [row])).changed
+        let changed = try await bench.agent.perform(ControlAPI.retryOutbox, RowSelection(ids: [row])).changed
         for _ in 0..<3 { await bench.dispatch() }
         return changed
     }

@@ -118,11 +118,11 @@ extension HeldDeliveryTests {
             return
         }
         bench.clock.advance(by: .seconds(86_399))
-        let report = try await bench.agent.perform(ControlAPI.shortlinkShow, shortlink)
+        let report = try await bench.agent.perform(ControlAPI.showShortlink, shortlink)
         #expect(report.changes.map(\.jwtID) == ids)
         bench.clock.advance(by: .seconds(1))
         await #expect(throws: ControlError.self) {
-            try await bench.agent.perform(ControlAPI.shortlinkShow, shortlink)
+            try await bench.agent.perform(ControlAPI.showShortlink, shortlink)
         }
     }
 

@@ -111,18 +111,19 @@ extension HeldDeliveryTests {
             await bench.dispatch()
             let id = try last(bench).id
             let polls = ["starred_projects", "offers_to_starred"]
-            let list = try await bench.agent.perform(ControlAPI.notificationList, NotificationQuery()).notifications
+            let list = try await bench.agent.perform(ControlAPI.listSentNotifications, NotificationQuery())
+                .notifications
             // The newest, and those that it joins, which are of one poll each.
             #expect(list.map(\.polls) == [polls, nil, nil])
             #expect(list.map(\.poll) == [polls[0], polls[0], polls[1]] && list.first?.id == id)
-            let shown = try await bench.agent.perform(ControlAPI.notificationShow, id)
+            let shown = try await bench.agent.perform(ControlAPI.showNotification, id)
             #expect(shown.polls == polls)
             let changes: [[String?]] = try #require(shown.changes).map { [$0.jwtID, $0.poll] }
             let expected: [[String?]] = zip(ids, [0, 0, 0, 1, 1]).map { [$0, polls[$1]] }
             #expect(Set(changes) == Set(expected))
             #expect(try await bench.agent.perform(ControlAPI.explain, id).polls == polls)
 
-            let single = try await bench.agent.perform(ControlAPI.notificationShow, list[1].id)
+            let single = try await bench.agent.perform(ControlAPI.showNotification, list[1].id)
             #expect(single.polls == nil && single.changes?.allSatisfy { $0.poll == nil } == true)
             #expect(try await bench.agent.perform(ControlAPI.explain, list[1].id).polls == nil)
         }
@@ -211,7 +212,7 @@ extension HeldDeliveryTests {
             for id in [ids[4], ids[0]] {
                 bench["phone"].forget()
                 let row = try #require(try await bench.rows(.dead).first { $0.jwtID == id }).id
-                #expect(try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(ids: [row])).changed == 5)
+                #expect(try await bench.agent.perform(ControlAPI.retryOutbox, RowSelection(ids: [row])).changed == 5)
                 if id == ids[4] { bench["phone"].script(.refused) }
                 await bench.dispatch()
                 #expect(bench["phone"].seen.map(\.id) == [joined])
@@ -243,7 +244,7 @@ extension HeldDeliveryTests {
             func discard(_ discarded: some Sequence<String>) async throws -> NotificationMessage {
                 let numbers = try await bench.rows().filter { Set(discarded).contains($0.jwtID) }.map(\.id)
                 let rows = DiscardSelection(RowSelection(ids: numbers))
-                _ = try await bench.agent.perform(ControlAPI.outboxDiscard, rows)
+                _ = try await bench.agent.perform(ControlAPI.discardOutbox, rows)
                 bench.clock.advance(by: .seconds(60))
                 await bench.dispatch()
                 return try last(bench)

@@ -48,7 +48,7 @@ import Testing
 
     @Test func quietHoursAreTheFirstLineOfTheStatusWhileTheWatermarkOrThePollsWait() async throws {
         try await run(change: { $0.outbox.maxUndelivered = 6 }) { bench async throws in
-            func status() async -> AgentStatus { await bench.agent.topics.status.status(of: bench.slots) }
+            func status() async -> AgentStatus { await bench.agentStatus() }
             #expect(await status().notice == nil)
             try go(bench, to: "2026-01-01T21:30:00Z")
             await bench.fetch(2)
@@ -75,7 +75,7 @@ import Testing
     @Test func quietHoursOfAnOptionalSinkAreNoNotice() async throws {
         try await run(change: { $0.delivery.sinks[1].isRequired = false }) { bench async throws in
             _ = try await spendTheNight(bench)
-            #expect(await bench.agent.topics.status.status(of: bench.slots).notice == nil)
+            #expect(await bench.agentStatus().notice == nil)
         }
     }
 
@@ -317,7 +317,7 @@ import Testing
             try go(bench, to: "2026-01-02T06:00:00Z")
             #expect(await bench.dispatch().dead == 5)
             #expect(try await bench.rows(.dead).map(\.attempts) == [1, 1, 1, 1, 1])
-            #expect(try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(allOf: nil)).changed == 5)
+            #expect(try await bench.agent.perform(ControlAPI.retryOutbox, RowSelection(allOf: nil)).changed == 5)
             bench["phone"].forget()
             await bench.dispatch()
             #expect(Set(bench["phone"].named) == Set(ids) && bench["phone"].named.count == 5)
@@ -334,7 +334,7 @@ import Testing
             await bench.dispatch()
             func discard(_ numbers: [Int64]) async throws -> Int {
                 let rows = DiscardSelection(RowSelection(ids: numbers))
-                return try await bench.agent.perform(ControlAPI.outboxDiscard, rows).changed
+                return try await bench.agent.perform(ControlAPI.discardOutbox, rows).changed
             }
             let rows = try await bench.rows()
             // A part of a notification, and then the rest of it.
@@ -408,7 +408,7 @@ import Testing
             await bench.fetch(2)
             await bench.dispatch()
             let first = try #require(bench["log"].seen.first).id
-            _ = try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.snooze, on: first))
+            _ = try await bench.agent.perform(ControlAPI.actOnNotification, ChosenAction(.snooze, on: first))
             bench.clock.advance(by: NotificationAction.snoozeDuration)
             await bench.dispatch()
             #expect(bench["phone"].seen.map { NotificationMessage(json: $0.payload)?.repeats } == [first])

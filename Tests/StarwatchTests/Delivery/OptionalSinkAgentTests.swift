@@ -99,7 +99,7 @@ import Testing
 
             bench["hook"].answer(.ok)
             #expect(
-                try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(ids: letters.map(\.id))).changed == 2
+                try await bench.agent.perform(ControlAPI.retryOutbox, RowSelection(ids: letters.map(\.id))).changed == 2
             )
             await dispatch(bench, for: .seconds(61))
             #expect(bench["hook"].seen.count == tries + 1)
@@ -120,7 +120,7 @@ import Testing
             #expect(bench.mock.requestCount(of: .acknowledge) == 0)
             #expect(await bench.poll().skip == nil)
             bench["hook"].answer(.ok)
-            #expect(try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(allOf: nil)).changed == 8)
+            #expect(try await bench.agent.perform(ControlAPI.retryOutbox, RowSelection(allOf: nil)).changed == 8)
             await dispatch(bench, for: .seconds(61))
             #expect(try await bench.counts() == [.delivered: 8])
             #expect(bench["log"].seen.count == 1)
@@ -136,13 +136,13 @@ import Testing
             #expect(await bench.poll().skip == .backpressure)
             let rows = try await bench.rows(.claimed).map(\.id)
             #expect(
-                try await bench.agent.perform(ControlAPI.outboxDiscard, DiscardSelection(RowSelection(ids: [rows[0]])))
+                try await bench.agent.perform(ControlAPI.discardOutbox, DiscardSelection(RowSelection(ids: [rows[0]])))
                     .changed == 1
             )
             let poll = bench.options.polls[0].name.rawValue
             #expect(
                 try await bench.agent.perform(
-                    ControlAPI.outboxDiscard,
+                    ControlAPI.discardOutbox,
                     DiscardSelection(RowSelection(allOf: poll), in: .claimed)
                 ).changed == 7
             )
@@ -175,5 +175,9 @@ import Testing
 
 extension Bench {
     /// The status with the bench's own sinks, whose circuits the agent's sinks do not see.
-    func agentStatus() async -> AgentStatus { await agent.topics.status.status(of: slots) }
+    func agentStatus() async -> AgentStatus {
+        var reporter = agent.topics.status
+        reporter.sinks = slots
+        return await reporter.status()
+    }
 }

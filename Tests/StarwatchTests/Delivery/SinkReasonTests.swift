@@ -28,7 +28,7 @@ import Testing
 
     private func delivery(_ bench: Bench) async throws -> OutboxEntry.Delivery {
         let row = try #require(try await bench.rows().first)
-        return try #require(try await bench.agent.perform(ControlAPI.outboxShow, row.id).deliveries?.first)
+        return try #require(try await bench.agent.perform(ControlAPI.showOutboxRow, row.id).deliveries?.first)
     }
 
     @Test func aSinkThatRefusesEveryTimeIsNotWorking() async throws {

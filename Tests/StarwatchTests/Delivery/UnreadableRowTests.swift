@@ -47,12 +47,12 @@ import Testing
             let end = story.steps.last { $0.step == .dead }
             #expect(end?.reason == "unreadable" && end?.sentence == RowReason.unreadable.sentence())
             await #expect(throws: ControlError.self) {
-                try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(ids: [oldest.id])).changed
+                try await bench.agent.perform(ControlAPI.retryOutbox, RowSelection(ids: [oldest.id])).changed
             }
-            #expect(try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(allOf: nil)).changed == 0)
+            #expect(try await bench.agent.perform(ControlAPI.retryOutbox, RowSelection(allOf: nil)).changed == 0)
             #expect(
                 try await bench.agent.perform(
-                    ControlAPI.outboxDiscard,
+                    ControlAPI.discardOutbox,
                     DiscardSelection(RowSelection(ids: [oldest.id]))
                 ).changed == 1
             )

@@ -33,7 +33,7 @@ import Testing
             #expect(await service.pass().fired == 1)
             _ = await agent.runtime.dispatcher.pass()
             #expect(await service.pass().shown == 1)
-            let sent = try await agent.perform(ControlAPI.notificationList, NotificationQuery()).notifications
+            let sent = try await agent.perform(ControlAPI.listSentNotifications, NotificationQuery()).notifications
             #expect(sent.map(\.id) == [kept.token] && sent.map(\.title) == ["Weekly"])
             await agent.close()
         }

@@ -64,7 +64,7 @@ import Testing
             #expect(await bench.sample(Self.lateness) == "0")
             let planned = try #require(try await bench.stored().first { $0.row.occurrence.isPlanned })
             #expect(planned.row.status == .scheduled && planned.token != first.notificationID)
-            let report = try #require(try await bench.agent.perform(ControlAPI.digests).digests.first)
+            let report = try #require(try await bench.agent.perform(ControlAPI.listDigests).digests.first)
             #expect(report.occurrences.map(\.slot) == ["daily/now", "daily/now", "daily/slot-13-00"])
             #expect(await bench.agent.state().digests["daily"]?.lastRun == nil)
             bench.move(to: "12:55")
@@ -109,7 +109,8 @@ import Testing
             await #expect(throws: ControlError.self) { try await bench.agent.perform(ControlAPI.fetchDigest, "daily") }
             await #expect(throws: ControlError.self) { try await bench.agent.perform(ControlAPI.fetchDigest, "weekly") }
             #expect(
-                try await bench.agent.perform(ControlAPI.notificationList, NotificationQuery()).notifications.isEmpty
+                try await bench.agent.perform(ControlAPI.listSentNotifications, NotificationQuery()).notifications
+                    .isEmpty
             )
             #expect(
                 await bench.sample("starwatch_control_requests_total{operation=\"digests_show\",result=\"failed\"}")

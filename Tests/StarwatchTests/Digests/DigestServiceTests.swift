@@ -390,13 +390,13 @@ import Testing
 
     @Test func aListTellsWhatComesAndWhatCame() async throws {
         try await DigestBench.run(digest: { digest, _ in digest.ttl = .days(1) }) { (bench: Bench) async throws in
-            let before = try #require(try await bench.agent.perform(ControlAPI.digests).digests.first)
+            let before = try #require(try await bench.agent.perform(ControlAPI.listDigests).digests.first)
             #expect(before.occurrences.map(\.status) == ["planned"])
             #expect(before.contentAt == nil && before.timezone == "UTC")
             await bench.settle()
             await bench.show(at: "13:00")
             await bench.arm()
-            let after = try #require(try await bench.agent.perform(ControlAPI.digests).digests.first)
+            let after = try #require(try await bench.agent.perform(ControlAPI.listDigests).digests.first)
             #expect(after.occurrences.map(\.status) == ["shown", "scheduled"])
             // A day later it would be too old, so nothing is armed before the next fetch.
             #expect(after.occurrences.map(\.text) == ["cached", nil])

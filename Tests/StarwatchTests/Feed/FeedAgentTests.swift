@@ -16,7 +16,7 @@ import Testing
     }
 
     private func list(_ agent: Agent) async throws -> [FeedEntry] {
-        try await agent.perform(ControlAPI.feed, NotificationQuery()).notifications
+        try await agent.perform(ControlAPI.listNotifications, NotificationQuery()).notifications
     }
 
     @Test func itHasWhatOtherSinksGotAndSurvivesARestart() async throws {
@@ -34,7 +34,7 @@ import Testing
             #expect(try await list(agent) == entries)
             var query = NotificationQuery()
             (query.limit, query.before) = (1, 4)
-            #expect(try await agent.perform(ControlAPI.feed, query).notifications.map(\.sequence) == [3])
+            #expect(try await agent.perform(ControlAPI.listNotifications, query).notifications.map(\.sequence) == [3])
         }
     }
 
@@ -42,10 +42,10 @@ import Testing
     @Test func theFeedIsThatOfTheInstallationOverARestart() async throws {
         try await World.with(.endorser) { world in
             var agent = try await start(world)
-            let listing = try await agent.perform(ControlAPI.feed, NotificationQuery())
+            let listing = try await agent.perform(ControlAPI.listNotifications, NotificationQuery())
             #expect(listing.installation.count == 32 && listing.installation.allSatisfy(\.isHexDigit))
             agent = try await start(world)
-            let again = try await agent.perform(ControlAPI.feed, NotificationQuery())
+            let again = try await agent.perform(ControlAPI.listNotifications, NotificationQuery())
             #expect(again.installation == listing.installation)
             #expect(String(decoding: try ControlJSON.encode(again), as: UTF8.self) == #"{"notifications":[]}"#)
         }
@@ -91,7 +91,7 @@ import Testing
             #expect(try await list(agent).count == 1)
             agent = try await start(world, keep: nil)
             let error = await #expect(throws: ControlError.self) {
-                try await agent.perform(ControlAPI.feed, NotificationQuery()).notifications
+                try await agent.perform(ControlAPI.listNotifications, NotificationQuery()).notifications
             }
             #expect(error?.kind == .conflict)
             agent = try await start(world)
@@ -106,7 +106,7 @@ import Testing
             let error = await #expect(throws: ControlError.self) {
                 var query = NotificationQuery()
                 query.limit = limit
-                _ = try await agent.perform(ControlAPI.feed, query)
+                _ = try await agent.perform(ControlAPI.listNotifications, query)
             }
             #expect(error?.kind == .invalid)
         }

@@ -45,12 +45,24 @@ import Testing
     private static func listing(_ agent: Agent, failing: Bool = true) async throws -> [AccountReport] {
         var query = AccountQuery()
         query.failing = failing
-        return try await agent.perform(ControlAPI.accounts, query).accounts
+        return try await agent.perform(ControlAPI.listAccounts, query).accounts
     }
 
     private static func metric(_ reason: String, of agent: Agent) async -> Double? {
         let page = MetricsPage(await agent.topics.metrics(MetricsQuery()).body)
         return page["starwatch_fleet_failing_accounts", ["reason": reason]]
+    }
+
+    /// The gauges are set for each page, from what the status shows.
+    @Test func theLastCycleOfAnyAccountIsKnownWithoutTheMetrics() async throws {
+        try await Self.with { world, agent in
+            agent.process.environment.metrics.polls.show(CycleTimes(), of: agent.starred.label)
+            let poll = try #require(await agent.state().polls[World.starred])
+            let success = try #require(poll.lastSuccess.flatMap { Timestamp(iso8601: $0) })
+            #expect(poll.lastAttempt.flatMap { Timestamp(iso8601: $0) }.map { $0 <= success } == true)
+            let labels = ["poll": World.starred]
+            #expect(await agent.page()["starwatch_poll_last_success_timestamp_seconds", labels] == success.seconds)
+        }
     }
 
     @Test func aRefusedTokenIsAProblemWithItsReasonAndEndsWithASuccess() async throws {
@@ -97,11 +109,11 @@ import Testing
             let all = try await Self.listing(agent).map(\.did)
             var query = AccountQuery()
             (query.failing, query.limit) = (true, 1)
-            #expect(try await agent.perform(ControlAPI.accounts, query).accounts.map(\.did) == [all[0]])
+            #expect(try await agent.perform(ControlAPI.listAccounts, query).accounts.map(\.did) == [all[0]])
             query.after = all[0]
-            #expect(try await agent.perform(ControlAPI.accounts, query).accounts.map(\.did) == [all[1]])
+            #expect(try await agent.perform(ControlAPI.listAccounts, query).accounts.map(\.did) == [all[1]])
             query.after = all[1]
-            #expect(try await agent.perform(ControlAPI.accounts, query).accounts.isEmpty)
+            #expect(try await agent.perform(ControlAPI.listAccounts, query).accounts.isEmpty)
         }
     }
 
@@ -150,9 +162,9 @@ import Testing
             #expect(other.sinks == ["my_hook": "set"] && other.sinkReasons == nil)
             var query = OutboxQuery()
             query.state = "dead"
-            let dead = try await bench.agent.perform(ControlAPI.outboxList, query).entries
+            let dead = try await bench.agent.perform(ControlAPI.listOutbox, query).entries
             #expect(!dead.isEmpty && dead.allSatisfy { $0.account == report.pseudonym })
-            #expect(try await bench.agent.perform(ControlAPI.outboxShow, dead[0].id).account == report.pseudonym)
+            #expect(try await bench.agent.perform(ControlAPI.showOutboxRow, dead[0].id).account == report.pseudonym)
             let lines = bench.world.log.lines.filter { $0.contains("sink.rejected") }
             #expect(!lines.isEmpty && lines.allSatisfy { $0.contains(report.pseudonym) })
             // A new address is not judged by the former one.

@@ -61,6 +61,26 @@ import Testing
         }
     }
 
+    @Test func oneAccountGetsTheCanary() async throws {
+        let change = { (options: inout AgentOptions) in
+            options.canary = CanaryOptions()
+            options.canary?.account = Self.second
+            for index in options.delivery.sinks.indices { options.delivery.sinks[index]["canary"] = true }
+        }
+        try await Self.withTwo(change) { world, agent in
+            for _ in 1...3 { await agent.visitAll(after: .seconds(61), on: world.clock) }
+            let page = await agent.page()
+            #expect(page["starwatch_canaries_total", ["step": "sent"]] == 1)
+            #expect(page["starwatch_canaries_total", ["step": "arrived"]] == 1)
+            let status = try await agent.perform(ControlAPI.status)
+            #expect(status.canary?.lastArrival != nil)
+            world.clock.advance(by: .seconds(3600))
+            for _ in 1...2 { await agent.visitAll(after: .seconds(61), on: world.clock) }
+            #expect(await agent.page()["starwatch_canaries_total", ["step": "sent"]] == 2)
+            #expect(agent.runtime.canaryFacts?.missingSince(now: world.clock.now) == nil)
+        }
+    }
+
     @Test func anAccountRestsUntilItsScheduleIsDue() async throws {
         try await Self.withTwo { world, agent in
             await agent.visitAll(after: .seconds(60), on: world.clock)
@@ -176,7 +196,7 @@ import Testing
         try await Self.withTwo { world, agent in
             var caller = Operator.program
             caller.account = Self.second
-            let stars = try await agent.topics.perform(ControlAPI.stars, (), for: caller)
+            let stars = try await agent.topics.perform(ControlAPI.listStars, (), for: caller)
             #expect(stars.planIDs == [world.mock.planIDs[1], world.mock.planIDs[2]])
             let change = StarsChange(operation: .add, planIDs: [world.mock.planIDs[3]])
             _ = try await agent.topics.perform(ControlAPI.changeStars, change, for: caller)
@@ -184,7 +204,7 @@ import Testing
             #expect(try await agent.store.stars.list(of: Self.first).count == 1)
             // The change makes the account due at once.
             #expect(try await agent.store.accounts.account(Self.second)?.dueAt == world.clock.now)
-            await #expect(throws: ControlError.self) { try await agent.perform(ControlAPI.stars) }
+            await #expect(throws: ControlError.self) { try await agent.perform(ControlAPI.listStars) }
         }
     }
 
@@ -197,7 +217,7 @@ import Testing
             await agent.visitAll(after: .seconds(61), on: world.clock)
             try #expect(world.announced.count == 1)
             #expect(
-                try await agent.perform(ControlAPI.accounts, AccountQuery()).accounts.map(\.did) == [
+                try await agent.perform(ControlAPI.listAccounts, AccountQuery()).accounts.map(\.did) == [
                     Self.first.rawValue
                 ]
             )
@@ -226,10 +246,10 @@ import Testing
             var caller = Operator.program
             caller.account = Self.first
             let all = DiscardSelection(RowSelection(allOf: nil))
-            await #expect(throws: ControlError.self) { try await agent.perform(ControlAPI.outboxDiscard, all) }
-            let listed = try await agent.topics.perform(ControlAPI.outboxList, OutboxQuery(), for: caller)
+            await #expect(throws: ControlError.self) { try await agent.perform(ControlAPI.discardOutbox, all) }
+            let listed = try await agent.topics.perform(ControlAPI.listOutbox, OutboxQuery(), for: caller)
             #expect(listed.entries.count == 1)
-            #expect(try await agent.topics.perform(ControlAPI.outboxDiscard, all, for: caller).changed == 1)
+            #expect(try await agent.topics.perform(ControlAPI.discardOutbox, all, for: caller).changed == 1)
             #expect(try await agent.rows([.dead]).count == 2)
         }
     }
@@ -353,7 +373,7 @@ import Testing
         try await World.with(.endorser) { world in
             let agent = try await world.agent()
             let failure = await #expect(throws: ControlError.self) {
-                try await agent.perform(ControlAPI.accounts, AccountQuery())
+                try await agent.perform(ControlAPI.listAccounts, AccountQuery())
             }
             #expect(failure?.kind == .conflict)
         }

@@ -55,7 +55,7 @@ import Testing
     @Test func anAccountHasOnlyThePollsThatItNames() async throws {
         try await Self.with(polls: ["nightly"]) { world, agent in
             #expect(try await Self.shown(by: agent) == ["nightly"])
-            let listed = try await agent.perform(ControlAPI.accounts, AccountQuery()).accounts
+            let listed = try await agent.perform(ControlAPI.listAccounts, AccountQuery()).accounts
             #expect(listed.map(\.polls) == [["nightly"]])
             let before = world.mock.requestCount(of: .plansChanged)
             await agent.visitAll(after: .seconds(61), on: world.clock)

@@ -100,7 +100,8 @@ import Testing
             let notice = try #require(bench["one"].seen.first)
             #expect(try await bench.agent.store.notifications.find(notice.id, of: Bench.did)?.state == .delivered)
             #expect(
-                try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.dismiss, on: notice.id)).already
+                try await bench.agent.perform(ControlAPI.actOnNotification, ChosenAction(.dismiss, on: notice.id))
+                    .already
                     == false
             )
         }

@@ -175,14 +175,14 @@ import Testing
             let agent = bench.agent
             async let cycle = agent.runtime.pollService.pass(agent.runtime.polls[0], runID: "run_of_the_test")
             try await bench.mock.waitForRequests(1, to: .plansChanged)
-            let before = try await agent.perform(ControlAPI.identity).generation
+            let before = try await agent.perform(ControlAPI.showIdentity).generation
             let dids: [DID?] = [Self.newcomer, nil, Bench.did, World.key, nil, World.other]
             let generations = try await withThrowingTaskGroup(of: Int.self) { group in
                 for did in dids { group.addTask { try await agent.setIdentity(did).generation } }
                 return try await group.reduce(into: [Int]()) { $0.append($1) }.sorted()
             }
             // Each saw a state of its own, or that its identity was active already.
-            let after = try await agent.perform(ControlAPI.identity).generation
+            let after = try await agent.perform(ControlAPI.showIdentity).generation
             #expect(generations.last == after)
             #expect(generations.allSatisfy { (before...after).contains($0) })
             #expect(await cycle.new == 0)
@@ -196,11 +196,11 @@ import Testing
             let stars = try await agent.stars()
             _ = try await agent.setIdentity(Self.newcomer)
             #expect(try await agent.stars().isEmpty)
-            #expect(try await agent.perform(ControlAPI.archivedStars).archived.isEmpty)
+            #expect(try await agent.perform(ControlAPI.listArchivedStars).archived.isEmpty)
             #expect(try await agent.changeStars(StarsChange(operation: .restore, planIDs: [])).isEmpty)
             _ = try await agent.setIdentity(Bench.did)
             #expect(try await agent.stars().isEmpty)
-            #expect(try await agent.perform(ControlAPI.archivedStars).archived.map(\.planIDs) == [stars])
+            #expect(try await agent.perform(ControlAPI.listArchivedStars).archived.map(\.planIDs) == [stars])
             #expect(try await agent.changeStars(StarsChange(operation: .restore, planIDs: [])) == stars)
             #expect(try await agent.stars() == stars)
         }

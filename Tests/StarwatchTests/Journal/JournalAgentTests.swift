@@ -9,7 +9,7 @@ import Testing
 @Suite("The journal")
 struct JournalAgentTests {
     private func entries(_ agent: Agent) async throws -> [JournalRecord] {
-        try await agent.perform(ControlAPI.journal, JournalQuery()).entries
+        try await agent.perform(ControlAPI.listJournal, JournalQuery()).entries
     }
 
     @Test("notes each change with its operator, and nothing that only reads")
@@ -17,11 +17,11 @@ struct JournalAgentTests {
         try await World.with(.canonical) { world in
             let agent = try await world.agent { $0.log.level = .notice }
             let anna = Operator(.socket, "anna")
-            _ = try await agent.topics.perform(ControlAPI.outboxList, OutboxQuery(), for: anna)
+            _ = try await agent.topics.perform(ControlAPI.listOutbox, OutboxQuery(), for: anna)
             _ = try await agent.topics.perform(ControlAPI.clearServerWait, (), for: anna)
             await #expect(throws: ControlError.self) {
                 try await agent.topics.perform(
-                    ControlAPI.outboxRetry,
+                    ControlAPI.retryOutbox,
                     RowSelection(ids: [17, 18]),
                     for: Operator(.port, "token")
                 )
@@ -56,7 +56,7 @@ struct JournalAgentTests {
         #expect(ControlAPI.noteFeedToken.journalWord == "feed.token")
         #expect(try target(ControlAPI.rotateDataKeys, ()) == nil)
         let many = RowSelection(ids: Array(1...30))
-        #expect(try target(ControlAPI.outboxRetry, many)?.hasSuffix("19,20 and 10 more") == true)
+        #expect(try target(ControlAPI.retryOutbox, many)?.hasSuffix("19,20 and 10 more") == true)
     }
 
     @Test(

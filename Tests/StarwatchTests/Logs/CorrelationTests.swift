@@ -94,22 +94,22 @@ import Testing
             await bench.dispatch()
             var query = LogQuery()
             query.run = "run_of_the_test"
-            let lines = try await bench.agent.perform(ControlAPI.logs, query).lines
+            let lines = try await bench.agent.perform(ControlAPI.listLogs, query).lines
             try #require(lines.map(\.level) == [.info, .warn])
             #expect(lines.first?.line.contains("poll.changed") == true)
             query.level = .warn
-            #expect(try await bench.agent.perform(ControlAPI.logs, query).lines.map(\.id) == [lines[1].id])
+            #expect(try await bench.agent.perform(ControlAPI.listLogs, query).lines.map(\.id) == [lines[1].id])
             query.level = nil
             query.after = lines[0].id
-            #expect(try await bench.agent.perform(ControlAPI.logs, query).lines.map(\.id) == [lines[1].id])
+            #expect(try await bench.agent.perform(ControlAPI.listLogs, query).lines.map(\.id) == [lines[1].id])
             query.since = (bench.clock.now + .seconds(1)).iso8601
-            #expect(try await bench.agent.perform(ControlAPI.logs, query).lines == [])
+            #expect(try await bench.agent.perform(ControlAPI.listLogs, query).lines == [])
             query.since = "yesterday"
             let error = await #expect(throws: ControlError.self) {
-                try await bench.agent.perform(ControlAPI.logs, query).lines
+                try await bench.agent.perform(ControlAPI.listLogs, query).lines
             }
             #expect(error?.kind == .invalid)
-            let all = try await bench.agent.perform(ControlAPI.logs, LogQuery()).lines
+            let all = try await bench.agent.perform(ControlAPI.listLogs, LogQuery()).lines
             #expect(!all.contains { $0.line.contains("did:key:") })
         }
     }

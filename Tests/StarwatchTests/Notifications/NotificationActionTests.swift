@@ -34,7 +34,10 @@ import Testing
             await bench.fetch(3)
             await bench.dispatch()
             let first = try message(bench["first"].seen.first)
-            let report = try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.snooze, on: first.id))
+            let report = try await bench.agent.perform(
+                ControlAPI.actOnNotification,
+                ChosenAction(.snooze, on: first.id)
+            )
             #expect(report.already == false)
             #expect(report.repeatsAt == (bench.clock.now + .seconds(3600)).iso8601)
             try await bench.restart()
@@ -59,7 +62,7 @@ import Testing
             await bench.fetch(3)
             await bench.dispatch()
             let report = try await bench.agent.perform(
-                ControlAPI.notificationAct,
+                ControlAPI.actOnNotification,
                 ChosenAction(.snooze, on: message(bench["first"].seen.first).id)
             )
             bench.clock.advance(by: .seconds(3600))
@@ -81,9 +84,9 @@ import Testing
             await bench.fetch(3)
             await bench.dispatch()
             let id = try message(bench["first"].seen.first).id
-            let first = try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.snooze, on: id))
+            let first = try await bench.agent.perform(ControlAPI.actOnNotification, ChosenAction(.snooze, on: id))
             bench.clock.advance(by: .seconds(7200))
-            let second = try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.snooze, on: id))
+            let second = try await bench.agent.perform(ControlAPI.actOnNotification, ChosenAction(.snooze, on: id))
             #expect(second.already == true)
             #expect(second.repetition == first.repetition && second.doneAt == first.doneAt)
             #expect(host.calls == ["snooze \(id) 3600000"])
@@ -104,16 +107,16 @@ import Testing
             let plan = messages[0].changes[0].plan
             #expect(
                 try await bench.agent.perform(
-                    ControlAPI.notificationAct,
+                    ControlAPI.actOnNotification,
                     ChosenAction(.viewProject, on: messages[0].id)
                 ).deepLink == messages[0].deepLink
             )
             _ = try await bench.agent.perform(
-                ControlAPI.notificationAct,
+                ControlAPI.actOnNotification,
                 ChosenAction(.viewUpdates, on: messages[1].id)
             )
-            _ = try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.dismiss, on: messages[1].id))
-            _ = try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.markRead, on: messages[1].id))
+            _ = try await bench.agent.perform(ControlAPI.actOnNotification, ChosenAction(.dismiss, on: messages[1].id))
+            _ = try await bench.agent.perform(ControlAPI.actOnNotification, ChosenAction(.markRead, on: messages[1].id))
             #expect(
                 host.calls == [
                     "project \(plan) \(single[0])", "updates 3", "dismiss \(messages[1].id)",
@@ -121,7 +124,7 @@ import Testing
                 ]
             )
             bench.agent.setActionHandler(nil)
-            _ = try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.dismiss, on: messages[0].id))
+            _ = try await bench.agent.perform(ControlAPI.actOnNotification, ChosenAction(.dismiss, on: messages[0].id))
             #expect(host.calls.count == 4)
         }
     }
@@ -132,11 +135,11 @@ import Testing
             await bench.dispatch()
             let id = try message(bench["first"].seen.first).id
             let missing = await #expect(throws: ControlError.self) {
-                try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.dismiss, on: "ntf_secret"))
+                try await bench.agent.perform(ControlAPI.actOnNotification, ChosenAction(.dismiss, on: "ntf_secret"))
             }
             #expect(missing?.kind == .notFound && missing?.message.contains("secret") == false)
             let refused = await #expect(throws: ControlError.self) {
-                try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.viewUpdates, on: id))
+                try await bench.agent.perform(ControlAPI.actOnNotification, ChosenAction(.viewUpdates, on: id))
             }
             #expect(refused?.kind == .conflict && refused?.message.contains(id) == false)
             let page = await bench.sample(
@@ -151,7 +154,7 @@ import Testing
             await bench.fetch(3)
             await bench.dispatch()
             let id = try message(bench["first"].seen.first).id
-            _ = try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.snooze, on: id))
+            _ = try await bench.agent.perform(ControlAPI.actOnNotification, ChosenAction(.snooze, on: id))
             _ = try await bench.agent.setIdentity(nil)
             _ = try await bench.agent.setIdentity(Bench.did)
             bench.clock.advance(by: .seconds(7200))
@@ -165,17 +168,18 @@ import Testing
             await bench.fetch(1)
             await bench.dispatch()
             let sent = try message(bench["first"].seen.first)
-            _ = try await bench.agent.perform(ControlAPI.notificationAct, ChosenAction(.markRead, on: sent.id))
-            let list = try await bench.agent.perform(ControlAPI.notificationList, NotificationQuery()).notifications
+            _ = try await bench.agent.perform(ControlAPI.actOnNotification, ChosenAction(.markRead, on: sent.id))
+            let list = try await bench.agent.perform(ControlAPI.listSentNotifications, NotificationQuery())
+                .notifications
             #expect(list.map(\.id) == [sent.id])
             #expect(list[0].body == sent.body && list[0].deliveries == nil && list[0].offers == sent.actions)
-            let shown = try await bench.agent.perform(ControlAPI.notificationShow, sent.id)
+            let shown = try await bench.agent.perform(ControlAPI.showNotification, sent.id)
             #expect(shown.actions.map(\.action) == [.markRead])
             #expect(shown.deliveries?.map(\.state) == ["ok"])
             var query = NotificationQuery()
             query.limit = 0
             await #expect(throws: ControlError.self) {
-                try await bench.agent.perform(ControlAPI.notificationList, query).notifications
+                try await bench.agent.perform(ControlAPI.listSentNotifications, query).notifications
             }
         }
     }

@@ -42,12 +42,12 @@ import Testing
             }
             #expect(retried.actionLabels?["view_updates"] == "View All")
             #expect(shortlink.rawValue.count == 32)
-            let report = try await bench.agent.perform(ControlAPI.shortlinkShow, shortlink)
+            let report = try await bench.agent.perform(ControlAPI.showShortlink, shortlink)
             #expect(report.changes.map(\.jwtID) == ids)
             #expect(Set(report.changes.map(\.plan)).isSubset(of: bench.mock.planIDs))
             bench.clock.advance(by: .seconds(86_400))
             let error = await #expect(throws: ControlError.self) {
-                try await bench.agent.perform(ControlAPI.shortlinkShow, shortlink)
+                try await bench.agent.perform(ControlAPI.showShortlink, shortlink)
             }
             #expect(error?.kind == .notFound && error?.message.contains(shortlink.rawValue) == false)
         }

@@ -83,14 +83,14 @@ import Testing
             let before = bench.mock.requestCount(of: .plansChanged)
             for turn in 1...2 {
                 let report = try await bench.agent.perform(
-                    ControlAPI.notificationAct,
+                    ControlAPI.actOnNotification,
                     ChosenAction(.refresh, on: notice.id)
                 )
                 #expect(report.already == false)
                 #expect(bench.mock.requestCount(of: .plansChanged) == before + turn)
             }
             let settings = ChosenAction(.settings, on: notice.id)
-            let opened = try await bench.agent.perform(ControlAPI.notificationAct, settings)
+            let opened = try await bench.agent.perform(ControlAPI.actOnNotification, settings)
             #expect(opened.deepLink == notice.deepLink)
             await bench.dispatch()
             let cleared = try #require(try messages(bench).last)
@@ -107,7 +107,7 @@ import Testing
                 bench.clock.advance(by: .seconds(3 * 3600))
                 await bench.poll()
             }
-            _ = await bench.agent.state()
+            await bench.agent.look()
             await bench.dispatch()
             bench.mock.clearFaults()
             bench.clock.advance(by: .seconds(900))

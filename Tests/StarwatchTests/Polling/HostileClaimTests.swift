@@ -92,7 +92,7 @@ import Testing
             #expect(try await agent.runPoll(World.starred).outcome == "changed")
             #expect(try world.announced.count == 2)
             let entry = try #require(
-                try await agent.perform(ControlAPI.quarantineList, QuarantineQuery()).entries.first
+                try await agent.perform(ControlAPI.listQuarantine, QuarantineQuery()).entries.first
             )
             let bad = dialect == .canonical ? ids[0] : ids[2]
             #expect(entry.jwtID == bad && entry.issues.map(\.path).first?.hasSuffix("handleId") == true)
@@ -146,7 +146,7 @@ import Testing
             world.mock.publish(count: 2)
             world.mock.setStickyFault(.schemaViolation(.nullHandleID), at: .plansChanged)
             try await failing(agent, 5)
-            #expect(try await agent.perform(ControlAPI.quarantineList, QuarantineQuery()).entries.isEmpty)
+            #expect(try await agent.perform(ControlAPI.listQuarantine, QuarantineQuery()).entries.isEmpty)
         }
     }
 
@@ -167,7 +167,7 @@ import Testing
             #expect(try await agent.runPoll(World.starred).outcome == "changed")
             #expect(try world.announced.sorted() == ids.filter { $0 != ids[bad] })
             let entry = try #require(
-                try await agent.perform(ControlAPI.quarantineList, QuarantineQuery()).entries.first
+                try await agent.perform(ControlAPI.listQuarantine, QuarantineQuery()).entries.first
             )
             #expect(entry.jwtID == nil && entry.issues == [.init(path: "$.data[?]", problem: "unreadable")])
             // The next change is told at once. Ascending pages always have an overlap, here with the item if it is last.
@@ -248,7 +248,7 @@ import Testing
             try await failing(agent, 2)
             for _ in 0..<4 { _ = try await agent.runPoll(World.starred) }
             #expect(try world.announced.sorted() == ids)
-            #expect(try await agent.perform(ControlAPI.quarantineList, QuarantineQuery()).entries.isEmpty)
+            #expect(try await agent.perform(ControlAPI.listQuarantine, QuarantineQuery()).entries.isEmpty)
         }
     }
 
@@ -259,7 +259,7 @@ import Testing
             let ids = world.mock.publish(count: 3)
             world.mock.setStickyFault(.malformedJSON, at: .plansChanged)
             try await failing(agent, 5)
-            #expect(try await agent.perform(ControlAPI.quarantineList, QuarantineQuery()).entries.isEmpty)
+            #expect(try await agent.perform(ControlAPI.listQuarantine, QuarantineQuery()).entries.isEmpty)
             world.mock.clearFaults()
             #expect(try await agent.runPoll(World.starred).new == 3)
             #expect(try world.announced == ids)

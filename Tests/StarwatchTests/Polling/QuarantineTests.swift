@@ -25,7 +25,7 @@ import Testing
                 at: .plansChanged
             )
             let runs = [try await agent.runPoll(World.starred), try await agent.runPoll(World.starred)]
-            let entries = try await agent.perform(ControlAPI.quarantineList, QuarantineQuery()).entries
+            let entries = try await agent.perform(ControlAPI.listQuarantine, QuarantineQuery()).entries
             #expect(entries.count == 1)
             let entry = try #require(entries.first)
             #expect(entry.jwtID == (dialect == .canonical ? ids.first : ids.last))
@@ -41,25 +41,25 @@ import Testing
             for problem in lines.flatMap(LogSchema.problems) { Issue.record("\(problem)") }
 
             #expect(
-                try await agent.perform(ControlAPI.quarantineDiscard, RowSelection(ids: [entry.id, 99])).changed == 1
+                try await agent.perform(ControlAPI.discardQuarantine, RowSelection(ids: [entry.id, 99])).changed == 1
             )
             #expect(
-                try await agent.perform(ControlAPI.quarantineDiscard, RowSelection(allOf: World.starred)).changed == 0
+                try await agent.perform(ControlAPI.discardQuarantine, RowSelection(allOf: World.starred)).changed == 0
             )
             #expect(await agent.page()["starwatch_quarantined_rows"] == 0)
             #expect(await agent.state().reasons.isEmpty)
             var query = QuarantineQuery()
             query.limit = 0
             await #expect(throws: ControlError.self) {
-                try await agent.perform(ControlAPI.quarantineList, query).entries
+                try await agent.perform(ControlAPI.listQuarantine, query).entries
             }
             query = QuarantineQuery()
             query.poll = "nobody"
             await #expect(throws: ControlError.self) {
-                try await agent.perform(ControlAPI.quarantineList, query).entries
+                try await agent.perform(ControlAPI.listQuarantine, query).entries
             }
             await #expect(throws: ControlError.self) {
-                try await agent.perform(ControlAPI.quarantineDiscard, RowSelection(allOf: "nobody")).changed
+                try await agent.perform(ControlAPI.discardQuarantine, RowSelection(allOf: "nobody")).changed
             }
         }
     }
@@ -70,7 +70,7 @@ import Testing
             world.mock.publish(count: 3)
             world.mock.script(.schemaViolation(.nullHandleID), at: .plansChanged)
             #expect(try await agent.runPoll(World.starred).outcome == "bootstrapped")
-            #expect(try await agent.perform(ControlAPI.quarantineList, QuarantineQuery()).entries.isEmpty)
+            #expect(try await agent.perform(ControlAPI.listQuarantine, QuarantineQuery()).entries.isEmpty)
         }
     }
 }

@@ -136,11 +136,11 @@ import Testing
             }
             let choice = KindChoice(kind: .offersToMe, optedOut: true)
             #expect(try await agent.perform(ControlAPI.chooseKind, choice).optedOut == [.offersToMe])
-            #expect(try await agent.perform(ControlAPI.identity).optedOut == [.offersToMe])
+            #expect(try await agent.perform(ControlAPI.showIdentity).optedOut == [.offersToMe])
             #expect(try await agent.runPoll("offers").reason == "opted_out")
             #expect(try await agent.runPoll(World.starred).outcome != "skipped")
             try await agent.setOptedOut(false, from: .offersToMe)
-            #expect(try await agent.perform(ControlAPI.identity).optedOut == nil)
+            #expect(try await agent.perform(ControlAPI.showIdentity).optedOut == nil)
             #expect(try await agent.runPoll("offers").outcome == "bootstrapped")
         }
     }

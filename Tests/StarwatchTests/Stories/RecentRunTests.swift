@@ -63,11 +63,11 @@ import Testing
             await poll(bench, "run_quiet")
             var query = LogQuery()
             query.run = "run_quiet"
-            let found = try await bench.agent.perform(ControlAPI.logs, query)
+            let found = try await bench.agent.perform(ControlAPI.listLogs, query)
             #expect(found.lines.isEmpty)
             #expect(found.note?.contains("unchanged. See starwatch explain run_quiet.") == true)
             query.run = "run_other"
-            #expect(try await bench.agent.perform(ControlAPI.logs, query).note == nil)
+            #expect(try await bench.agent.perform(ControlAPI.listLogs, query).note == nil)
         }
     }
 
@@ -91,19 +91,21 @@ import Testing
 
     @Test func theDatabaseKeepsTheNewestRunsOfEachPoll() async throws {
         try await Bench.run(sinks: ["hook"]) { bench async throws in
-            func run(_ poll: String, _ number: Int) -> StoredRun {
-                StoredRun(
-                    id: "run_\(poll)_\(number)",
-                    poll: poll,
-                    finishedAt: Timestamp(seconds: Int64(number)),
-                    json: "{}"
+            func run(_ poll: String, _ number: Int) -> RecentRun {
+                let time = Timestamp(seconds: Int64(number))
+                return RecentRun(
+                    runID: "run_\(poll)_\(number)",
+                    poll: PollName(poll)!,
+                    startedAt: time,
+                    finishedAt: time,
+                    outcome: "unchanged"
                 )
             }
             let stories = bench.agent.store.stories
             try await stories.keep((0...StoreStories.keptRuns).map { run("news", $0) } + [run("offers", 0)])
             #expect(try await stories.storedRun("run_news_0") == nil)
-            #expect(try await stories.storedRun("run_news_1") == "{}")
-            #expect(try await stories.storedRun("run_offers_0") == "{}")
+            #expect(try await stories.storedRun("run_news_1") == run("news", 1))
+            #expect(try await stories.storedRun("run_offers_0") == run("offers", 0))
         }
     }
 }

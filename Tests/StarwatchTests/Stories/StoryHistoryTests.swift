@@ -14,7 +14,7 @@ import Testing
 
     private func retry(_ bench: Bench) async throws {
         bench.clock.advance(by: .seconds(10))
-        #expect(try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(allOf: nil)).changed > 0)
+        #expect(try await bench.agent.perform(ControlAPI.retryOutbox, RowSelection(allOf: nil)).changed > 0)
         bench.clock.advance(by: .seconds(10))
     }
 
@@ -122,7 +122,7 @@ import Testing
             let row = try #require(try await bench.rows().first)
             bench.clock.advance(by: .milliseconds(500))
             let discard = DiscardSelection(RowSelection(ids: [row.id]))
-            #expect(try await bench.agent.perform(ControlAPI.outboxDiscard, discard).changed == 1)
+            #expect(try await bench.agent.perform(ControlAPI.discardOutbox, discard).changed == 1)
             bench.clock.advance(by: .seconds(1))
             await bench.dispatch()
             let story = try await story(bench, row.jwtID)
@@ -170,7 +170,7 @@ import Testing
             #expect(step.sentence == "The sink answered 404.")
             #expect(step.details.contains("http_404: The sink answered 404."))
             let row = try #require(try await bench.rows().first)
-            let shown = try await bench.agent.perform(ControlAPI.outboxShow, row.id)
+            let shown = try await bench.agent.perform(ControlAPI.showOutboxRow, row.id)
             #expect(shown.deliveries?.map(\.reason) == [step.reason])
         }
     }

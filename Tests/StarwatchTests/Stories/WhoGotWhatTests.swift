@@ -11,7 +11,7 @@ import Testing
     private func notifications(_ bench: Bench, of change: String) async throws -> [NotificationEntry] {
         var query = NotificationQuery()
         query.change = change
-        return try await bench.agent.perform(ControlAPI.notificationList, query).notifications
+        return try await bench.agent.perform(ControlAPI.listSentNotifications, query).notifications
     }
 
     private func twice(_ bench: Bench) async throws -> [String] {
@@ -45,12 +45,12 @@ import Testing
             let id = await bench.fetch(1)[0]
             await bench.dispatch()
             bench.clock.advance(by: .seconds(1))
-            _ = try await bench.agent.perform(ControlAPI.outboxRetry, RowSelection(allOf: nil))
+            _ = try await bench.agent.perform(ControlAPI.retryOutbox, RowSelection(allOf: nil))
             await bench.dispatch()
             let found = try await notifications(bench, of: id)
             #expect(found.map(\.state) == ["delivered", "dead"])
             for notification in found {
-                let shown = try await bench.agent.perform(ControlAPI.notificationShow, notification.id)
+                let shown = try await bench.agent.perform(ControlAPI.showNotification, notification.id)
                 #expect(shown.changes?.map(\.jwtID) == [id])
                 let story = try await bench.agent.perform(ControlAPI.explain, notification.id)
                 #expect(story.rows?.count == 1)
@@ -65,7 +65,7 @@ import Testing
             let ids = await bench.fetch(3)
             await bench.dispatch()
             let id = try #require(bench["hook"].seen.first?.id)
-            let shown = try await bench.agent.perform(ControlAPI.notificationShow, id)
+            let shown = try await bench.agent.perform(ControlAPI.showNotification, id)
             #expect(Set(shown.changes?.map(\.jwtID) ?? []) == Set(ids))
             #expect(shown.changes?.allSatisfy { $0.row != nil && $0.state == .delivered } == true)
         }
@@ -80,7 +80,7 @@ import Testing
             #expect(try await twice(bench) == [])
             let notification = try #require(try await notifications(bench, of: id).first)
             _ = try await bench.agent.perform(
-                ControlAPI.notificationAct,
+                ControlAPI.actOnNotification,
                 ChosenAction(.snooze, on: notification.id)
             )
             bench.clock.advance(by: NotificationAction.snoozeDuration)

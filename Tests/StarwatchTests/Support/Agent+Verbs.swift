@@ -19,12 +19,12 @@ extension Agent {
         try await perform(ControlAPI.changeStars, change).planIDs
     }
 
-    func stars() async throws(ControlError) -> [String] { try await perform(ControlAPI.stars).planIDs }
+    func stars() async throws(ControlError) -> [String] { try await perform(ControlAPI.listStars).planIDs }
 
     func reload() async throws(ControlError) { _ = try await perform(ControlAPI.reload) }
 
     func outboxList(_ query: OutboxQuery) async throws(ControlError) -> [OutboxEntry] {
-        try await perform(ControlAPI.outboxList, query).entries
+        try await perform(ControlAPI.listOutbox, query).entries
     }
 
     /// The newest rows of a state, or of all.

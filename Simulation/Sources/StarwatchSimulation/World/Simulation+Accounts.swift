@@ -110,18 +110,18 @@ extension Simulation {
         var query = OutboxQuery()
         let isClaimed = faults.number(.operatorEdit, 0...3) == 0
         query.state = isClaimed ? "claimed" : "dead"
-        let listed = try? await agent.topics.perform(ControlAPI.outboxList, query, for: caller).entries
+        let listed = try? await agent.topics.perform(ControlAPI.listOutbox, query, for: caller).entries
         guard let listed, !listed.isEmpty else { return }
         for receiver in receivers { receiver.excuseContents() }
         let some = listed.filter { _ in faults.number(.operatorEdit, 0...1) == 0 }
         if isClaimed || faults.number(.operatorEdit, 0...1) == 0 {
             auditor.noteDiscarded(some.map(\.jwtID))
             let selection = DiscardSelection(RowSelection(ids: some.map(\.id)))
-            _ = try? await agent.topics.perform(ControlAPI.outboxDiscard, selection, for: caller)
+            _ = try? await agent.topics.perform(ControlAPI.discardOutbox, selection, for: caller)
         } else if agent.runtime.polls.allSatisfy({ auditor.truth.value.bootstrapped[$0.name] != nil }) {
             // A retry also sends the other changes of the same notification, which a sink can already have.
             auditor.noteRetried(listed.map(\.jwtID))
-            _ = try? await agent.topics.perform(ControlAPI.outboxRetry, RowSelection(ids: some.map(\.id)), for: caller)
+            _ = try? await agent.topics.perform(ControlAPI.retryOutbox, RowSelection(ids: some.map(\.id)), for: caller)
         }
     }
 

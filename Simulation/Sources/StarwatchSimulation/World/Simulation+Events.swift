@@ -116,17 +116,17 @@ extension Simulation {
         var query = OutboxQuery()
         let isClaimed = faults.number(.operatorEdit, 0...3) == 0
         query.state = isClaimed ? "claimed" : "dead"
-        guard let dead = try? await agent.perform(ControlAPI.outboxList, query).entries, !dead.isEmpty else { return }
+        guard let dead = try? await agent.perform(ControlAPI.listOutbox, query).entries, !dead.isEmpty else { return }
         for receiver in receivers { receiver.excuseContents() }
         let some = dead.filter { _ in faults.number(.operatorEdit, 0...1) == 0 }
         if isClaimed || faults.number(.operatorEdit, 0...1) == 0 {
             auditor.noteDiscarded(some.map(\.jwtID))
-            _ = try? await agent.perform(ControlAPI.outboxDiscard, DiscardSelection(RowSelection(ids: some.map(\.id))))
+            _ = try? await agent.perform(ControlAPI.discardOutbox, DiscardSelection(RowSelection(ids: some.map(\.id))))
         } else if agent.runtime.polls.allSatisfy({ auditor.truth.value.bootstrapped[$0.name] != nil }) {
             // A poll that starts again after a sign-out announces everything again, also what is retried before.
             // A retry also sends the other changes of the same notification, which a sink can already have.
             auditor.noteRetried(dead.map(\.jwtID))
-            _ = try? await agent.perform(ControlAPI.outboxRetry, RowSelection(ids: some.map(\.id)))
+            _ = try? await agent.perform(ControlAPI.retryOutbox, RowSelection(ids: some.map(\.id)))
         }
     }
 

@@ -1,27 +1,33 @@
-@testable import Starwatch
+import Starwatch
 
-/// Keys and types that a type decodes, found by running its decoder.
-///
-/// A type that gets a field of its own shows it here, without anybody writing it down again.
+/// The form of a type in JSON, found by running its decoder. A new field shows here without anybody writing it down again.
 final class SchemaProbe {
     enum Kind: Equatable {
-        case string, integer, number, boolean, array, object
+        case text, integer, long, number, flag, list, object
         case words([String])
     }
 
-    private(set) var kind = Kind.object
+    /// The type's name without its module, such as `AgentStatus.Poll`.
+    private(set) var name = ""
+    fileprivate(set) var kind = Kind.object
     private(set) var properties: [String: SchemaProbe] = [:]
     private(set) var required: Set<String> = []
     private(set) var items: SchemaProbe?
     fileprivate(set) var isNullable = false
+    private var isRead = false
     /// Whether the keys of the type are those of the JSON.
     private var hasOwnKeys = false
     /// The name that stands for all names of a dictionary.
     static let anyName = "NAME"
 
+    /// - Throws: The error of the decoder, for a type that does not decode from such values.
     init(_ type: any Decodable.Type) throws { _ = try read(type) }
 
     private init(in parent: SchemaProbe) { hasOwnKeys = parent.hasOwnKeys }
+
+    static func name(of type: Any.Type) -> String {
+        String(reflecting: type).split(separator: ".", maxSplits: 1).last.map(String.init) ?? ""
+    }
 
     /// The name of a field in the JSON of the control API.
     private func name(_ key: some CodingKey) -> String {
@@ -30,6 +36,7 @@ final class SchemaProbe {
 
     fileprivate func read<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if type is any HasOwnKeys.Type { hasOwnKeys = true }
+        name = Self.name(of: type)
         if let cases = type as? any CaseIterable.Type, let value = words(cases) as? Value { return value }
         return try type.init(from: Reader(node: self))
     }
@@ -41,21 +48,54 @@ final class SchemaProbe {
         return type.allCases.first
     }
 
-    private struct Reader: Decoder {
+    /// A decoder of a node, its value, or the only item of a list.
+    private struct Reader: Decoder, SingleValueDecodingContainer, UnkeyedDecodingContainer {
         let node: SchemaProbe
         var codingPath: [any CodingKey] { [] }
         var userInfo: [CodingUserInfoKey: Any] { [:] }
+        var count: Int? { 1 }
+        var currentIndex: Int { node.isRead ? 1 : 0 }
+        var isAtEnd: Bool { node.isRead }
 
         func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
             KeyedDecodingContainer(Fields(node: node))
         }
 
         func unkeyedContainer() -> any UnkeyedDecodingContainer {
-            node.kind = .array
-            return Items(node: node)
+            node.kind = .list
+            let items = node.items ?? SchemaProbe(in: node)
+            node.items = items
+            return Reader(node: items)
         }
 
-        func singleValueContainer() -> any SingleValueDecodingContainer { Single(node: node) }
+        func decodeNil() -> Bool {
+            node.isNullable = true
+            return false
+        }
+
+        func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+            let known: (kind: Kind, value: Any)? =
+                switch type {
+                case is Bool.Type: (.flag, true)
+                case is String.Type: (.text, "")
+                case is Double.Type: (.number, 1.0)
+                case is Int64.Type: (.long, Int64(1))
+                case let type as any FixedWidthInteger.Type: (.integer, type.init(truncatingIfNeeded: 1))
+                default: nil
+                }
+            node.isRead = true
+            guard let known, let value = known.value as? Value else { return try node.read(type) }
+            node.kind = known.kind
+            return value
+        }
+
+        func singleValueContainer() -> any SingleValueDecodingContainer { self }
+        func superDecoder() -> any Decoder { self }
+        func nestedUnkeyedContainer() -> any UnkeyedDecodingContainer { unkeyedContainer() }
+
+        func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedDecodingContainer<Nested> {
+            container(keyedBy: type)
+        }
     }
 
     private struct Fields<Key: CodingKey>: KeyedDecodingContainerProtocol {
@@ -99,62 +139,5 @@ final class SchemaProbe {
 
         func superDecoder() -> any Decoder { Reader(node: node) }
         func superDecoder(forKey key: Key) -> any Decoder { Reader(node: child(key)) }
-    }
-
-    private struct Items: UnkeyedDecodingContainer {
-        let node: SchemaProbe
-        var currentIndex = 0
-        var codingPath: [any CodingKey] { [] }
-        var count: Int? { 1 }
-        var isAtEnd: Bool { currentIndex > 0 }
-
-        init(node: SchemaProbe) { self.node = node }
-
-        private mutating func next() -> SchemaProbe {
-            currentIndex += 1
-            let child = node.items ?? SchemaProbe(in: node)
-            node.items = child
-            return child
-        }
-
-        mutating func decodeNil() -> Bool { false }
-        mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try next().read(type) }
-
-        mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedDecodingContainer<Nested> {
-            Reader(node: next()).container(keyedBy: type)
-        }
-
-        mutating func nestedUnkeyedContainer() -> any UnkeyedDecodingContainer {
-            Reader(node: next()).unkeyedContainer()
-        }
-
-        mutating func superDecoder() -> any Decoder { Reader(node: next()) }
-    }
-
-    private struct Single: SingleValueDecodingContainer {
-        let node: SchemaProbe
-        var codingPath: [any CodingKey] { [] }
-
-        private func note<Value>(_ kind: Kind, _ value: Value) -> Value {
-            node.kind = kind
-            return value
-        }
-
-        func decodeNil() -> Bool { false }
-        func decode(_ type: Bool.Type) -> Bool { note(.boolean, true) }
-        func decode(_ type: String.Type) -> String { note(.string, "") }
-        func decode(_ type: Double.Type) -> Double { note(.number, 1) }
-        func decode(_ type: Float.Type) -> Float { note(.number, 1) }
-        func decode(_ type: Int.Type) -> Int { note(.integer, 1) }
-        func decode(_ type: Int8.Type) -> Int8 { note(.integer, 1) }
-        func decode(_ type: Int16.Type) -> Int16 { note(.integer, 1) }
-        func decode(_ type: Int32.Type) -> Int32 { note(.integer, 1) }
-        func decode(_ type: Int64.Type) -> Int64 { note(.integer, 1) }
-        func decode(_ type: UInt.Type) -> UInt { note(.integer, 1) }
-        func decode(_ type: UInt8.Type) -> UInt8 { note(.integer, 1) }
-        func decode(_ type: UInt16.Type) -> UInt16 { note(.integer, 1) }
-        func decode(_ type: UInt32.Type) -> UInt32 { note(.integer, 1) }
-        func decode(_ type: UInt64.Type) -> UInt64 { note(.integer, 1) }
-        func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try node.read(type) }
     }
 }
