@@ -97,20 +97,20 @@ import Testing
         #expect(options.delivery.groupInterval == .zero)
         #expect(options.delivery.maxGroupSize == 3)
         #expect(options.delivery.locale == "en-GB")
-        #expect(
-            options.delivery.sinks.map(\.kind) == [
-                .stdout, .file(path: folder.path + "/out.jsonl"),
-                .webhook(
-                    url: "https://example.org/hook?k=v",
-                    secretFile: folder.path + "/hook.secret",
-                    timeout: .seconds(3)
-                ),
-                .ntfy(url: "https://ntfy.sh", topic: "my-topic", tokenFile: folder.path + "/ntfy.token"),
-                .command(argv: ["/bin/notify", "-q"], timeout: .seconds(10)),
-            ]
-        )
-        let anchors = folder.path + "/ca.pem"
-        #expect(options.delivery.sinks.map(\.caFile) == [nil, nil, anchors, anchors, nil])
+        let anchors = SinkValue.text(folder.path + "/ca.pem")
+        var kinds: [SinkOptions.Kind] = [
+            .stdout, .file(path: folder.path + "/out.jsonl"),
+            .webhook(
+                url: "https://example.org/hook?k=v",
+                secretFile: folder.path + "/hook.secret",
+                timeout: .seconds(3)
+            ),
+            .ntfy(url: "https://ntfy.sh", topic: "my-topic", tokenFile: folder.path + "/ntfy.token"),
+            .command(argv: ["/bin/notify", "-q"], timeout: .seconds(10)),
+        ]
+        for index in 2...3 { kinds[index]["ca_file"] = anchors }
+        #expect(options.delivery.sinks.map(\.kind) == kinds)
+        #expect(options.delivery.sinks.map { $0["ca_file"] } == [nil, nil, anchors, anchors, nil])
         #expect(options.acknowledge.mode == .local)
         #expect(options.acknowledge.batchSize == 50)
         #expect(options.limits.requestsPerMinute == 60)

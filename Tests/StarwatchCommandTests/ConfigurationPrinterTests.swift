@@ -30,7 +30,7 @@ import Testing
     @Test func theReferenceListsChoicesThatTheDefaultConfigurationHasNoRoomFor() {
         for (path, words) in [
             ("polls.NAME.kind", PollKind.allCases.map(\.rawValue)),
-            ("delivery.sinks[webhook].format", ChatService.allCases.map(\.rawValue)),
+            ("delivery.sinks[webhook].format", SinkFormat.allCases.map(\.rawValue)),
         ] {
             let choices = words.joined(separator: " | ") + "; "
             let row = ConfigurationReference.settings.first { $0.path == path }
@@ -78,9 +78,8 @@ import Testing
         let text = String(DefaultConfiguration.text[..<start]) + examples
         let sinks = try load(text, directory: folder.path).options.delivery.sinks
         #expect(sinks.map(\.name) == ["log", "terminal", "feed", "journal", "hook", "room", "phone", "mail", "script"])
-        guard case .webhook(_, _, let timeout) = sinks[4].kind else { return #expect(Bool(false)) }
-        #expect(timeout == SinkDraft().timeout)
-        #expect(sinks[2].kind == .feed(keep: SinkDraft().keep))
+        #expect(sinks[4].kind.type == WebhookSink.self && sinks[4]["timeout"] == .time(.seconds(10)))
+        #expect(sinks[2].kind == .feed(keep: 100))
     }
 
     @Test func whatIsPrintedReadsAsTheSameOptions() throws {

@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test func theReadmesDiagramNamesEveryKindOfSink() throws {
-        let kinds = SinkDraft.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+        let kinds = SinkFactory.kinds.map { $0.kind }.joined(separator: ", ")
         #expect(try Pages.text("README.md").contains("  \(kinds)\n"))
     }
 

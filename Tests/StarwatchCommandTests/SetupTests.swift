@@ -44,7 +44,7 @@ import Testing
         #expect(try script.questions.askStars(.endorser) == [Self.plan, Self.plan])
         #expect(try script.questions.askLastWeek())
         let sink = try script.questions.askSink()
-        #expect(sink == .ntfy(url: "https://n.test", topic: "topic"))
+        #expect(sink == SetupSink("ntfy:https://n.test/topic"))
         #expect(try script.questions.askSinkSecret(of: sink) == nil)
         #expect(script.told.count == 12)
         #expect(script.told.allSatisfy { $0.hasSuffix(".") && !$0.contains("YOUR") }, "\(script.told)")
@@ -63,9 +63,9 @@ import Testing
 
     @Test func aRelativePathOfASinkStartsWhereTheAgentCanWrite() {
         #expect(
-            SetupSink("file:n.jsonl", relativeTo: "/var/lib/starwatch") == .file(path: "/var/lib/starwatch/n.jsonl")
+            SetupSink("file:n.jsonl", relativeTo: "/var/lib/starwatch")?.text == "file:/var/lib/starwatch/n.jsonl"
         )
-        #expect(SetupSink("file:/srv/n.jsonl", relativeTo: "/var/lib/starwatch") == .file(path: "/srv/n.jsonl"))
+        #expect(SetupSink("file:/srv/n.jsonl", relativeTo: "/var/lib/starwatch")?.text == "file:/srv/n.jsonl")
     }
 
     @Test func theSameAnswersCanBeGivenAgainAsOneCommand() throws {
@@ -74,7 +74,7 @@ import Testing
         answers.token = .key(file: "/home/me/my key")
         answers.stars = [Self.plan]
         answers.announcesLastWeek = true
-        answers.sink = .ntfy(url: "https://n.test", topic: "t")
+        answers.sink = SetupSink("ntfy:https://n.test/t")!
         answers.sinkSecret = .file("it's")
         let command = answers.command
         #expect(
@@ -216,13 +216,14 @@ import Testing
     }
 
     @Test func whoCannotBeAskedIsToldTheFormOfTheSink() throws {
-        #expect(SetupSink.form(of: "matrix") == "matrix:URL/RECEIVER")
-        #expect(SetupSink.form(of: "telegram") == "telegram:RECEIVER")
-        for name in ["email"] + ChatService.allCases.map(\.rawValue) {
-            let form = try #require(SetupSink.form(of: name))
+        #expect(SetupSink.named("matrix")?.form == "matrix:URL/RECEIVER")
+        #expect(SetupSink.named("telegram")?.form == "telegram:RECEIVER")
+        for name in ["email"] + SinkFormat.allCases.map(\.rawValue) {
+            let sink = try #require(SetupSink.named(name))
+            let form = sink.form
             #expect(SetupSink.forms.contains(form) && SetupSink.shortForms.contains(name))
             #expect(SetupSink(form.replacing("URL", with: "https://a.test/x")) != nil)
-            let end = #expect(throws: CommandError.self) { try Script([]).questions.askParts(ofSink: name) }
+            let end = #expect(throws: CommandError.self) { try Script([]).questions.askParts(of: sink) }
             #expect(end?.lines.first?.hasSuffix("give it with --sink \(form).") == true)
         }
     }
@@ -349,7 +350,7 @@ import Testing
         try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: false)
         var answers = SetupAnswers()
         answers.server = "http://127.0.0.1:1"
-        answers.sink = .command(program: program)
+        answers.sink = try #require(SetupSink("command:\(program)"))
         let setup = Setup(answers: answers, folder: inner, user: nil, say: { _ in }, progress: { _ in })
         let error = await #expect(throws: ConfigurationFailure.self) { try await setup.run(isTried: isTried) }
         let line = error?.lines.first ?? ""

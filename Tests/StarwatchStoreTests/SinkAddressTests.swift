@@ -81,7 +81,7 @@ import Testing
         let store = try open()
         _ = try await add(store, ["hook": address])
         var other = address
-        other.url = "https://old.test/hook"
+        other[.url] = "https://old.test/hook"
         try await store.accounts.noteGone(other, at: "hook", of: World.alice, now: world.now)
         #expect(try await store.accounts.account(World.alice)?.sinks == ["hook": .set], "of a replaced one")
         try await store.accounts.noteGone(address, at: "hook", of: World.alice, now: world.now)

@@ -3,26 +3,16 @@ import StarwatchCore
 /// The request body of a webhook for an example notification. Nothing is read or sent.
 package enum ExampleBody {
     /// Returns the body of a sink; `nil` if the sink is no webhook.
-    ///
-    /// The room and the token of a chat are secrets, so they are left out.
     package static func text(of sink: SinkOptions, in options: AgentOptions) -> String? {
-        let notification = notification(in: options)
-        switch sink.kind {
-        case .webhook:
-            let account = sink.includesAccount ? DID("did:ethr:0x\(zeros)") : nil
-            let body = WebhookSink.body(of: notification, account: account, template: sink.body)
-            return String(decoding: body, as: UTF8.self)
-        case .chat(let chat):
-            let request = ChatRequest(
-                notification,
-                for: chat.service,
-                room: "<room>",
-                token: "<token>",
-                catalogues: options.delivery.catalogues
-            )
-            return String(decoding: request.body, as: UTF8.self)
-        case .stdout, .log, .feed, .file, .ntfy, .email, .command: return nil
-        }
+        guard sink.kind.type == WebhookSink.self else { return nil }
+        // The room and the token of a chat are secrets.
+        var draft = SinkFormat.Draft(
+            notification: notification(in: options),
+            room: "<room>",
+            secret: Array("<token>".utf8)
+        )
+        (draft.account, draft.catalogues) = (DID("did:ethr:0x\(zeros)"), options.delivery.catalogues)
+        return (try? WebhookSink.format(of: sink).request(draft)).map { String(decoding: $0.body, as: UTF8.self) }
     }
 
     private static let zeros = String(repeating: "0", count: 40)

@@ -84,22 +84,11 @@ extension FeedEntry {
     }
 }
 
-/// Stores the last notifications for the control API. A repeated delivery is stored once.
-package struct FeedSink: NotificationSink {
-    package let name: String
-    let keep: Int
-    let feed: Feed
-
-    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
-        await feed.append(notification, keep: keep)
-    }
-}
-
 /// A notification that the feed keeps. Served only by the control API, because it names projects.
 package struct FeedEntry: Sendable, Codable, Hashable {
     /// The sequence, which rises with every notification.
     package var sequence: Int64
-    package var storedAt: String
+    package var storedAt: TimeText
     package var notification: NotificationMessage
 
     enum CodingKeys: String, CodingKey {
@@ -114,11 +103,11 @@ package struct NotificationQuery: Sendable, Hashable {
     /// The maximum number of notifications in a list.
     package static let listLimit = 1000
 
-    /// Only smaller sequences: the last one of the previous page.
+    /// The last sequence or row of the previous page; only smaller ones are listed.
     package var before: Int64?
     /// Only notifications of this change: its claim id, or the number of an outbox row. The feed ignores it.
     package var change: String?
-    /// From 1 to ``listLimit``.
+    /// The maximum number of notifications.
     package var limit = 100
 
     package init() {}

@@ -141,7 +141,7 @@ struct MoveControl: Sendable {
         bundle.addresses.compactMap { name, address in
             guard let sink = addressedSinks.first(where: { $0.name == name }) else { return nil }
             guard let address else { return MoveProblem.unusable.sentence(server: server) }
-            return SinkAddressRule.problem(of: address, for: sink)
+            return sink.problem(of: address)
         }
     }
 

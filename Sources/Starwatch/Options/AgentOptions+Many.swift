@@ -21,12 +21,11 @@ extension AgentOptions {
             report("polls.\(poll.name).plan_ids", "has no meaning with accounts: many; give each account its stars.")
         }
         for (index, sink) in delivery.sinks.enumerated() {
-            switch sink.kind {
-            case .file, .feed:
+            if sink.kind.type.mixesAccounts {
                 report("delivery.sinks[\(index)].kind", "would mix many accounts in one place; use webhook or command.")
-            default: break
             }
-            if sink.sendsOwnTokenAnywhere {
+            // Who brings the address brings the secret.
+            if sink.partsOfAccounts.needed.contains(.url), sink["token_file"] != nil {
                 report(
                     "delivery.sinks[\(index)].token_file",
                     "would be sent to whatever host an account names; set the sink's url, or leave the token to the accounts."
@@ -36,7 +35,9 @@ extension AgentOptions {
         if !digests.isEmpty {
             report("digests", "are not made for many accounts yet; leave them out with accounts: many.")
         }
-        if canary != nil { report("canary", "needs the active identity, and accounts: many has none; leave it out.") }
+        if let canary, canary.account == nil {
+            report("canary", "needs account, the DID of the account that gets the synthetic changes; add it.")
+        }
         if [.didKey, .sharedSecret].contains(auth.kind), !auth.storedKeys {
             report(
                 "auth.kind",
@@ -44,50 +45,6 @@ extension AgentOptions {
             )
         }
         return problems
-    }
-}
-
-/// A part of a sink's address that each of many accounts can bring, by its name in `accounts add`.
-package enum SinkAddressPart: String, Sendable, CaseIterable { case url, room, topic, to, secret }
-
-extension SinkOptions {
-    /// Whether each of many accounts brings a part of the address, because the configuration leaves it out.
-    package var isOfAccounts: Bool { !partsOfAccounts.needed.isEmpty }
-
-    /// The parts that each account brings: those that a request needs and the configuration leaves out, and those that an
-    /// account can add to them. Nothing of a sink with a whole address.
-    package var partsOfAccounts: (needed: [SinkAddressPart], optional: [SinkAddressPart]) {
-        var (needed, optional): ([SinkAddressPart], [SinkAddressPart]) = ([], [])
-        switch kind {
-        case .stdout, .log, .feed, .file, .command: break
-        case .webhook(let url, let secretFile, _):
-            if url.isEmpty, urlFile == nil { needed.append(.url) }
-            if secretFile == nil { optional.append(.secret) }
-        case .ntfy(let url, let topic, let tokenFile):
-            if url.isEmpty { needed.append(.url) }
-            if topic.isEmpty { needed.append(.topic) }
-            if tokenFile == nil { optional.append(.secret) }
-        case .email(let mail):
-            if mail.to.isEmpty { needed.append(.to) }
-        case .chat(let chat):
-            if chat.address == .standard, chat.service.standardURL == nil { needed.append(.url) }
-            if chat.service.needsRoom, chat.room == nil {
-                needed.append(.room)
-                if chat.service.hasTopics { optional.append(.topic) }
-            }
-            if chat.service.needsToken, chat.tokenFile == nil { needed.append(.secret) }
-        }
-        return needed.isEmpty ? ([], []) : (needed, optional)
-    }
-
-    /// Whether the configured token would go to the address of an account: who brings the address brings the secret.
-    fileprivate var sendsOwnTokenAnywhere: Bool {
-        guard partsOfAccounts.needed.contains(.url) else { return false }
-        return switch kind {
-        case .ntfy(_, _, let tokenFile): tokenFile != nil
-        case .chat(let chat): chat.tokenFile != nil
-        default: false
-        }
     }
 }
 

@@ -277,102 +277,16 @@ public struct DeliveryOptions: Sendable, Hashable {
     public var sinks: [SinkOptions] = []
 
     public init() {}
-
-    /// The number of notifications that the sink of kind `feed` keeps; `nil` without one.
-    package var feedKeep: Int? {
-        for sink in sinks {
-            if case .feed(let keep) = sink.kind { return keep }
-        }
-        return nil
-    }
 }
 
 /// Synthetic changes, which go through the outbox to the sinks that are marked for them.
 public struct CanaryOptions: Sendable, Hashable {
     /// The time between two of them, 1 min to 1 d. By default 1 h.
     public var every: Duration = .seconds(3600)
+    /// The account that gets them, of ``AccountMode/many``. `nil`, the default: the active identity.
+    public var account: DID?
 
     public init() {}
-}
-
-/// A receiver of notifications.
-public struct SinkOptions: Sendable, Hashable {
-    /// The kind of a sink, with its settings. Each of ``AccountMode/many`` accounts brings what is empty: `url`, `topic` or `to`.
-    public enum Kind: Sendable, Hashable {
-        /// Title and body on standard output, for a person.
-        case stdout
-        /// A structured log entry without personal data.
-        case log
-        /// The last `keep` notifications in the database, for the control API and its feed page. At most one such sink.
-        case feed(keep: Int)
-        /// JSON lines appended to a file of mode 0600.
-        case file(path: String)
-        /// Standard Webhooks, with a `timeout` for each request; unsigned if `secretFile` is `nil`.
-        case webhook(url: String, secretFile: String?, timeout: Duration)
-        /// A topic of an ntfy server; without a token if `tokenFile` is `nil`.
-        case ntfy(url: String, topic: String, tokenFile: String?)
-        /// A chat, in the format of its service.
-        case chat(ChatOptions)
-        /// Mails, by way of a mail server.
-        case email(EmailOptions)
-        /// A program that reads the notification as JSON on standard input. It is ended after `timeout`, and no shell
-        /// is used.
-        case command(argv: [String], timeout: Duration)
-
-        /// Whether the sink's own requests deliver a notification.
-        package var sendsRequests: Bool {
-            switch self {
-            case .webhook, .ntfy, .chat, .email: true
-            case .stdout, .log, .feed, .file, .command: false
-            }
-        }
-    }
-
-    /// The largest time limit of one attempt in a configuration.
-    package static let longestTimeout = Duration.seconds(600)
-
-    /// A unique name, `[a-z][a-z0-9_]{0,62}`, but not `server`. It becomes a label value.
-    public var name: String
-    /// The sink's kind.
-    public var kind: Kind
-    /// Whether changes wait for this sink. By default `true`. Changes that every required sink has accepted are
-    /// delivered and acknowledged, whatever an optional sink does; it still gets every notification, at least once. At
-    /// least one sink should be required: without one, the first sink that accepts a notification is enough.
-    public var isRequired = true
-    /// Time after which a notification is given up at this sink while it is down. The notification is then a dead letter
-    /// of the sink. For a required sink its changes become dead letters, as after ``OutboxOptions/maxRetries``
-    /// rejections: they are never acknowledged. `nil`, the default: a required sink is never given up, an optional one
-    /// after 14 days.
-    public var giveUpAfter: Duration?
-    /// Hours in which the sink gets notifications of changes. In between they are held, and those of an account become one;
-    /// quiet hours hold notices too. While a required sink holds changes, they are not acknowledged. `nil`, the default: at
-    /// once.
-    public var hours: SinkHours?
-    /// The IANA time zone of ``hours``. `nil`, the default: this machine's.
-    public var timezone: String?
-    /// Whether the sink gets the synthetic changes of ``AgentOptions/canary``. Only a webhook, a file and a command can,
-    /// because they are for programs. By default `false`.
-    public var takesCanaries = false
-    /// Whether a webhook gets the DID of the account as `account_did`. By default `false`.
-    public var includesAccount = false
-    /// A file with the URL of a webhook, which is read before every request. `nil`, the default: the URL of its kind.
-    public var urlFile: String?
-    /// The body of a webhook's requests. `nil`, the default: the JSON of the notification.
-    public var body: BodyTemplate?
-    /// The file of ``body`` in the configuration file, for display. `nil`, the default: none.
-    public var bodyFile: String?
-    /// The proxy of a webhook, an ntfy server, a chat or a mail server, as ``ServerOptions/proxy``. `nil`, the default: none.
-    public var proxy: String?
-    /// A file with the login at ``proxy``, as ``ServerOptions/proxyLoginFile``. `nil`, the default: no login.
-    public var proxyLoginFile: String?
-    /// A PEM file of additional trust anchors for a webhook, an ntfy server, a chat or a mail server. `nil`, the default:
-    /// only the distribution's bundle.
-    public var caFile: String?
-
-    public init(name: String, kind: Kind) {
-        self.name = name
-        self.kind = kind
-    }
 }
 
 /// Acknowledgement of delivered changes.

@@ -59,11 +59,10 @@ public final class Agent: Sendable {
         // Nothing is sent, so no secret is needed.
         options.auth = AuthOptions()
         options.callbacks = CallbackOptions()
-        for index in options.delivery.sinks.indices where options.delivery.sinks[index].kind.sendsRequests {
+        for index in options.delivery.sinks.indices where options.delivery.sinks[index].kind.type.sendsRequests {
             let isOfAccounts = options.delivery.sinks[index].isOfAccounts
             let ofAccounts = SinkOptions.Kind.webhook(url: "", secretFile: nil, timeout: .zero)
             options.delivery.sinks[index].kind = isOfAccounts ? ofAccounts : .log
-            options.delivery.sinks[index].caFile = nil
         }
         var parts = AgentDependencies()
         parts.store = { $0.reads = true }
@@ -158,7 +157,7 @@ public final class Agent: Sendable {
         fleet = options.accounts == .many ? Fleet(runtime) : nil
         topics = AgentTopics(runtime, reloader, fleet)
         topics.metrics.publishConfiguration()
-        await topics.signingKeys.age.publish()
+        await topics.signingKeys.age.note()
     }
 
     /// Runs until SIGTERM, SIGINT or the cancellation of the task. Polling then stops, fetched changes are delivered

@@ -229,10 +229,10 @@ package final class AgentProcess: Sendable {
         }
         let configured = zip(parts.sinks, options.delivery.sinks).map { sink, settings in
             var policy = SinkPolicy(isRequired: settings.isRequired, giveUpAfter: settings.giveUpAfter)
-            policy.takesCanaries = settings.takesCanaries
+            policy.takesCanaries = settings["canary"] == true
             let slot = slot(sink, policy, times: SinkTimes(settings), takesAddress: settings.takesAddress)
             let former = previous?.options.delivery.sinks.first { $0.name == settings.name }
-            if let previous, former?.kind == settings.kind, former?.caFile == settings.caFile,
+            if let previous, former?.kind.type == settings.kind.type, former?.kind.place == settings.kind.place,
                 let same = previous.process.sinks.first(where: { $0.name == sink.name })
             {
                 slot.keepWait(of: same)

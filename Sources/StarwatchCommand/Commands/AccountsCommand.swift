@@ -67,7 +67,7 @@ struct AccountsCommand: AsyncParsableCommand {
             for text in sink {
                 let parts = text.split(separator: "=", maxSplits: 1)
                 guard parts.count == 2 else { throw ValidationError("--sink must be NAME=FILE.") }
-                addresses[String(parts[0])] = try SinkAddressFile.read(String(parts[1]))
+                addresses[String(parts[0])] = try SinkAddress.read(String(parts[1]))
             }
             return addresses
         }
@@ -127,7 +127,7 @@ struct AccountsCommand: AsyncParsableCommand {
         func run() async throws {
             var query = AccountQuery()
             (query.limit, query.after, query.failing) = (limit, after, failing)
-            try arguments.print(try await arguments.ask(ControlAPI.accounts, query).accounts) {
+            try arguments.print(try await arguments.ask(ControlAPI.listAccounts, query).accounts) {
                 failing ? AccountsText.failing($0) : AccountsText.list($0)
             }
         }

@@ -111,7 +111,7 @@ struct InitCommand: AsyncParsableCommand {
         if sinkSecretFile != nil, let sink = sink.flatMap({ SetupSink($0) }), sink.secret == nil {
             throw ValidationError("--sink-secret-file is only for a webhook, ntfy, email or a chat with a token.")
         }
-        if let sink, SetupSink(sink) == nil, SetupSink.questions(of: sink) == nil {
+        if let sink, SetupSink(sink) ?? .named(sink) == nil {
             throw ValidationError("--sink must be \(SetupSink.forms).")
         }
     }
@@ -231,12 +231,12 @@ struct InitCommand: AsyncParsableCommand {
             ? questions.askPolls() : SetupQuestions.otherPolls.filter { poll.contains($0.rawValue) }
         let asksWeek = isTerminal && star.isEmpty && !announceLastWeek && !answers.stars.isEmpty
         answers.announcesLastWeek = try asksWeek ? questions.askLastWeek() : announceLastWeek
-        if let sink {
-            answers.sink = try SetupSink(sink, relativeTo: sinkFolder) ?? questions.askParts(ofSink: sink)
+        if let given = sink.flatMap({ SetupSink($0, relativeTo: sinkFolder) ?? .named($0) }) {
+            answers.sink = try questions.askParts(of: given)
         } else {
             answers.sink = try questions.askSink()
         }
-        let asksSecret = answers.sink.needsSecret || isTerminal && sink.flatMap { SetupSink($0) } == nil
+        let asksSecret = answers.sink.secret?.isNeeded == true || isTerminal && sink.flatMap { SetupSink($0) } == nil
         answers.sinkSecret =
             try sinkSecretFile.map(SetupAnswers.Secret.file)
             ?? (asksSecret ? questions.askSinkSecret(of: answers.sink) : nil)

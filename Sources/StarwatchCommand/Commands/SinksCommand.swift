@@ -70,7 +70,7 @@ struct SinksCommand: AsyncParsableCommand {
             }
             let configuration = try access.trustedConfiguration()
             let options = configuration.options
-            if options.delivery.sinks.first(where: { $0.name == name })?.kind.sendsRequests == false {
+            if options.delivery.sinks.first(where: { $0.name == name })?.kind.type.sendsRequests == false {
                 // Root can write and run what the agent's user cannot, and would leave files of its own.
                 try await AgentUser.become(for: options)
                 guard !ServiceUser.isNeeded(for: configuration.file) else {

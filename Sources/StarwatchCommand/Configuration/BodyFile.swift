@@ -3,20 +3,16 @@ import Starwatch
 import StarwatchCore
 
 /// The file of a webhook's template.
-struct BodyFile {
-    var path: String
-    /// `nil` if the file was not read, because the command needs no secret.
-    var template: BodyTemplate?
-
+enum BodyFile {
     /// A file that no other user can read: a template often has the key of a service.
-    static var rule: Rule<BodyFile> {
-        Rule<String>.secretFile(.text).map(to: { ConfigurationPrinter.scalar($0.path) }) { path, field in
-            guard field.journal.files.checksSecrets else { return BodyFile(path: path) }
+    static var rule: Rule<SinkValue> {
+        Rule<String>.secretFile(.text).map(to: { ConfigurationPrinter.scalar($0.path ?? "") }) { path, field in
+            guard field.journal.files.checksSecrets else { return .body(nil, file: path) }
             guard let content = FileManager.default.contents(atPath: path) else {
                 return field.reject("\(path) cannot be read by this user; \(FileResolver.readAdvice).")
             }
             do throws(BodyTemplate.Mistake) {
-                return BodyFile(path: path, template: try BodyTemplate(json: Array(content)))
+                return .body(try BodyTemplate(json: Array(content)), file: path)
             } catch {
                 report(error.sentence(near: BodyTemplate.names), line: error.line, of: path, field)
                 return nil
@@ -25,9 +21,11 @@ struct BodyFile {
     }
 
     /// Reports a field that the sink does not get.
-    func check(includesAccount: Bool, at field: SettingsField) {
-        guard !includesAccount, let line = template?.lines[BodyTemplate.accountDID] else { return }
-        Self.report(
+    static func check(_ sink: SinkOptions, at field: SettingsField) {
+        guard sink["include_account"] != true, let body = sink["body_file"], let path = body.path,
+            let line = body.body?.lines[BodyTemplate.accountDID]
+        else { return }
+        report(
             "has {{\(BodyTemplate.accountDID)}}, which needs include_account: true; add that to the sink.",
             line: line,
             of: path,

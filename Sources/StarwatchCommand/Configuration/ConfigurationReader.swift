@@ -67,8 +67,9 @@ struct NamedFiles {
         }
         take(options.control.socket, by: "control.socket", for: "the control socket")
         for (index, sink) in options.delivery.sinks.enumerated() {
-            guard case .file(let path) = sink.kind else { continue }
-            take(path, by: "delivery.sinks[\(index)].path", for: "the file of another sink")
+            for (key, value) in sink.values(of: .output) {
+                take(value.text ?? "", by: "delivery.sinks[\(index)].\(key)", for: "the file of another sink")
+            }
         }
     }
 
@@ -94,23 +95,7 @@ extension AgentOptions {
             ("control.token_file", control.tokenFile), ("control.feed_token_file", control.feedTokenFile),
         ]
         for (index, sink) in delivery.sinks.enumerated() {
-            let files: [(String, String?)] =
-                switch sink.kind {
-                case .webhook(_, let secret, _):
-                    [("url_file", sink.urlFile), ("secret_file", secret), ("body_file", sink.bodyFile)]
-                case .ntfy(_, _, let token): [("token_file", token)]
-                case .email(let mail): [("password_file", mail.passwordFile)]
-                case .chat(let chat):
-                    if case .file(let path) = chat.address {
-                        [("url_file", path), ("token_file", chat.tokenFile)]
-                    } else {
-                        [("token_file", chat.tokenFile)]
-                    }
-                case .stdout, .log, .feed, .file, .command: []
-                }
-            settings += (files + [("proxy_login_file", sink.proxyLoginFile)]).map {
-                ("delivery.sinks[\(index)].\($0)", $1)
-            }
+            settings += sink.values(of: .secret).map { ("delivery.sinks[\(index)].\($0)", $1.path) }
         }
         return settings.compactMap { setting, file in file.map { (setting, $0) } }
     }

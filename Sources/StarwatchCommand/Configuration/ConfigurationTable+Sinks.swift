@@ -30,7 +30,7 @@ extension ConfigurationTable {
     /// A folder of message catalogues.
     private static var catalogues: Rule<CatalogueFolder> {
         Rule<String>.path.map(to: { ConfigurationPrinter.scalar($0.path) }) { path, field in
-            do throws(CatalogueFolder.Problem) {
+            do throws(AgentError) {
                 return try CatalogueFolder(reading: path)
             } catch {
                 return field.reject(error.message)
@@ -53,84 +53,21 @@ extension ConfigurationTable {
         .shown { $0.isEmpty ? "{}" : "{<plan>: <name>}" }
     }
 
-    private static var sink: [Entry<SinkDraft>] {
-        let kinds = SinkDraft.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+    private static var sink: [Entry<SinkOptions>] {
+        let kinds = SinkFactory.kinds.map { $0.kind }
+        let needed = "needs a kind: one of \(kinds.joined(separator: ", "))."
         return [
             Entry("name", \.name, as: .text(ValueRules.name).needed("needs a name.")),
-            Entry("kind", \.kind, as: .choice(isLong: true).needed("needs a kind: one of \(kinds).")),
+            Entry("kind", \.word, as: Choice.rule(of: kinds).needed(needed)),
         ]
     }
 
     /// The settings of every kind, after the kind's own.
-    private static var common: [Entry<SinkDraft>] {
+    private static var common: [Entry<SinkOptions>] {
         [
             Entry("required", \.isRequired, as: .flag, "false: changes do not wait for this sink"),
             Entry("give_up_after", \.giveUpAfter, as: .duration(.seconds(1)), "outage after which it is a dead letter"),
         ] + HourRules.settings
-    }
-
-    /// The further settings of a sink of a kind.
-    @SettingsBuilder<SinkDraft> private static func sink(of kind: SinkDraft.Kind) -> [Entry<SinkDraft>] {
-        let needs = { (key: String) in "a sink of kind \(kind.rawValue) needs \(key); add it." }
-        switch kind {
-        case .stdout, .log:
-            []
-        case .feed:
-            Entry("keep", \.keep, as: .integer(1...10_000), "notifications")
-        case .file:
-            Entry("path", \.path, as: .newFile.needed(needs("path")))
-            canary
-        case .webhook:
-            Entry("url", \.url, as: .secretURL, "or url_file; telegram and pushover need none")
-            Entry("format", \.format, as: .choice(isLong: true), "a chat's service; null: Standard Webhooks")
-            Entry("body_file", \.body, as: BodyFile.rule, "a template of the body, as JSON with {{title}}")
-            Entry("url_file", \.urlFile, as: .secretFile(.line), "a file with the URL")
-            Entry("room", \.room, as: .text(ValueRules.room).secret, "receiver, for matrix, telegram and pushover")
-            Entry("topic", \.chatTopic, as: .integer(ChatOptions.topics), "telegram: message_thread_id of a topic")
-            Entry("token_file", \.tokenFile, as: .secretFile(.token), "matrix, telegram, gotify, pushover")
-            Entry(
-                "secret_file",
-                \.secretFile,
-                as: .secretFile(.keys),
-                "whsec_ and base64, or bytes; two whsec_ lines to rotate"
-            )
-            Entry("include_account", \.includesAccount, as: .flag, "true: adds account_did, the account's DID")
-            connection
-            Entry("timeout", \.timeout, as: .duration(.milliseconds(100), SinkOptions.longestTimeout))
-            canary
-        case .ntfy:
-            Entry("url", \.url, as: .url.needed(needs("url")).leftToAccounts)
-            Entry("topic", \.topic, as: .text(ValueRules.topic).secret.needed(needs("topic")).leftToAccounts)
-            Entry("token_file", \.tokenFile, as: .secretFile(.token))
-            connection
-        case .email:
-            Entry(
-                "url",
-                \.url,
-                as: .text { ValueRules.literal($0) ?? MailURL.problem($0) }.needed(needs("url")),
-                "smtps://, or smtp:// with STARTTLS"
-            )
-            Entry("from", \.from, as: MailRules.mailbox.needed(needs("from")), "the sender, with or without a name")
-            Entry("to", \.to, as: MailRules.mailboxes.needed(needs("to")).leftToAccounts, "one receiver or a list")
-            Entry("username", \.username, as: .text().shown { _ in "<username>" })
-            Entry("password_file", \.passwordFile, as: .secretFile(.line))
-            connection
-        case .command:
-            Entry("argv", \.argv, as: .command.needed(needs("argv")))
-            Entry("timeout", \.timeout, as: .duration(.milliseconds(100), SinkOptions.longestTimeout))
-            canary
-        }
-    }
-
-    /// Only for sinks that a program reads.
-    private static var canary: Entry<SinkDraft> {
-        Entry("canary", \.takesCanaries, as: .flag, "true: gets the synthetic changes of canary")
-    }
-
-    @SettingsBuilder<SinkDraft> private static var connection: [Entry<SinkDraft>] {
-        Entry("proxy", \.proxy, as: .text(ValueRules.proxy), "as server.proxy")
-        Entry("proxy_login_file", \.proxyLoginFile, as: .secretFile(.login), "as server.proxy_login_file")
-        Entry("ca_file", \.caFile, as: .file(), "additional trust anchors, PEM")
     }
 
     private static var sinks: Entry<DeliveryOptions> {
@@ -153,19 +90,24 @@ extension ConfigurationTable {
             }
         } write: { delivery, printer in
             if printer.isReference { return describe(&printer) }
-            let kinds = SinkDraft.Kind.allCases.map(\.rawValue).joined(separator: " | ")
+            let kinds = SinkFactory.kinds.map { $0.kind }.joined(separator: " | ")
             printer.section("sinks", "at most \(maximumParts); kind: \(kinds)") { printer in
-                for (index, sink) in delivery.sinks.enumerated() { write(SinkDraft(sink), common, at: index, &printer) }
+                for (index, sink) in delivery.sinks.enumerated() { write(sink, common, at: index, &printer) }
             }
-            for (comment, sink) in SinkDraft.examples { printer.example(comment) { write(sink, [], at: 0, &$0) } }
+            for (comment, sink) in SinkFactory.kinds.flatMap({ $0.examples }) {
+                printer.example(comment) { write(sink, [], at: 0, &$0) }
+            }
         }
     }
 
     /// Writes the settings of every kind for the reference.
     private static func describe(_ printer: inout ConfigurationPrinter) {
-        printer.section("sinks[]", "at most \(maximumParts)") { (sink + common).write(SinkDraft(), to: &$0) }
-        for kind in SinkDraft.Kind.allCases {
-            printer.section("sinks[\(kind.rawValue)]") { sink(of: kind).write(SinkDraft(), to: &$0) }
+        let empty = SinkOptions(name: "", kind: .log)
+        printer.section("sinks[]", "at most \(maximumParts)") { (sink + common).write(empty, to: &$0) }
+        for kind in SinkFactory.kinds {
+            printer.section("sinks[\(kind.kind)]") {
+                kind.entries.write(SinkOptions(name: "", kind: SinkOptions.Kind(kind)), to: &$0)
+            }
         }
     }
 
@@ -175,38 +117,66 @@ extension ConfigurationTable {
         if field.isWord { return field.reject(Self.example) ?? [] }
         guard let section = field.section else { return [] }
         guard !section.isNull else { return section.reject(Self.example) ?? [] }
-        var draft = SinkDraft()
-        for setting in sink { setting.read(&draft, section) }
-        guard let kind = draft.kind else { return [] }
-        let settings = sink(of: kind) + common
+        var options = SinkOptions(name: "", kind: .log)
+        for setting in sink { setting.read(&options, section) }
+        guard let kind = SinkFactory.kinds.first(where: { $0.kind == section.field("kind").text }) else { return [] }
+        let settings = kind.entries + common
         section.allow((sink + settings).map(\.key)) { key in
-            let others = SinkDraft.Kind.allCases.filter { sink(of: $0).contains { $0.key == key } }.map(\.rawValue)
+            let others = SinkFactory.kinds.filter { $0.setting(key) != nil }.map { $0.kind }
             guard let last = others.last else { return nil }
             let kinds = others.count == 1 ? last : others.dropLast().joined(separator: ", ") + " or " + last
-            return "only a sink of kind \(kinds) has this setting, and this one is of kind \(kind.rawValue); remove it."
+            return "only a sink of kind \(kinds) has this setting, and this one is of kind \(kind.kind); remove it."
         }
-        for setting in settings { setting.read(&draft, section) }
-        if kind == .webhook { WebhookRules.check(draft, section) }
-        if kind == .email { MailRules.check(section) }
+        for setting in settings { setting.read(&options, section) }
+        check(options, section)
         checkProxyLogin(section)
         HourRules.check(section)
-        if others.contains(where: { $0.name == draft.name }) {
+        if others.contains(where: { $0.name == options.name }) {
             section.report("is the name of another sink; choose a different one.", at: "name")
         }
-        if kind == .feed, others.contains(where: { SinkDraft($0).kind == .feed }) {
+        if kind == FeedSink.self, others.contains(where: { $0.kind.type == kind }) {
             section.report("is the kind of another sink; remove one, because only one feed is possible.", at: "kind")
         }
-        return draft.options.map { [$0] } ?? []
+        return [options]
+    }
+
+    /// Checks the parts of the address, and between the settings of a kind.
+    private static func check(_ sink: SinkOptions, _ section: SettingsField) {
+        let kind = sink.kind.type
+        for setting in kind.settings where setting.form.use == .other {
+            guard let part = setting.part, let text = sink[setting.key]?.text else { continue }
+            if let problem = kind.problem(of: part, text, in: sink) { section.report(problem, at: setting.key) }
+        }
+        // Commands that need no secret read none.
+        if section.journal.files.checksSecrets, let file = sink["url_file"]?.text,
+            let content = FileManager.default.contents(atPath: file),
+            let bytes = try? SecretContent.line.secret(in: Array(content)),
+            case let url = String(decoding: bytes, as: UTF8.self).trimmingSpaces,
+            let problem = ValueRules.url(url, allowsQuery: true) ?? kind.problem(of: .url, url, in: sink)
+        {
+            section.report("contains a bad address: it \(problem)", at: "url_file")
+        }
+        for (key, message) in kind.mistakes(in: sink, has: section.has, isForMany: section.journal.servesMany) {
+            section.report(message, at: key)
+        }
+        if !section.has("format") { BodyFile.check(sink, at: section.field("body_file")) }
     }
 
     private static func write(
-        _ draft: SinkDraft,
-        _ common: [Entry<SinkDraft>],
+        _ options: SinkOptions,
+        _ common: [Entry<SinkOptions>],
         at index: Int,
         _ printer: inout ConfigurationPrinter
     ) {
-        guard let kind = draft.kind else { return }
-        printer.item(index) { (sink + sink(of: kind) + common).write(draft, to: &$0) }
+        printer.item(index) { (sink + options.kind.type.entries + common).write(options, to: &$0) }
+    }
+}
+
+extension SinkOptions {
+    /// The word for the kind.
+    fileprivate var word: String {
+        get { kind.type.kind }
+        set { if let type = SinkFactory.kinds.first(where: { $0.kind == newValue }) { kind = Kind(type) } }
     }
 }
 
@@ -223,10 +193,6 @@ extension DeliveryOptions {
 
 /// A folder of message catalogues, one JSON file per locale: `pl.json`, `pt-BR.json`.
 struct CatalogueFolder {
-    struct Problem: Error, Sendable {
-        var message: String
-    }
-
     /// The limit of a file. A catalogue is a few kilobytes.
     private static let largestBytes = 1 << 20
 
@@ -235,88 +201,35 @@ struct CatalogueFolder {
 }
 
 extension CatalogueFolder {
-    init(reading path: String) throws(Problem) {
+    init(reading path: String) throws(AgentError) {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
-            throw Problem(message: "there is no folder \(path) that this user can read; create it or correct the path.")
+            throw AgentError(
+                .configuration,
+                "there is no folder \(path) that this user can read; create it or correct the path."
+            )
         }
         let files = names.filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.sorted()
         guard !files.isEmpty else {
-            throw Problem(message: "\(path) contains no catalogue; name files by their locale, such as pl.json.")
+            throw AgentError(
+                .configuration,
+                "\(path) contains no catalogue; name files by their locale, such as pl.json."
+            )
         }
         self.init(path: path, catalogues: [])
         for file in files {
             guard let locale = LocaleTag(file.dropLast(5)) else {
-                throw Problem(message: "\(file) must be named by a locale, such as pl.json or pt-BR.json.")
+                throw AgentError(.configuration, "\(file) must be named by a locale, such as pl.json or pt-BR.json.")
             }
             if catalogues.contains(where: { $0.locale == locale }) {
-                throw Problem(message: "\(file) has the same locale as another file; remove one.")
+                throw AgentError(.configuration, "\(file) has the same locale as another file; remove one.")
             }
             guard let data = FileManager.default.contents(atPath: path + "/" + file), data.count <= Self.largestBytes
-            else { throw Problem(message: "\(file) cannot be read by this user, or is larger than 1MiB.") }
+            else { throw AgentError(.configuration, "\(file) cannot be read by this user, or is larger than 1MiB.") }
             do throws(MessageCatalogue.Failure) {
                 catalogues.append(try MessageCatalogue(locale, json: data))
             } catch {
-                throw Problem(message: "\(file): \(error).")
+                throw AgentError(.configuration, "\(file): \(error).")
             }
-        }
-    }
-}
-
-/// The rules between the settings of a webhook: each service of a chat needs its own.
-enum WebhookRules {
-    static func check(_ draft: SinkDraft, _ section: SettingsField) {
-        // A value that its own rule rejects is there.
-        func has(_ key: String) -> Bool { !section.field(key).isNull }
-        checkURLs(draft, section)
-        guard let service = draft.format else {
-            guard !has("format") else { return }
-            if !has("url"), !has("url_file"), !section.journal.servesMany {
-                section.report("a sink of kind webhook needs url or url_file; add one of the two.")
-            }
-            for key in ["room", "topic", "token_file"] where has(key) {
-                section.report("needs format; add format or remove this setting.", at: key)
-            }
-            draft.body?.check(includesAccount: draft.includesAccount, at: section.field("body_file"))
-            return
-        }
-        let format = "the format \(service.rawValue)"
-        if has("body_file") { section.report("and format are both set; remove one.", at: "body_file") }
-        if let room = draft.room, let problem = ChatAddress.problem(ofRoom: room, for: service) {
-            section.report(problem, at: "room")
-        }
-        var missing: [String] = []
-        if !has("url"), !has("url_file"), service.standardURL == nil { missing.append("url or url_file") }
-        for (key, isNeeded) in [("room", service.needsRoom), ("token_file", service.needsToken)] {
-            if isNeeded, !has(key) { missing.append(key) }
-            if !isNeeded, has(key) { section.report("has no effect with \(format); remove it.", at: key) }
-        }
-        if !missing.isEmpty, !section.journal.servesMany {
-            section.report("\(format) needs \(missing.joined(separator: ", and ")); add what is missing.")
-        }
-        if has("topic"), !service.hasTopics {
-            section.report("has no effect with \(format); remove it.", at: "topic")
-        } else if has("topic"), !has("room"), section.journal.servesMany {
-            section.report("is one of a room, and each account brings its own; remove it.", at: "topic")
-        }
-        for key in ["secret_file", "include_account", "canary"] where has(key) && section.field(key).text != "false" {
-            section.report("is for programs that read a webhook, not for \(format); remove it.", at: key)
-        }
-    }
-
-    private static func checkURLs(_ draft: SinkDraft, _ section: SettingsField) {
-        if section.has("url"), section.has("url_file") {
-            section.report("and url_file are both set; remove one.", at: "url")
-        }
-        func fault(of url: String) -> String? { draft.format.flatMap { ChatAddress.problem(of: url, for: $0) } }
-        if let url = draft.url, let problem = fault(of: url) { section.report(problem, at: "url") }
-        // Commands that need no secret read none.
-        if section.journal.files.checksSecrets, let file = draft.urlFile,
-            let content = FileManager.default.contents(atPath: file),
-            let bytes = try? SecretContent.line.secret(in: Array(content)),
-            case let url = String(decoding: bytes, as: UTF8.self).trimmingSpaces,
-            let problem = ValueRules.url(url, allowsQuery: true) ?? fault(of: url)
-        {
-            section.report("contains a bad address: it \(problem)", at: "url_file")
         }
     }
 }

@@ -85,8 +85,12 @@ enum ConfigurationTable {
     private static var canary: Entry<AgentOptions> {
         Entry(optional: "canary", \.canary, CanaryOptions(), "a synthetic change that proves delivery") {
             Entry("every", \.every, as: .duration(.seconds(60), .days(1)), "to the sinks with canary: true")
+            Entry("account", \.account, as: did, "the account that gets it, with accounts: many")
         } check: { _, options, section in
-            if !options.delivery.sinks.contains(where: \.takesCanaries) {
+            if options.accounts == .one, options.canary?.account != nil {
+                section.report("is for accounts: many; remove it.", at: "account")
+            }
+            if !options.delivery.sinks.contains(where: { $0["canary"] == true }) {
                 section.report("needs a sink with canary: true, of kind webhook, file or command; add it.", at: "every")
             }
         }

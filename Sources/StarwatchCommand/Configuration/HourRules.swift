@@ -3,7 +3,7 @@ import StarwatchCore
 
 /// The settings that say when a sink gets notifications, and their rules.
 enum HourRules {
-    @SettingsBuilder<SinkDraft> static var settings: [Entry<SinkDraft>] {
+    @SettingsBuilder<SinkOptions> static var settings: [Entry<SinkOptions>] {
         Entry("quiet_hours", \.quietHours, as: quietHours, "\"22:00-07:00\": holds changes, then sends them as one")
         Entry("deliver_at", \.deliverAt, as: ConfigurationTable.times, "[\"08:00\"]: only then, what came since as one")
         Entry("timezone", \.timezone, as: .text(ValueRules.timezone), "of both; null: this machine's time zone")
@@ -30,5 +30,17 @@ enum HourRules {
             return "must be two times of the day such as \"22:00-07:00\"."
         }
         return "must begin and end at different times of the day, such as \"22:00-07:00\"."
+    }
+}
+
+extension SinkOptions {
+    fileprivate var quietHours: QuietHours? {
+        get { if case .quiet(let hours)? = hours { hours } else { nil } }
+        set { if let newValue { hours = .quiet(newValue) } }
+    }
+
+    fileprivate var deliverAt: [DayTime]? {
+        get { if case .deliverAt(let times)? = hours { times } else { nil } }
+        set { if let newValue { hours = .deliverAt(newValue) } }
     }
 }

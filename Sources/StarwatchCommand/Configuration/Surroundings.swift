@@ -47,8 +47,7 @@ struct Surroundings {
         if options.auth.kind == .command, let argv = options.auth.argv { programs.append(("auth.argv", argv)) }
         if let argv = options.security.masterKeyCommand { programs.append(("security.master_key_command", argv)) }
         for (index, sink) in options.delivery.sinks.enumerated() {
-            guard case .command(let argv, _) = sink.kind else { continue }
-            programs.append(("delivery.sinks[\(index)].argv", argv))
+            programs += sink.values(of: .program).map { (path: "delivery.sinks[\(index)].\($0)", argv: $1.list ?? []) }
         }
         return programs
     }
@@ -90,11 +89,13 @@ struct Surroundings {
 
     /// The sinks whose file has no folder.
     private var folders: [(path: String, message: String)] {
-        configuration.options.delivery.sinks.enumerated().compactMap { index, sink in
-            guard case .file(let path) = sink.kind, !SinkReach.hasFolder(path) else { return nil }
-            return (
-                "delivery.sinks[\(index)].path", "is in a folder that does not exist; create it for the agent's user."
-            )
+        configuration.options.delivery.sinks.enumerated().flatMap { index, sink in
+            sink.values(of: .output).filter { !SinkReach.hasFolder($0.value.text ?? "") }.map {
+                (
+                    "delivery.sinks[\(index)].\($0.key)",
+                    "is in a folder that does not exist; create it for the agent's user."
+                )
+            }
         }
     }
 

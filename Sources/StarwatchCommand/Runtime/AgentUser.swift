@@ -97,15 +97,11 @@ enum AgentUser {
 
     /// Returns why a user cannot use a sink's file or program; `nil` if they can, and for other sinks.
     static func problem(of sink: SinkOptions, as user: ServiceUser?) -> String? {
-        switch sink.kind {
-        case .file(let path): return writeProblem(path, as: user)
-        case .command(let argv, _):
-            guard let program = argv.first, program.hasPrefix("/"), FileManager.default.fileExists(atPath: program),
-                !can(X_OK, program, as: user)
-            else { return nil }
-            return "\(user == nil ? "This user" : "The agent's user") cannot run \(program); run chmod +x on it."
-        default: return nil
-        }
+        if let path = sink.values(of: .output).first?.value.text { return writeProblem(path, as: user) }
+        guard let program = sink.values(of: .program).first?.value.list?.first, program.hasPrefix("/"),
+            FileManager.default.fileExists(atPath: program), !can(X_OK, program, as: user)
+        else { return nil }
+        return "\(user == nil ? "This user" : "The agent's user") cannot run \(program); run chmod +x on it."
     }
 
     /// Returns why a user cannot append to a file, as a sentence; `nil` if they can. The file need not exist.

@@ -33,7 +33,9 @@ struct Setup {
         say(
             "\nNext:\n" + commands(configuration, isRunning: Self.isRunning(configuration)).map { "  \($0)\n" }.joined()
         )
-        if answers.sink == .feed { say("Then 'starwatch notifications list' shows what was announced.") }
+        if answers.sink.kind.type == FeedSink.self {
+            say("Then 'starwatch notifications list' shows what was announced.")
+        }
         if let note = headlessNote(configuration, ProcessInfo.processInfo.environment) { say(note) }
         if hasData { await compare(configuration, storage.path) }
     }
@@ -84,8 +86,8 @@ struct Setup {
         guard FileManager.default.fileExists(atPath: database) else { return }
         var access = AgentAccess(config: configuration)
         access.isQuiet = true
-        guard let identity = try? await access.perform(ControlAPI.identity, ()),
-            let stars = try? await access.perform(ControlAPI.stars, ()).planIDs
+        guard let identity = try? await access.perform(ControlAPI.showIdentity, ()),
+            let stars = try? await access.perform(ControlAPI.listStars, ()).planIDs
         else { return say("\n\(database) exists, and its own DID and plans stay; see 'starwatch stars list'.") }
         if let did = answers.did?.rawValue, identity.did != did {
             return say(
@@ -153,12 +155,12 @@ struct Setup {
     /// Sends test notifications.
     private func sink(of options: AgentOptions) async throws(AgentError) -> Finding {
         let sink = options.delivery.sinks[0]
-        switch answers.sink {
-        case .command where user != nil:
+        if user != nil, !sink.values(of: .program).isEmpty {
             let test = "later: 'starwatch sinks test \(answers.sink.name)'."
             if let problem = AgentUser.problem(of: sink, as: user) { return Finding("sink", .problem, problem) }
             return Finding("sink", .skipped, "The agent runs the program as its own user; \(test)")
-        case .file(let path):
+        }
+        if let path = sink.values(of: .output).first?.value.text {
             // The file is the agent's to make: one of this user can be closed to it.
             if let problem = AgentUser.writeProblem(path, as: user) { return Finding("sink", .problem, problem) }
             let isOutside = user != nil && !path.hasPrefix(ServiceUser.stateFolder + "/")
@@ -167,7 +169,6 @@ struct Setup {
             return isOutside
                 ? Finding("sink", .warning, "The agent's user can write to \(path), but \(advice)")
                 : Finding("sink", .ok, "\(user == nil ? "This user" : "The agent's user") can write to \(path).")
-        default: break
         }
         let report = try await Trial.sink(answers.sink.name, of: options)
         let text = [SinkTestText.line(report), report.result == .ok ? nil : SinkTestText.answer(report)]

@@ -1,4 +1,5 @@
 import Foundation
+import Starwatch
 import StarwatchCore
 
 /// The answers to the questions of `starwatch init`.
@@ -38,7 +39,7 @@ struct SetupAnswers: Sendable, Hashable {
     var polls: [PollKind] = []
     /// Whether the first poll announces the changes of the last week.
     var announcesLastWeek = false
-    var sink = SetupSink.log
+    var sink = SetupSink(LogEntrySink.kind, .log, rank: 0)
     /// The secret of the sink; `nil` for none.
     var sinkSecret: Secret?
     /// Whether a new database is encrypted.

@@ -35,7 +35,7 @@ struct SetupFiles: Sendable, Hashable {
                 files.append(File(name: secret.name, content: Data((text + "\n").utf8), isSecret: true))
             }
         }
-        if let file = answers.sink.urlFile {
+        for file in answers.sink.secretFiles {
             files.append(File(name: file.name, content: Data(file.content.utf8), isSecret: true))
         }
         let text = Self.text(answers, isPackaged: isPackaged, storage: storage)
@@ -75,7 +75,9 @@ struct SetupFiles: Sendable, Hashable {
         for kind in answers.polls.map(\.rawValue) {
             lines += ["  \(kind):", "    kind: \(kind)", "    schedule: \"*/15 * * * *\""]
         }
-        lines += ["delivery:", "  sinks:", "    - name: \(answers.sink.name)", "      kind: \(answers.sink.kind)"]
+        lines += [
+            "delivery:", "  sinks:", "    - name: \(answers.sink.name)", "      kind: \(answers.sink.kind.type.kind)",
+        ]
         var settings = answers.sink.settings
         if answers.sinkSecret != nil, let secret = answers.sink.secret {
             settings += [answers.sink.user, (secret.setting, secret.name)].compactMap(\.self)

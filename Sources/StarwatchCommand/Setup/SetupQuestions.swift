@@ -1,4 +1,5 @@
 import Foundation
+import Starwatch
 import StarwatchCore
 
 /// The questions of `starwatch init`, for what no option says.
@@ -130,30 +131,30 @@ struct SetupQuestions {
 
     func askSink() throws(CommandError) -> SetupSink {
         func sink(_ text: String) -> SetupSink? { SetupSink(text, relativeTo: sinkFolder) }
-        let text = try answer(
+        let chosen = try answer(
             "Sink: \(SetupSink.shortForms)",
-            standard: SetupSink.feed.name,
+            standard: FeedSink.kind,
             option: "--sink",
             wrong: { sink($0)?.problem ?? "A sink is \(SetupSink.shortForms)." },
-            { text in SetupSink.questions(of: text) != nil || sink(text).map { $0.problem == nil } ?? false ? text : nil
-            }
+            { text in SetupSink.named(text) ?? sink(text).flatMap { $0.problem == nil ? $0 : nil } }
         )
-        if let sink = sink(text) { return sink }
-        return try askParts(ofSink: text)
+        return try askParts(of: chosen)
     }
 
-    /// Asks for the parts of a sink that is only named.
-    func askParts(ofSink name: String) throws(CommandError) -> SetupSink {
+    /// Asks for the parts of a sink, if it is only named.
+    func askParts(of sink: SetupSink) throws(CommandError) -> SetupSink {
+        if sink.target.count == sink.parts.count { return sink }
         while true {
             var parts: [String] = []
-            for question in SetupSink.questions(of: name) ?? [] {
+            for question in sink.parts.compactMap(\.question) {
                 let wrong = { (_: String) in "There is no default; type it." }
-                let option = "--sink \(SetupSink.form(of: name) ?? name)"
-                parts.append(try answer(question, option: option, wrong: wrong) { $0.isEmpty ? nil : $0 })
+                parts.append(
+                    try answer(question, option: "--sink \(sink.form)", wrong: wrong) { $0.isEmpty ? nil : $0 }
+                )
             }
-            let sink = SetupSink(name, parts: parts)
-            if let sink, sink.problem == nil { return sink }
-            tell(sink?.problem ?? SetupSink.problem(ofParts: name))
+            let sink = sink.with(parts)
+            guard let problem = sink.problem else { return sink }
+            tell(problem)
         }
     }
 
@@ -169,7 +170,7 @@ struct SetupQuestions {
 
     func askSinkSecret(of sink: SetupSink) throws(CommandError) -> SetupAnswers.Secret? {
         guard let secret = sink.secret else { return nil }
-        let (word, isNeeded) = (secret.setting.replacing("_file", with: ""), sink.needsSecret)
+        let (word, isNeeded) = (secret.setting.replacing("_file", with: ""), secret.isNeeded)
         return try answer(
             "The sink's \(word), or the file with it (what you type is not shown\(isNeeded ? "" : "; empty: none"))",
             standard: isNeeded ? nil : "",

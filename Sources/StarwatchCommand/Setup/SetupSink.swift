@@ -2,204 +2,104 @@ import Foundation
 import Starwatch
 import StarwatchCore
 
-/// The sink of a new configuration, written as `KIND` or `KIND:TARGET`.
-enum SetupSink: Sendable, Hashable {
-    case log
-    case feed
-    case file(path: String)
-    case webhook(url: String)
-    case ntfy(url: String, topic: String)
-    /// Mails that an address sends to itself.
-    case email(url: String, address: String)
-    /// - Parameters:
-    ///   - url: `nil` for the public address of the service.
-    ///   - room: `nil` for a service without rooms.
-    case chat(ChatService, url: String?, room: String?)
-    case command(program: String)
-
-    /// The forms of the sinks without questions.
-    private static let plainForms = ["feed", "log", "webhook:URL", "ntfy:URL/TOPIC", "command:PROGRAM", "file:PATH"]
-
-    /// The names of the sinks for whose parts ``questions(of:)`` asks, with the forms that need no question.
-    private static let askedForms: [(name: String, form: String)] = {
-        var forms = [(name: "email", form: "email:smtps://HOST/ADDRESS")]
-        for service in ChatService.allCases {
-            let parts = [service.standardURL == nil ? "URL" : nil, service.needsRoom ? "RECEIVER" : nil]
-            let target = parts.compactMap(\.self).joined(separator: "/")
-            forms.append((name: service.rawValue, form: "\(service.rawValue):\(target)"))
-        }
-        return forms
-    }()
+/// The words for the sink of a new configuration, and its settings.
+extension SetupSink {
+    private static let all = SinkFactory.kinds.flatMap { $0.setups }.sorted { $0.rank < $1.rank }
 
     /// The forms that ``init(_:relativeTo:)`` reads.
-    static let forms = list(plainForms + askedForms.map { $0.form })
+    static let forms = list(all.map(\.form))
 
     /// The forms where questions are answered.
-    static let shortForms = list(plainForms + askedForms.map { $0.name })
+    static let shortForms = list(all.map { $0.isAsked ? $0.name : $0.form })
 
     private static func list(_ forms: [String]) -> String {
         forms.dropLast().joined(separator: ", ") + " or " + (forms.last ?? "")
     }
 
-    /// The form of a sink that is only named; `nil` for any other text.
-    static func form(of name: String) -> String? { askedForms.first { $0.name == name }?.form }
+    /// The sink of a text that only names it; `nil` for any other text, and if nothing is asked for its parts.
+    static func named(_ text: String) -> SetupSink? { all.first { $0.name == text && $0.isAsked } }
 
-    /// The questions for the parts of a sink that is only named; `nil` for any other text.
-    static func questions(of text: String) -> [String]? {
-        if text == "email" {
-            return ["Mail server, such as smtps://mail.example.org", "Your address, which also sends the mails"]
-        }
-        guard let service = ChatService(rawValue: text) else { return nil }
-        let url = service.hasSecretURL ? "Address that \(text) gave" : "Server of \(text), such as https://example.org"
-        return (service.standardURL == nil ? [url] : [])
-            + (service.needsRoom ? ["Receiver: the id that \(text) shows"] : [])
+    /// Whether questions are asked for its parts.
+    private var isAsked: Bool { parts.contains { $0.question != nil } }
+
+    /// The form that needs no question.
+    var form: String {
+        ([name] + (parts.isEmpty ? [] : [parts.map(\.form).joined(separator: "/")])).joined(separator: ":")
     }
 
-    /// The problem of answers to ``questions(of:)`` that make no sink.
-    static func problem(ofParts text: String) -> String {
-        text == "email"
-            ? "The mail server \(MailURL.problem("") ?? "")" : "The address must be a URL, such as https://example.org."
-    }
-
-    /// - Parameter parts: The answers to ``questions(of:)``.
-    init?(_ text: String, parts: [String]) {
-        self.init("\(text):" + parts.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }.joined(separator: "/"))
+    /// The sink with the answers to the questions for its parts.
+    func with(_ answers: [String]) -> SetupSink {
+        var sink = self
+        sink.target = answers.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+        return sink
     }
 
     /// `nil` for any other text.
     ///
     /// - Parameter folder: The folder where relative paths start; `nil` for the current one.
     init?(_ text: String, relativeTo folder: String? = nil) {
-        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        let target = parts.count == 2 ? parts[1] : ""
-        switch parts[0] {
-        case "log" where target.isEmpty: self = .log
-        case "feed" where target.isEmpty: self = .feed
-        case "file" where !target.isEmpty:
+        let words = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard var sink = Self.all.first(where: { $0.name == words[0] }) else { return nil }
+        let target = words.count == 2 ? words[1] : ""
+        switch sink.parts.count {
+        case 0: guard target.isEmpty else { return nil }
+        case 1:
+            guard !target.isEmpty else { return nil }
+            sink.target = [target]
+        default:
+            // The URL before the last slash, and what follows it.
+            guard let slash = target.lastIndex(of: "/"), target[..<slash].contains("://"),
+                !target[..<slash].hasSuffix("/"), target.index(after: slash) < target.endIndex
+            else { return nil }
+            sink.target = [String(target[..<slash]), String(target[target.index(after: slash)...])]
+        }
+        if sink.setting(of: sink.parts.first)?.form.use == .output {
             let base = folder.map { URL(fileURLWithPath: $0, isDirectory: true) }
-            self = .file(path: URL(fileURLWithPath: target, relativeTo: base).standardizedFileURL.path)
-        case "webhook" where !target.isEmpty: self = .webhook(url: target)
-        case "command" where !target.isEmpty: self = .command(program: target)
-        case "ntfy":
-            guard let (url, topic) = Self.split(target) else { return nil }
-            self = .ntfy(url: url, topic: topic)
-        case "email":
-            guard let (url, address) = Self.split(target) else { return nil }
-            self = .email(url: url, address: address)
-        case let word:
-            guard let service = ChatService(rawValue: word), !target.isEmpty else { return nil }
-            switch (service.standardURL == nil, service.needsRoom) {
-            case (true, true):
-                guard let (url, room) = Self.split(target) else { return nil }
-                self = .chat(service, url: url, room: room)
-            case (true, false): self = .chat(service, url: target, room: nil)
-            case (false, _): self = .chat(service, url: nil, room: target)
-            }
+            sink.target = [URL(fileURLWithPath: target, relativeTo: base).standardizedFileURL.path]
         }
+        self = sink
     }
 
-    /// The URL before the last slash, and what follows it; `nil` for any other text.
-    private static func split(_ text: String) -> (url: String, rest: String)? {
-        guard let slash = text.lastIndex(of: "/"), text[..<slash].contains("://"), !text[..<slash].hasSuffix("/"),
-            text.index(after: slash) < text.endIndex
-        else { return nil }
-        return (String(text[..<slash]), String(text[text.index(after: slash)...]))
-    }
+    private func setting(of part: Part?) -> SinkSetting? { part.flatMap { kind.type.setting($0.keys[0]) } }
 
-    /// The text that ``init(_:relativeTo:)`` reads; the name alone of a chat whose address is a secret, for which `init` asks.
+    /// The text that ``init(_:relativeTo:)`` reads; the name alone if a part is a secret, for which `init` asks.
     var text: String {
-        switch self {
-        case .log, .feed: name
-        case .file(let path): "file:\(path)"
-        case .webhook(let url): "webhook:\(url)"
-        case .ntfy(let url, let topic): "ntfy:\(url)/\(topic)"
-        case .email(let url, let address): "email:\(url)/\(address)"
-        case .chat(let service, _, _) where service.hasSecretURL: service.rawValue
-        case .chat(_, let url, let room): "\(name):" + [url, room].compactMap(\.self).joined(separator: "/")
-        case .command(let program): "command:\(program)"
-        }
+        if parts.isEmpty || parts.contains(where: \.isSecret) { return name }
+        return "\(name):" + target.joined(separator: "/")
     }
 
     /// The problem of the sink, as a sentence; `nil` if it can be tried.
     var problem: String? {
-        switch self {
-        case .log, .feed, .file: nil
-        case .webhook(let url): ValueRules.url(url, allowsQuery: true).map { "The URL of the sink \($0)" }
-        case .ntfy(let url, let topic):
-            (ValueRules.url(url) ?? ValueRules.topic(topic)).map { "The URL or the topic of the sink \($0)" }
-        case .email(let url, let address):
-            MailURL.problem(url).map { "The mail server \($0)" }
-                ?? MailAddress.problem(of: address).map { "Your address \($0)" }
-        case .chat(let service, let url, let room):
-            url.flatMap { ValueRules.url($0, allowsQuery: true) ?? ChatAddress.problem(of: $0, for: service) }
-                .map { "The address of \(service.rawValue) \($0)" }
-                ?? room.flatMap { ValueRules.room($0) ?? ChatAddress.problem(ofRoom: $0, for: service) }
-                .map { "The receiver \($0)" }
-        case .command(let program):
-            program.contains("/") && !FileManager.default.isExecutableFile(atPath: program)
-                ? "There is no program \(program) that can run; correct the path." : nil
+        let sink = SinkOptions(name: name, kind: kind)
+        for (part, text) in zip(parts, target) {
+            guard let setting = setting(of: part) else { continue }
+            let place = part.isSecret ? SinkAddress.Part.url : setting.part
+            let problem = setting.problem(ofTyped: text) ?? place.flatMap { kind.type.problem(of: $0, text, in: sink) }
+            if let problem { return "\(part.subject) \(problem)" }
         }
-    }
-
-    var kind: String { if case .chat = self { "webhook" } else { name } }
-
-    /// The name of the sink: its kind, or the service of a chat.
-    var name: String {
-        switch self {
-        case .log: "log"
-        case .feed: "feed"
-        case .file: "file"
-        case .webhook: "webhook"
-        case .ntfy: "ntfy"
-        case .email: "email"
-        case .chat(let service, _, _): service.rawValue
-        case .command: "command"
-        }
+        return nil
     }
 
     /// The settings beside name and kind.
     var settings: [(key: String, value: String)] {
-        switch self {
-        case .log, .feed: []
-        case .file(let path): [("path", ConfigurationPrinter.scalar(path))]
-        case .webhook(let url): [("url", ConfigurationPrinter.scalar(url))]
-        case .ntfy(let url, let topic):
-            [("url", ConfigurationPrinter.scalar(url)), ("topic", ConfigurationPrinter.scalar(topic))]
-        case .email(let url, let address):
-            ["url", "from", "to"].map { ($0, ConfigurationPrinter.scalar($0 == "url" ? url : address)) }
-        case .chat(let service, let url, let room):
-            [("format", service.rawValue)]
-                + (urlFile.map { [("url_file", $0.name)] } ?? url.map { [("url", ConfigurationPrinter.scalar($0))] }
-                    ?? [])
-                + (room.map { [("room", ConfigurationPrinter.scalar($0))] } ?? [])
-        case .command(let program): [("argv", ConfigurationPrinter.list([program]))]
+        var settings: [(key: String, value: String)] = []
+        if let format = kind["format"]?.text { settings.append(("format", format)) }
+        for (part, text) in zip(parts, target) {
+            let value = ConfigurationPrinter.scalar(part.isSecret ? "\(name).url" : text)
+            let isProgram = setting(of: part)?.form.use == .program
+            for key in part.keys { settings.append((key, isProgram ? ConfigurationPrinter.list([text]) : value)) }
         }
+        return settings
     }
 
-    /// The setting of the sink's secret with the name of its copy; `nil` for a sink without one.
-    var secret: (setting: String, name: String)? {
-        switch self {
-        case .webhook: ("secret_file", "hook.secret")
-        case .ntfy: ("token_file", "ntfy.token")
-        case .email: ("password_file", "mail.password")
-        case .chat(let service, _, _): service.needsToken ? ("token_file", "\(service.rawValue).token") : nil
-        case .log, .feed, .file, .command: nil
-        }
+    /// The files of the parts that are secrets.
+    var secretFiles: [(name: String, content: String)] {
+        zip(parts, target).filter { $0.0.isSecret }.map { ("\(name).url", $1 + "\n") }
     }
 
-    /// Whether the sink cannot do without its secret.
-    var needsSecret: Bool { if case .chat = self { secret != nil } else { false } }
-
-    /// The user whose secret it is: the settings beside that of the secret.
+    /// The setting of the user whose secret it is; `nil` for a secret without a user.
     var user: (key: String, value: String)? {
-        guard case .email(_, let address) = self else { return nil }
-        let mailbox = (try? MailAddress(parsing: address))?.mailbox ?? address
-        return ("username", ConfigurationPrinter.scalar(mailbox))
-    }
-
-    /// The file of an address that is a secret; `nil` for a sink without one.
-    var urlFile: (name: String, content: String)? {
-        guard case .chat(let service, let url?, _) = self, service.hasSecretURL else { return nil }
-        return ("\(service.rawValue).url", url + "\n")
+        guard let key = secret?.user, let address = target.last else { return nil }
+        return (key, ConfigurationPrinter.scalar((try? MailAddress(parsing: address))?.mailbox ?? address))
     }
 }

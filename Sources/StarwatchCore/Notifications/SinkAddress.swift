@@ -2,19 +2,22 @@
 ///
 /// Its description never shows the content.
 package struct SinkAddress: Sendable, Hashable, Codable, CustomStringConvertible, CustomReflectable {
-    package var url: String?
-    /// The receiver at a chat's service.
-    package var room: String?
-    /// The topic of an ntfy server.
-    package var topic: String?
-    /// The address of a mailbox.
-    package var to: String?
-    /// The key that signs a webhook, or the token of a service.
-    package var secret: String?
+    /// A part of the address, by its name in `accounts add`.
+    package enum Part: String, Sendable, CodingKey, CaseIterable {
+        case url
+        /// The receiver at a chat's service.
+        case room
+        /// The topic of an ntfy server, or of a chat's room.
+        case topic
+        /// The address of a mailbox.
+        case to
+        /// The key that signs a webhook, or the token of a service.
+        case secret
+    }
+
+    private var values: [Part: String] = [:]
     /// Whether it was decoded from an object with other fields, such as a mistyped secret.
     package private(set) var hasUnknownFields = false
-
-    private enum CodingKeys: String, CodingKey, CaseIterable { case url, room, topic, to, secret }
 
     private struct Field: CodingKey {
         let stringValue: String
@@ -31,19 +34,27 @@ package struct SinkAddress: Sendable, Hashable, Codable, CustomStringConvertible
         to: String? = nil,
         secret: String? = nil
     ) {
-        (self.url, self.room, self.topic, self.to, self.secret) = (url, room, topic, to, secret)
+        values = [Part.url: url, .room: room, .topic: topic, .to: to, .secret: secret].compactMapValues(\.self)
     }
 
     package init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        let known = Set(CodingKeys.allCases.map(\.rawValue))
-        let given = try decoder.container(keyedBy: Field.self).allKeys.map(\.stringValue)
-        hasUnknownFields = !known.isSuperset(of: given)
-        url = try fields.decodeIfPresent(String.self, forKey: .url)
-        room = try fields.decodeIfPresent(String.self, forKey: .room)
-        topic = try fields.decodeIfPresent(String.self, forKey: .topic)
-        to = try fields.decodeIfPresent(String.self, forKey: .to)
-        secret = try fields.decodeIfPresent(String.self, forKey: .secret)
+        let fields = try decoder.container(keyedBy: Field.self).allKeys
+        hasUnknownFields = !fields.allSatisfy { Part(stringValue: $0.stringValue) != nil }
+        let container = try decoder.container(keyedBy: Part.self)
+        for part in Part.allCases { values[part] = try container.decodeIfPresent(String.self, forKey: part) }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Part.self)
+        for part in parts { try container.encode(values[part], forKey: part) }
+    }
+
+    /// The parts that the account brought.
+    package var parts: [Part] { Part.allCases.filter { values[$0] != nil } }
+
+    package subscript(part: Part) -> String? {
+        get { values[part] }
+        set { values[part] = newValue }
     }
 
     package var description: String { "<sink address>" }

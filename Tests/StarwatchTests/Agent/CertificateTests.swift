@@ -76,7 +76,7 @@ import Testing
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let parts = try AgentParts(options, time: ManualClock(), dependencies: AgentDependencies(), logger: logger)
         defer { parts.http.shutdown() }
-        let sink = try #require(parts.sinks[0] as? WebhookSink)
+        let sink = try #require(parts.sinks[0] as? RequestSink)
         #expect((sink.http is WatchedTransport) == isWatched)
     }
 

@@ -17,7 +17,7 @@ import Testing
             options.delivery.sinks = ["programs", "people"].map {
                 SinkOptions(name: $0, kind: .file(path: world.folder.path($0)))
             }
-            options.delivery.sinks[0].takesCanaries = true
+            options.delivery.sinks[0]["canary"] = true
             change(&options)
         }
     }
@@ -57,7 +57,7 @@ import Testing
             let message = try #require(lines(world, "programs").first)
             #expect(lines(world, "programs").count == 1 && lines(world, "people").isEmpty)
             #expect(message.canary == true && message.poll == "canary" && message.changes.isEmpty)
-            #expect(try canary(agent).facts.lastArrival == world.clock.now)
+            #expect(agent.runtime.canaryFacts?.lastArrival == world.clock.now)
             let page = await agent.page()
             #expect(page["starwatch_acknowledgements_total", ["result": "local"]] == 1)
             #expect(page["starwatch_canaries_total", ["step": "sent"]] == 1)
@@ -70,7 +70,7 @@ import Testing
             // The command of its problem.
             var query = OutboxQuery()
             query.poll = "canary"
-            #expect(try await agent.perform(ControlAPI.outboxList, query).entries.count == 2)
+            #expect(try await agent.perform(ControlAPI.listOutbox, query).entries.count == 2)
             #expect(await agent.state().reasons == [])
             for row in 1...2 {
                 let story = try await agent.perform(ControlAPI.explain, "\(row)")
@@ -103,7 +103,10 @@ import Testing
     @Test func noSecondCanaryIsSentBeforeTheFirstArrivesAndItsAbsenceIsAProblem() async throws {
         try await World.with(.canonical) { world in
             let refuses = SinkOptions.Kind.webhook(url: "http://127.0.0.1:1/", secretFile: nil, timeout: .seconds(1))
-            let agent = try await agent(world) { $0.delivery.sinks[0].kind = refuses }
+            let agent = try await agent(world) {
+                $0.delivery.sinks[0].kind = refuses
+                $0.delivery.sinks[0]["canary"] = true
+            }
             for _ in 1...5 {
                 try await round(agent)
                 world.clock.advance(by: .seconds(3600))
@@ -119,7 +122,7 @@ import Testing
             _ = try await canary(former).pass()
             let agent = try await agent(world) {
                 $0.canary = nil
-                $0.delivery.sinks[0].takesCanaries = false
+                $0.delivery.sinks[0]["canary"] = false
             }
             _ = await agent.runtime.dispatcher.pass()
             #expect(lines(world, "programs").isEmpty && lines(world, "people").isEmpty)
@@ -134,7 +137,7 @@ import Testing
             let agent = try await world.agent(dependencies: fault.dependencies) { options in
                 options.log.level = .warning
                 options.canary = CanaryOptions()
-                options.delivery.sinks[0].takesCanaries = true
+                options.delivery.sinks[0]["canary"] = true
             }
             fault.fail(.commit)
             #expect(try await canary(agent).pass().next == world.clock.now + .seconds(5))

@@ -116,7 +116,7 @@ import Testing
 
     /// Otherwise each of its notifications would ask a service that has refused the one before.
     @Test func aRefusedAddressIsTriedOnceInItsWait() async throws {
-        try await AddressBench.with(sink: { $0.kind = .chat(ChatOptions(.mattermost)) }) { bench in
+        try await AddressBench.with(sink: { $0.kind = .chat(.mattermost) }) { bench in
             func attempts() async -> Double? {
                 let labels = ["sink": "my_hook", "result": "unavailable"]
                 return await bench.agent.page()["starwatch_delivery_attempts_total", labels]
@@ -227,7 +227,7 @@ import Testing
             #expect(answer.accounts.map(\.result) == ["refused", "added"])
             #expect(answer.accounts[0].problem?.contains("must be a URL that starts with https://") == true)
             #expect(answer.accounts[0].problem?.contains(AddressBench.mark(0)) == false)
-            let accounts = try await bench.agent.perform(ControlAPI.accounts, AccountQuery()).accounts
+            let accounts = try await bench.agent.perform(ControlAPI.listAccounts, AccountQuery()).accounts
             #expect(accounts.map(\.did) == [Self.second.rawValue])
         }
     }
@@ -310,7 +310,9 @@ import Testing
     @Test func everyAccountGetsTheBodyOfTheUsersOwnAtItsAddress() async throws {
         let text = #"["{{account_did}}", "{{account}}", "to {{account_did}}"]"#
         let template = try BodyTemplate(json: Array(text.utf8))
-        try await AddressBench.with(sink: { ($0.includesAccount, $0.body) = (true, template) }) { bench in
+        try await AddressBench.with(sink: {
+            ($0["include_account"], $0["body_file"]) = (true, .body(template, file: nil))
+        }) { bench in
             try await bench.addBoth()
             _ = await bench.publish()
             for (receiver, did) in zip(bench.receivers, [Self.first, Self.second]) {
@@ -323,7 +325,7 @@ import Testing
     }
 
     @Test func theDIDIsInAWebhookThatIncludesItAndTheSignatureCoversIt() async throws {
-        try await AddressBench.with(sink: { $0.includesAccount = true }) { bench in
+        try await AddressBench.with(sink: { $0["include_account"] = true }) { bench in
             try await bench.addBoth()
             _ = await bench.publish()
             for (receiver, did) in zip(bench.receivers, [Self.first, Self.second]) {

@@ -45,7 +45,7 @@ import Testing
                 let request = AccountImport(bundle: bundle, trial: isTrial)
                 let report = try await bench.agent.perform(ControlAPI.importAccount, request)
                 #expect(report.result == "refused" && report.problems.count == 1)
-                #expect(report.problems.allSatisfy { $0.contains("my_hook") && !$0.contains(address.url ?? "?") })
+                #expect(report.problems.allSatisfy { $0.contains("my_hook") && !$0.contains(address[.url] ?? "?") })
             }
             #expect(try await bench.agent.store.accounts.account(Self.account) == nil)
         }

@@ -5,10 +5,8 @@ import Testing
 
 /// The parts of an address that accounts bring, and the mistakes in them.
 @Suite struct SinkAddressRuleTests {
-    private static func chat(_ service: ChatService, _ change: (inout ChatOptions) -> Void = { _ in }) -> SinkOptions {
-        var chat = ChatOptions(service)
-        change(&chat)
-        return SinkOptions(name: "hook", kind: .chat(chat))
+    private static func chat(_ service: SinkFormat, _ settings: [String: SinkValue] = [:]) -> SinkOptions {
+        SinkOptions(name: "hook", kind: .chat(service, settings))
     }
 
     private static func webhook(_ url: String = "", secretFile: String? = nil) -> SinkOptions {
@@ -22,7 +20,7 @@ import Testing
     private static func mail(_ to: [String]) -> SinkOptions {
         SinkOptions(
             name: "hook",
-            kind: .email(EmailOptions(url: "smtps://mail.test", from: "agent@a.test", to: to))
+            kind: .email(url: "smtps://mail.test", from: "agent@a.test", to: to)
         )
     }
 
@@ -33,22 +31,19 @@ import Testing
             (webhook(), [.url], [.secret]), (webhook(secretFile: "f"), [.url], []), (webhook(url), [], []),
             (ntfy(), [.url, .topic], [.secret]), (ntfy(url), [.topic], [.secret]),
             (ntfy(url, tokenFile: "f"), [.topic], []), (ntfy(url, topic: "t"), [], []),
-            (chat(.slack), [.url], []), (chat(.slack) { $0.address = .file("f") }, [], []),
+            (chat(.slack), [.url], []), (chat(.slack, ["url_file": "f"]), [], []),
             (chat(.teams), [.url], []), (chat(.gotify), [.url, .secret], []),
-            (chat(.gotify) { $0.address = .url(url) }, [.secret], []), (chat(.matrix), [.url, .room, .secret], []),
-            (chat(.telegram), [.room, .secret], [.topic]), (chat(.telegram) { $0.tokenFile = "f" }, [.room], [.topic]),
-            (chat(.telegram) { $0.room = "r" }, [.secret], []),
-            (
-                chat(.pushover) {
-                    $0.tokenFile = "f"; $0.room = "r"
-                }, [], []
-            ), (SinkOptions(name: "hook", kind: .log), [], []), (mail([]), [.to], []), (mail(["me@a.test"]), [], []),
-        ] as [(SinkOptions, [SinkAddressPart], [SinkAddressPart])]
+            (chat(.gotify, ["url": .text(url)]), [.secret], []), (chat(.matrix), [.url, .room, .secret], []),
+            (chat(.telegram), [.room, .secret], [.topic]), (chat(.telegram, ["token_file": "f"]), [.room], [.topic]),
+            (chat(.telegram, ["room": "r"]), [.secret], []),
+            (chat(.pushover, ["token_file": "f", "room": "r"]), [], []),
+            (SinkOptions(name: "hook", kind: .log), [], []), (mail([]), [.to], []), (mail(["me@a.test"]), [], []),
+        ] as [(SinkOptions, [SinkAddress.Part], [SinkAddress.Part])]
     )
     func anAccountBringsWhatTheConfigurationLeavesOut(
         sink: SinkOptions,
-        needed: [SinkAddressPart],
-        optional: [SinkAddressPart]
+        needed: [SinkAddress.Part],
+        optional: [SinkAddress.Part]
     ) {
         let parts = sink.partsOfAccounts
         #expect(parts.needed == needed && parts.optional == optional)
@@ -129,7 +124,7 @@ import Testing
         ] as [(SinkOptions, SinkAddress?, String?)]
     )
     func aMistakeIsOneSentence(sink: SinkOptions, address: SinkAddress?, problem: String?) {
-        #expect(SinkAddressRule.problem(of: address, for: "hook", among: [sink]) == problem)
+        #expect(SinkOptions.problem(of: address, for: "hook", among: [sink]) == problem)
     }
 
     @Test(
@@ -145,11 +140,11 @@ import Testing
 
     @Test func theNamesOfTheSinksThatTakeAnAddressAreTold() {
         #expect(
-            SinkAddressRule.problem(of: SinkAddress(), for: "hok", among: [Self.webhook(), Self.chat(.slack)])
+            SinkOptions.problem(of: SinkAddress(), for: "hok", among: [Self.webhook(), Self.chat(.slack)])
                 == "There is no sink of that name; those that take an address are hook, hook."
         )
         #expect(
-            SinkAddressRule.problem(of: SinkAddress(), for: "hok", among: [Self.webhook(Self.url)])
+            SinkOptions.problem(of: SinkAddress(), for: "hok", among: [Self.webhook(Self.url)])
                 == "No sink takes an address of an account; leave out the address of one in the configuration."
         )
     }

@@ -56,7 +56,7 @@ import Testing
         var options = AgentOptions()
         options.delivery.sinks = [SinkOptions(name: "hook", kind: kind)]
         try await Agent.check(options)
-        options.delivery.sinks[0].caFile = try folder.write("no certificate", to: "ca.pem")
+        options.delivery.sinks[0]["ca_file"] = .text(try folder.write("no certificate", to: "ca.pem"))
         let error = await #expect(throws: AgentError.self) { try await Agent.check(options) }
         #expect(error?.message.hasPrefix("delivery.sinks.hook.ca_file contains no PEM certificate") == true)
         let failure = await SinkReach.of(options.delivery.sinks[0]).failure

@@ -10,7 +10,7 @@ import Testing
 
     /// What a service gets for changes of starred projects.
     private func sent(
-        _ service: ChatService,
+        _ service: SinkFormat,
         _ changes: [(plan: String, name: String?)],
         locale: String = "en"
     ) throws -> SinkJSON {
@@ -31,13 +31,8 @@ import Testing
             context: NotificationContext(messages: messages),
             createdAt: Timestamp(seconds: 1_767_225_600)
         )
-        let request = ChatRequest(
-            OutgoingNotification(message),
-            for: service,
-            room: "!r:chat.test",
-            token: "t",
-            catalogues: .builtIn
-        )
+        let outgoing = OutgoingNotification(message)
+        let request = try service.request(.init(notification: outgoing, room: "!r:chat.test", secret: Array("t".utf8)))
         return try SinkJSON(text: String(decoding: request.body, as: UTF8.self))
     }
 
@@ -49,7 +44,7 @@ import Testing
     ]
 
     /// The text with the names.
-    private func shown(by service: ChatService, _ json: SinkJSON) -> String? {
+    private func shown(by service: SinkFormat, _ json: SinkJSON) -> String? {
         switch service {
         case .discord: json["embeds"][0]["description"].text
         case .matrix: json["formatted_body"].text
@@ -57,6 +52,7 @@ import Testing
         case .apprise: json["body"].text
         case .slack, .teams: json.description
         case .mattermost, .telegram: json["text"].text
+        default: nil
         }
     }
 
@@ -85,9 +81,9 @@ import Testing
                 .apprise,
                 "- Creek & Co: \(entity)1\n- Fence\n- A project without a name: \(entity)3\n\nView Updates: timesafari://"
             ),
-        ] as [(ChatService, String)]
+        ] as [(SinkFormat, String)]
     )
-    func severalChangesAreNamedAndLinkedBelowTheText(service: ChatService, list: String) throws {
+    func severalChangesAreNamedAndLinkedBelowTheText(service: SinkFormat, list: String) throws {
         let text = try #require(shown(by: service, try sent(service, Self.three)))
         #expect(text.contains("You have 3 new updates in your starred projects"))
         #expect(text.contains(list), "\(text)")
@@ -113,14 +109,14 @@ import Testing
         }
     }
 
-    @Test(arguments: ChatService.allCases)
-    func aListThatIsTooLongHasWholeNamesAndTheNumberOfTheOthers(service: ChatService) throws {
+    @Test(arguments: SinkFormat.allCases)
+    func aListThatIsTooLongHasWholeNamesAndTheNumberOfTheOthers(service: SinkFormat) throws {
         let name = String(repeating: "<*👩‍👩‍👧‍👦", count: 30)
         let json = try sent(service, (0..<100).map { (Self.entity + "\($0)", name) })
         let text = try #require(shown(by: service, json))
         let others = try #require(text.firstMatch(of: /and (\d+) more/).flatMap { Int($0.1) })
         func count(_ part: String) -> Int { text.components(separatedBy: part).count - 1 }
-        let isLinked = ![ChatService.gotify, .pushover].contains(service)
+        let isLinked = ![SinkFormat.gotify, .pushover].contains(service)
         #expect(others > 0 && count(isLinked ? Self.entity : "• ") == 100 - others, "\(service)")
         switch service {
         case .slack: break
@@ -135,12 +131,13 @@ import Testing
         case .gotify: #expect(text.utf16.count <= 12_000)
         case .apprise: #expect(text.utf16.count <= 12_200)
         case .pushover: #expect(text.utf16.count <= 1024)
+        default: Issue.record("no limit of \(service)")
         }
     }
 
     @Test(arguments: [("en", "View Project", "and "), ("pl", "Zobacz projekt", "i jeszcze "), ("ja", "プロジェクトを表示", "他")])
     func theWordsBesideTheTextAreInItsLanguage(locale: String, label: String, more: String) throws {
-        for service in ChatService.allCases {
+        for service in SinkFormat.allCases {
             let one = try sent(service, [(Self.entity + "1", "Creek")], locale: locale).description
             // Discord links the title, and Gotify the notification itself.
             if service != .discord, service != .gotify { #expect(one.contains(label), "\(service)") }

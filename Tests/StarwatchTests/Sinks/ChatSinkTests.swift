@@ -46,13 +46,13 @@ import Testing
     }
 
     private func sink(
-        _ service: ChatService,
+        _ service: SinkFormat,
         _ http: RecordedService,
         url: String = "https://chat.test/hook"
-    ) throws -> ChatSink {
+    ) throws -> RequestSink {
         let token =
             service.needsToken ? SecretFile(path: try folder.write("12:to-ken\n", to: "token"), setting: "") : nil
-        return ChatSink(
+        return RequestSink.chat(
             name: "room",
             service: service,
             receiver: (service.needsRoom ? "!a b:chat.test" : "", token.map(SinkSecret.file)),
@@ -65,17 +65,17 @@ import Testing
 
     /// The sink of one of many accounts, which brings `address`.
     private func sink(
-        _ service: ChatService,
+        _ service: SinkFormat,
         _ http: RecordedService,
         bringing address: SinkAddress
-    ) throws -> ChatSink {
+    ) throws -> RequestSink {
         let account = try #require(DID("did:ethr:0x00000000000000000000000000000000000000aa"))
         return try sink(service, http).sink(of: account, at: address)
     }
 
     /// The only request of a delivery, and its JSON.
     private func sent(
-        _ service: ChatService,
+        _ service: SinkFormat,
         _ notification: OutgoingNotification
     ) async throws -> (HTTPRequest, SinkJSON) {
         let http = RecordedService()
@@ -85,8 +85,8 @@ import Testing
         return (request, try SinkJSON(text: http.body))
     }
 
-    @Test(arguments: ChatService.allCases)
-    func everyServiceGetsTheTextInAJSONObject(service: ChatService) async throws {
+    @Test(arguments: SinkFormat.allCases)
+    func everyServiceGetsTheTextInAJSONObject(service: SinkFormat) async throws {
         let (request, json) = try await sent(service, notification(title: "Projekt 🌻", body: "Jardin d’Été\nchanged"))
         #expect(request.method == (service == .matrix ? .put : .post))
         #expect(request.headers.contains { $0 == ("Content-Type", "application/json") })
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func theAddressesAndTokensAreWhereTheServicesWantThem() async throws {
-        let expected: [ChatService: (url: String, header: (String, String)?)] = [
+        let expected: [SinkFormat: (url: String, header: (String, String)?)] = [
             .slack: ("https://chat.test/hook", nil), .discord: ("https://chat.test/hook?wait=true", nil),
             .mattermost: ("https://chat.test/hook", nil), .teams: ("https://chat.test/hook", nil),
             .apprise: ("https://chat.test/hook", nil),
@@ -110,7 +110,7 @@ import Testing
             .gotify: ("https://chat.test/hook/message", ("X-Gotify-Key", "12:to-ken")),
             .pushover: ("https://chat.test/hook/1/messages.json", nil),
         ]
-        for service in ChatService.allCases {
+        for service in SinkFormat.allCases {
             let (request, json) = try await sent(service, notification())
             let wanted = try #require(expected[service])
             #expect(request.url == wanted.url)
@@ -140,7 +140,7 @@ import Testing
             let run = teams["attachments"][0]["content"]["body"][index]["inlines"][0]
             #expect(run["type"].text == "TextRun" && run["text"].text == name)
         }
-        for service in [ChatService.telegram, .matrix] {
+        for service in [SinkFormat.telegram, .matrix] {
             let (_, json) = try await sent(service, notification(body: name))
             let html = json[service == .matrix ? "formatted_body" : "text"].text ?? ""
             #expect(html.contains("&lt;b&gt;&amp;amp;") && !html.contains("<!channel>"), "\(html)")
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test func longTextsEndWithAnEllipsisAndNeverWithinACharacterOrItsEscape() async throws {
-        let limits: [(ChatService, Int, @Sendable (SinkJSON) -> String?)] = [
+        let limits: [(SinkFormat, Int, @Sendable (SinkJSON) -> String?)] = [
             (.slack, 3000, { $0["blocks"][1]["text"]["text"].text }),
             (.discord, 4096, { $0["embeds"][0]["description"].text }),
             (.pushover, 1024, { $0["message"].text }), (.gotify, 12_000, { $0["message"].text }),
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test func theOnlyProjectIsLinkedWhereABrowserCanOpenIt() async throws {
-        for service in [ChatService.slack, .discord, .mattermost, .matrix, .telegram, .teams, .apprise] {
+        for service in [SinkFormat.slack, .discord, .mattermost, .matrix, .telegram, .teams, .apprise] {
             let (_, linked) = try await sent(service, notification())
             #expect(linked.description.contains(Self.plan), "\(service)")
             if service != .discord { #expect(linked.description.contains("View Project"), "\(service)") }
@@ -187,15 +187,15 @@ import Testing
                 #expect(other.map { !json.description.contains($0) } ?? true)
             }
         }
-        for service in [ChatService.gotify, .pushover, .apprise] {
+        for service in [SinkFormat.gotify, .pushover, .apprise] {
             let (_, json) = try await sent(service, notification(plan: nil))
             #expect(json.description.contains("timesafari://notifications/starred-projects"), "\(service)")
         }
     }
 
     /// Services refuse a text without a character that can be seen.
-    @Test(arguments: ChatService.allCases)
-    func aTextThatIsEmptyIsTheTitleAndATitleThatIsEmptyTheText(service: ChatService) async throws {
+    @Test(arguments: SinkFormat.allCases)
+    func aTextThatIsEmptyIsTheTitleAndATitleThatIsEmptyTheText(service: SinkFormat) async throws {
         let named = try await sent(service, notification(title: "Title", body: " \n", plan: "p")).1
         #expect(named.description.components(separatedBy: "Title").count > 2, "\(service): \(named)")
         let told = try await sent(service, notification(title: "", body: "Text", plan: "p")).1
@@ -216,7 +216,7 @@ import Testing
 
     @Test func theWaitOfEachServiceIsKept() async throws {
         let now = clock.now.wholeSeconds
-        let answers: [(ChatService, RecordedService, Duration?)] = [
+        let answers: [(SinkFormat, RecordedService, Duration?)] = [
             (.slack, RecordedService(429, headers: [("Retry-After", "30")]), .seconds(30)),
             (
                 .discord, RecordedService(429, body: #"{"message":"…","retry_after":0.65,"global":false}"#),
@@ -252,8 +252,8 @@ import Testing
     }
 
     /// A token that was revoked, or a server that has moved, refuses every notification, and none of them is wrong.
-    @Test(arguments: ChatService.allCases, [301, 302, 308, 401, 403, 404, 405])
-    func aServiceThatRefusesTheSinkHoldsTheNotification(service: ChatService, status: Int) async throws {
+    @Test(arguments: SinkFormat.allCases, [301, 302, 308, 401, 403, 404, 405])
+    func aServiceThatRefusesTheSinkHoldsTheNotification(service: SinkFormat, status: Int) async throws {
         let result = await (try sink(service, RecordedService(status, body: "no"))).deliver(try notification())
         #expect(result.answer == .unavailable && result.failure?.reason.status == status)
         #expect(result.failure?.sentence.contains("correct its url, room or token_file") == true)
@@ -272,15 +272,15 @@ import Testing
             (.slack, 401, "", [.url]), (.slack, 403, "", [.url]), (.slack, 404, "", [.url]), (.slack, 302, "", [.url]),
             (.gotify, 405, "", [.url]), (.apprise, 204, "", [.url]),
             (.mattermost, 400, #"{"id":"web.incoming_webhook.invalid.app_error"}"#, [.url]),
-        ] as [(ChatService, Int, String, [SinkAddressPart])]
+        ] as [(SinkFormat, Int, String, [SinkAddress.Part])]
     )
     func onlyARefusalOfWhatTheAccountBroughtIsItsOwn(
-        service: ChatService,
+        service: SinkFormat,
         status: Int,
         body: String,
-        refused: [SinkAddressPart]
+        refused: [SinkAddress.Part]
     ) async throws {
-        let brought: [(SinkAddressPart?, SinkAddress)] = [
+        let brought: [(SinkAddress.Part?, SinkAddress)] = [
             (.url, SinkAddress(url: "https://chat.test/own")), (.room, SinkAddress(room: "!own:chat.test")),
             (.secret, SinkAddress(secret: "own-token")), (nil, SinkAddress()),
         ]
@@ -316,9 +316,9 @@ import Testing
             (.discord, #"{"message":"…","retry_after":0.65,"global":false}"#, true),
             (.discord, #"{"message":"…","retry_after":0.65,"global":true}"#, false), (.discord, "<html>", false),
             (.mattermost, "", false), (.apprise, "", false),
-        ] as [(ChatService, String, Bool)]
+        ] as [(SinkFormat, String, Bool)]
     )
-    func aLimitOfTheHostIsThatOfAllAccounts(service: ChatService, body: String, isOwn: Bool) async throws {
+    func aLimitOfTheHostIsThatOfAllAccounts(service: SinkFormat, body: String, isOwn: Bool) async throws {
         let http = RecordedService(429, headers: [("Retry-After", "30")], body: body)
         let sink = try sink(service, http, bringing: SinkAddress(url: "https://chat.test/own"))
         let result = await sink.deliver(try notification())
@@ -351,9 +351,9 @@ import Testing
             (.telegram, "no JSON", false),
             (.discord, #"{"message":"Webhooks posted to forum channels must have a thread","code":220001}"#, true),
             (.discord, #"{"message":"Invalid Form Body","code":50035}"#, false),
-        ] as [(ChatService, String, Bool)]
+        ] as [(SinkFormat, String, Bool)]
     )
-    func aMalformedMessageIsToldFromAWrongRoom(service: ChatService, body: String, isHeld: Bool) async throws {
+    func aMalformedMessageIsToldFromAWrongRoom(service: SinkFormat, body: String, isHeld: Bool) async throws {
         let result = await (try sink(service, RecordedService(400, body: body))).deliver(try notification())
         #expect(result.answer == (isHeld ? .unavailable : .rejected))
         #expect(result.said == Array(body.utf8))
@@ -387,7 +387,7 @@ import Testing
         let apprise = await (try sink(.apprise, RecordedService(204))).deliver(try notification())
         #expect(apprise.answer == .unavailable)
         #expect(apprise.failure?.sentence.contains("no service under the key") == true)
-        for service in ChatService.allCases where service != .apprise {
+        for service in SinkFormat.allCases where service != .apprise {
             #expect(await (try sink(service, RecordedService(204))).deliver(try notification()) == .ok, "\(service)")
         }
     }
@@ -400,9 +400,9 @@ import Testing
             (.discord, "https://a.test/h?wait=false&thread_id=7", "https://a.test/h?thread_id=7&wait=true"),
             (.teams, "https://a.test/h?sig=a%2Fb&sv=1.0", "https://a.test/h?sig=a%2Fb&sv=1.0"),
             (.gotify, "https://a.test/g/", "https://a.test/g/message"),
-        ] as [(ChatService, String, String)]
+        ] as [(SinkFormat, String, String)]
     )
-    func theParametersOfAnAddressStay(service: ChatService, address: String, url: String) async throws {
+    func theParametersOfAnAddressStay(service: SinkFormat, address: String, url: String) async throws {
         let http = RecordedService()
         #expect(await (try sink(service, http, url: address)).deliver(try notification()) == .ok)
         #expect(http.requests.map(\.url) == [url])
@@ -411,7 +411,7 @@ import Testing
     @Test func aChangedFileOfTheAddressIsUsedAtOnce() async throws {
         let http = RecordedService()
         let path = try folder.write(" https://chat.test/services/one \n\n", to: "url")
-        let sink = ChatSink(
+        let sink = RequestSink.chat(
             name: "room",
             service: .slack,
             receiver: ("", nil),

@@ -40,8 +40,8 @@ private struct Receiver {
         secret: SecretFile? = nil,
         timeout: Duration = .seconds(30),
         template: BodyTemplate? = nil
-    ) -> WebhookSink {
-        WebhookSink(
+    ) -> RequestSink {
+        RequestSink.webhook(
             name: "hook",
             url: mock.url + "/hook",
             timeout: timeout,
@@ -62,7 +62,7 @@ private struct Receiver {
         let folder = try TestFolder()
         let http = RecordedService()
         let path = try folder.write("https://hook.test/one\n", to: "url")
-        let sink = WebhookSink(
+        let sink = RequestSink.webhook(
             name: "hook",
             url: "",
             urlFile: SecretFile(path: path, setting: "url_file"),
@@ -135,7 +135,7 @@ private struct Receiver {
             as [(String?, Bool)]
     )
     func onlyABodyThatTellsOfWithdrawalsGetsThem(text: String?, takesBack: Bool) throws {
-        let sink = WebhookSink(
+        let sink = RequestSink.webhook(
             name: "hook",
             url: "https://hook.test",
             timeout: .seconds(3),
@@ -278,8 +278,8 @@ private struct Receiver {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct NtfySinkTests {
-    private func sink(_ receiver: Receiver, url: String? = nil, token: SecretFile? = nil) -> NtfySink {
-        NtfySink(
+    private func sink(_ receiver: Receiver, url: String? = nil, token: SecretFile? = nil) -> RequestSink {
+        RequestSink.ntfy(
             name: "ntfy",
             url: url ?? receiver.mock.url,
             topic: "stars",

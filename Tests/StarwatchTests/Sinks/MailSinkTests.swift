@@ -11,16 +11,16 @@ import Testing
 
     private func sink(
         _ server: RecordedService,
-        _ change: (inout EmailOptions) -> Void = { _ in },
-        caFile: String? = nil,
-        proxy: String? = nil,
+        _ change: (inout SinkOptions) -> Void = { _ in },
         password: String? = nil
     ) throws -> Starwatch.MailSink {
-        var mail = EmailOptions(url: "smtps://mail.test", from: "Starwatch <agent@example.org>", to: ["me@example.org"])
-        change(&mail)
-        var options = SinkOptions(name: "mail", kind: .email(mail))
-        (options.caFile, options.proxy) = (caFile, proxy)
-        return try Starwatch.MailSink(mail, of: options, password: password.map { .value($0) }, http: server)
+        var options = Self.options(from: "Starwatch <agent@example.org>")
+        change(&options)
+        return try Starwatch.MailSink(options, password: password.map { .value($0) }, http: server)
+    }
+
+    private static func options(from sender: String = "agent@example.org") -> SinkOptions {
+        SinkOptions(name: "mail", kind: .email(url: "smtps://mail.test", from: sender, to: ["me@example.org"]))
     }
 
     /// A notification of changes with these names.
@@ -275,7 +275,9 @@ import Testing
         async throws
     {
         let server = RecordedService(reply: "250 2.0.0 kept")
-        _ = await (try sink(server, { $0.url = url }, caFile: caFile)).deliver(try notification(["Creek"]))
+        _ = await (try sink(server) { ($0["url"], $0["ca_file"]) = (.text(url), caFile.map { .text($0) }) }).deliver(
+            try notification(["Creek"])
+        )
         let request = try #require(server.requests.first)
         // The name after the host is the one that the agent says hello by.
         #expect(request.url == complete + "/example.org")
@@ -286,15 +288,14 @@ import Testing
 
     @Test func aProxyGetsNoMailInClearText() async throws {
         let server = RecordedService(reply: "250 2.0.0 kept")
-        let sink = try sink(server, { $0.url = "smtp://localhost" }, proxy: "environment")
+        let sink = try sink(server) { ($0["url"], $0["proxy"]) = ("smtp://localhost", "environment") }
         _ = await sink.deliver(try notification(["Creek"]))
         #expect(server.requests.first?.envelope?.demandsTLS == true)
     }
 
     @Test func mailsHaveAClientOfTheirOwn() throws {
         let secrets = SecretFiles(credentialsDirectory: nil)
-        let mail = EmailOptions(url: "smtps://mail.test", from: "agent@example.org", to: ["me@example.org"])
-        #expect(try SinkOptions(name: "mail", kind: .email(mail)).trust(secrets)?.isForMails == true)
+        #expect(try Self.options().trust(secrets)?.isForMails == true)
         let hook = SinkOptions.Kind.webhook(url: "https://hook.test", secretFile: nil, timeout: .seconds(1))
         #expect(try SinkOptions(name: "hook", kind: hook).trust(secrets) == nil)
     }
@@ -303,11 +304,10 @@ import Testing
         let folder = try TestFolder()
         let path = try folder.write("first\n", to: "password")
         let server = RecordedService(reply: "250 2.0.0 kept")
-        var mail = EmailOptions(url: "smtps://mail.test", from: "agent@example.org", to: ["me@example.org"])
-        mail.username = "agent"
-        let options = SinkOptions(name: "mail", kind: .email(mail))
+        var options = Self.options()
+        options["username"] = "agent"
         let file = SecretFile(path: path, setting: "password_file")
-        let sink = try Starwatch.MailSink(mail, of: options, password: .file(file), http: server)
+        let sink = try Starwatch.MailSink(options, password: .file(file), http: server)
         _ = await sink.deliver(try notification(["Creek"]))
         try folder.write("second\n", to: "password")
         _ = await sink.deliver(try notification(["Creek"]))
@@ -325,7 +325,7 @@ import Testing
     ])
     func aHostsBadOptionsAreRefusedAtTheStart(url: String, from: String, to: String, setting: String) throws {
         let error = #expect(throws: AgentError.self) {
-            try sink(RecordedService(reply: "250 2.0.0 kept"), { $0 = EmailOptions(url: url, from: from, to: [to]) })
+            try sink(RecordedService(reply: "250 2.0.0 kept"), { $0.kind = .email(url: url, from: from, to: [to]) })
         }
         #expect(
             error?.kind == .configuration && error?.message.hasPrefix("delivery.sinks.mail.\(setting) must ") == true
@@ -334,7 +334,7 @@ import Testing
 
     @Test func anAccountBringsItsReceiver() async throws {
         let server = RecordedService(reply: "250 2.0.0 kept")
-        let sink = try sink(server) { $0.to = [] }
+        let sink = try sink(server) { $0["to"] = nil }
         let did = try #require(DID("did:ethr:0x00000000000000000000000000000000000000aa"))
         _ = await sink.sink(of: did, at: SinkAddress(to: "You <you@example.org>")).deliver(try notification(["Creek"]))
         let request = try #require(server.requests.first)

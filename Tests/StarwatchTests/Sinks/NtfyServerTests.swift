@@ -9,8 +9,15 @@ import Testing
 @Suite struct NtfyServerTests {
     private let clock = ManualClock()
 
-    private func sink(_ server: FakeNtfy) -> NtfySink {
-        NtfySink(name: "phone", url: "https://ntfy.example", topic: "my-topic", http: server, time: clock, token: nil)
+    private func sink(_ server: FakeNtfy) -> RequestSink {
+        RequestSink.ntfy(
+            name: "phone",
+            url: "https://ntfy.example",
+            topic: "my-topic",
+            http: server,
+            time: clock,
+            token: nil
+        )
     }
 
     private func notification(_ id: String, _ title: String, _ body: String, key: String? = nil) -> OutgoingNotification
@@ -116,7 +123,7 @@ import Testing
         let file = try token.map {
             SecretFile(path: try folder.write($0 + "\n", to: "token"), setting: "delivery.sinks.phone.token_file")
         }
-        let sink = NtfySink(
+        let sink = RequestSink.ntfy(
             name: "phone",
             url: "https://ntfy.example/",
             topic: "t",
@@ -133,7 +140,7 @@ import Testing
         let folder = try TestFolder()
         let path = try folder.write("tk_revoked", to: "token")
         var sink = sink(server)
-        sink.token = .file(SecretFile(path: path, setting: "delivery.sinks.phone.token_file"))
+        sink.secret = .file(SecretFile(path: path, setting: "delivery.sinks.phone.token_file"))
         var hosts = SinkHosts(areOfAccounts: false)
         for _ in 0..<5 {
             let result = await sink.deliver(notification("ntf_1", "t", "b"))
@@ -167,14 +174,14 @@ import Testing
         address: SinkAddress,
         isOwn: Bool
     ) async throws {
-        var shared = NtfySink(
+        var shared = RequestSink.ntfy(
             name: "phone",
             url: "https://ntfy.example",
             topic: "my-topic",
             http: RecordedService(status),
             time: clock
         )
-        shared.token = hasSharedToken ? .value("tk_shared") : nil
+        shared.secret = hasSharedToken ? .value("tk_shared") : nil
         let account = try #require(DID("did:ethr:0x00000000000000000000000000000000000000aa"))
         let result = await shared.sink(of: account, at: address).deliver(notification("ntf_1", "t", "b"))
         #expect(result.answer == .unavailable && result.isOfReceiver == isOwn)

@@ -34,7 +34,7 @@ import Testing
 
     /// - Parameter wait: Seconds.
     private static func chat(
-        _ service: ChatService,
+        _ service: SinkFormat,
         ok: (Int, String),
         refused: (Int, String),
         limited: (headers: [(name: String, value: String)], body: String),
@@ -45,7 +45,7 @@ import Testing
         Row(
             name: service.rawValue,
             sink: { http in
-                ChatSink(
+                RequestSink.chat(
                     name: "room",
                     service: service,
                     receiver: (service.needsRoom ? "!a:chat.test" : "", service.needsToken ? .value("to-ken") : nil),
@@ -89,8 +89,8 @@ import Testing
         )
     }
 
-    private static func webhook(_ http: RecordedService, _ template: String? = nil) throws -> WebhookSink {
-        WebhookSink(
+    private static func webhook(_ http: RecordedService, _ template: String? = nil) throws -> RequestSink {
+        RequestSink.webhook(
             name: "hook",
             url: "https://chat.test/hook",
             timeout: .seconds(3),
@@ -193,18 +193,17 @@ import Testing
             longest: (4096, { $0.utf8.count }),
             text: { $0["message"].text }
         ) { http in
-            NtfySink(name: "phone", url: "https://ntfy.test", topic: "t", http: http, time: clock)
+            RequestSink.ntfy(name: "phone", url: "https://ntfy.test", topic: "t", http: http, time: clock)
         },
         Row(
             name: "email",
             sink: { http in
-                let mail = EmailOptions(url: "smtps://mail.test", from: "a@example.org", to: ["me@example.org"])
-                return try Starwatch.MailSink(
-                    mail,
-                    of: SinkOptions(name: "mail", kind: .email(mail)),
-                    password: nil,
-                    http: http
+                let kind = SinkOptions.Kind.email(
+                    url: "smtps://mail.test",
+                    from: "a@example.org",
+                    to: ["me@example.org"]
                 )
+                return try Starwatch.MailSink(SinkOptions(name: "mail", kind: kind), password: nil, http: http)
             },
             accepts: { RecordedService(reply: "250 2.0.0 Ok: queued as 4ZtR7x") },
             refuses: { RecordedService(reply: "550 5.7.1 Message rejected") },
@@ -318,7 +317,7 @@ import Testing
 
     /// The columns of the page's table of statuses: the sinks without a chat's format, chats, and ntfy.
     private static let columns: [[String]] = [
-        ["webhook", "body_file"], ChatService.allCases.map(\.rawValue), ["ntfy"],
+        ["webhook", "body_file"], SinkFormat.allCases.map(\.rawValue), ["ntfy"],
     ]
 
     @Test func thePageSaysWhatEachStatusMeans() async throws {

@@ -52,7 +52,7 @@ import Testing
 
     @Test func theTextsOfABodyFileAreHidden() throws {
         let template = #"{"key": "of-the-body", "to": ["Key in-a-list {{title}} and-after"], "text": "{{body}}"}"#
-        let sink = WebhookSink(
+        let sink = RequestSink.webhook(
             name: "hook",
             url: "https://chat.test/hook",
             timeout: .seconds(3),
@@ -68,7 +68,7 @@ import Testing
 
     @Test func anAnswerChangesNoResult() async throws {
         let body = #"{"ok":false,"description":"Bad Request: chat not found"}"#
-        let sink = ChatSink(
+        let sink = RequestSink.chat(
             name: "room",
             service: .telegram,
             receiver: ("-100123456789", .value(Self.token)),
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test func theWordsOfAServicesOwnPathAreShown() throws {
-        let sink = ChatSink(
+        let sink = RequestSink.chat(
             name: "room",
             service: .slack,
             receiver: ("", nil),

@@ -4,6 +4,7 @@ import StarwatchCore
 struct ChatMessage {
     typealias Link = NotificationNames.Link
 
+    let id: String
     /// Neither is blank: services refuse such a text.
     let title: String
     let body: String
@@ -27,7 +28,7 @@ struct ChatMessage {
             text.allSatisfy(\.isWhitespace) ? nil : text
         }
         let title = texts[0] ?? texts[1] ?? "Starwatch"
-        (self.title, body) = (title, texts[1] ?? title)
+        (id, self.title, body) = (notification.id, title, texts[1] ?? title)
         let message = NotificationMessage(json: notification.payload)
         let messages = catalogues.messages(for: message.flatMap { LocaleTag($0.locale) } ?? .english)
         let address = message.flatMap { ProjectLink.address(of: $0) }

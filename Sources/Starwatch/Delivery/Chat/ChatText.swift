@@ -24,6 +24,11 @@ struct ChatText: Sendable {
         }
     }
 
+    /// The name as a link in HTML. An address of a project needs no escape.
+    static func anchor(_ name: String, _ address: String?) -> String {
+        address.map { "<a href=\"\($0)\">\(name)</a>" } ?? name
+    }
+
     /// Text of Slack outside of blocks. Slack reads three entities only, and has no escape for its other signs.
     static let slack = ChatText { scalar in
         switch scalar {

@@ -1,5 +1,5 @@
 package import StarwatchCore
-import StarwatchTransport
+package import StarwatchTransport
 
 /// Sends each notification as a mail.
 ///
@@ -26,27 +26,28 @@ package struct MailSink: AddressedSink {
     ///   - catalogues: The texts beside the notification's own.
     /// - Throws: ``AgentError`` for an address that is none.
     init(
-        _ mail: EmailOptions,
-        of sink: SinkOptions,
+        _ sink: SinkOptions,
         password: SinkSecret?,
         http: any HTTPTransport,
         catalogues: MessageCatalogues = .builtIn
     ) throws(AgentError) {
         name = sink.name
-        if let problem = MailURL.problem(mail.url) {
+        let address = sink["url"]?.text ?? ""
+        if let problem = MailURL.problem(address) {
             throw AgentError(.configuration, "delivery.sinks.\(name).url \(problem)")
         }
-        let server = MailURL.complete(mail.url)
-        sender = try Self.address(mail.from, "delivery.sinks.\(name).from")
+        let server = MailURL.complete(address)
+        sender = try Self.address(sink["from"]?.text ?? "", "delivery.sinks.\(name).from")
         // libcurl says hello by the name after the host. Many servers refuse a name without a dot, as machines have.
         url = "\(server)/\(sender.domain)"
         // A machine's own server often has a certificate that nobody signed. Who names one wants encryption. A proxy is another
         // machine.
         demandsTLS =
-            MailURL.isEncrypted(server) || !MailURL.isLoopback(server) || sink.caFile != nil || sink.proxy != nil
+            MailURL.isEncrypted(server) || !MailURL.isLoopback(server) || sink["ca_file"] != nil
+            || sink["proxy"] != nil
         receivers = []
-        for text in mail.to { receivers.append(try Self.address(text, "delivery.sinks.\(name).to")) }
-        login = mail.username.flatMap { user in password.map { (user, $0) } }
+        for text in sink["to"]?.list ?? [] { receivers.append(try Self.address(text, "delivery.sinks.\(name).to")) }
+        login = sink["username"]?.text.flatMap { user in password.map { (user, $0) } }
         (self.http, self.catalogues) = (http, catalogues)
     }
 
@@ -93,7 +94,109 @@ package struct MailSink: AddressedSink {
 
     func sink(of account: DID, at address: SinkAddress) -> MailSink {
         var sink = self
-        if let to = address.to, let receiver = try? MailAddress(parsing: to) { sink.receivers = [receiver] }
+        if let to = address[.to], let receiver = try? MailAddress(parsing: to) { sink.receivers = [receiver] }
         return sink
+    }
+}
+
+extension MailSink: ConfiguredSink {
+    package static let kind = "email"
+    package static let settings =
+        [
+            SinkSetting("url", .word(MailURL.problem), "smtps://, or smtp:// with STARTTLS", isNeeded: true),
+            SinkSetting(
+                "from",
+                .word(MailAddress.problem(of:)),
+                "the sender, with or without a name",
+                isNeeded: true,
+                shown: "<address>"
+            ),
+            SinkSetting(
+                "to",
+                .list(MailAddress.problem(of:)),
+                "one receiver or a list",
+                isNeeded: true,
+                part: .to,
+                shown: "<address>"
+            ),
+            SinkSetting("username", .text { _ in nil }, shown: "<username>"),
+            SinkSetting("password_file", .secretFile(.line)),
+        ] + SinkSetting.connection
+    private static let mailServer = "Mail server, such as smtps://mail.example.org"
+    package static let setups = [
+        SetupSink(
+            kind,
+            SinkOptions.Kind(MailSink.self),
+            rank: 7,
+            [
+                .init("url", form: "smtps://HOST", "The mail server", asks: mailServer),
+                .init("from", "to", form: "ADDRESS", "Your address", asks: "Your address, which also sends the mails"),
+            ],
+            secret: SetupSink.Secret(setting: "password_file", name: "mail.password", user: "username")
+        )
+    ]
+    package static var examples: [(comment: String, sink: SinkOptions)] {
+        let (sender, receivers) = ("Starwatch <agent@example.org>", ["me@example.org"])
+        var kind = SinkOptions.Kind.email(url: "smtps://mail.example.org", from: sender, to: receivers)
+        (kind["username"], kind["password_file"]) = ("agent@example.org", "mail.password")
+        return [("Mails, by way of a mail server:", SinkOptions(name: "mail", kind: kind))]
+    }
+
+    package static func make(_ sink: SinkOptions, by factory: SinkFactory) throws(AgentError) -> any NotificationSink {
+        try MailSink(
+            sink,
+            password: try factory.file("password_file", of: sink).map { .file($0) },
+            http: try factory.client(of: sink),
+            catalogues: factory.delivery.catalogues
+        )
+    }
+
+    package static func adapt(_ client: inout HTTPClientOptions) {
+        client.isForMails = true
+        // Servers that examine a client greet it late, and answer a wrong password later still.
+        client.connectTimeout = .seconds(30)
+    }
+
+    /// Connects to a mail server and logs in, if this user can read the password.
+    package static func reach(_ sink: SinkOptions, within limit: Duration) async -> SinkReach {
+        let secret = sink["password_file"]?.text.map {
+            SecretFile(path: $0, setting: "delivery.sinks.\(sink.name).password_file", holding: .line)
+        }
+        let password = secret.flatMap { file in (try? file.bytes()).map { _ in SinkSecret.file(file) } }
+        do {
+            let http = try SinkReach.client(of: sink)
+            defer { http.shutdown() }
+            let result = await (try MailSink(sink, password: password, http: http)).greet()
+            return result.failure.map(SinkReach.failed) ?? .ready
+        } catch let error as AgentError {
+            return .failed(SinkFailure(error.message, .invalidRequest))
+        } catch { return .failed(error as? SinkFailure ?? SinkFailure("\(error)", .invalidRequest)) }
+    }
+
+    package static func mistakes(in sink: SinkOptions, has: (String) -> Bool, isForMany: Bool) -> [Mistake] {
+        mistakes(has: has, library: libraryProblem)
+    }
+
+    /// - Parameter library: What is wrong with this machine's libcurl.
+    package static func mistakes(has: (String) -> Bool, library: String?) -> [Mistake] {
+        var mistakes: [Mistake] = []
+        if let library { mistakes.append(("kind", library)) }
+        for (key, other) in [("username", "password_file"), ("password_file", "username")] where has(key) && !has(other)
+        {
+            mistakes.append((key, "needs \(other); add it."))
+        }
+        return mistakes
+    }
+}
+
+extension SinkOptions.Kind {
+    /// Mails, by way of a mail server: `smtps://host`, with port 465 if it names none, or `smtp://host`, with port 587. The
+    /// second one must offer STARTTLS. At this machine `smtp:` is in clear text, with port 25.
+    ///
+    /// - Parameters:
+    ///   - from: The sender, such as `agent@example.org` or `Starwatch <agent@example.org>`.
+    ///   - to: The receivers. If it is empty, each of many accounts brings its own.
+    public static func email(url: String, from: String, to: [String]) -> Self {
+        Self(MailSink.self, ["url": .text(url), "from": .text(from), "to": .list(to)])
     }
 }

@@ -54,6 +54,35 @@ package struct CommandSink: NotificationSink {
     }
 }
 
+extension CommandSink: ConfiguredSink {
+    package static let kind = "command"
+    package static let settings = [SinkSetting("argv", .program, isNeeded: true), .timeout, .canary]
+    package static let setups = [
+        SetupSink(kind, .init(CommandSink.self), rank: 5, [.init("argv", form: "PROGRAM", "There is no program")])
+    ]
+    package static var examples: [(comment: String, sink: SinkOptions)] {
+        let kind = SinkOptions.Kind(CommandSink.self, ["argv": .list(["/usr/local/bin/notify", "--quiet"])])
+        let comment = "A program that reads the notification as JSON from standard input:"
+        return [(comment, SinkOptions(name: "script", kind: kind))]
+    }
+
+    package static func make(_ sink: SinkOptions, by factory: SinkFactory) -> any NotificationSink {
+        CommandSink(
+            name: sink.name,
+            argv: sink["argv"]?.list ?? [],
+            timeout: sink["timeout"]?.time ?? .zero,
+            time: factory.time
+        )
+    }
+}
+
+extension SinkOptions.Kind {
+    /// A program that reads the notification as JSON on standard input. It is ended after `timeout`, and no shell is used.
+    public static func command(argv: [String], timeout: Duration) -> Self {
+        Self(CommandSink.self, ["argv": .list(argv), "timeout": .time(timeout)])
+    }
+}
+
 /// An unnamed in-memory file, used as a program's standard input.
 ///
 /// A pipe needs a writer. A program that does not read all its input would break the pipe, and a successful run would

@@ -149,6 +149,28 @@ package final class FileSink: NotificationSink {
     }
 }
 
+extension FileSink: ConfiguredSink {
+    package static let kind = "file"
+    package static let mixesAccounts = true
+    package static let settings = [SinkSetting("path", .newFile, isNeeded: true), .canary]
+    package static let setups = [
+        SetupSink(kind, .file(path: ""), rank: 6, [.init("path", form: "PATH", "The file")])
+    ]
+    package static var examples: [(comment: String, sink: SinkOptions)] {
+        [("JSON lines appended to a file:", SinkOptions(name: "journal", kind: .file(path: "./notifications.jsonl")))]
+    }
+
+    package static func make(_ sink: SinkOptions, by factory: SinkFactory) -> any NotificationSink {
+        let others = factory.delivery.sinks.filter { $0.name != sink.name }.flatMap { $0.values(of: .output) }
+        return FileSink(name: sink.name, path: sink["path"]?.text ?? "", others: others.compactMap(\.value.text))
+    }
+}
+
+extension SinkOptions.Kind {
+    /// JSON lines appended to a file of mode 0600.
+    public static func file(path: String) -> Self { Self(FileSink.self, ["path": .text(path)]) }
+}
+
 /// Finds the files that logrotate leaves next to a file: `out.jsonl.1`, `out.jsonl-20260101`.
 enum RotatedFiles {
     /// Returns the paths of the most recently written files, newest first. Compressed files cannot be read; logrotate

@@ -35,3 +35,17 @@ package struct LogEntrySink: NotificationSink {
         return .ok
     }
 }
+
+extension LogEntrySink: ConfiguredSink {
+    package static let kind = "log"
+    package static let setups = [SetupSink(kind, .log, rank: 2)]
+
+    package static func make(_ sink: SinkOptions, by factory: SinkFactory) -> any NotificationSink {
+        LogEntrySink(name: sink.name, logger: factory.logger, droppedLines: factory.droppedLines)
+    }
+}
+
+extension SinkOptions.Kind {
+    /// A structured log entry without personal data.
+    public static var log: Self { Self(LogEntrySink.self) }
+}

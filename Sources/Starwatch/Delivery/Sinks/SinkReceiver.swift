@@ -39,7 +39,7 @@ struct SinkReceiver: Sendable {
     func deliver(_ notification: OutgoingNotification, dueSince: Timestamp? = nil) async -> SinkResult {
         var result = await sink.deliver(notification, dueSince: dueSince)
         // Otherwise an account could silence all others on a host by naming it.
-        result.isOwnWait = result.retryAfter != nil && address?.url != nil
+        result.isOwnWait = result.retryAfter != nil && address?[.url] != nil
         guard result.answer == .gone, slot.isOfAccounts else { return result }
         var gone = SinkResult.addressGone
         gone.said = result.said

@@ -35,8 +35,8 @@ extension SinkResult {
     /// the login. It concerns one of many accounts alone if that account brought one of these parts.
     init(
         _ exchange: HTTPExchange,
-        refusing parts: [SinkAddressPart],
-        brought: [SinkAddressPart],
+        refusing parts: [SinkAddress.Part],
+        brought: [SinkAddress.Part],
         _ sentence: String
     ) {
         self = .unavailable(SinkFailure(sentence, FailureReason(status: exchange.answeredStatus)))
@@ -81,11 +81,11 @@ extension SinkResult {
     var isServerError: Bool { failure?.reason.status.map { $0 >= 500 } ?? false }
 }
 
-extension SinkAddressPart {
+extension SinkAddress.Part {
     /// The parts of an address that a service refuses by a status; empty if the status is not about the address.
     ///
     /// - Parameter access: The parts that give access beside the URL: the receiver, and the secret.
-    static func refused(by status: Int, of access: [SinkAddressPart]) -> [SinkAddressPart] {
+    static func refused(by status: Int, of access: [SinkAddress.Part]) -> [SinkAddress.Part] {
         switch status {
         case 401: access.contains(.secret) ? [.secret] : [.url]
         // The receiver does not take what this secret sends, so either can be wrong.
@@ -107,16 +107,13 @@ extension SinkOptions {
     ///
     /// - Throws: ``AgentError`` if the login of its proxy cannot be used.
     func trust(_ secrets: SecretFiles) throws(AgentError) -> HTTPClientOptions? {
-        var options = HTTPClientOptions(caFile: caFile)
-        if case .email = kind {
-            options.isForMails = true
-            // Servers that examine a client greet it late, and answer a wrong password later still.
-            options.connectTimeout = .seconds(30)
-        }
+        var options = HTTPClientOptions(caFile: self["ca_file"]?.text)
+        configured?.adapt(&options)
         if isOfAccounts { options.maxInFlight = DeliverySlots.most }
-        guard kind.sendsRequests, caFile != nil || proxy != nil || options.isForMails else { return nil }
+        let proxy = self["proxy"]?.text
+        guard kind.type.sendsRequests, options.caFile != nil || proxy != nil || options.isForMails else { return nil }
         options.proxy = proxy
-        options.proxyLogin = try secrets.proxyLogin(proxyLoginFile, of: "delivery.sinks.\(name)")
+        options.proxyLogin = try secrets.proxyLogin(self["proxy_login_file"]?.text, of: "delivery.sinks.\(name)")
         options.caSetting = "delivery.sinks.\(name).ca_file"
         return options
     }

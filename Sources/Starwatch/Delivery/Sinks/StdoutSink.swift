@@ -24,6 +24,22 @@ package struct StdoutSink: NotificationSink {
     }
 }
 
+extension StdoutSink: ConfiguredSink {
+    package static let kind = "stdout"
+    package static var examples: [(comment: String, sink: SinkOptions)] {
+        [("Title and body on standard output, for a person:", SinkOptions(name: "terminal", kind: .stdout))]
+    }
+
+    package static func make(_ sink: SinkOptions, by factory: SinkFactory) -> any NotificationSink {
+        StdoutSink(name: sink.name)
+    }
+}
+
+extension SinkOptions.Kind {
+    /// Title and body on standard output, for a person.
+    public static var stdout: Self { Self(StdoutSink.self) }
+}
+
 enum FileWriting {
     /// Writes all bytes, with as many calls as needed.
     ///

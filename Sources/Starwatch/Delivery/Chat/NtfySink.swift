@@ -2,56 +2,63 @@ import FoundationEssentials
 package import StarwatchCore
 import StarwatchTransport
 
-/// Publishes each notification to an ntfy topic.
-package struct NtfySink: AddressedSink {
-    package let name: String
-    var url: String
-    var topic: String
-    let http: any HTTPTransport
-    let time: any TimeSource
-    var token: SinkSecret?
-    /// Parts of the address that are the account's own; all others share the rest.
-    private(set) var brought: [SinkAddressPart] = []
-
-    package func deliver(_ notification: OutgoingNotification) async -> SinkResult {
-        var headers: [(name: String, value: String)] = [
-            ("Content-Type", "application/json"), ("User-Agent", AgentVersion.userAgent),
-            ("X-Notification-ID", notification.id),
-        ]
-        if let token {
-            guard let value = try? token.read() else {
-                return .unavailable(SinkFailure("The sink's token_file cannot be read.", .tokenFile))
-            }
-            headers.append(("Authorization", "Bearer " + String(decoding: value, as: UTF8.self)))
-        }
-        let exchange = await http.exchange(
-            HTTPRequest(
-                method: .post,
-                url: url.hasSuffix("/") ? url : url + "/",
-                headers: headers,
-                body: NtfyMessage(notification, topic: topic).json(),
-                timeout: .seconds(30),
-                maxResponseBytes: SinkResult.largestResponseBytes
-            )
+/// A topic of an ntfy server.
+package enum NtfySink: RequestKind {
+    package static let kind = "ntfy"
+    package static let settings =
+        [
+            SinkSetting("url", .url, isNeeded: true, part: .url),
+            SinkSetting("topic", .text(topicProblem), isNeeded: true, part: .topic, shown: "<secret>"),
+            SinkSetting("token_file", .secretFile(.token), part: .secret),
+        ] + SinkSetting.connection
+    package static let setups = [
+        SetupSink(
+            kind,
+            SinkOptions.Kind(NtfySink.self),
+            rank: 4,
+            ["url", "topic"].map { .init($0, form: $0.uppercased(), "The URL or the topic of the sink") },
+            secret: SetupSink.Secret(setting: "token_file", name: "ntfy.token")
         )
-        let status = exchange.answeredStatus
-        let refused = SinkAddressPart.refused(by: status, of: [.topic, .secret])
-        guard !refused.isEmpty else { return SinkResult(exchange, at: time.now) }
-        let sentence = "The ntfy server refuses the sink (HTTP \(status)); correct its url, topic or token_file."
-        return SinkResult(exchange, refusing: refused, brought: brought, sentence)
+    ]
+    package static var examples: [(comment: String, sink: SinkOptions)] {
+        let kind = SinkOptions.Kind.ntfy(url: "https://ntfy.sh", topic: "my-topic", tokenFile: "ntfy.token")
+        return [("A topic of an ntfy server:", SinkOptions(name: "phone", kind: kind))]
     }
 
-    var secrets: [String] { SinkWords.secrets(of: url) + [topic] + (token?.words ?? []) }
+    package static func format(of sink: SinkOptions) -> SinkFormat {
+        SinkFormat(kind) {
+            $0.access = [.topic, .secret]
+            $0.refusal = { status, _ in
+                "The ntfy server refuses the sink (HTTP \(status)); correct its url, topic or token_file."
+            }
+            $0.request = { draft in
+                let message = NtfyMessage(draft.notification, topic: draft.room)
+                var headers: [(name: String, value: String)] = [("X-Notification-ID", draft.notification.id)]
+                if draft.secret != nil { headers.append(("Authorization", "Bearer " + draft.token)) }
+                return ServiceRequest(message.json(), path: "/", headers: headers)
+            }
+        }
+    }
 
-    func sink(of account: DID, at address: SinkAddress) -> NtfySink {
-        var sink = self
-        if let url = address.url { sink.url = url }
-        if let topic = address.topic { sink.topic = topic }
-        if let secret = address.secret { sink.token = .value(secret) }
-        sink.brought = address.parts
-        // A token that neither has is missing at the account, not at the others.
-        if sink.token == nil, !sink.brought.isEmpty { sink.brought.append(.secret) }
-        return sink
+    package static func address(of sink: SinkOptions) -> String? {
+        guard let url = sink["url"]?.text, let topic = sink["topic"]?.text else { return nil }
+        return (url.hasSuffix("/") ? url : url + "/") + topic
+    }
+
+    package static func problem(of part: SinkAddress.Part, _ text: String, in sink: SinkOptions) -> String? {
+        part == .topic ? topicProblem(text) : usualProblem(of: part, text)
+    }
+
+    private static func topicProblem(_ text: String) -> String? {
+        let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+        return isPlain && text.utf8.count <= 64 ? nil : "must be letters, digits, - and _, at most 64 long."
+    }
+}
+
+extension SinkOptions.Kind {
+    /// A topic of an ntfy server; without a token if `tokenFile` is `nil`.
+    public static func ntfy(url: String, topic: String, tokenFile: String?) -> Self {
+        Self(NtfySink.self, ["url": .text(url), "topic": .text(topic), "token_file": tokenFile.map { .text($0) }])
     }
 }
 
