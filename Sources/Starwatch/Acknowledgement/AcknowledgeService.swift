@@ -91,7 +91,7 @@ package final class AcknowledgeService: Worker {
     private func acknowledge(_ stream: StreamKey, of poll: Poll, _ pass: inout Pass) async throws(StoreError) {
         while !Task.isCancelled {
             let dialect = account.gate.known.dialect
-            guard poll.kind == .starredProjects, asksServer(dialect: dialect) else {
+            guard poll.kind.isOfPlans, asksServer(dialect: dialect) else {
                 let completion = try await Trace.span(.acknowledge) { span throws(StoreError) in
                     let completion = try await acknowledgeLocally(stream, &pass)
                     span?.set(.poll, poll.name)

@@ -70,7 +70,7 @@ struct AccountsControl: Sendable {
             do throws(ControlError) {
                 var draft = try Self.draft(entry, in: dialect)
                 for (name, address) in entry.sinks ?? [:] {
-                    if let problem = SinkAddressRule.problem(of: address, for: name, among: sinks) {
+                    if let problem = SinkOptions.problem(of: address, for: name, among: sinks) {
                         throw ControlError(.invalid, problem)
                     }
                     draft.sinks[name] = .some(address)
@@ -203,17 +203,12 @@ struct AccountsControl: Sendable {
         )
     }
 
-    /// The failing accounts, the longest failure first, which are also a metric. While the server does not answer, that is the
-    /// reason for all others than those that only a person can help.
+    /// The failing accounts, the longest failure first. While the server does not answer, that is the reason for all others than
+    /// those that only a person can help.
     func failures() async throws(StoreError) -> [AccountFailure] {
         let isAnswering = await gate.shownCircuit == .closed
-        let failures = try await store.accounts.failures(failureQuery(counted: AgentStatus.Accounts.longestList))
+        return try await store.accounts.failures(failureQuery(counted: AgentStatus.Accounts.longestList))
             .filter { isAnswering || $0.needsAction }
-        let counts = Dictionary(grouping: failures, by: \.label).mapValues(\.count)
-        for label in FailureLabel.allCases where label.isOfPolls {
-            environment.metrics.fleet.failing[label].set(Double(counts[label] ?? 0))
-        }
-        return failures
     }
 
     private func failureReport(_ failure: AccountFailure, dueAt: Timestamp?) -> AccountFailureReport {
@@ -227,7 +222,7 @@ struct AccountsControl: Sendable {
 
     // MARK: - Reports
 
-    /// The accounts in numbers, which are also metrics.
+    /// The accounts in numbers.
     func counts() async throws(StoreError) -> AccountCounts {
         let now = now
         try await server.look(now: now)
@@ -238,7 +233,14 @@ struct AccountsControl: Sendable {
             addressed: addressedSinks
         )
         counts.oldestDue = counts.oldestDue.map { server.due(since: $0, now: now) }
-        let metrics = environment.metrics.fleet
+        return counts
+    }
+
+    /// Sets the gauges of accounts.
+    ///
+    /// - Returns: The number of active ones.
+    func publish() async throws(StoreError) -> Int {
+        let (metrics, counts) = (environment.metrics.fleet, try await counts())
         metrics.accounts[.active].set(Double(counts.active))
         metrics.accounts[.paused].set(Double(counts.paused))
         metrics.leases.set(Double(counts.leased))
@@ -247,7 +249,11 @@ struct AccountsControl: Sendable {
         metrics.due.set(Double(counts.due))
         metrics.oldestDue.set(counts.oldestDue?.seconds ?? 0)
         metrics.reachableInterval.set(duration(of: round(counts)).inSeconds)
-        return counts
+        let failing = Dictionary(grouping: try await failures(), by: \.label)
+        for label in FailureLabel.allCases where label.isOfPolls {
+            metrics.failing[label].set(Double(failing[label]?.count ?? 0))
+        }
+        return counts.active
     }
 
     /// The age of a success after which an account is stale: that of the poll that can wait longest.
@@ -260,7 +266,7 @@ struct AccountsControl: Sendable {
         let polls = polls.filter(\.options.isEnabled)
         // Shared requests note themselves which accounts rest.
         let unwanted = WantedPolls.unwanted(
-            polls.filter { sharing == nil || $0.kind != .starredProjects }.map { (name: $0.name, kind: $0.kind) },
+            polls.filter { sharing == nil || !$0.kind.isOfPlans }.map { (name: $0.name, kind: $0.kind) },
             by: counts.preferences
         )
         guard let sharing else { return FleetRound(polls: counts.active * polls.count - unwanted) }

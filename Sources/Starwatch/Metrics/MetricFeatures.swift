@@ -52,14 +52,14 @@ extension MetricFeatures {
     package init(_ options: AgentOptions) {
         self.init()
         let kinds = Set(options.polls.map(\.kind))
-        contractPolls = Set(options.polls.lazy.filter { $0.kind == .starredProjects }.map(\.name.rawValue))
+        contractPolls = Set(options.polls.lazy.filter { $0.kind.isOfPlans }.map(\.name.rawValue))
         // Until the dialect is known, the assumed one decides.
         let dialect = options.assumedDialect
         let asksForTime =
             options.clock.source == .timeEndpoint || options.clock.source == .auto && dialect.hasTimeEndpoint
         endpoints = asksForTime ? [.time] : []
         endpoints.formUnion(kinds.flatMap(\.endpoints))
-        if kinds.contains(.starredProjects) {
+        if kinds.contains(where: \.isOfPlans) {
             switch options.acknowledge.mode {
             case .server: endpoints.insert(.acknowledge)
             case .auto where dialect.hasAcknowledgement: endpoints.insert(.acknowledge)
@@ -70,13 +70,11 @@ extension MetricFeatures {
         results.subtract([.redirected, .html])
         failures.subtract([.http3xx, .html])
         namesReplacedClaims = false
-        namesOwnPlans = kinds.contains { $0.namedPlans == .own }
+        namesOwnPlans = kinds.contains { $0.scope == .ownPlans }
         hasOptionalEndpoints = kinds.contains(where: \.endpoint.isOptional)
         if !options.server.url.hasPrefix("https:") { phases.remove(.tls) }
-        localSinks = Set(options.delivery.sinks.filter { !$0.kind.sendsRequests }.map(\.name))
-        mailSinks = Set(
-            options.delivery.sinks.filter { if case .email = $0.kind { true } else { false } }.map(\.name)
-        )
+        localSinks = Set(options.delivery.sinks.filter { !$0.kind.type.sendsRequests }.map(\.name))
+        mailSinks = Set(options.delivery.sinks.filter { $0.kind.type.kind == "email" }.map(\.name))
         hasSinkHours = options.delivery.sinks.contains { $0.hours != nil }
         hasTimeZones = options.needsLocalZone || options.namedZones.contains { !ZoneDatabase.isUTC($0.zone) }
         if options.clock.source != .ntp { clockSources = [.timeEndpoint, .dateHeader] }
@@ -96,7 +94,7 @@ extension MetricFeatures {
         ])
         if options.accounts == .one { controlOperations.remove(.accountsChange) }
         if !hasDigests { controlOperations.subtract([.digestsFetch, .digestsShow]) }
-        if !options.delivery.sinks.contains(where: { if case .feed = $0.kind { true } else { false } }) {
+        if options.delivery.feedKeep == nil {
             controlOperations.remove(.notificationsFollow)
         }
         hasCallbacks = CallbackKind.allCases.contains { options.callbacks.receiver(of: $0) != nil }

@@ -23,12 +23,12 @@ struct CycleRun: ~Copyable {
         var isWalkStored = false
 
         /// The largest number of changes of a page. Offers and gifts are fetched without a limit.
-        func limit(of kind: PollKind) -> Int? { isBootstrap || kind != .starredProjects ? nil : max(room, 1) }
+        func limit(of kind: PollKind) -> Int? { isBootstrap || !kind.isOfPlans ? nil : max(room, 1) }
 
         /// The cursor. A poll of claims about plans begins at the end of what was seen, if that is later. The claims of a
         /// plan that it did not name before can be years old, and are no news.
         func lowerEnd(of kind: PollKind, _ state: PollState, in dialect: Dialect, seenUntil: Timestamp?) -> JWTID? {
-            guard kind.namedPlans != nil, kind.planForm == .query, !isBootstrap, state.walk == nil,
+            guard kind.namesPlans, !kind.isOfPlans, !isBootstrap, state.walk == nil,
                 !state.hasTombstones, let seenUntil, cursor.map({ $0.timestamp < seenUntil }) ?? true
             else { return cursor }
             return .floor(dialect.idKind, at: seenUntil)
@@ -105,7 +105,7 @@ struct CycleRun: ~Copyable {
             refusals: state.refusedPages,
             validation: cycle.poll.options.validation
         )
-        if cycle.poll.kind.namedPlans == .own {
+        if cycle.poll.kind.scope == .ownPlans {
             // The answers move the horizon, so it is read first.
             _ = cycle.horizon(of: stream, state)
             plans.askedBoottime = cycle.time.boottime
@@ -120,7 +120,7 @@ struct CycleRun: ~Copyable {
             source.decoder.dialect = known
         } else {
             let chunk = plans.smallestPart(snapshot)
-            if chunk == nil, cycle.poll.kind.namedPlans != nil {
+            if chunk == nil, cycle.poll.kind.namesPlans {
                 // Without plans there is nothing to ask for. Either dialect fits then, as after an empty page.
                 source.decoder.dialect = cycle.gate.known.dialect ?? source.dialect
             } else {
@@ -182,7 +182,7 @@ struct CycleRun: ~Copyable {
     /// The account's parts of answers that others share; `nil` if it asks alone, as for its first poll, by hand, to continue a
     /// walk, or to fetch evicted rows again.
     private mutating func sharedParts(seenUntil: Timestamp?) async throws(Stop) -> [SharedPart]? {
-        guard let sharing = cycle.shared.sharing, cycle.poll.kind == .starredProjects else { return nil }
+        guard let sharing = cycle.shared.sharing, cycle.poll.kind.isOfPlans else { return nil }
         sharing.want(snapshot.stars, at: cycle.time.boottime)
         guard cycle.nextRun != nil, !place.isBootstrap, first == nil, place.resume == nil, state.walk == nil,
             !state.hasTombstones, let seenUntil
@@ -232,7 +232,7 @@ struct CycleRun: ~Copyable {
                 self.first = nil
             } else if let parts {
                 answer = try source.take(parts[step.chunk])
-            } else if chunk == nil, cycle.poll.kind.namedPlans != nil {
+            } else if chunk == nil, cycle.poll.kind.namesPlans {
                 answer = .ofNoPlans(askedAt: cycle.clock.now, at: cycle.time.boottime)
             } else {
                 answer = try await source.request(step.query, for: chunk)

@@ -16,10 +16,10 @@ struct NamedPlans {
 
     /// The plans in parts that fit into a request of a dialect.
     func split(_ snapshot: IdentityContext.Snapshot, in dialect: Dialect) -> [PlanChunk] {
-        switch kind.namedPlans {
-        case .starred: snapshot.chunks(for: kind, dialect: dialect)
-        case .own: PlanChunk.split(own?.handles ?? [], dialect: dialect, form: kind.planForm)
-        case nil: []
+        switch kind.scope {
+        case .starredPlans: snapshot.chunks(for: kind, dialect: dialect)
+        case .ownPlans: PlanChunk.split(own?.handles ?? [], dialect: dialect, form: kind.planForm)
+        case .recipient, .token: []
         }
     }
 

@@ -44,7 +44,7 @@ struct PageSource {
             request.body = query.body(for: chunk, startCursor: start)
             request.idempotencyKey = RandomID.uuid()
         } else {
-            let recipient = kind.namesRecipient ? stream.account : nil
+            let recipient = kind.scope == .recipient ? stream.account : nil
             request.query = query.items(recipient: recipient, plans: chunk, startCursor: start)
         }
         let (wall, monotonic) = (time.now, time.monotonic)
@@ -135,7 +135,7 @@ struct PageSource {
                 _ = try await gate.known.learn(dialect, now: cycle.clock.now)
                 return probe
             case .undecided where answer.isEmpty: return nil
-            case .undecided where cycle.poll.kind != .starredProjects: return probe
+            case .undecided where !cycle.poll.kind.isOfPlans: return probe
             case .undecided, .noPage: break
             }
         } catch { throw .store(error) }
@@ -155,7 +155,7 @@ struct PageSource {
             throw .page(error)
         }
         // The endorser server reads a canonical cursor as a time far in the future and returns an empty page.
-        if page.fetched == 0, dialect == .canonical, cycle.poll.kind == .starredProjects, !page.hasPagination {
+        if page.fetched == 0, dialect == .canonical, cycle.poll.kind.isOfPlans, !page.hasPagination {
             cycle.gate.known.doubtDialect(now: cycle.time.now)
         }
         if page.reordered {

@@ -15,6 +15,8 @@ package final class PollCycle: Sendable {
         package let store: Store
         package let account: Account
         let options: AgentOptions
+        /// The last cycles of all accounts.
+        let lastCycles: LastCycles
         /// The requests that the account shares with others; `nil`: it asks alone.
         let sharing: SharedRequests?
 
@@ -23,10 +25,11 @@ package final class PollCycle: Sendable {
             store: Store,
             account: Account,
             options: AgentOptions,
+            lastCycles: LastCycles = LastCycles(),
             sharing: SharedRequests? = nil
         ) {
             (self.environment, self.store, self.account) = (environment, store, account)
-            (self.options, self.sharing) = (options, sharing)
+            (self.options, self.lastCycles, self.sharing) = (options, lastCycles, sharing)
         }
     }
 
@@ -77,7 +80,7 @@ package final class PollCycle: Sendable {
 
     /// Notes that an account takes no part in shared requests. A poll that is off for all is in no round.
     private func noteRest(of stream: StreamKey, _ skip: SkipReason?) {
-        guard poll.kind == .starredProjects, poll.options.isEnabled, skip == .noStars || skip == .optedOut else {
+        guard poll.kind.isOfPlans, poll.options.isEnabled, skip == .noStars || skip == .optedOut else {
             return
         }
         shared.sharing?.noteSeen([], of: stream, at: time.boottime)
@@ -109,7 +112,7 @@ package final class PollCycle: Sendable {
             }
             let startedAt = time.now
             metrics.polls.attempts[poll.label].increment()
-            metrics.polls.lastAttempt[poll.label].set(startedAt.seconds)
+            shared.lastCycles.noteAttempt(of: poll.name, at: startedAt)
             metrics.polls.inFlight[poll.label].set(1)
             defer { metrics.polls.inFlight[poll.label].set(0) }
             var run = CycleRun(self, stream, snapshot: snapshot, state: state)
@@ -172,13 +175,13 @@ package final class PollCycle: Sendable {
         )
         var source = PageSource(cycle: self, stream: stream, decoder: decoder)
         var chunk: PlanChunk?
-        switch poll.kind.namedPlans {
-        case .starred: chunk = snapshot.chunks(for: poll.kind, dialect: dialect).first
-        case .own:
+        switch poll.kind.scope {
+        case .starredPlans: chunk = snapshot.chunks(for: poll.kind, dialect: dialect).first
+        case .ownPlans:
             let plans = try await source.ownPlans()
             chunk = PlanChunk.split(plans.handles, dialect: dialect, form: poll.kind.planForm).first
             if chunk == nil { return 0 }
-        case nil: break
+        case .recipient, .token: break
         }
         let answer = try await source.request(
             PageQuery(

@@ -98,7 +98,7 @@ final class SharedRequests: Sendable {
 
     init(metrics: FleetMetrics, polls: [Poll]) {
         self.metrics = metrics
-        let gaps = polls.filter { $0.kind == .starredProjects }.map(\.longestGap)
+        let gaps = polls.filter { $0.kind.isOfPlans }.map(\.longestGap)
         kept = (gaps.max() ?? .zero) * 2 + .seconds(3600)
     }
 
@@ -120,7 +120,7 @@ final class SharedRequests: Sendable {
     ///   - unwanted: The polls besides those of starred projects that accounts do not want, one for each account.
     ///   - isFirst: Whether the first poll of each account counts, which asks alone.
     func round(accounts: Int, polls: [Poll], unwanted: Int, isFirst: Bool, now: Timestamp) -> FleetRound {
-        let sharing = polls.filter { $0.kind == .starredProjects }
+        let sharing = polls.filter { $0.kind.isOfPlans }
         let answers = sharing.compactMap { poll in
             poll.schedule.interval(after: now).map { SharedTerms(interval: $0, gap: poll.longestGap).answers }
         }

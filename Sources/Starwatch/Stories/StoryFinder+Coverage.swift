@@ -15,7 +15,7 @@ extension StoryFinder {
         }
         let isStarred = try await account.identity.current().stars.contains { $0.hasSuffix(end) }
         facts = try await self.facts(facts) { poll, stream in
-            let isOfPlans = poll.kind == .starredProjects
+            let isOfPlans = poll.kind.isOfPlans
             if isOfPlans, isStarred { poll.isStarred = true }
             poll.laterRow = later.first { $0.stream == stream && $0.change.isOffer != isOfPlans }?.id
             poll.item = items[stream]
@@ -91,8 +91,7 @@ extension StoryFinder {
             }
             entry.askedPlans = runs.polls.ownPlans(poll.name).flatMap { $0.areCut ? $0.asked : nil }
             entry.nextRun = runs.polls.nextRun(poll) ?? state.nextRun
-            let run = try await runs.last(of: stream, by: facts.id == nil ? local : environment.time.now)
-            entry.lastRun = run.map(CoverageFacts.Run.init)
+            entry.lastRun = try await runs.last(of: stream, by: facts.id == nil ? local : environment.time.now)
             edit(&entry, stream)
             facts.polls.append(entry)
         }
@@ -100,26 +99,15 @@ extension StoryFinder {
     }
 }
 
-extension CoverageFacts.Run {
-    fileprivate init(_ run: RecentRun) {
-        self.init(
-            id: run.runID,
-            outcome: run.outcome,
-            finishedAt: Timestamp(milliseconds: run.finishedAt),
-            problem: run.sentence
-        )
-    }
-}
-
 extension Story.Covered {
     /// - Parameter ahead: The server's time minus the local time, in which runs are stored.
     fileprivate init(_ coverage: Coverage, ahead: Duration) {
-        self.init(poll: coverage.poll, reason: coverage.reason, sentence: coverage.sentence)
-        fetchedUntil = coverage.cursor?.iso8601
+        let (poll, run) = (coverage.poll, coverage.poll?.lastRun)
+        self.init(poll: poll?.name, reason: coverage.reason, sentence: coverage.sentence)
+        fetchedUntil = poll?.cursor?.timestamp.iso8601
         nextRun = coverage.nextRun.map { ($0 + ahead).iso8601 }
-        runID = coverage.run?.id
-        runOutcome = coverage.run?.outcome
-        runAt = coverage.run.map { ($0.finishedAt + ahead).iso8601 }
-        item = coverage.item
+        (runID, runOutcome) = (run?.runID, run?.outcome)
+        runAt = run.map { (Timestamp(milliseconds: $0.finishedAt) + ahead).iso8601 }
+        item = poll?.item
     }
 }

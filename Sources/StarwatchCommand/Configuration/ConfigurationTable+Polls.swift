@@ -28,7 +28,7 @@ extension ConfigurationTable {
     /// Writes a poll of each kind that the defaults do not have.
     private static func otherKinds(_ printer: inout ConfigurationPrinter) {
         for kind in PollKind.allCases where kind != .starredProjects {
-            printer.example(kind.subject + (kind.needsToken ? "; needs a token:" : ":")) { printer in
+            printer.example(kind.traits.announced + (kind.needsToken ? "; needs a token:" : ":")) { printer in
                 printer.section(kind.rawValue) { $0.value("kind", kind.rawValue, "") }
             }
         }
@@ -53,21 +53,6 @@ extension ConfigurationTable {
         }
         if !poll.kind.needsStars, !poll.planIDs.isEmpty {
             section.report("is only for polls of starred projects; remove it.", at: "plan_ids")
-        }
-    }
-}
-
-extension PollKind {
-    /// The changes that a poll of the kind asks for.
-    fileprivate var subject: String {
-        switch self {
-        case .starredProjects: "Changes of starred projects"
-        case .offersToMe: "Offers made to the account"
-        case .offersToMyProjects: "Offers made to the account's own projects"
-        case .offersToStarred: "Offers made to starred projects"
-        case .givesToMe: "Gifts to the account"
-        case .givesToMyProjects: "Gifts to the account's own projects"
-        case .givesToStarred: "Gifts to starred projects"
         }
     }
 }

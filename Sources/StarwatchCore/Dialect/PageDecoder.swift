@@ -91,17 +91,15 @@ public struct PageDecoder: Sendable {
         {
             return .dialect(dialect)
         }
-        guard kind == .starredProjects, isThere(.hitLimit) || count > 0 else { return .undecided }
+        guard kind.isOfPlans, isThere(.hitLimit) || count > 0 else { return .undecided }
         return .dialect(.endorser)
     }
 
     private func page(_ value: JSONValue) -> Result<Page, PageRejection> {
         let rules = PageRules(
             strict: validation == .strict,
-            mustBeSummary: dialect == .canonical && kind == .starredProjects,
-            title: kind.titleKey,
-            namesPlanInClaim: kind.namesPlanInClaim,
-            isOfGifts: kind.isOfGifts,
+            kind: kind,
+            mustBeSummary: dialect == .canonical && kind.isOfPlans,
             context: context
         )
         do throws(PageRejection) { return .success(try page(PageWire(value, rules))) } catch { return .failure(error) }
@@ -110,11 +108,11 @@ public struct PageDecoder: Sendable {
     private func page(_ wire: PageWire) throws(PageRejection) -> Page {
         var issues = wire.issues
         if validation == .strict {
-            if dialect == .canonical, kind == .starredProjects, wire.pagination == nil {
+            if dialect == .canonical, kind.isOfPlans, wire.pagination == nil {
                 issues.append(ValidationIssue(path: "$.pagination", problem: .missing))
             }
             // For offers the endorser server sends `hitLimit` only when it is true.
-            if wire.hitLimit == nil, dialect == .canonical || kind == .starredProjects {
+            if wire.hitLimit == nil, dialect == .canonical || kind.isOfPlans {
                 issues.append(ValidationIssue(path: "$.hitLimit", problem: .missing))
             }
         }
@@ -268,15 +266,4 @@ extension PageRejection {
 
     /// Whether another dialect's page would be rejected so.
     fileprivate var doubtsDialect: Bool { violation == .schema || violation == .idKind }
-}
-
-extension PollKind {
-    /// The field that names an offer or a gift to a person. One to a project is named by the project alone.
-    fileprivate var titleKey: PageKey? {
-        switch self {
-        case .offersToMe, .offersToMyProjects: .objectDescription
-        case .givesToMe: .description
-        case .starredProjects, .offersToStarred, .givesToMyProjects, .givesToStarred: nil
-        }
-    }
 }

@@ -1,14 +1,20 @@
 /// The rules for reading a page, beside those of its dialect.
 struct PageRules {
     var strict: Bool
+    var kind: PollKind
     /// Whether the items must be canonical changes of plans; only with strict validation.
     var mustBeSummary: Bool
-    /// The field of an offer or a gift that is its name if the item has no plan's name; `nil` for none.
-    var title: PageKey? = .objectDescription
-    /// Whether an item is for a plan that only its claim names.
-    var namesPlanInClaim = false
-    var isOfGifts = false
     var context = PageContext()
+
+    /// The field of an offer or a gift that is its name if the item has no plan's name; `nil` for none. Where the requests name
+    /// plans, an item is named by its plan alone.
+    var title: PageKey? {
+        switch kind.traits.item {
+        case .offer where !kind.namesPlans: .objectDescription
+        case .give where !kind.namesPlans: .description
+        case .plan, .offer, .give: nil
+        }
+    }
 }
 
 /// The JSON of a page in either dialect. Unknown keys are ignored, because the server adds columns without notice.
@@ -89,7 +95,7 @@ struct ItemWire {
             } else if value[.jwtId] != nil {
                 plan.id = fields.read(.jwtId, required: true) { $0.text }
                 var fulfilled = fields.read(.fulfillsPlanHandleId) { $0.line }.flatMap(Self.storable)
-                if fulfilled == nil, rules.namesPlanInClaim, let claim = value[.fullClaim] {
+                if fulfilled == nil, rules.kind.namesPlanInClaim, let claim = value[.fullClaim] {
                     switch ClaimLinks.plan(of: claim, rules.context) {
                     case .handle(let plan): fulfilled = plan
                     case .claim(let id): planClaim = id
@@ -101,7 +107,7 @@ struct ItemWire {
                 plan.handle = fulfilled ?? offerHandle(&fields)
                 plan.name = fields.read(.planName) { $0.line }
                 if plan.name == nil, let title = rules.title { plan.name = fields.read(title) { $0.line } }
-                if rules.isOfGifts { fulfillsOffer = Self.isForOffer(value, &fields) }
+                if rules.kind.isOfGifts { fulfillsOffer = Self.isForOffer(value, &fields) }
             } else {
                 readPlan(.plan, &fields) { PlanWire(endorser: $0, strict: rules.strict) }
                 compare(value[.wrappedClaimBefore], with: value[.plan])

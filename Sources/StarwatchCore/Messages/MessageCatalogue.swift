@@ -4,7 +4,16 @@ import FoundationEssentials
 public struct MessageCatalogue: Sendable, Hashable {
     public let locale: LocaleTag
     let rules: PluralRules
-    private(set) var patterns: [MessageKey: MessagePattern]
+    private(set) var patterns: [String: MessagePattern]
+
+    /// The variables of each message, by its key.
+    static let variables: [String: Set<MessageVariable>] = {
+        var all = Dictionary(uniqueKeysWithValues: MessageKey.allCases.map { ($0.rawValue, $0.variables) })
+        for kind in PollKind.allCases {
+            for text in PollText.allCases where text.exists(for: kind) { all[text.key(of: kind)] = text.variables }
+        }
+        return all
+    }()
 
     /// The reason why a catalogue is invalid.
     public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
@@ -41,31 +50,35 @@ public struct MessageCatalogue: Sendable, Hashable {
         guard let texts = try? JSONDecoder().decode([String: String].self, from: Data(json)) else {
             throw .notAnObject
         }
-        var patterns: [MessageKey: MessagePattern] = [:]
-        for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
-            guard let key = MessageKey(rawValue: name) else { throw .unknownKey(name) }
-            patterns[key] = try Self.pattern(text, key)
+        var patterns: [String: MessagePattern] = [:]
+        for (key, text) in texts.sorted(by: { $0.key < $1.key }) {
+            guard let variables = Self.variables[key] else { throw .unknownKey(key) }
+            patterns[key] = try Self.pattern(text, key, variables)
         }
         (self.locale, self.rules, self.patterns) = (locale, rules, patterns)
     }
 
-    private static func pattern(_ text: String, _ key: MessageKey) throws(Failure) -> MessagePattern {
+    private static func pattern(
+        _ text: String,
+        _ key: String,
+        _ variables: Set<MessageVariable>
+    ) throws(Failure) -> MessagePattern {
         let pattern: MessagePattern
-        do { pattern = try MessagePattern(text) } catch { throw .pattern(key: key.rawValue, error) }
-        if pattern.canBeBlank { throw .empty(key: key.rawValue) }
+        do { pattern = try MessagePattern(text) } catch { throw .pattern(key: key, error) }
+        if pattern.canBeBlank { throw .empty(key: key) }
         for (name, uses) in pattern.uses.sorted(by: { $0.key < $1.key }) {
-            guard let variable = MessageVariable(rawValue: name), key.variables.contains(variable) else {
-                let known = key.variables.map(\.rawValue).sorted()
-                throw .unknownVariable(key: key.rawValue, name: name, known: known)
+            guard let variable = MessageVariable(rawValue: name), variables.contains(variable) else {
+                let known = variables.map(\.rawValue).sorted()
+                throw .unknownVariable(key: key, name: name, known: known)
             }
             guard !uses.contains(variable.isNumber ? .select : .plural) else {
-                throw .wrongKind(key: key.rawValue, name: name)
+                throw .wrongKind(key: key, name: name)
             }
         }
         return pattern
     }
 
-    func text(_ key: MessageKey, _ arguments: [String: MessageArgument]) -> String? {
+    func text(_ key: String, _ arguments: [String: MessageArgument]) -> String? {
         patterns[key]?.format(arguments, rules)
     }
 

@@ -39,11 +39,22 @@ public struct Messages: Sendable, Hashable {
 
     /// The message with its variables replaced.
     public func text(_ key: MessageKey, _ arguments: [MessageVariable: MessageArgument] = [:]) -> String {
+        text(key.rawValue, arguments)
+    }
+
+    /// The message of a kind of poll, with its variables replaced.
+    public func text(
+        _ text: PollText,
+        of kind: PollKind,
+        _ arguments: [MessageVariable: MessageArgument] = [:]
+    ) -> String { self.text(text.key(of: kind), arguments) }
+
+    private func text(_ key: String, _ arguments: [MessageVariable: MessageArgument]) -> String {
         let named = Dictionary(uniqueKeysWithValues: arguments.map { ($0.key.rawValue, $0.value) })
         for catalogue in chain {
             if let text = catalogue.text(key, named) { return text }
         }
-        return key.rawValue
+        return key
     }
 }
 

@@ -1,64 +1,5 @@
-/// The texts of notifications.
+/// The texts of notifications, besides those of each kind of poll.
 public enum MessageKey: String, Sendable, CaseIterable {
-    case starredSingleTitle = "notifications.starred_projects.single_title"
-    case starredMultipleTitle = "notifications.starred_projects.multiple_title"
-    case starredSingle = "notifications.starred_projects.single_update"
-    case starredSingleUnnamed = "notifications.starred_projects.single_update_unnamed"
-    case starredMultiple = "notifications.starred_projects.multiple_updates"
-    case offerSingleTitle = "notifications.offers_to_me.single_title"
-    case offerMultipleTitle = "notifications.offers_to_me.multiple_title"
-    case offerSingle = "notifications.offers_to_me.single_update"
-    case offerSingleUnnamed = "notifications.offers_to_me.single_update_unnamed"
-    case offerMultiple = "notifications.offers_to_me.multiple_updates"
-    case offerEditedTitle = "notifications.offers_to_me.edited_title"
-    case offerEdited = "notifications.offers_to_me.edited"
-    case offerEditedUnnamed = "notifications.offers_to_me.edited_unnamed"
-    case projectOfferSingleTitle = "notifications.offers_to_my_projects.single_title"
-    case projectOfferMultipleTitle = "notifications.offers_to_my_projects.multiple_title"
-    case projectOfferSingle = "notifications.offers_to_my_projects.single_update"
-    case projectOfferSingleUnnamed = "notifications.offers_to_my_projects.single_update_unnamed"
-    case projectOfferMultiple = "notifications.offers_to_my_projects.multiple_updates"
-    case projectOfferEditedTitle = "notifications.offers_to_my_projects.edited_title"
-    case projectOfferEdited = "notifications.offers_to_my_projects.edited"
-    case projectOfferEditedUnnamed = "notifications.offers_to_my_projects.edited_unnamed"
-    case starredOfferSingleTitle = "notifications.offers_to_starred.single_title"
-    case starredOfferMultipleTitle = "notifications.offers_to_starred.multiple_title"
-    case starredOfferSingle = "notifications.offers_to_starred.single_update"
-    case starredOfferSingleUnnamed = "notifications.offers_to_starred.single_update_unnamed"
-    case starredOfferMultiple = "notifications.offers_to_starred.multiple_updates"
-    case starredOfferEditedTitle = "notifications.offers_to_starred.edited_title"
-    case starredOfferEdited = "notifications.offers_to_starred.edited"
-    case starredOfferEditedUnnamed = "notifications.offers_to_starred.edited_unnamed"
-    case giveSingleTitle = "notifications.gives_to_me.single_title"
-    case giveMultipleTitle = "notifications.gives_to_me.multiple_title"
-    case giveSingle = "notifications.gives_to_me.single_update"
-    case giveSingleUnnamed = "notifications.gives_to_me.single_update_unnamed"
-    case giveMultiple = "notifications.gives_to_me.multiple_updates"
-    case giveEditedTitle = "notifications.gives_to_me.edited_title"
-    case giveEdited = "notifications.gives_to_me.edited"
-    case giveEditedUnnamed = "notifications.gives_to_me.edited_unnamed"
-    case giveFulfilling = "notifications.gives_to_me.fulfills_offer"
-    case giveFulfillingUnnamed = "notifications.gives_to_me.fulfills_offer_unnamed"
-    case projectGiveSingleTitle = "notifications.gives_to_my_projects.single_title"
-    case projectGiveMultipleTitle = "notifications.gives_to_my_projects.multiple_title"
-    case projectGiveSingle = "notifications.gives_to_my_projects.single_update"
-    case projectGiveSingleUnnamed = "notifications.gives_to_my_projects.single_update_unnamed"
-    case projectGiveMultiple = "notifications.gives_to_my_projects.multiple_updates"
-    case projectGiveEditedTitle = "notifications.gives_to_my_projects.edited_title"
-    case projectGiveEdited = "notifications.gives_to_my_projects.edited"
-    case projectGiveEditedUnnamed = "notifications.gives_to_my_projects.edited_unnamed"
-    case projectGiveFulfilling = "notifications.gives_to_my_projects.fulfills_offer"
-    case projectGiveFulfillingUnnamed = "notifications.gives_to_my_projects.fulfills_offer_unnamed"
-    case starredGiveSingleTitle = "notifications.gives_to_starred.single_title"
-    case starredGiveMultipleTitle = "notifications.gives_to_starred.multiple_title"
-    case starredGiveSingle = "notifications.gives_to_starred.single_update"
-    case starredGiveSingleUnnamed = "notifications.gives_to_starred.single_update_unnamed"
-    case starredGiveMultiple = "notifications.gives_to_starred.multiple_updates"
-    case starredGiveEditedTitle = "notifications.gives_to_starred.edited_title"
-    case starredGiveEdited = "notifications.gives_to_starred.edited"
-    case starredGiveEditedUnnamed = "notifications.gives_to_starred.edited_unnamed"
-    case starredGiveFulfilling = "notifications.gives_to_starred.fulfills_offer"
-    case starredGiveFulfillingUnnamed = "notifications.gives_to_starred.fulfills_offer_unnamed"
     case severalPollsTitle = "notifications.several_polls.title"
     case unnamedProject = "notifications.unnamed_project"
     case moreNames = "notifications.more_names"
@@ -94,16 +35,45 @@ public enum MessageKey: String, Sendable, CaseIterable {
     /// The variables that the message can use.
     public var variables: Set<MessageVariable> {
         switch self {
-        case .starredSingle, .offerSingle, .offerEdited, .projectOfferSingle, .projectOfferEdited, .starredOfferSingle,
-            .starredOfferEdited, .giveSingle, .giveEdited, .giveFulfilling, .projectGiveSingle, .projectGiveEdited,
-            .projectGiveFulfilling, .starredGiveSingle, .starredGiveEdited, .starredGiveFulfilling:
-            [.projectName]
-        case .starredMultiple, .offerMultiple, .projectOfferMultiple, .starredOfferMultiple, .giveMultiple,
-            .projectGiveMultiple, .starredGiveMultiple, .moreNames:
-            [.count]
+        case .moreNames: [.count]
         case .followingPart: [.count, .total]
         case .changeFields: [.fields]
         case .staleMessage: [.hours]
+        default: []
+        }
+    }
+}
+
+/// The texts that tell of the claims of a poll. Each kind of poll has its own, with the key `notifications.KIND.` and the raw value.
+public enum PollText: String, Sendable, CaseIterable {
+    case singleTitle = "single_title"
+    case multipleTitle = "multiple_title"
+    case single = "single_update"
+    case singleUnnamed = "single_update_unnamed"
+    case multiple = "multiple_updates"
+    case editedTitle = "edited_title"
+    case edited
+    case editedUnnamed = "edited_unnamed"
+    case fulfilling = "fulfills_offer"
+    case fulfillingUnnamed = "fulfills_offer_unnamed"
+
+    /// Whether a kind of poll has the text. An edition of a plan is a change as any other.
+    public func exists(for kind: PollKind) -> Bool {
+        switch self {
+        case .editedTitle, .edited, .editedUnnamed: !kind.isOfPlans
+        case .fulfilling, .fulfillingUnnamed: kind.isOfGifts
+        case .singleTitle, .multipleTitle, .single, .singleUnnamed, .multiple: true
+        }
+    }
+
+    /// The key of a kind's text.
+    func key(of kind: PollKind) -> String { "notifications.\(kind.rawValue).\(rawValue)" }
+
+    /// The variables that the message can use.
+    var variables: Set<MessageVariable> {
+        switch self {
+        case .single, .edited, .fulfilling: [.projectName]
+        case .multiple: [.count]
         default: []
         }
     }

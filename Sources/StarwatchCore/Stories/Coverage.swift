@@ -17,26 +17,13 @@ package struct Coverage: Sendable, Hashable {
     }
 
     package let reason: Reason
-    /// The poll; `nil` if no poll is the reason.
-    package var poll: String?
-    /// The run that failed, was skipped or covered it last.
-    package var run: CoverageFacts.Run?
-    /// The quarantined item.
-    package var item: Int64?
-    /// The next run of the poll, if it has not come to the change.
-    package var nextRun: Timestamp?
-    /// The time up to which the poll has fetched everything.
-    package var cursor: Timestamp?
-    /// The subject of the poll's requests; `nil` if it is not known.
-    package var kind: PollKind?
-    /// Whether the change is certainly of a starred project.
-    package var isStarred = false
-    /// The number of own projects that the poll asks for, if the account has more; `nil` otherwise.
-    package var askedPlans: Int?
-    /// The outbox row of the edition that replaced it; `nil` if there is none.
-    package var laterRow: Int64?
+    /// The facts about the poll; `nil` if no poll is the reason.
+    package let poll: CoverageFacts.Poll?
 
-    package init(_ reason: Reason, poll: String? = nil) { (self.reason, self.poll) = (reason, poll) }
+    package init(_ reason: Reason, _ poll: CoverageFacts.Poll? = nil) { (self.reason, self.poll) = (reason, poll) }
+
+    /// The next run of the poll, if it has not come to the change.
+    package var nextRun: Timestamp? { reason == .notFetched ? poll?.nextRun : nil }
 
     /// One sentence or two for a person, without times.
     package var sentence: String {
@@ -52,7 +39,7 @@ package struct Coverage: Sendable, Hashable {
         case .notStarred: "No star has this id, so the poll does not ask for it; starwatch stars list shows the stars."
         case .quarantined:
             """
-            The server sent it with faults, so it was set aside: item \(item.map(String.init) ?? "?") of starwatch \
+            The server sent it with faults, so it was set aside: item \(poll?.item.map(String.init) ?? "?") of starwatch \
             quarantine list.
             """
         case .otherDialect: "Its id has the form of the server's other dialect."
@@ -61,51 +48,29 @@ package struct Coverage: Sendable, Hashable {
         case .expired: "It is older than outbox.keep_delivered; its row was deleted, or there was none."
         case .replaced:
             "A later edition replaced it before the poll saw it, and the server shows only the last one"
-                + (laterRow.map { ": row \($0)." } ?? ".")
+                + (poll?.laterRow.map { ": row \($0)." } ?? ".")
         case .passed:
-            "The poll has passed it without seeing it. Either "
-                + (isStarred ? "" : "it is \(kind.map(Self.others(than:)) ?? "not asked for"), or ")
+            "The poll has passed it without seeing it. Either " + others
                 + "a later edition replaced it first, or the server did not show it in time." + leftOut
         case .fetched:
-            "The poll has fetched everything up to then." + (run?.problem.map { " That run: \($0)" } ?? "") + leftOut
+            "The poll has fetched everything up to then."
+                + (poll?.lastRun?.sentence.map { " That run: \($0)" } ?? "") + leftOut
         }
     }
 
-    /// The changes that a poll does not ask for.
-    private static func others(than kind: PollKind) -> String {
-        switch kind {
-        case .starredProjects: "of a project without a star"
-        case .offersToMe: "no offer to the account"
-        case .offersToMyProjects: "no offer to a project of the account"
-        case .offersToStarred: "no offer to a starred project"
-        case .givesToMe: "no gift to the account"
-        case .givesToMyProjects: "no gift to a project of the account"
-        case .givesToStarred: "no gift to a starred project"
-        }
+    private var others: String {
+        poll?.isStarred == true ? "" : "it is \(poll?.kind.traits.leftOut ?? "not asked for"), or "
     }
 
     private var leftOut: String {
-        askedPlans.map { " \(OwnPlans.sentence(asked: $0))" } ?? ""
+        poll?.askedPlans.map { " \(OwnPlans.sentence(asked: $0))" } ?? ""
     }
 
-    private var lastRun: String { run?.problem.map { " Its last run: \($0)" } ?? "" }
+    private var lastRun: String { poll?.lastRun?.sentence.map { " Its last run: \($0)" } ?? "" }
 }
 
 /// The facts about a change that has no row, or about a time.
 package struct CoverageFacts: Sendable {
-    /// A run of a poll.
-    package struct Run: Sendable, Hashable {
-        package let id: String
-        package let outcome: String
-        package let finishedAt: Timestamp
-        /// The reason why it failed, was deferred or skipped, as one sentence.
-        package var problem: String?
-
-        package init(id: String, outcome: String, finishedAt: Timestamp, problem: String? = nil) {
-            (self.id, self.outcome, self.finishedAt, self.problem) = (id, outcome, finishedAt, problem)
-        }
-    }
-
     package struct Poll: Sendable, Hashable {
         package var name: String
         package var kind: PollKind
@@ -121,7 +86,7 @@ package struct CoverageFacts: Sendable {
         package var seenUntil: Timestamp?
         /// The end of the first run that announced nothing, by the server's clock; `nil` if the poll begins with all changes.
         package var startedAt: Timestamp?
-        package var lastRun: Run?
+        package var lastRun: RecentRun?
         package var nextRun: Timestamp?
         /// The number of own projects that the poll asks for, if the account has more; `nil` otherwise.
         package var askedPlans: Int?
@@ -148,16 +113,7 @@ package struct CoverageFacts: Sendable {
     package func coverage(at now: Timestamp) -> [Coverage] {
         if isSignedOut { return [Coverage(.signedOut)] }
         if polls.isEmpty { return [Coverage(.noPoll)] }
-        return polls.map { poll in
-            var coverage = Coverage(reason(of: poll, now), poll: poll.name)
-            coverage.run = poll.lastRun
-            coverage.item = poll.item
-            coverage.cursor = poll.cursor?.timestamp
-            (coverage.kind, coverage.isStarred) = (poll.kind, poll.isStarred == true)
-            (coverage.askedPlans, coverage.laterRow) = (poll.askedPlans, poll.laterRow)
-            if coverage.reason == .notFetched { coverage.nextRun = poll.nextRun }
-            return coverage
-        }
+        return polls.map { Coverage(reason(of: $0, now), $0) }
     }
 
     private func reason(of poll: Poll, _ now: Timestamp) -> Coverage.Reason {

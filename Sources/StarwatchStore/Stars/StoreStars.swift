@@ -180,7 +180,7 @@ struct StarRows {
     ///   - plan: The plan; `nil` for every plan.
     ///   - kind: The kind of the polls whose rows these are.
     func suppress(plan: String?, of account: DID, kind: PollKind = .starredProjects, _ now: Timestamp) throws {
-        if kind == .starredProjects {
+        if kind.isOfPlans {
             try db.run(
                 "DELETE FROM plan_snapshots WHERE account = ? AND plan_id = coalesce(?, plan_id)",
                 [db.key(account), plan.map { db.vault.lookup($0, as: "plan") }]

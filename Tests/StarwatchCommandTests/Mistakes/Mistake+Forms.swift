@@ -95,7 +95,7 @@ extension Mistake {
             "bad indent key less",
             "polls:\n  p:\n  kind: starred_projects\n",
             [
-                "starwatch.yaml:2: polls.p: needs a kind: one of starred_projects, offers_to_me, offers_to_my_projects, offers_to_starred, gives_to_me, gives_to_my_projects, gives_to_starred.",
+                "starwatch.yaml:2: polls.p: needs a kind: one of \(kinds).",
                 "starwatch.yaml:3: polls.kind: is a setting of one of the polls; indent it below that one's name.",
             ]
         ),
@@ -347,14 +347,14 @@ extension Mistake {
             "polls no kind",
             "polls:\n  p:\n    every: 5m\n",
             [
-                "starwatch.yaml:2: polls.p: needs a kind: one of starred_projects, offers_to_me, offers_to_my_projects, offers_to_starred, gives_to_me, gives_to_my_projects, gives_to_starred."
+                "starwatch.yaml:2: polls.p: needs a kind: one of \(kinds)."
             ]
         ),
         Mistake(
             "kind typo",
             "polls:\n  p:\n    kind: starred_project\n",
             [
-                "starwatch.yaml:3: polls.p.kind: must be one of starred_projects, offers_to_me, offers_to_my_projects, offers_to_starred, gives_to_me, gives_to_my_projects, gives_to_starred; did you mean \"starred_projects\"?"
+                "starwatch.yaml:3: polls.p.kind: must be one of \(kinds); did you mean \"starred_projects\"?"
             ]
         ),
         Mistake(

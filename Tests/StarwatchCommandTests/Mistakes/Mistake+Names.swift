@@ -190,7 +190,7 @@ extension Mistake {
             "poll kind cut short",
             "polls:\n  p:\n    kind: starred\n",
             [
-                "starwatch.yaml:3: polls.p.kind: must be one of starred_projects, offers_to_me, offers_to_my_projects, offers_to_starred, gives_to_me, gives_to_my_projects, gives_to_starred; did you mean \"starred_projects\"?"
+                "starwatch.yaml:3: polls.p.kind: must be one of \(kinds); did you mean \"starred_projects\"?"
             ]
         ),
         Mistake(

@@ -1,4 +1,5 @@
 import Foundation
+import StarwatchCore
 import Testing
 
 @testable import StarwatchCommand
@@ -9,6 +10,9 @@ struct Mistake: Sendable, CustomTestStringConvertible {
         case folder(String)
         case file(String, String, mode: Int)
     }
+
+    /// The kinds of polls, as errors list them.
+    static let kinds = PollKind.allCases.map(\.rawValue).joined(separator: ", ")
 
     let name: String
     let content: [UInt8]

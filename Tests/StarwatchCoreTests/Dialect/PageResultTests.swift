@@ -54,7 +54,7 @@ enum PageResults {
         let validation: Validation
         let quarantine: Bool
 
-        var name: String { "\(dialect) \(kind) \(validation)\(quarantine ? " quarantine" : "")" }
+        var name: String { "\(dialect) \(kind.preference) \(validation)\(quarantine ? " quarantine" : "")" }
 
         func read(_ bytes: [UInt8]) -> String {
             do throws(PageRejection) {

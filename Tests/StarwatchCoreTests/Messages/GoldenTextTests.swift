@@ -10,9 +10,14 @@ import Testing
         return Self.counts.map { messages.text(key, [variable: .number($0)]) }
     }
 
+    private func texts(_ locale: String, of kind: PollKind) throws -> [String] {
+        let messages = MessageCatalogues.builtIn.messages(for: try #require(LocaleTag(locale)))
+        return Self.counts.map { messages.text(.multiple, of: kind, [.count: .number($0)]) }
+    }
+
     @Test func updatesInEnglish() throws {
         #expect(
-            try texts("en", .starredMultiple, .count) == [
+            try texts("en", of: .starredProjects) == [
                 "You have 0 new updates in your starred projects", "You have 1 new update in your starred projects",
                 "You have 2 new updates in your starred projects", "You have 5 new updates in your starred projects",
                 "You have 6 new updates in your starred projects", "You have 21 new updates in your starred projects",
@@ -20,12 +25,12 @@ import Testing
             ]
         )
         #expect(
-            try texts("en", .offerMultiple, .count).prefix(3) == [
+            try texts("en", of: .offersToMe).prefix(3) == [
                 "You have 0 new offers", "You have 1 new offer", "You have 2 new offers",
             ]
         )
         #expect(
-            try texts("en", .projectOfferMultiple, .count).prefix(3) == [
+            try texts("en", of: .offersToMyProjects).prefix(3) == [
                 "You have 0 new offers to your projects", "You have 1 new offer to your projects",
                 "You have 2 new offers to your projects",
             ]
@@ -36,7 +41,7 @@ import Testing
     @Test func updatesInPolish() throws {
         let place = "w projektach oznaczonych gwiazdką"
         #expect(
-            try texts("pl", .starredMultiple, .count) == [
+            try texts("pl", of: .starredProjects) == [
                 "Masz 0 nowych aktualizacji \(place)", "Masz 1 nową aktualizację \(place)",
                 "Masz 2 nowe aktualizacje \(place)", "Masz 5 nowych aktualizacji \(place)",
                 "Masz 6 nowych aktualizacji \(place)", "Masz 21 nowych aktualizacji \(place)",
@@ -44,7 +49,7 @@ import Testing
             ]
         )
         #expect(
-            try texts("pl", .offerMultiple, .count) == [
+            try texts("pl", of: .offersToMe) == [
                 "Masz 0 nowych ofert", "Masz 1 nową ofertę", "Masz 2 nowe oferty", "Masz 5 nowych ofert",
                 "Masz 6 nowych ofert", "Masz 21 nowych ofert", "Masz 22 nowe oferty", "Masz 25 nowych ofert",
             ]
@@ -61,37 +66,37 @@ import Testing
 
     @Test func updatesInJapanese() throws {
         #expect(
-            try texts("ja", .starredMultiple, .count)
+            try texts("ja", of: .starredProjects)
                 == Self.counts.map { "スター付きプロジェクトに\($0)件の新しい更新があります" }
         )
         #expect(try texts("ja", .staleMessage, .hours) == Self.counts.map { "最終更新は\($0)時間前です。タップして更新してください。" })
     }
 
     @Test func giftsAndOffersToStarredProjectsInEnglish() throws {
-        let keys: [(MessageKey, [String])] = [
-            (.giveMultiple, ["You received 0 gifts", "You received 1 gift", "You received 2 gifts"]),
+        let kinds: [(PollKind, [String])] = [
+            (.givesToMe, ["You received 0 gifts", "You received 1 gift", "You received 2 gifts"]),
             (
-                .projectGiveMultiple,
+                .givesToMyProjects,
                 [
                     "Your projects received 0 gifts", "Your projects received 1 gift", "Your projects received 2 gifts",
                 ]
             ),
             (
-                .starredGiveMultiple,
+                .givesToStarred,
                 [
                     "Your starred projects received 0 gifts", "Your starred projects received 1 gift",
                     "Your starred projects received 2 gifts",
                 ]
             ),
             (
-                .starredOfferMultiple,
+                .offersToStarred,
                 [
                     "There are 0 new offers to your starred projects", "There is 1 new offer to your starred projects",
                     "There are 2 new offers to your starred projects",
                 ]
             ),
         ]
-        for (key, expected) in keys { #expect(try texts("en", key, .count).prefix(3) == expected[...]) }
+        for (kind, expected) in kinds { #expect(try texts("en", of: kind).prefix(3) == expected[...]) }
     }
 
     @Test func giftsAndOffersToStarredProjectsInPolish() throws {
@@ -100,30 +105,30 @@ import Testing
             let new = gift == "dar" ? "nowy" : gift == "dary" ? "nowe" : "nowych"
             return "\(count) \(new) \(gift)"
         }
-        #expect(try texts("pl", .giveMultiple, .count) == forms.map { "Masz \($0)" })
-        #expect(try texts("pl", .projectGiveMultiple, .count) == forms.map { "Masz \($0) dla swoich projektów" })
+        #expect(try texts("pl", of: .givesToMe) == forms.map { "Masz \($0)" })
+        #expect(try texts("pl", of: .givesToMyProjects) == forms.map { "Masz \($0) dla swoich projektów" })
         #expect(
-            try texts("pl", .starredGiveMultiple, .count) == forms.map { "\($0) dla projektów oznaczonych gwiazdką" }
+            try texts("pl", of: .givesToStarred) == forms.map { "\($0) dla projektów oznaczonych gwiazdką" }
         )
         let offers = ["nowych ofert", "nowa oferta", "nowe oferty", "nowych ofert"]
         #expect(
-            try texts("pl", .starredOfferMultiple, .count).prefix(4)
+            try texts("pl", of: .offersToStarred).prefix(4)
                 == zip(Self.counts, offers).map { "\($0) \($1) dla projektów oznaczonych gwiazdką" }[...]
         )
     }
 
     @Test func giftsAndOffersToStarredProjectsInJapanese() throws {
-        #expect(try texts("ja", .giveMultiple, .count) == Self.counts.map { "\($0)件のギフトが届きました" })
+        #expect(try texts("ja", of: .givesToMe) == Self.counts.map { "\($0)件のギフトが届きました" })
         #expect(
-            try texts("ja", .projectGiveMultiple, .count)
+            try texts("ja", of: .givesToMyProjects)
                 == Self.counts.map { "あなたのプロジェクトに\($0)件のギフトが届きました" }
         )
         #expect(
-            try texts("ja", .starredGiveMultiple, .count)
+            try texts("ja", of: .givesToStarred)
                 == Self.counts.map { "スター付きプロジェクトに\($0)件のギフトが届きました" }
         )
         #expect(
-            try texts("ja", .starredOfferMultiple, .count)
+            try texts("ja", of: .offersToStarred)
                 == Self.counts.map { "スター付きプロジェクトに\($0)件の新しいオファーがあります" }
         )
     }
@@ -266,8 +271,8 @@ import Testing
             )
         }
         #expect([message("Garden").body, message(nil).body] == expected)
-        #expect(message("Garden").title == messages.text(.giveSingleTitle))
-        #expect(message("Garden", isEdition: true).title == messages.text(.giveEditedTitle))
+        #expect(message("Garden").title == messages.text(.singleTitle, of: .givesToMe))
+        #expect(message("Garden", isEdition: true).title == messages.text(.editedTitle, of: .givesToMe))
     }
 
     @Test(arguments: [

@@ -20,29 +20,35 @@ import Testing
         let catalogue = try #require(MessageCatalogues.builtIn.catalogues[tag])
         let rules = try #require(PluralRules(tag))
         let needed = Set(((0...200) + [1_000_000]).map { rules.category(of: $0) })
-        #expect(Set(catalogue.patterns.keys) == Set(MessageKey.allCases))
-        for key in MessageKey.allCases {
+        #expect(Set(catalogue.patterns.keys) == Set(MessageCatalogue.variables.keys))
+        for (key, variables) in MessageCatalogue.variables {
             let pattern = try #require(catalogue.patterns[key])
             var plurals: [Set<PluralCategory>] = []
             MessagePattern.collect(pattern.parts) { part in
                 if case .plural(let plural) = part { plurals.append(Set(plural.categories.keys)) }
             }
             for categories in plurals {
-                #expect(categories.isSuperset(of: needed), "\(key.rawValue) lacks a category")
+                #expect(categories.isSuperset(of: needed), "\(key) lacks a category")
             }
             let used = Set(pattern.uses.keys.compactMap(MessageVariable.init))
-            let isCounted = !key.variables.isDisjoint(with: [.count, .hours])
-            #expect(used == key.variables, "\(key.rawValue) leaves a variable out")
-            #expect(plurals.isEmpty == !isCounted, "\(key.rawValue) says a number without its plural")
+            let isCounted = !variables.isDisjoint(with: [.count, .hours])
+            #expect(used == variables, "\(key) leaves a variable out")
+            #expect(plurals.isEmpty == !isCounted, "\(key) says a number without its plural")
         }
     }
 
     /// The English catalogue has the texts of the requirements as the form `other`.
     @Test(arguments: [
-        (MessageKey.starredSingleTitle, "Project Update"), (.starredMultipleTitle, "Project Updates"),
-        (.starredSingle, "{projectName} has been updated"),
-        (.starredMultiple, "You have 7 new updates in your starred projects"),
-        (.actionViewUpdates, "View Updates"), (.actionDismiss, "Dismiss"), (.staleTitle, "Data may be outdated"),
+        (PollText.singleTitle, "Project Update"), (.multipleTitle, "Project Updates"),
+        (.single, "{projectName} has been updated"), (.multiple, "You have 7 new updates in your starred projects"),
+    ])
+    func englishMatchesTheRequirementsWordForWord(_ text: PollText, _ expected: String) throws {
+        #expect(try messages("en").text(text, of: .starredProjects, [.count: .number(7)]) == expected)
+    }
+
+    @Test(arguments: [
+        (MessageKey.actionViewUpdates, "View Updates"), (.actionDismiss, "Dismiss"),
+        (.staleTitle, "Data may be outdated"),
         (.staleMessage, "Last updated 7 hours ago. Tap to refresh."), (.staleRefresh, "Refresh Now"),
         (.staleSettings, "Settings"), (.staleDismiss, "Dismiss"), (.featureTitle, "New Feature: Starred Projects"),
         (.featureBody, "You can now get notifications for projects you star. Tap to learn more."),
@@ -80,10 +86,10 @@ import Testing
         #expect(polishMessages.text(.actionDismiss) == "Precz")
         #expect(polishMessages.text(.actionMarkRead) == "Oznacz jako przeczytane")
         let germanMessages = all.messages(for: try #require(LocaleTag("de-CH")))
-        #expect(germanMessages.text(.starredMultiple, [.count: .number(1)]) == "1 Neuigkeit")
+        #expect(germanMessages.text(.multiple, of: .starredProjects, [.count: .number(1)]) == "1 Neuigkeit")
         #expect(germanMessages.text(.actionDismiss) == "Dismiss")
         // The plural rules belong to the messages' language, not to the requested locale.
-        #expect(germanMessages.text(.offerMultiple, [.count: .number(1)]) == "You have 1 new offer")
+        #expect(germanMessages.text(.multiple, of: .offersToMe, [.count: .number(1)]) == "You have 1 new offer")
     }
 
     @Test(arguments: [
@@ -113,14 +119,14 @@ import Testing
         ("{count, plural, one {} other {s}} new", false), ("{count, plural, one {#} other {#}}", false),
     ])
     func aTextThatCanBeEmptyIsRejected(_ text: String, _ isRejected: Bool) throws {
-        let (tag, key) = (try #require(LocaleTag("en")), MessageKey.starredMultiple)
-        let json = try JSONEncoder().encode([key.rawValue: text])
+        let (tag, key) = (try #require(LocaleTag("en")), PollText.multiple.key(of: .starredProjects))
+        let json = try JSONEncoder().encode([key: text])
         do throws(MessageCatalogue.Failure) {
             _ = try MessageCatalogue(tag, json: json)
             #expect(!isRejected)
         } catch {
-            #expect(isRejected && error == .empty(key: key.rawValue), "\(error)")
-            #expect(error.description.hasPrefix(key.rawValue + ": the text, or a branch that is all of it, is empty"))
+            #expect(isRejected && error == .empty(key: key), "\(error)")
+            #expect(error.description.hasPrefix(key + ": the text, or a branch that is all of it, is empty"))
         }
     }
 

@@ -1,0 +1,125 @@
+/// A kind of poll. Each is declared in a file of this folder, with all that tells it from the others.
+public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Codable {
+    /// All kinds, in the order of lists and of the lines of a notification.
+    public static let allCases: [PollKind] = [
+        starredProjects,
+        offersToMe,
+        offersToMyProjects,
+        offersToStarred,
+        givesToMe,
+        givesToMyProjects,
+        givesToStarred,
+    ]
+
+    private final class Box: Sendable {
+        let traits: PollTraits
+
+        init(_ traits: PollTraits) { self.traits = traits }
+    }
+
+    private let box: Box
+    package var traits: PollTraits { box.traits }
+
+    init(_ traits: PollTraits) { box = Box(traits) }
+
+    /// The kind with a name; `nil` if there is none.
+    public init?(rawValue: String) {
+        guard let kind = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
+        self = kind
+    }
+
+    /// The kind of a poll that is no longer configured, whose changes can still be announced. Its name tells, because most polls
+    /// have the name of their kind.
+    package init(former poll: PollName) { self = PollKind(rawValue: poll.rawValue) ?? .starredProjects }
+
+    public static func == (one: PollKind, other: PollKind) -> Bool { one.box === other.box }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
+
+    /// The name in the configuration, the database and JSON, and in the keys of texts.
+    public var rawValue: String { traits.name }
+
+    /// The account preference that disables this kind of poll: the name in another spelling.
+    public var preference: String {
+        let words = rawValue.split(separator: "_")
+        return words[0] + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    }
+
+    /// The part of the server's claims that the poll asks for.
+    package var scope: PollTraits.Scope { traits.scope }
+
+    /// Whether the poll asks for nothing while the identity has no stars.
+    public var needsStars: Bool { scope == .starredPlans }
+
+    /// Whether the poll needs a token. Without one, the server answers as if there were no offers, and a cursor moved by
+    /// that answer would skip some.
+    public var needsToken: Bool { !needsStars }
+
+    /// Whether only the claims of the poll's items name their plans.
+    package var namesPlanInClaim: Bool { endpoint == .offersToPlans }
+
+    /// Whether the requests name plans.
+    package var namesPlans: Bool { scope == .starredPlans || scope == .ownPlans }
+
+    /// Whether the poll's items are plans.
+    package var isOfPlans: Bool { traits.item == .plan }
+
+    /// Whether the poll's items are gifts.
+    package var isOfGifts: Bool { traits.item == .give }
+
+    /// Whether polls of the two kinds can have the same claim. An offer to a person can be for a plan of that person.
+    public func overlaps(_ other: PollKind) -> Bool { traits.item == other.traits.item }
+
+    /// A place of plans in a request.
+    public enum PlanForm: Sendable, Hashable {
+        /// The JSON body of a POST.
+        case body
+        /// A parameter of a GET.
+        case query
+    }
+
+    /// The place of the named plans in a request.
+    public var planForm: PlanForm { isOfPlans ? .body : .query }
+
+    /// The endpoint of this kind of poll.
+    public var endpoint: Endpoint { traits.endpoint }
+
+    /// All endpoints that the poll asks.
+    public var endpoints: [Endpoint] { scope == .ownPlans ? [.plans, endpoint] : [endpoint] }
+}
+
+/// The endpoints of an Endorser server that the agent calls.
+public enum Endpoint: String, Sendable, CaseIterable {
+    case plansChanged = "plans_changed"
+    case offersToMe = "offers_to_me"
+    case offersToMyProjects = "offers_to_my_projects"
+    case offersToPlans = "offers_to_plans"
+    case givesToMe = "gives_to_me"
+    case givesToPlans = "gives_to_plans"
+    case plans
+    case acknowledge
+    case time
+
+    /// The path below the server's base URL.
+    public var path: String {
+        switch self {
+        case .plansChanged: "/api/v2/report/plansLastUpdatedBetween"
+        case .offersToMe: "/api/v2/report/offers"
+        case .offersToMyProjects: "/api/v2/report/offersToPlansOwnedByMe"
+        case .offersToPlans: "/api/v2/report/offersToPlans"
+        case .givesToMe: "/api/v2/report/gives"
+        case .givesToPlans: "/api/v2/report/givesToPlans"
+        case .plans: "/api/v2/report/plans"
+        case .acknowledge: "/api/v2/plans/acknowledge"
+        case .time: "/api/v2/time"
+        }
+    }
+
+    /// Whether a server can lack the endpoint and still be one that the agent works with.
+    public var isOptional: Bool {
+        switch self {
+        case .plansChanged, .offersToMe, .offersToMyProjects: false
+        default: true
+        }
+    }
+}
