@@ -257,7 +257,7 @@ import Testing
           report_error: null             # for each failed digest or fetch: url, headers, token_file, timeout
           heartbeat: null                # while the agent runs, every 1h: url, headers, token_file, timeout, interval
 
-        canary: null                     # a synthetic change that proves delivery: every
+        canary: null                     # a synthetic change that proves delivery: every, account
 
         """
 }

@@ -19,28 +19,14 @@ final class CanaryService: Worker {
     static let storeUser = StoreUser.canary
     static let storeFailed = AgentEvent.canaryStoreFailed
 
-    let every: Duration
+    let memory: CanaryMemory
     let context: WorkerContext
     let passes = PassRunner()
-    /// Start by the local clock. A canary that never arrived is measured from here.
-    private let startedAt: Timestamp
-    /// The creation of the last canary that has arrived, by the server's clock.
-    private let arrival = Mutex<Timestamp?>(nil)
-    /// The number of canaries in a row that were not stored.
-    private let refusals = Atomic(0)
 
-    init(every: Duration, context: WorkerContext) {
-        (self.every, self.context) = (every, context)
-        startedAt = context.environment.time.now
-    }
+    init(_ memory: CanaryMemory, context: WorkerContext) { (self.memory, self.context) = (memory, context) }
 
+    private var every: Duration { memory.options.every }
     var now: Timestamp { clock.now }
-
-    /// The facts about its age, by the local clock.
-    var facts: HealthFacts.Canary {
-        let last = arrival.withLock { $0 }.map { min(clock.local($0), time.now) }
-        return HealthFacts.Canary(every: every, lastArrival: last, startedAt: startedAt)
-    }
 
     func work(_ pass: inout Pass) async throws(StoreError) {
         let identity = try await account.identity.current().identity
@@ -75,13 +61,13 @@ final class CanaryService: Worker {
         )
         guard case .committed = try await store.outbox.commit(page: commit) else {
             // A change of identity refuses one. Anything else must not look like a canary that does not arrive.
-            if refusals.add(1, ordering: .relaxed).newValue > 1 {
+            if memory.refusals.add(1, ordering: .relaxed).newValue > 1 {
                 let sentence = "A canary was not stored, because the database has another identity or dialect."
                 context.environment.logger.log(.canaryStoreFailed, [.error: "\(sentence)"])
             }
             return false
         }
-        refusals.store(0, ordering: .relaxed)
+        memory.refusals.store(0, ordering: .relaxed)
         metrics.canary.canaries[.sent].increment()
         wakes.dispatch.raise()
         return true
@@ -89,14 +75,33 @@ final class CanaryService: Worker {
 
     private func note(_ last: Timestamp?) {
         guard let last else { return }
-        let former = arrival.withLock { known in
+        let former = memory.arrival.withLock { known in
             defer { known = last }
             return known
         }
         if former != last { metrics.canary.lastArrival.set(clock.local(last).seconds) }
         // An arrival that an earlier process has seen counts nothing.
-        if former != last, former != nil || clock.local(last) >= startedAt {
+        if former != last, former != nil || clock.local(last) >= memory.startedAt {
             metrics.canary.canaries[.arrived].increment()
         }
+    }
+}
+
+/// What is known of the synthetic changes since the start of the process, in whichever visit they were sent.
+final class CanaryMemory: Sendable {
+    let options: CanaryOptions
+    /// Start by the local clock. A canary that never arrived is measured from here.
+    fileprivate let startedAt: Timestamp
+    /// The creation of the last canary that has arrived, by the server's clock.
+    fileprivate let arrival = Mutex<Timestamp?>(nil)
+    /// The number of canaries in a row that were not stored.
+    fileprivate let refusals = Atomic(0)
+
+    init(_ options: CanaryOptions, startedAt: Timestamp) { (self.options, self.startedAt) = (options, startedAt) }
+
+    /// The facts about its age, by the local clock.
+    func facts(in environment: Environment) -> HealthFacts.Canary {
+        let last = arrival.withLock { $0 }.map { min(environment.clock.local($0), environment.time.now) }
+        return HealthFacts.Canary(every: options.every, lastArrival: last, startedAt: startedAt)
     }
 }

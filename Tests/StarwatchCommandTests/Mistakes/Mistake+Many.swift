@@ -46,7 +46,7 @@ extension Mistake {
         withKey(
             "many, a canary",
             "canary: {every: 1h}\ndelivery: {sinks: [{name: h, kind: webhook, url: https://a.test, canary: true}]}\n",
-            "starwatch.yaml:3: canary: needs the active identity, and accounts: many has none; leave it out."
+            "starwatch.yaml:3: canary: needs account, the DID of the account that gets the synthetic changes; add it."
         ),
         withKey(
             "many, one key",
