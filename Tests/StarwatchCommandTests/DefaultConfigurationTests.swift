@@ -1,3 +1,4 @@
+import StarwatchCore
 import Testing
 
 @testable import StarwatchCommand
@@ -7,6 +8,15 @@ import Testing
     @Test func theDefaultConfigurationReadsLikeThis() {
         #expect(DefaultConfiguration.text == Self.text)
     }
+
+    /// The polls that the defaults do not have.
+    private static let otherPolls = PollKind.allCases.dropFirst().map { kind in
+        """
+          # \(kind.traits.announced)\(kind.needsToken ? "; needs a token" : ""):
+          # \(kind.rawValue):
+          #   kind: \(kind.rawValue)
+        """
+    }.joined(separator: "\n")
 
     private static let text = """
         # Starwatch's configuration: every setting with its default. Settings you leave out keep their default; unknown
@@ -75,24 +85,7 @@ import Testing
             group_interval: null         # replaces delivery.group_interval (at most 7d)
             max_group_size: null         # replaces delivery.max_group_size (1 to 100)
             priority: 0                  # higher is delivered first and evicted last (-100 to 100)
-          # Offers made to the account; needs a token:
-          # offers_to_me:
-          #   kind: offers_to_me
-          # Offers made to the account's own projects; needs a token:
-          # offers_to_my_projects:
-          #   kind: offers_to_my_projects
-          # Offers made to starred projects:
-          # offers_to_starred:
-          #   kind: offers_to_starred
-          # Gifts to the account; needs a token:
-          # gives_to_me:
-          #   kind: gives_to_me
-          # Gifts to the account's own projects; needs a token:
-          # gives_to_my_projects:
-          #   kind: gives_to_my_projects
-          # Gifts to starred projects:
-          # gives_to_starred:
-          #   kind: gives_to_starred
+        \(otherPolls)
 
         outbox:
           max_undelivered: 1000          # rows that wait for delivery (1 to 1000000)

@@ -1,26 +1,5 @@
 public import Foundation
 
-/// The endpoints of the mock. Each has its own faults and its own count of requests.
-public enum MockEndpoint: String, Sendable, CaseIterable {
-    case plansChanged = "plans_changed"
-    case offersToMe = "offers_to_me"
-    case offersToMyProjects = "offers_to_my_projects"
-    case offersToPlans = "offers_to_plans"
-    case givesToMe = "gives_to_me"
-    case givesToPlans = "gives_to_plans"
-    case plans
-    case acknowledge
-    case time
-    /// The webhook receiver, `/hook`.
-    case hook
-    /// A digest's content, `/content`: JSON with an ETag.
-    case content
-    /// The receiver of digest callbacks, `/callback`.
-    case callback
-    /// Any other path.
-    case other
-}
-
 /// A request received by the mock. `/mock/` requests are not recorded.
 public struct RecordedRequest: Sendable {
     public let endpoint: MockEndpoint

@@ -94,27 +94,6 @@ extension MockState {
     }
 }
 
-extension MockEndpoint {
-    /// Creates the endpoint of a path; ``other`` for an unknown path.
-    init(path: String) {
-        switch path {
-        case "/api/v2/report/plansLastUpdatedBetween": self = .plansChanged
-        case "/api/v2/report/offers": self = .offersToMe
-        case "/api/v2/report/offersToPlansOwnedByMe": self = .offersToMyProjects
-        case "/api/v2/report/offersToPlans": self = .offersToPlans
-        case "/api/v2/report/gives": self = .givesToMe
-        case "/api/v2/report/givesToPlans": self = .givesToPlans
-        case "/api/v2/report/plans": self = .plans
-        case "/api/v2/plans/acknowledge": self = .acknowledge
-        case "/api/v2/time": self = .time
-        case "/hook": self = .hook
-        case "/content": self = .content
-        case "/callback": self = .callback
-        default: self = .other
-        }
-    }
-}
-
 /// The response of a scripted status.
 enum ScriptedStatus {
     /// Creates the response. Each of `headers` replaces a header of the same name.

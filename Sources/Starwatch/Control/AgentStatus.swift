@@ -65,7 +65,7 @@ public struct AgentStatus: Sendable, Codable, Hashable {
 
         /// The projects that the poll leaves out, as a sentence; `nil` if it leaves out none.
         package var leavesOut: String? {
-            projectsLeftOut == true ? ownProjects.map(OwnPlans.sentence(asked:)) : nil
+            projectsLeftOut == true ? ownProjects.map(OwnClaims.sentence(asked:)) : nil
         }
 
         /// The time between the server's present and what the poll has seen of it; `nil` if it is unknown.

@@ -81,7 +81,8 @@ struct CycleRun: ~Copyable {
             repeat {
                 try await beginWalk()
                 while let step = walk.next(limit: place.limit(of: cycle.poll.kind)) {
-                    let (answer, page) = try await receive(step)
+                    let (answer, whole) = try await receive(step)
+                    let page = try await cycle.poll.kind.isOfLinks ? linked(whole) : whole
                     let plan = try plan(page, of: answer)
                     cycle.metrics.polls.pages[cycle.poll.label].increment()
                     if isNew(page, plan) { try await store(commit(of: page, plan, answer.origin), plan) }
@@ -109,7 +110,7 @@ struct CycleRun: ~Copyable {
             // The answers move the horizon, so it is read first.
             _ = cycle.horizon(of: stream, state)
             plans.askedBoottime = cycle.time.boottime
-            let own = try await source.ownPlans()
+            let own = try await source.ownClaims()
             cycle.note(own, of: source.lastRequest)
             plans.own = own
         }
@@ -156,6 +157,7 @@ struct CycleRun: ~Copyable {
     private mutating func beginWalk() async throws(Stop) {
         walkStart = cycle.clock.now
         plans.chunks = plans.split(snapshot, in: source.dialect)
+        if cycle.poll.kind.isOfLinks { plans.own = nil }
         let seen = seenUntil()
         walk = newWalk(chunks: max(plans.chunks.count, 1), seenUntil: seen)
         parts = try await sharedParts(seenUntil: seen)
@@ -250,6 +252,16 @@ struct CycleRun: ~Copyable {
         }
         if let searched { return (answer, searched) }
         return (answer, try await source.page(of: answer))
+    }
+
+    /// Leaves out what links to no claim of the account. These are asked for after the first page of the walk that has anything, so
+    /// that an unchanged poll does not ask, and a claim that is linked to is not too new to be known.
+    private mutating func linked(_ page: Page) async throws(Stop) -> Page {
+        if page.changes.isEmpty { return page }
+        let own: OwnClaims
+        if let known = plans.own { own = known } else { own = try await source.ownClaims() }
+        plans.own = own
+        return page.linked(to: own)
     }
 
     /// Returns `true` if the account's interests are the same as at the start.

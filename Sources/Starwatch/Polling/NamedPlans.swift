@@ -5,8 +5,8 @@ import StarwatchTelemetry
 /// The plans that a poll names in its requests.
 struct NamedPlans {
     let kind: PollKind
-    /// The account's own plans, for polls that name them; `nil` for others.
-    var own: OwnPlans?
+    /// The account's own plans, or the claims that those of the poll can link to; `nil` for other polls, and before they are known.
+    var own: OwnClaims?
     /// The time since the machine's start at which those were asked for; `nil` for other polls.
     var askedBoottime: Duration?
     /// The plans of the walk, in parts that fit into a request; empty for polls that name none.
@@ -19,7 +19,7 @@ struct NamedPlans {
         switch kind.scope {
         case .starredPlans: snapshot.chunks(for: kind, dialect: dialect)
         case .ownPlans: PlanChunk.split(own?.handles ?? [], dialect: dialect, form: kind.planForm)
-        case .recipient, .token: []
+        case .recipient, .token, .links: []
         }
     }
 
@@ -45,7 +45,7 @@ extension PollCycle {
     /// and the first one is logged.
     ///
     /// - Parameter request: The request that brought the last of them.
-    func note(_ plans: OwnPlans, of request: RequestTrace?) {
+    func note(_ plans: OwnClaims, of request: RequestTrace?) {
         let wereCut = memory.note(OwnPlansNote(plans))?.areCut ?? false
         guard plans.areCut else { return }
         metrics.polls.plansLeftOut[poll.label].increment()
@@ -58,5 +58,5 @@ package struct OwnPlansNote: Sendable, Hashable {
     package let asked: Int
     package let areCut: Bool
 
-    init(_ plans: OwnPlans) { (asked, areCut) = (plans.handles.count, plans.areCut) }
+    init(_ plans: OwnClaims) { (asked, areCut) = (plans.handles.count, plans.areCut) }
 }

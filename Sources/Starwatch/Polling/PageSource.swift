@@ -44,8 +44,7 @@ struct PageSource {
             request.body = query.body(for: chunk, startCursor: start)
             request.idempotencyKey = RandomID.uuid()
         } else {
-            let recipient = kind.scope == .recipient ? stream.account : nil
-            request.query = query.items(recipient: recipient, plans: chunk, startCursor: start)
+            request.query = query.items(of: kind, for: stream.account, plans: chunk, startCursor: start)
         }
         let (wall, monotonic) = (time.now, time.monotonic)
         let (read, end) = try await answer(to: request) {
@@ -228,29 +227,32 @@ private final class Boxed<Value: Sendable>: Sendable {
 }
 
 extension PageSource {
-    /// Requests the plans that the account issued, or is the agent of, as many as the configuration allows.
+    /// Requests the claims that the account made: its plans, as many as the configuration allows, or those that claims of the
+    /// poll can link to.
     ///
-    /// The server has a report of offers to them, and none of gifts.
-    mutating func ownPlans() async throws(PollCycle.Stop) -> OwnPlans {
-        var plans = OwnPlans(limit: cycle.shared.options.limits.maxOwnPlans)
-        for role in OwnPlans.roles where !plans.areCut {
+    /// The server has a report of offers to the account's plans, and none of gifts.
+    mutating func ownClaims() async throws(PollCycle.Stop) -> OwnClaims {
+        let kind = cycle.poll.kind
+        var own = OwnClaims(limit: kind.namesPlans ? cycle.shared.options.limits.maxOwnPlans : .max)
+        guard let report = kind.ownReport else { return own }
+        for role in report.roles where !own.areCut {
             var (before, number): (String?, Int) = (nil, 0)
             repeat {
                 number += 1
-                let page = try await plansPage([(role, stream.account.rawValue)], before: before)
-                before = plans.add(page, number: number)
+                let query = [(role, stream.account.rawValue)] + (before.map { [("beforeId", $0)] } ?? [])
+                before = own.add(try await ownPage(of: report.endpoint, query), number: number)
             } while before != nil
         }
-        return plans
+        return own
     }
 
-    private mutating func plansPage(
-        _ query: [(String, String)],
-        before: String?
-    ) async throws(PollCycle.Stop) -> PlansPage {
-        var request = cycle.request(.plans, of: stream.account)
-        request.query = query + (before.map { [("beforeId", $0)] } ?? [])
-        let (answer, end) = try await answer(to: request) { PlansAnswer.read($0, askedAt: $1) }
+    private mutating func ownPage(
+        of endpoint: Endpoint,
+        _ query: [(String, String)]
+    ) async throws(PollCycle.Stop) -> OwnClaimsPage {
+        var request = cycle.request(endpoint, of: stream.account)
+        request.query = query
+        let (answer, end) = try await answer(to: request) { OwnClaimsAnswer.read($0, askedAt: $1) }
         if let date = answer.date {
             let (now, tolerance) = (cycle.time.boottime, dialect.lateVisibility / 2)
             cycle.memory.move { $0.observe(date, asked: end.sentAt, at: now, tolerance: tolerance) }
@@ -262,17 +264,19 @@ extension PageSource {
     }
 }
 
-/// An answer to a request for own plans.
-private struct PlansAnswer: Sendable {
-    let page: Result<PlansPage, PageRejection>
+/// An answer to a request for own claims.
+private struct OwnClaimsAnswer: Sendable {
+    let page: Result<OwnClaimsPage, PageRejection>
     /// The server's `Date`; `nil` if it has none, or a cache answered.
     let date: Timestamp?
 
-    static func read(_ response: HTTPResponse, askedAt: Timestamp) -> Result<PlansAnswer, APIFailure> {
+    static func read(_ response: HTTPResponse, askedAt: Timestamp) -> Result<OwnClaimsAnswer, APIFailure> {
         let date = PageAnswer.isCached(response) ? nil : PageAnswer.date(of: response, askedAt: askedAt)
-        if response.status == 204 { return .success(PlansAnswer(page: .success(.empty), date: date)) }
-        guard let page = PlansPage.read(response.body) else { return .failure(response.malformed(response.notJSON)) }
-        return .success(PlansAnswer(page: page, date: date))
+        if response.status == 204 { return .success(OwnClaimsAnswer(page: .success(.empty), date: date)) }
+        guard let page = OwnClaimsPage.read(response.body) else {
+            return .failure(response.malformed(response.notJSON))
+        }
+        return .success(OwnClaimsAnswer(page: page, date: date))
     }
 }
 

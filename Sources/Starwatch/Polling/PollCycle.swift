@@ -174,15 +174,10 @@ package final class PollCycle: Sendable {
             quarantine: true
         )
         var source = PageSource(cycle: self, stream: stream, decoder: decoder)
-        var chunk: PlanChunk?
-        switch poll.kind.scope {
-        case .starredPlans: chunk = snapshot.chunks(for: poll.kind, dialect: dialect).first
-        case .ownPlans:
-            let plans = try await source.ownPlans()
-            chunk = PlanChunk.split(plans.handles, dialect: dialect, form: poll.kind.planForm).first
-            if chunk == nil { return 0 }
-        case .recipient, .token: break
-        }
+        var plans = NamedPlans(kind: poll.kind)
+        if poll.kind.scope == .ownPlans { plans.own = try await source.ownClaims() }
+        let chunk = plans.split(snapshot, in: dialect).first
+        if chunk == nil, plans.own != nil { return 0 }
         let answer = try await source.request(
             PageQuery(
                 after: cursor?.kind == known?.idKind ? cursor : nil,

@@ -6,17 +6,19 @@ enum ClaimLinks {
     private enum Key: UInt8, CaseIterable {
         case fulfills, type, identifier, lastClaimId
         case itemOffered, isPartOf
+        case object
 
         var name: String { self == .type ? "@type" : String(describing: self) }
     }
 
     private static let keys = JSONKeys(Key.allCases.map(\.name), list: Key.fulfills.name)
+    private static let keysOfConfirmation = JSONKeys(Key.allCases.map(\.name), list: Key.object.name)
 
     // MARK: - Gifts
 
     /// Whether the claim of a gift has a link that names an offer.
     static func haveOffer(_ claim: JSONValue) -> Bool {
-        claim.readObject(keys: keys) { fulfilled(by: $0).contains(where: isToOffer) } ?? false
+        claim.readObject(keys: keys) { links(.fulfills, of: $0).contains(where: isToOffer) } ?? false
     }
 
     /// Whether the type of a link is that of an offer.
@@ -25,6 +27,17 @@ enum ClaimLinks {
     private static func isToOffer(_ link: JSONValue) -> Bool {
         guard link[Key.type.rawValue]?.withUTF8(isOffer) == true else { return false }
         return [Key.identifier, .lastClaimId].contains { link[$0.rawValue]?.withUTF8 { !$0.isEmpty } == true }
+    }
+
+    // MARK: - Confirmations
+
+    /// The claims that the claim of a confirmation names, by their identifiers and handles.
+    static func confirmed(by claim: JSONValue) -> [String] {
+        claim.readObject(keys: keysOfConfirmation) { claim in
+            links(.object, of: claim).flatMap { link in
+                [Key.lastClaimId, .identifier].compactMap { link[$0.rawValue]?.line.flatMap(ItemWire.storable) }
+            }
+        } ?? []
     }
 
     // MARK: - Offers
@@ -36,7 +49,7 @@ enum ClaimLinks {
     /// it keeps `isPartOf` from deciding.
     static func plan(of claim: JSONValue, _ context: PageContext) -> OfferedPlan? {
         claim.readObject(keys: keys) { claim in
-            let plans = fulfilled(by: claim).compactMap { plan($0, context) }
+            let plans = links(.fulfills, of: claim).compactMap { plan($0, context) }
             if let found = plans.first(where: \.isHandle) ?? plans.first { return found }
             return claim[Key.itemOffered.rawValue]?[Key.isPartOf.rawValue].flatMap { plan($0, context) }
         } ?? nil
@@ -64,9 +77,9 @@ enum ClaimLinks {
     /// The largest number of links that are read. The server's own apps write three.
     private static let mostLinks = 100
 
-    /// The links of `fulfills`: one, or an array of them.
-    private static func fulfilled(by claim: JSONValue) -> [JSONValue] {
-        guard let links = claim[Key.fulfills.rawValue] else { return [] }
+    /// The links of a member: one, or an array of them.
+    private static func links(_ key: Key, of claim: JSONValue) -> [JSONValue] {
+        guard let links = claim[key.rawValue] else { return [] }
         return links.count == nil ? [links] : Array(links.elements.prefix(mostLinks))
     }
 }

@@ -1,7 +1,7 @@
 /// A page that passed validation.
 public struct Page: Sendable, Hashable {
     /// The changes, in the dialect's order.
-    public let changes: [FetchedChange]
+    public private(set) var changes: [FetchedChange]
     /// Whether the server has more in this direction.
     public internal(set) var hasMore: Bool
     /// The server's cursor for the next ascending page; `nil` in the descending dialect and at the end.
@@ -18,6 +18,8 @@ public struct Page: Sendable, Hashable {
     public var issues: [ValidationIssue] { refused.flatMap(\.issues) }
     /// The rejected items.
     public internal(set) var refused: [RefusedItem] = []
+    /// The place of the items that ``linked(to:)`` left out, so that a cursor passes them; `nil` for none.
+    private(set) var leftOut: RefusedItem.Span?
     /// The least identifier of the page, with those of rejected items; `nil` if there is none.
     package var least: JWTID? { edge(\.lower) { $0.rawValue < $1.rawValue } }
     /// The greatest identifier of the page, with those of rejected items; `nil` if there is none.
@@ -33,7 +35,16 @@ public struct Page: Sendable, Hashable {
         for item in refused {
             if let id = item.span?[keyPath: side], edge.map({ isBefore(id, $0) }) ?? true { edge = id }
         }
+        if let id = leftOut?[keyPath: side], edge.map({ isBefore(id, $0) }) ?? true { edge = id }
         return edge
+    }
+
+    /// The page with only those items that link to one of the account's claims.
+    package func linked(to own: OwnClaims) -> Page {
+        var page = self
+        page.changes = changes.compactMap { $0.linked(to: own) }
+        if page.changes.count < changes.count, let least, let greatest { page.leftOut = .init(least, greatest) }
+        return page
     }
 }
 
@@ -50,6 +61,8 @@ public struct FetchedChange: Sendable, Hashable {
     public var previous: JWTID?
     /// The claim by which alone an offer names its plan; `nil` if ``change`` has the plan, or the offer names none.
     public var planClaim: JWTID?
+    /// The claims that this one is about, by identifier or handle, if only those of the account's own count.
+    var links: [String] = []
 
     public var id: JWTID { change.id }
 
@@ -62,6 +75,21 @@ public struct FetchedChange: Sendable, Hashable {
     ) {
         (self.change, self.details, self.claimedChanges, self.isOwn) = (change, details, claimedChanges, isOwn)
         self.previous = previous
+    }
+
+    /// The same item if it links to one of the account's claims; `nil` otherwise. A confirmation has that claim's name, because
+    /// it has none itself.
+    fileprivate func linked(to own: OwnClaims) -> FetchedChange? {
+        guard let handle = links.lazy.compactMap({ own.known[$0] }).first else { return nil }
+        guard links.contains(change.plan) else { return self }
+        var copy = self
+        copy.change = Change(
+            id: id,
+            plan: handle,
+            name: own.names[handle].flatMap(PageDecoder.shortened),
+            isOffer: true
+        )
+        return copy
     }
 
     /// The same offer with the plan that ``planClaim`` names.

@@ -86,7 +86,7 @@ public struct PageDecoder: Sendable {
         if isThere(.pagination) || data.elements.contains(where: { $0[.planSummary] != nil }) {
             return .dialect(.canonical)
         }
-        if let id = data.elements.lazy.compactMap({ $0[.jwtId]?.text }).compactMap({ JWTID($0) }).first,
+        if let id = data.elements.lazy.compactMap({ ($0[.jwtId] ?? $0[.id])?.text }).compactMap({ JWTID($0) }).first,
             let dialect = Dialect.allCases.first(where: { $0.idKind == id.kind })
         {
             return .dialect(dialect)
@@ -137,7 +137,7 @@ public struct PageDecoder: Sendable {
     /// Limits the stored size of a name, whatever its author sends.
     private static let nameLimitCharacters = 500
 
-    private static func shortened(_ name: String) -> String? {
+    static func shortened(_ name: String) -> String? {
         // A character can have any number of bytes, so the bytes are limited too.
         var short = name[...]
         if name.utf8.count > nameLimitCharacters {
@@ -195,7 +195,7 @@ public struct PageDecoder: Sendable {
             isOwn: item.isOwn,
             previous: item.previous
         )
-        fetched.planClaim = item.planClaim
+        (fetched.planClaim, fetched.links) = (item.planClaim, item.links)
         return fetched
     }
 

@@ -33,10 +33,16 @@ public struct PageQuery: Sendable, Hashable {
         return body
     }
 
-    /// The query items of a request for offers or gifts. Only some endpoints take a `recipient`, or plans.
-    public func items(recipient: DID?, plans: PlanChunk? = nil, startCursor: String) -> [(String, String)] {
+    /// The query items of a GET request of a kind of poll.
+    package func items(
+        of kind: PollKind,
+        for account: DID,
+        plans: PlanChunk? = nil,
+        startCursor: String
+    ) -> [(String, String)] {
         var items: [(String, String)] = []
-        if let recipient { items.append(("recipientDid", recipient.rawValue)) }
+        if let filter = kind.traits.filter { items.append(filter) }
+        if kind.scope == .recipient { items.append(("recipientDid", account.rawValue)) }
         if let plans { items.append(("planIds", String(decoding: plans.json, as: UTF8.self))) }
         items.append(("afterId", after?.rawValue ?? startCursor))
         if let before { items.append(("beforeId", before.rawValue)) }

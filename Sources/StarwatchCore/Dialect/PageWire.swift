@@ -12,7 +12,7 @@ struct PageRules {
         switch kind.traits.item {
         case .offer where !kind.namesPlans: .objectDescription
         case .give where !kind.namesPlans: .description
-        case .plan, .offer, .give: nil
+        case .plan, .offer, .give, .confirmation: nil
         }
     }
 }
@@ -68,6 +68,8 @@ struct ItemWire {
     var ownHandle: String?
     /// The claim by which alone an offer names its plan; `nil` if it names the plan's handle, or none.
     var planClaim: JWTID?
+    /// The claims that this one is about, by identifier or handle, if only those of the account's own count.
+    var links: [String] = []
     /// The differences from the former claim that the server sent along; `nil` if it sent none, or one that says
     /// nothing.
     var claimedChanges: [String: FieldChange]?
@@ -92,6 +94,11 @@ struct ItemWire {
                 if rules.context.cursor != nil { previous = rules.context.previous(claim) }
             } else if rules.mustBeSummary, rules.strict {
                 fields.record(.planSummary, .missing)
+            } else if rules.kind.traits.item == .confirmation {
+                plan.id = fields.read(.id, required: true) { $0.text }
+                links = value[.claim].map(ClaimLinks.confirmed) ?? []
+                isOffer = true
+                plan.handle = links.first ?? offerHandle(&fields)
             } else if value[.jwtId] != nil {
                 plan.id = fields.read(.jwtId, required: true) { $0.text }
                 var fulfilled = fields.read(.fulfillsPlanHandleId) { $0.line }.flatMap(Self.storable)
@@ -108,6 +115,7 @@ struct ItemWire {
                 plan.name = fields.read(.planName) { $0.line }
                 if plan.name == nil, let title = rules.title { plan.name = fields.read(title) { $0.line } }
                 if rules.kind.isOfGifts { fulfillsOffer = Self.isForOffer(value, &fields) }
+                if rules.kind.isOfLinks { links = fields.read(.fulfillsHandleId) { $0.line }.map { [$0] } ?? [] }
             } else {
                 readPlan(.plan, &fields) { PlanWire(endorser: $0, strict: rules.strict) }
                 compare(value[.wrappedClaimBefore], with: value[.plan])
@@ -161,6 +169,8 @@ struct ItemWire {
 /// The names of members that the agent reads from pages of either dialect.
 enum PageKey: UInt8, CaseIterable {
     case data, hitLimit, pagination, hasMore, nextAfterId
+    // Rows of the report of claims, which has all versions of each.
+    case id, issuer
     // Items. Offers and gifts are flat.
     case plan, planSummary, previousClaim, wrappedClaimBefore, claimBefore
     case objectDescription, planName, fulfillsPlanHandleId, fulfillsHandleId, fulfillsType
@@ -234,9 +244,10 @@ public struct PageContext: Sendable {
     /// An item of a plan says who made its last claim. Two reports of offers lack the issuer, but name the person who
     /// offers, who is the issuer unless the claim says otherwise.
     func isOwn(_ item: JSONValue) -> Bool {
-        guard let author, let issuer = Self.present(item[.issuerDid]) ?? Self.present(item[.offeredByDid]) else {
-            return false
-        }
+        guard let author,
+            let issuer = Self.present(item[.issuerDid]) ?? Self.present(item[.offeredByDid])
+                ?? Self.present(item[.issuer])
+        else { return false }
         return issuer.withUTF8 { $0.elementsEqual(author.utf8) } ?? false
     }
 

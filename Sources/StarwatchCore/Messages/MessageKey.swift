@@ -57,11 +57,11 @@ public enum PollText: String, Sendable, CaseIterable {
     case fulfilling = "fulfills_offer"
     case fulfillingUnnamed = "fulfills_offer_unnamed"
 
-    /// Whether a kind of poll has the text. An edition of a plan is a change as any other.
+    /// Whether a kind of poll has the text. An edition of a plan is a change as any other, and confirmations have none.
     public func exists(for kind: PollKind) -> Bool {
         switch self {
-        case .editedTitle, .edited, .editedUnnamed: !kind.isOfPlans
-        case .fulfilling, .fulfillingUnnamed: kind.isOfGifts
+        case .editedTitle, .edited, .editedUnnamed: kind.traits.item == .offer || kind.isOfGifts
+        case .fulfilling, .fulfillingUnnamed: kind.isOfGifts && !kind.isOfLinks
         case .singleTitle, .multipleTitle, .single, .singleUnnamed, .multiple: true
         }
     }

@@ -32,7 +32,7 @@ public struct PageWalk: Sendable {
         public let walk: OpenWalk?
         /// The walk to store if the page finds no room. It continues below the last item that did. `nil` for none.
         public let interrupted: OpenWalk?
-        /// The greatest rejected item, which the cursor passes with the items; `nil` if none is rejected.
+        /// The greatest item, if the cursor passes one that is not among the changes; `nil` otherwise.
         public let passed: JWTID?
     }
 
@@ -167,7 +167,7 @@ public struct PageWalk: Sendable {
             cursor: cursorMove(more: more),
             walk: more ? openWalk(before: before) : nil,
             interrupted: interrupted,
-            passed: page.refused.isEmpty ? nil : greatest
+            passed: page.refused.isEmpty && page.leftOut == nil ? nil : greatest
         )
     }
 

@@ -61,6 +61,19 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
     /// Whether the requests name plans.
     package var namesPlans: Bool { scope == .starredPlans || scope == .ownPlans }
 
+    /// Whether only claims count that link to one of the account's own.
+    package var isOfLinks: Bool { if case .links = scope { true } else { false } }
+
+    /// The report of the account's own claims that the poll asks for too; `nil` for none. Anybody can name the account as the
+    /// agent of any number of plans, so those that it issued come first.
+    package var ownReport: PollTraits.OwnReport? {
+        switch scope {
+        case .ownPlans: PollTraits.OwnReport(endpoint: .plans, roles: ["issuerDid", "agentDid"])
+        case .links(let report): report
+        case .starredPlans, .recipient, .token: nil
+        }
+    }
+
     /// Whether the poll's items are plans.
     package var isOfPlans: Bool { traits.item == .plan }
 
@@ -85,7 +98,7 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
     public var endpoint: Endpoint { traits.endpoint }
 
     /// All endpoints that the poll asks.
-    public var endpoints: [Endpoint] { scope == .ownPlans ? [.plans, endpoint] : [endpoint] }
+    public var endpoints: [Endpoint] { [ownReport?.endpoint, endpoint].compactMap(\.self) }
 }
 
 /// The endpoints of an Endorser server that the agent calls.

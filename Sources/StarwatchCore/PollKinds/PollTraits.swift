@@ -2,11 +2,18 @@
 package struct PollTraits: Sendable {
     /// The claims on a poll's pages.
     package enum Item: Sendable {
-        case plan, offer, give
+        case plan, offer, give, confirmation
+    }
+
+    /// A report of the claims that an account made.
+    package struct OwnReport: Sendable, Equatable {
+        package let endpoint: Endpoint
+        /// The parameters that can name the account, in the order of the requests.
+        package let roles: [String]
     }
 
     /// The part of the server's claims that a poll asks for.
-    package enum Scope: Sendable {
+    package enum Scope: Sendable, Equatable {
         /// Those of plans that the account has starred, which the requests name.
         case starredPlans
         /// Those of plans that the account issued, or is the agent of, which the requests name.
@@ -15,6 +22,8 @@ package struct PollTraits: Sendable {
         case recipient
         /// Those that the server finds by the token.
         case token
+        /// Those of anybody. Only those that link to a claim of the account are announced.
+        case links(to: OwnReport)
     }
 
     let name: String
@@ -25,4 +34,6 @@ package struct PollTraits: Sendable {
     package let announced: String
     /// Other claims, such as "no offer to the account".
     let leftOut: String
+    /// A parameter of all requests.
+    var filter: (String, String)?
 }

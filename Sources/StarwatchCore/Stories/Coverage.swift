@@ -63,7 +63,7 @@ package struct Coverage: Sendable, Hashable {
     }
 
     private var leftOut: String {
-        poll?.askedPlans.map { " \(OwnPlans.sentence(asked: $0))" } ?? ""
+        poll?.askedPlans.map { " \(OwnClaims.sentence(asked: $0))" } ?? ""
     }
 
     private var lastRun: String { poll?.lastRun?.sentence.map { " Its last run: \($0)" } ?? "" }

@@ -52,7 +52,7 @@ package struct PageCommit: Sendable, Hashable {
     package var rejectedCount = 0
     /// The rejected items, for the quarantine.
     package var refused: [RefusedItem] = []
-    /// The greatest rejected item, which the cursor passes with the others; `nil` if none is rejected.
+    /// The greatest item of the page, if the cursor passes one that is not among ``changes``; `nil` otherwise.
     package var passed: JWTID?
     /// The number of the page in its walk, from 1.
     package var number = 1

@@ -271,27 +271,29 @@ import Testing
     }
 
     @Test func ownProjectsAreReadByTheirHandles() throws {
-        func read(_ text: String) throws -> PlansPage { try #require(PlansPage.read(Array(text.utf8))).get() }
+        func read(_ text: String) throws -> OwnClaimsPage { try #require(OwnClaimsPage.read(Array(text.utf8))).get() }
         let row = #"{"rowid":7,"rowId":7,"jwtId":"x","handleId":"a","name":"Garden"}"#
-        #expect(try read(#"{"data":[\#(row)]}"#) == PlansPage(plans: [.init(handle: "a", name: "Garden")], next: nil))
+        #expect(
+            try read(#"{"data":[\#(row)]}"#) == OwnClaimsPage(claims: [.init(handle: "a", name: "Garden")], next: nil)
+        )
         #expect(try read(#"{"data":[\#(row)],"hitLimit":false}"#).next == nil)
         #expect(try read(#"{"data":[\#(row)],"hitLimit":true}"#).next == "7")
         #expect(try read(#"{"data":[{"jwtId":"x","handleId":"a"}],"hitLimit":true}"#).next == "x")
         let long = String(repeating: "x", count: 2049)
         let odd = #"{"data":[{"handleId":""},{"handleId":7},{},7,{"handleId":"\#(long)"},{"handleId":"b"}]}"#
-        #expect(try read(odd) == PlansPage(plans: [.init(handle: "b")], next: nil))
-        #expect(try read(#"{"data":[{"handleId":"b","name":7}]}"#).plans.map(\.name) == [nil])
+        #expect(try read(odd) == OwnClaimsPage(claims: [.init(handle: "b")], next: nil))
+        #expect(try read(#"{"data":[{"handleId":"b","name":7}]}"#).claims.map(\.name) == [nil])
         for text in ["7", "{}", #"{"data":{}}"#, #"{"data":[],"hitLimit":true}"#] {
             #expect(throws: PageRejection.self) { try read(text) }
         }
-        #expect(PlansPage.read(Array("{".utf8)) == nil)
+        #expect(OwnClaimsPage.read(Array("{".utf8)) == nil)
     }
 
     @Test func theNewestOwnProjectsAreAskedForUpToALimit() {
-        func page(_ range: some Sequence<Int>, next: String? = nil) -> PlansPage {
-            PlansPage(plans: range.map { .init(handle: "p\($0)", name: "Project \($0)") }, next: next)
+        func page(_ range: some Sequence<Int>, next: String? = nil) -> OwnClaimsPage {
+            OwnClaimsPage(claims: range.map { .init(handle: "p\($0)", name: "Project \($0)") }, next: next)
         }
-        var plans = OwnPlans(limit: 3)
+        var plans = OwnClaims(limit: 3)
         #expect(plans.add(page([9, 8], next: "8"), number: 1) == "8")
         // A project is the account's in both roles, and counts once.
         #expect(plans.add(page([7, 8], next: "7"), number: 2) == "7" && !plans.areCut)
@@ -299,13 +301,13 @@ import Testing
         #expect(plans.add(page([6, 5], next: "5"), number: 4) == nil && plans.areCut)
         #expect(plans.handles == ["p9", "p8", "p7"] && plans.names["p7"] == "Project 7" && plans.names.count == 3)
 
-        var few = OwnPlans(limit: 3)
+        var few = OwnClaims(limit: 3)
         #expect(few.add(page([2, 1]), number: 1) == nil && few.add(page([]), number: 1) == nil && !few.areCut)
         // One too long for a request is not asked for.
-        let long = PlansPage(plans: [.init(handle: String(repeating: "/", count: 2400))], next: nil)
+        let long = OwnClaimsPage(claims: [.init(handle: String(repeating: "/", count: 2400))], next: nil)
         #expect(few.add(long, number: 1) == nil && few.handles == ["p2", "p1"])
         // A server that sends the same page for ever.
-        #expect(few.add(page([2, 1], next: "1"), number: OwnPlans.mostPages) == nil && few.areCut)
+        #expect(few.add(page([2, 1], next: "1"), number: OwnClaims.mostPages) == nil && few.areCut)
     }
 
     @Test func plansInAQueryFitIntoTheRequestLineOfAProxy() {
@@ -317,7 +319,7 @@ import Testing
         let chunks = PlanChunk.split(plans, dialect: .endorser, form: .query)
         #expect(chunks.reduce(0) { $0 + $1.count } == plans.count)
         let lengths = chunks.map { chunk in
-            let items = PageQuery(after: nil).items(recipient: nil, plans: chunk, startCursor: "0")
+            let items = PageQuery(after: nil).items(of: .givesToStarred, for: Self.me, plans: chunk, startCursor: "0")
             return PercentEncoding.encode(items[0].1).utf8.count
         }
         #expect(lengths.allSatisfy { $0 <= 7000 } && lengths.dropLast().allSatisfy { $0 > 6500 }, "\(lengths)")
@@ -327,12 +329,10 @@ import Testing
     }
 
     @Test func onlyPollsOfTheSameClaimsOverlap() {
-        let families: [[PollKind]] = [
-            [.starredProjects], [.offersToMe, .offersToMyProjects, .offersToStarred],
-            [.givesToMe, .givesToMyProjects, .givesToStarred],
-        ]
-        #expect(families.flatMap(\.self).count == PollKind.allCases.count)
-        for family in families {
+        // The names of kinds begin with their claims.
+        let families = Dictionary(grouping: PollKind.allCases) { $0.rawValue.prefix { $0 != "_" } }
+        #expect(families["offers"]?.count == 3 && families["starred"] == [.starredProjects])
+        for family in families.values {
             for kind in PollKind.allCases {
                 #expect(family.allSatisfy { $0.overlaps(kind) == family.contains(kind) })
             }
