@@ -25,8 +25,15 @@ enum ClaimReport {
             }
         case let endpoint:
             let rows = endpoint == .givesToMe ? state.gives : state.offers
-            guard let recipient = call.request.parameter("recipientDid") else { return rows }
-            return rows.filter { $0.recipientDID == recipient }
+            let columns: [(name: String, value: (OfferRow) -> String?)] = [
+                ("recipientDid", \.recipientDID), ("offeredByDid", \.offeredByDID),
+                ("fulfillsType", { OfferJSON.links(of: $0).first?.type }),
+            ]
+            // The real server ignores the names of other columns, and then sends everybody's rows.
+            return columns.reduce(rows) { rows, column in
+                guard let wanted = call.request.parameter(column.name) else { return rows }
+                return rows.filter { column.value($0) == wanted }
+            }
         }
     }
 
@@ -98,7 +105,7 @@ extension OfferJSON {
     }
 
     /// Plans and offers that a gift fulfills, in the order of its claim. The real server's own fields tell of the first one alone.
-    private static func links(of give: OfferRow) -> [(type: String, handle: String)] {
+    static func links(of give: OfferRow) -> [(type: String, handle: String)] {
         var links: [(type: String, handle: String)] = []
         if !give.isWithoutPlan { links.append((type: "PlanAction", handle: give.plan.id)) }
         if let offer = give.offerHandleID { links.append((type: "Offer", handle: offer)) }

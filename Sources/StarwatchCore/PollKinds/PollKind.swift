@@ -9,6 +9,7 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
         givesToMe,
         givesToMyProjects,
         givesToStarred,
+        givesForMyOffers,
     ]
 
     private final class Box: Sendable {
