@@ -70,6 +70,7 @@ enum EndorserDialect {
         case ("POST", .plansChanged), ("GET", .plansChanged): changes(call, from: requester, &state)
         case ("GET", .plans):
             ClaimReport.plans(call.request, state, hidden: requester.did == nil, pageSize: pageSize)
+        case ("GET", .claims): ClaimRow.report(call.request, from: requester, state, pageSize: pageSize)
         case ("GET", let endpoint) where ClaimReport.has(endpoint): offers(call, from: requester, state)
         default: .json(404, ["error": "Route not found"])
         }

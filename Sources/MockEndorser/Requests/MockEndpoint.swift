@@ -7,6 +7,7 @@ public enum MockEndpoint: String, Sendable, CaseIterable {
     case givesToMe = "gives_to_me"
     case givesToPlans = "gives_to_plans"
     case plans
+    case claims
     case acknowledge
     case time
     /// The webhook receiver, `/hook`.
@@ -28,6 +29,7 @@ public enum MockEndpoint: String, Sendable, CaseIterable {
         case "/api/v2/report/gives": self = .givesToMe
         case "/api/v2/report/givesToPlans": self = .givesToPlans
         case "/api/v2/report/plans": self = .plans
+        case "/api/v2/report/claims": self = .claims
         case "/api/v2/plans/acknowledge": self = .acknowledge
         case "/api/v2/time": self = .time
         case "/hook": self = .hook

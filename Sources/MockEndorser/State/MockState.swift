@@ -9,6 +9,7 @@ struct MockState: Sendable {
     var log: ChangeLog
     var offers: [OfferRow] = []
     var gives: [OfferRow] = []
+    var confirmations: [ClaimRow] = []
     var book = AcknowledgementBook()
     var limits = RequestLimits()
     var faults: FaultScript
@@ -168,6 +169,14 @@ struct MockState: Sendable {
         give.offerHandleID = offerHandleID
         gives.append(give)
         return give.id
+    }
+
+    /// Publishes a confirmation, whose claim has these members, and returns its identifier.
+    mutating func publishConfirmation(of object: JSONValue, by issuerDID: String?) -> String {
+        guard let plan = catalogue.plans.first else { return "" }
+        let base = maker.offer("confirmation", to: plan, recipientDID: nil, by: issuerDID, at: serverNow)
+        confirmations.append(ClaimRow(base, "AgreeAction", ["@type": "AgreeAction", "object": object]))
+        return base.id
     }
 
     /// The server's own identifier of a request, for its error bodies.

@@ -10,6 +10,7 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
         givesToMyProjects,
         givesToStarred,
         givesForMyOffers,
+        confirmationsOfMyClaims,
     ]
 
     private final class Box: Sendable {
@@ -111,6 +112,7 @@ public enum Endpoint: String, Sendable, CaseIterable {
     case givesToMe = "gives_to_me"
     case givesToPlans = "gives_to_plans"
     case plans
+    case claims
     case acknowledge
     case time
 
@@ -124,6 +126,7 @@ public enum Endpoint: String, Sendable, CaseIterable {
         case .givesToMe: "/api/v2/report/gives"
         case .givesToPlans: "/api/v2/report/givesToPlans"
         case .plans: "/api/v2/report/plans"
+        case .claims: "/api/v2/report/claims"
         case .acknowledge: "/api/v2/plans/acknowledge"
         case .time: "/api/v2/time"
         }

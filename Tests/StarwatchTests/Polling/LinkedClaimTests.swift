@@ -88,6 +88,41 @@ import Testing
         }
     }
 
+    @Test func aConfirmationOfTheAccountsClaimIsAnnouncedWithItsName() async throws {
+        try await World.with(.endorser, plans: 1) { world in
+            let kind = PollKind.confirmationsOfMyClaims
+            let agent = try await start(world, kind)
+            let gives = world.mock.publishGives(count: 2, to: Self.taker, by: world.did.rawValue)
+            let foreign = world.mock.publishGives(count: 1, to: Self.taker, by: Self.other)[0]
+            #expect(try await agent.runPoll(kind.rawValue).outcome == "bootstrapped")
+            world.clock.advance(by: .seconds(900))
+            world.mock.publishConfirmation(of: [foreign])
+            let byID = world.mock.publishConfirmation(of: [gives[0]])
+            world.mock.publishConfirmation(of: [handle(foreign)])
+            #expect(try await agent.runPoll(kind.rawValue).new == 1)
+            let text = try #require(try messages(world).first)
+            #expect(text.title == "New Confirmation" && text.body.hasPrefix("Your claim was confirmed: "))
+            #expect(text.changes.map(\.plan) == [handle(gives[0])])
+
+            world.clock.advance(by: .seconds(900))
+            let byHandle = world.mock.publishConfirmation(of: [foreign, handle(gives[1])])
+            world.mock.publishConfirmation(of: [gives[1]], by: world.did.rawValue)
+            world.mock.publishConfirmation(of: [])
+            #expect(try await agent.runPoll(kind.rawValue).new == 2)
+            // The account's own confirmation is no news to it.
+            #expect(try world.announced == [byID, byHandle])
+
+            try await expectNothingNew(agent, kind, in: world)
+            #expect(world.mock.requestCount(of: .claims) == 1)
+        }
+    }
+
+    /// The messages that the sink has got.
+    private func messages(_ world: World) throws -> [NotificationMessage] {
+        try #require(FileManager.default.contents(atPath: world.folder.path("sink.jsonl")))
+            .split(separator: UInt8(ascii: "\n")).compactMap { NotificationMessage(json: Array($0)) }
+    }
+
     @Test func aFailureToReadTheAccountsOwnClaimsLosesNoGift() async throws {
         try await World.with(.endorser, plans: 1) { world in
             let agent = try await start(world, Self.offers)
