@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func itsExamplesOfPollsAreOneOfEachKind() throws {
-        let text = ["offers", "gives"].reduce(DefaultConfiguration.text) { text, word in
+        let text = ["offers", "gives", "confirmations"].reduce(DefaultConfiguration.text) { text, word in
             text.replacing("  # \(word)_", with: "  \(word)_").replacing(
                 "  #   kind: \(word)",
                 with: "    kind: \(word)"

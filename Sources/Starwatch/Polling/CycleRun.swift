@@ -82,7 +82,7 @@ struct CycleRun: ~Copyable {
                 try await beginWalk()
                 while let step = walk.next(limit: place.limit(of: cycle.poll.kind)) {
                     let (answer, whole) = try await receive(step)
-                    let page = try await cycle.poll.kind.isOfLinks ? linked(whole) : whole
+                    let page = try await cycle.poll.kind.isOfLinks ? source.linked(whole, with: &plans) : whole
                     let plan = try plan(page, of: answer)
                     cycle.metrics.polls.pages[cycle.poll.label].increment()
                     if isNew(page, plan) { try await store(commit(of: page, plan, answer.origin), plan) }
@@ -252,16 +252,6 @@ struct CycleRun: ~Copyable {
         }
         if let searched { return (answer, searched) }
         return (answer, try await source.page(of: answer))
-    }
-
-    /// Leaves out what links to no claim of the account. These are asked for after the first page of the walk that has anything, so
-    /// that an unchanged poll does not ask, and a claim that is linked to is not too new to be known.
-    private mutating func linked(_ page: Page) async throws(Stop) -> Page {
-        if page.changes.isEmpty { return page }
-        let own: OwnClaims
-        if let known = plans.own { own = known } else { own = try await source.ownClaims() }
-        plans.own = own
-        return page.linked(to: own)
     }
 
     /// Returns `true` if the account's interests are the same as at the start.

@@ -227,6 +227,16 @@ private final class Boxed<Value: Sendable>: Sendable {
 }
 
 extension PageSource {
+    /// Leaves out what links to no claim of the account. These are asked for after the first page of the walk that has anything, so
+    /// that an unchanged poll does not ask, and a claim that is linked to is not too new to be known.
+    mutating func linked(_ page: Page, with plans: inout NamedPlans) async throws(PollCycle.Stop) -> Page {
+        if page.changes.isEmpty { return page }
+        let own: OwnClaims
+        if let known = plans.own { own = known } else { own = try await ownClaims() }
+        plans.own = own
+        return page.linked(to: own)
+    }
+
     /// Requests the claims that the account made: its plans, as many as the configuration allows, or those that claims of the
     /// poll can link to.
     ///

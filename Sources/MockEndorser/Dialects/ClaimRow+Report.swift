@@ -1,19 +1,4 @@
-import NIOConcurrencyHelpers
-
-/// A row of the report of claims, which has each version of a claim.
-struct ClaimRow: Sendable {
-    let id: String
-    private let handleID: String
-    private let issuerDID: String
-    private let type: String
-    private let issuedAt: Int
-    private let claim: JSONValue
-
-    init(_ row: OfferRow, _ type: String, _ claim: JSONValue) {
-        (id, handleID, issuerDID, issuedAt) = (row.id, row.handleID, row.offeredByDID, row.issuedAt)
-        (self.type, self.claim) = (type, claim)
-    }
-
+extension ClaimRow {
     /// The `claims` report, newest first: confirmations, offers and gifts.
     ///
     /// The real server leaves out rows whose issuer it was asked for and has to hide.
@@ -47,23 +32,5 @@ struct ClaimRow: Sendable {
             "handleId": .string(handleID), "claimCanonHash": .string(id), "noncedHashAllChain": .null, "claim": claim,
             "claimContext": "https://schema.org", "lastClaimId": .null, "noncedHash": .string(id),
         ]
-    }
-}
-
-extension MockServer {
-    /// Publishes a confirmation, of the endorser dialect alone.
-    ///
-    /// - Parameters:
-    ///   - claims: The confirmed claims, by the identifier of a version or by handle. Several are a list, as former apps wrote.
-    ///   - issuerDID: The person who confirms; `nil` for a random one.
-    /// - Returns: The confirmation's identifier.
-    @discardableResult
-    public func publishConfirmation(of claims: [String], by issuerDID: String? = nil) -> String {
-        let links = claims.map { claim -> JSONValue in
-            ["@type": "GiveAction", (claim.contains("/") ? "identifier" : "lastClaimId"): .string(claim)]
-        }
-        return state.withLockedValue {
-            $0.publishConfirmation(of: links.count == 1 ? links[0] : .array(links), by: issuerDID)
-        }
     }
 }
