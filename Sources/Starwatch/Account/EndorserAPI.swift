@@ -136,9 +136,9 @@ extension EndorserAPI {
     private final class Maker: RequestObserver {
         /// The clocks by which tokens are minted, as offsets from the local one.
         private struct Clocks {
-            /// That of the last token.
+            /// The offset of the last token.
             var used = Duration.zero
-            /// Another clock, for one more try after the server refused a token.
+            /// The offset of another clock, for one more try after the server refused a token.
             var other: Duration?
         }
 

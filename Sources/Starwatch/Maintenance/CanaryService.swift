@@ -87,7 +87,7 @@ final class CanaryService: Worker {
     }
 }
 
-/// What is known of the synthetic changes since the start of the process, in whichever visit they were sent.
+/// The synthetic changes since the start of the process, in whichever visit they were sent.
 final class CanaryMemory: Sendable {
     let options: CanaryOptions
     /// Start by the local clock. A canary that never arrived is measured from here.

@@ -24,7 +24,7 @@ extension AgentOptions {
             if sink.kind.type.mixesAccounts {
                 report("delivery.sinks[\(index)].kind", "would mix many accounts in one place; use webhook or command.")
             }
-            // Who brings the address brings the secret.
+            // An account that brings the address brings the secret.
             if sink.partsOfAccounts.needed.contains(.url), sink["token_file"] != nil {
                 report(
                     "delivery.sinks[\(index)].token_file",

@@ -1,6 +1,6 @@
 package import StarwatchCore
 
-/// What is declared of a kind of sinks. `ConfiguredSink` adds what a kind does.
+/// The declarations of a kind of sinks. `ConfiguredSink` adds what a kind does.
 package protocol SinkKind: Sendable {
     typealias Mistake = (key: String?, message: String)
 
@@ -12,7 +12,7 @@ package protocol SinkKind: Sendable {
     static var mixesAccounts: Bool { get }
     /// The examples of `config default`, each below a comment.
     static var examples: [(comment: String, sink: SinkOptions)] { get }
-    /// What `init` can set up.
+    /// The sinks that `init` can set up.
     static var setups: [SetupSink] { get }
 
     /// The default of a setting.

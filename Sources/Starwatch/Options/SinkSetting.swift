@@ -22,7 +22,7 @@ package struct SinkSetting: Sendable {
         /// The file of a ``BodyTemplate``.
         case body
 
-        /// What the value is for others than the sink.
+        /// The meaning of the value for others than the sink.
         package var use: Use {
             switch self {
             case .secretFile, .body: .secret
@@ -44,7 +44,7 @@ package struct SinkSetting: Sendable {
     package var isNeeded = false
     /// The part of the address that each of many accounts can bring in its place.
     package var part: SinkAddress.Part?
-    /// What `config print` shows in place of a value.
+    /// The text that `config print` shows in place of a value.
     package var shown: String?
 
     package init(
@@ -60,7 +60,7 @@ package struct SinkSetting: Sendable {
         (self.isNeeded, self.part, self.shown) = (isNeeded, part, shown)
     }
 
-    /// Only for sinks that a program reads.
+    /// The mark of a sink that a program reads.
     static let canary = SinkSetting("canary", .flag, "true: gets the synthetic changes of canary", standard: false)
 
     static let timeout = SinkSetting(
@@ -69,7 +69,7 @@ package struct SinkSetting: Sendable {
         standard: .time(.seconds(10))
     )
 
-    /// Those of every sink that sends requests.
+    /// The settings of every sink that sends requests.
     static let connection = [
         SinkSetting("proxy", .proxy, "as server.proxy"),
         SinkSetting("proxy_login_file", .secretFile(.login), "as server.proxy_login_file"),
@@ -81,7 +81,7 @@ package struct SinkSetting: Sendable {
 public enum SinkValue: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByBooleanLiteral
 {
-    /// Also a path.
+    /// A text or a path.
     case text(String)
     case list([String])
     case number(Int)

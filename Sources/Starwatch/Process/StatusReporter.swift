@@ -75,7 +75,7 @@ struct StatusReporter: Sendable {
         return status
     }
 
-    /// How long the agent runs.
+    /// The time since the start of the agent.
     private var uptime: Duration { time.boottime - process.startedAt }
 
     /// Converts a past time of the server's clock to the local one.

@@ -1,4 +1,4 @@
-/// All that tells a kind of poll from the others.
+/// The traits that tell a kind of poll from the others.
 package struct PollTraits: Sendable {
     /// The claims on a poll's pages.
     package enum Item: Sendable {
@@ -14,15 +14,15 @@ package struct PollTraits: Sendable {
 
     /// The part of the server's claims that a poll asks for.
     package enum Scope: Sendable, Equatable {
-        /// Those of plans that the account has starred, which the requests name.
+        /// Claims of plans that the account has starred, which the requests name.
         case starredPlans
-        /// Those of plans that the account issued, or is the agent of, which the requests name.
+        /// Claims of plans that the account issued, or is the agent of, which the requests name.
         case ownPlans
-        /// Those to the account, which the requests name.
+        /// Claims to the account, which the requests name.
         case recipient
-        /// Those that the server finds by the token.
+        /// Claims that the server finds by the token.
         case token
-        /// Those of anybody. Only those that link to a claim of the account are announced.
+        /// Claims of anybody. Only those that link to a claim of the account are announced.
         case links(to: OwnReport)
     }
 
@@ -32,7 +32,7 @@ package struct PollTraits: Sendable {
     let scope: Scope
     /// The claims that the poll announces, as the heading of a list.
     package let announced: String
-    /// Other claims, such as "no offer to the account".
+    /// Claims that it leaves out, such as "no offer to the account".
     let leftOut: String
     /// A parameter of all requests.
     var filter: (String, String)?

@@ -2,7 +2,7 @@ import Starwatch
 import StarwatchCore
 import StarwatchPolling
 
-/// What the types of the control API cannot say.
+/// Facts that the types of the control API cannot say.
 enum APIFacts {
     static let about = """
         What changes a running agent, or names people and projects. On the Unix socket control.socket its file mode decides who \
@@ -86,7 +86,7 @@ enum APIFacts {
         and more: [String] = []
     ) -> [String: JSONTree] where Word.RawValue == String { words(more + type.allCases.map(\.rawValue)) }
 
-    /// What the types of fields, parameters and arguments do not say: bounds, patterns, words and examples.
+    /// Facts about fields, parameters and arguments that their types do not say: bounds, patterns, words and examples.
     static let facts: [String: [String: JSONTree]] = [
         // Requests.
         "AccountAdditions.accounts": ["maxItems": .number(Int64(AccountAdditions.limit))],

@@ -36,7 +36,7 @@ struct ServedPage: Sendable {
             + (isFeed ? [409] : []) + (id == "followNotifications" ? [409, 503] : [])
     }
 
-    /// Those of every port.
+    /// The pages of every port.
     static let reading = [
         ServedPage("/", "statusPage", "The status page."),
         ServedPage("/help", "helpPage", "The meaning of the status page's words."),
@@ -63,7 +63,7 @@ struct ServedPage: Sendable {
     private static let feed = "The latest notifications for feed readers, page by page."
     private static let privateFeed = feed + " `starwatch feed url` prints this address, if there is one."
 
-    /// Those of the control API alone.
+    /// The pages of the control API alone.
     static let control = [
         ServedPage("/feed", "feedPage", "The latest notifications, if a sink of kind `feed` keeps them."),
         ServedPage("/feed.atom", "atomFeed", feed, taking: "before"),

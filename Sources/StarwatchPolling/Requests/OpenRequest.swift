@@ -247,7 +247,7 @@ package struct OpenRequest: ~Copyable {
     }
 }
 
-/// What requests to all servers have in common.
+/// The dependencies of requests to all servers.
 package struct Requester: Sendable {
     package let gates: Gates
     package let time: any TimeSource
@@ -275,7 +275,7 @@ package protocol RequestObserver: Sendable {
 }
 
 extension ServerBudget {
-    /// What a response says of the server's limits; `nil` if it says nothing. A rejection states its own wait.
+    /// Reads the server's limits from a response; `nil` if it says nothing. A rejection states its own wait.
     fileprivate init?(of response: HTTPResponse, now: Timestamp) {
         guard response.status != 429, response.status != 503 else { return nil }
         let headers = response.headers

@@ -1,10 +1,10 @@
 import StarwatchCore
 import Synchronization
 
-/// What is in memory of the accounts at work, and what they have to write that can wait.
+/// The memory of the accounts at work, with their writes that can wait.
 ///
-/// Any thread reads it. The store's queue changes it in the order of the transactions, except what an account sends and has to
-/// write.
+/// Any thread reads it. The store's queue changes it in the order of the transactions, except for attempts and late
+/// writes.
 final class AccountMemories: Sendable {
     private struct State {
         var accounts: [DID: AccountMemory] = [:]

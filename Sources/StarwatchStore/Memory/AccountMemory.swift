@@ -1,6 +1,6 @@
 import StarwatchCore
 
-/// What is in memory of an account beside its rows.
+/// The memory of an account, beside its rows.
 ///
 /// A claim begins it, so that a visit without changes reads nothing, and the release of the lease ends it. That of an account
 /// without a lease begins with its first use.

@@ -20,7 +20,7 @@ final class SessionContext {
     private var snapshotsAt = 0
     /// The name of this start of the process, under which it keeps its totals.
     let start: String
-    /// What is in memory of the accounts at work.
+    /// The memory of the accounts at work.
     let accounts = AccountMemories()
     /// Whether the totals of former starts are one row.
     var hasMergedTotals = false

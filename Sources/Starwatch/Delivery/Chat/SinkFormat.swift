@@ -12,7 +12,7 @@ public struct SinkFormat: Sendable, Hashable, CaseIterable {
         .slack, .discord, .mattermost, .matrix, .telegram, .teams, .gotify, .pushover, .apprise,
     ]
 
-    /// What a request is made of.
+    /// The content of a request.
     struct Draft {
         let notification: OutgoingNotification
         var room = ""

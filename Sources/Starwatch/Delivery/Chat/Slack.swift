@@ -31,7 +31,7 @@ extension SinkFormat {
                     "type": "rich_text", "elements": [section(ChatText.plain(message.label, limit: 200), link)],
                 ])
             }
-            // For what cannot show blocks, such as the notification of a telephone.
+            // The text is for what cannot show blocks, such as the notification of a telephone.
             return ServiceRequest(
                 [
                     "text": .text(ChatText.slack(message.title, limit: 150)), "mrkdwn": false, "blocks": .list(blocks),

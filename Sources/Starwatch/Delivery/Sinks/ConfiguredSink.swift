@@ -33,7 +33,7 @@ extension ConfiguredSink {
         usualProblem(of: part, text)
     }
 
-    /// What is wrong with a part of the address at any kind. No sentence repeats a value, which can be a secret.
+    /// The mistake of a part of the address at any kind; `nil` for none. No sentence repeats a value, which can be a secret.
     static func usualProblem(of part: SinkAddress.Part, _ text: String) -> String? {
         switch part {
         case .url where !text.isWord || !SinkURL.isGood(text):

@@ -3,7 +3,7 @@ import StarwatchCore
 import StarwatchPolling
 import StarwatchTransport
 
-/// What the sinks of the configuration are made of.
+/// Makes the sinks of the configuration.
 package struct SinkFactory {
     let delivery: DeliveryOptions
     /// The accounts of the agent. Each of many can bring what a sink leaves out.
