@@ -9,11 +9,12 @@ struct HeaderLines {
     static let encoding = "gzip"
 
     private static let nodeSize = MemoryLayout<curl_slist>.stride
-    /// The headers that can be added, and the size of their lines.
-    private static let added = (count: 3, size: 64)
+    /// The lines that can be added.
+    private static let added = ["Accept-Encoding: \(encoding)", "Expect:", "Content-Type:"]
 
     /// The nodes of the list, and behind them the lines.
     private let block: UnsafeMutableRawPointer
+    private let size: Int
     private var count = 0
     private var end: Int
 
@@ -24,8 +25,9 @@ struct HeaderLines {
     init(of request: HTTPRequest) {
         let nodes = (request.headers.count + Self.added.count) * Self.nodeSize
         // A line has a colon and a space, and ends with a zero.
-        let size = request.headers.reduce(nodes) { $0 + $1.name.utf8.count + $1.value.utf8.count + 3 }
-        block = .allocate(byteCount: size + Self.added.size, alignment: MemoryLayout<curl_slist>.alignment)
+        let lines = request.headers.reduce(nodes) { $0 + $1.name.utf8.count + $1.value.utf8.count + 3 }
+        size = Self.added.reduce(lines) { $0 + $1.utf8.count + 1 }
+        block = .allocate(byteCount: size, alignment: MemoryLayout<curl_slist>.alignment)
         end = nodes
         var (hasEncoding, hasContentType) = (false, false)
         for header in request.headers {
@@ -64,6 +66,7 @@ struct HeaderLines {
 
     private mutating func put(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress else { return }
+        precondition(end + bytes.count < size, "The lines of a request's headers do not fit.")
         (block + end).copyMemory(from: start, byteCount: bytes.count)
         end += bytes.count
     }
