@@ -146,7 +146,7 @@ extension Agent {
 
     /// Sets the handler of user actions; `nil` removes it.
     public func setActionHandler(_ handler: (any NotificationActions)?) {
-        topics.notifications.handler.actions = handler
+        process.actions.actions = handler
     }
 
     /// The agent's status, as `starwatch status` shows it.

@@ -2,11 +2,14 @@ package import StarwatchCore
 package import StarwatchPolling
 import StarwatchTelemetry
 
-/// The account of a runtime: its identity and interests, and its connection to the server.
+/// The account of a runtime, for the workers that serve it: its identity and interests, its connection to the server, and the
+/// wake-ups of its work.
 package struct Account: Sendable {
     package let identity: IdentityContext
     package let api: EndorserAPI
+    package let wakes: WakeSignals
 
+    package var environment: Environment { api.environment }
     package var gate: Gate { api.gate }
 
     /// Scheme, host and port of the server.

@@ -15,7 +15,7 @@ package final class EndorserAPI: Sendable {
     /// Token dialect for a server that has not responded yet.
     package let assumedDialect: Dialect
     package let requester: Requester
-    let environment: Environment
+    package let environment: Environment
     /// Whether a token was asked for before the server's clock was measured.
     private let hasUnmeasuredToken = Atomic(false)
     /// Progress mark, set by every try of a poll, so that a long walk does not look stuck.

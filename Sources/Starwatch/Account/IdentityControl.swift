@@ -8,14 +8,15 @@ import StarwatchTransport
 /// The active identity, and the data of former ones.
 struct IdentityControl: Sendable {
     let account: Account
-    let store: Store
-    let environment: Environment
     let pseudonym: IdentityHash
     let news: EventBroadcaster
     /// Cancels the work for a former identity, and returns when it has ended.
     let endWork: @Sendable () async -> Void
     /// Starts the work for a new identity.
     let startWork: @Sendable () async -> Void
+
+    var environment: Environment { account.environment }
+    var store: Store { environment.store }
 
     func current() async throws -> IdentityReport { try await report(try await account.identity.stored()) }
 

@@ -4,13 +4,13 @@ import StarwatchStore
 /// The interests of the active identity: its starred plans, and the kinds of poll that it opted out of.
 struct StarsControl: Sendable {
     let account: Account
-    let store: Store
-    let clock: ServerClock
     /// The operator's names of projects. They win, as in notifications.
     let names: [String: String]
-    let wakes: WakeSignals
     /// Starts the polls that can run with other stars.
     let startPolls: @Sendable () -> Void
+
+    private var store: Store { account.environment.store }
+    private var now: Timestamp { account.environment.clock.now }
 
     func listing() async throws -> StarsListing {
         let did = try await account.identity.signedIn()
@@ -33,7 +33,7 @@ struct StarsControl: Sendable {
             account.identity.invalidate()
             startPolls()
         }
-        let (server, now) = (account.server, clock.now)
+        let (server, now) = (account.server, now)
         let stars =
             switch change.operation {
             case .set: try await store.stars.set(change.planIDs, of: did, server: server, now: now)
@@ -60,7 +60,7 @@ struct StarsControl: Sendable {
             from: choice.kind,
             of: did,
             server: account.server,
-            now: clock.now
+            now: now
         )
         wake()
         return KindListing(optedOut: try await IdentityContext.optedOut(of: did, in: store))
@@ -68,8 +68,8 @@ struct StarsControl: Sendable {
 
     /// Wakes both workers: what was suppressed can be acknowledged, and another poll can announce it instead.
     private func wake() {
-        wakes.dispatch.raise()
-        wakes.acknowledge.raise()
+        account.wakes.dispatch.raise()
+        account.wakes.acknowledge.raise()
     }
 
     func archived() async throws -> StarsArchive {

@@ -23,7 +23,7 @@ package final class Wake: Sendable {
 }
 
 /// Wake-ups of the parts of an account's work, raised by the modules that create it.
-package struct WakeSignals: Sendable {
+package final class WakeSignals: Sendable {
     /// Raised with each of them, for the account's visit.
     let visit: Signal
     /// Changes or digests wait for delivery.
@@ -40,14 +40,6 @@ package struct WakeSignals: Sendable {
         self.visit = visit
         (dispatch, acknowledge, digests, callbacks) = (Wake(visit), Wake(visit), Wake(visit), Wake(visit))
     }
-}
-
-/// Dependencies shared by the workers of an account.
-package struct WorkerContext: Sendable {
-    package let store: Store
-    package let account: Account
-    package let environment: Environment
-    package let wakes: WakeSignals
 }
 
 /// The result of one pass of a worker.
@@ -73,7 +65,7 @@ extension WorkerPass {
 package protocol Worker: Sendable {
     associatedtype Pass: WorkerPass
 
-    var context: WorkerContext { get }
+    var account: Account { get }
     var passes: PassRunner { get }
     /// The time by the worker's clock.
     var now: Timestamp { get }
@@ -92,16 +84,15 @@ package protocol Worker: Sendable {
 }
 
 extension Worker {
-    var store: Store { context.store }
-    var account: Account { context.account }
-    var environment: Environment { context.environment }
-    var wakes: WakeSignals { context.wakes }
+    var environment: Environment { account.environment }
+    var wakes: WakeSignals { account.wakes }
+    var store: Store { environment.store }
     /// The server's clock.
-    var clock: ServerClock { context.environment.clock }
+    var clock: ServerClock { environment.clock }
     /// The local clock.
-    var time: any TimeSource { context.environment.time }
-    var metrics: AgentMetrics { context.environment.metrics }
-    var logger: Logger { context.environment.logger }
+    var time: any TimeSource { environment.time }
+    var metrics: AgentMetrics { environment.metrics }
+    var logger: Logger { environment.logger }
 
     /// Makes one pass, after the one in flight has ended.
     package func pass() async -> Pass {

@@ -29,12 +29,12 @@ package final class AcknowledgeService: Worker {
     let options: AcknowledgeOptions
     /// Maximum number of identifiers per minute, and therefore per request.
     private let limit: Int
-    package let context: WorkerContext
+    package let account: Account
     package let passes = PassRunner()
     private let failures = Mutex<(passes: Int, reason: FailureReason?)>((0, nil))
 
-    package init(polls: [Poll], options: AcknowledgeOptions, limit: Int, context: WorkerContext) {
-        (self.polls, self.options, self.limit, self.context) = (polls, options, limit, context)
+    package init(polls: [Poll], options: AcknowledgeOptions, limit: Int, account: Account) {
+        (self.polls, self.options, self.limit, self.account) = (polls, options, limit, account)
     }
 
     package var now: Timestamp { clock.now }

@@ -21,11 +21,11 @@ package final class CallbackService: Worker {
 
     private let receivers: [CallbackReceiver]
     private let writer: CallbackWriter
-    package let context: WorkerContext
+    package let account: Account
     package let passes = PassRunner()
 
-    package init(receivers: [CallbackReceiver], writer: CallbackWriter, context: WorkerContext) {
-        (self.receivers, self.writer, self.context) = (receivers, writer, context)
+    package init(receivers: [CallbackReceiver], writer: CallbackWriter, account: Account) {
+        (self.receivers, self.writer, self.account) = (receivers, writer, account)
     }
 
     package var now: Timestamp { time.now }

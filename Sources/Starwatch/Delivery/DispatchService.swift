@@ -48,7 +48,7 @@ package final class DispatchService: Worker {
     let renderer: NotificationRenderer
     /// Start time by the local clock. A poll that never succeeded is measured from here.
     let startedAt: Timestamp
-    package let context: WorkerContext
+    package let account: Account
     package let passes = PassRunner()
     /// Identity and times of the latest pass, by the server's clock and the local one. An earlier time means that it was set
     /// back, and another generation that the account can have been at another agent. Also whether sinks held notifications
@@ -57,7 +57,7 @@ package final class DispatchService: Worker {
 
     private let madeTotal = Atomic<Int>(0)
 
-    package init(polls: [Poll], sinks: [SinkSlot], options: Options, context: WorkerContext) {
+    package init(polls: [Poll], sinks: [SinkSlot], options: Options, account: Account) {
         self.polls = polls
         self.sinks = sinks
         self.options = options.delivery
@@ -68,8 +68,8 @@ package final class DispatchService: Worker {
             options: options.delivery,
             account: options.account
         )
-        startedAt = context.environment.time.now
-        self.context = context
+        startedAt = account.environment.time.now
+        self.account = account
     }
 
     /// The number of notifications that all passes have made.

@@ -45,13 +45,13 @@ package final class DigestService: Worker {
     let digests: [Digest]
     let sinks: [SinkSlot]
     let tools: Tools
-    package let context: WorkerContext
+    package let account: Account
     package let passes = PassRunner()
     private let loggedVariables = Mutex<Set<String>>([])
     private let warmed = Mutex<(generation: Int, sources: Set<String>)>((0, []))
 
-    package init(digests: [Digest], sinks: [SinkSlot], tools: Tools, context: WorkerContext) {
-        (self.digests, self.sinks, self.tools, self.context) = (digests, sinks, tools, context)
+    package init(digests: [Digest], sinks: [SinkSlot], tools: Tools, account: Account) {
+        (self.digests, self.sinks, self.tools, self.account) = (digests, sinks, tools, account)
     }
 
     package var now: Timestamp { time.now }

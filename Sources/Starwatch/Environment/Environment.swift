@@ -1,14 +1,16 @@
 package import Logging
 import StarwatchCore
 package import StarwatchPolling
+package import StarwatchStore
 import StarwatchTransport
 
-/// Dependencies shared by all modules: clocks, metrics, the log and randomness.
+/// What surrounds the agent, for every part of it: the clocks, the database, the metrics, the log and randomness.
 package struct Environment: Sendable {
     /// The local clock.
     package let time: any TimeSource
     /// The local clock, corrected by the known offset of the server's clock.
     package let clock: ServerClock
+    package let store: Store
     package let metrics: AgentMetrics
     package let logger: Logger
     /// Source of random numbers in `0 ..< 1`.

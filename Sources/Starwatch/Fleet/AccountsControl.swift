@@ -7,7 +7,6 @@ import StarwatchTransport
 
 /// The accounts of a process that serves many, as an operator adds, lists, pauses and removes them.
 struct AccountsControl: Sendable {
-    let store: Store
     let environment: Environment
     let pseudonym: IdentityHash
     let gate: Gate
@@ -25,6 +24,7 @@ struct AccountsControl: Sendable {
     let wake: Signal
     let requestsPerSecond: Int
 
+    private var store: Store { environment.store }
     private var now: Timestamp { environment.time.now }
 
     func list(_ query: AccountQuery) async throws -> AccountListing {

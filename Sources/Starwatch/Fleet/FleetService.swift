@@ -22,7 +22,6 @@ final class FleetService<Visited: VisitedAccount>: Service {
     /// The longest time until an account is visited again, whatever its schedules.
     static var longestRest: Duration { .seconds(3600) }
 
-    private let store: Store
     private let environment: Environment
     private let progress: ProgressMark
     private let server: VisitedServer
@@ -51,7 +50,6 @@ final class FleetService<Visited: VisitedAccount>: Service {
     ///   - options: Those with the limits on accounts at work, and on the undelivered rows of each.
     ///   - executor: The executor of cycles, on which visits change no threads; `nil` for any.
     init(
-        store: Store,
         environment: Environment,
         server: VisitedServer,
         progress: ProgressMark,
@@ -59,11 +57,12 @@ final class FleetService<Visited: VisitedAccount>: Service {
         executor: (any TaskExecutor)?,
         residents: ResidentAccounts<Visited>
     ) {
-        (self.store, self.environment, self.server, self.progress) = (store, environment, server, progress)
+        (self.environment, self.server, self.progress) = (environment, server, progress)
         (self.executor, self.residents, polls) = (executor, residents, options.polls.map(\.name))
         (visits, maxUndelivered) = (options.limits.maxConcurrentPolls, options.outbox.maxUndelivered)
     }
 
+    private var store: Store { environment.store }
     private var time: any TimeSource { environment.time }
     private var metrics: FleetMetrics { environment.metrics.fleet }
 

@@ -17,11 +17,11 @@ struct MoveControl: Sendable {
     /// Whether a host program owns the database.
     let isOfHost: Bool
     let keys: StoredSigningKeys
-    let wakes: WakeSignals
 
     private var store: Store { identity.store }
     private var environment: Environment { identity.environment }
     private var server: String { identity.account.server }
+    private var wakes: WakeSignals { identity.account.wakes }
 
     /// Hands out an account, and ends its work. Waits for the answers of sinks that have a notification now.
     func export(_ export: AccountExport) async throws -> AccountExportReport {

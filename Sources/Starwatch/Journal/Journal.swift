@@ -6,10 +6,10 @@ import StarwatchTelemetry
 
 /// The journal: who did what. Each entry is logged once, which also puts it into the black box, and stored.
 struct Journal: Sendable {
-    let store: Store
     let environment: Environment
     let differences: OptionsDifference
 
+    private var store: Store { environment.store }
     private var logger: Logger { environment.logger }
     private var now: Timestamp { environment.time.now }
 

@@ -20,10 +20,10 @@ final class CanaryService: Worker {
     static let storeFailed = AgentEvent.canaryStoreFailed
 
     let memory: CanaryMemory
-    let context: WorkerContext
+    let account: Account
     let passes = PassRunner()
 
-    init(_ memory: CanaryMemory, context: WorkerContext) { (self.memory, self.context) = (memory, context) }
+    init(_ memory: CanaryMemory, account: Account) { (self.memory, self.account) = (memory, account) }
 
     private var every: Duration { memory.options.every }
     var now: Timestamp { clock.now }
@@ -63,7 +63,7 @@ final class CanaryService: Worker {
             // A change of identity refuses one. Anything else must not look like a canary that does not arrive.
             if memory.refusals.add(1, ordering: .relaxed).newValue > 1 {
                 let sentence = "A canary was not stored, because the database has another identity or dialect."
-                context.environment.logger.log(.canaryStoreFailed, [.error: "\(sentence)"])
+                logger.log(.canaryStoreFailed, [.error: "\(sentence)"])
             }
             return false
         }

@@ -2,12 +2,11 @@ import Logging
 import ServiceLifecycle
 import StarwatchCore
 import StarwatchPolling
-package import StarwatchStore
+import StarwatchStore
 package import StarwatchTelemetry
 
 /// Deletes expired data, limits the outbox, stores the recent log, and publishes the agent's health.
 package final class HousekeepingService: Service {
-    private let store: Store
     private let outbox: OutboxOptions
     private let environment: Environment
     private let pipeline: LogPipeline
@@ -29,7 +28,6 @@ package final class HousekeepingService: Service {
     ///   - reportHealth: Checks the agent's health. A call that does not return reveals a stuck store.
     ///   - healthInterval: Interval of `reportHealth`, from 50 ms to 30 s, the default: each check wakes the store's thread.
     package init(
-        store: Store,
         outbox: OutboxOptions,
         environment: Environment,
         pipeline: LogPipeline,
@@ -37,11 +35,12 @@ package final class HousekeepingService: Service {
         reportHealth: @escaping @Sendable () async -> Void = {},
         healthInterval: Duration? = nil
     ) {
-        (self.store, self.outbox, self.environment, self.pipeline) = (store, outbox, environment, pipeline)
+        (self.outbox, self.environment, self.pipeline) = (outbox, environment, pipeline)
         (self.recorder, self.reportHealth) = (recorder, reportHealth)
         self.healthInterval = max(min(healthInterval ?? ClockLook.interval, ClockLook.interval), .milliseconds(50))
     }
 
+    private var store: Store { environment.store }
     private var clock: ServerClock { environment.clock }
     private var time: any TimeSource { environment.time }
     private var logger: Logger { environment.logger }

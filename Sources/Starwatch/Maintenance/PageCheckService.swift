@@ -5,9 +5,10 @@ import StarwatchTelemetry
 
 /// The check of the database's pages after an unclean end, while the agent works.
 struct PageCheckService: Service {
-    let store: Store
-    let metrics: AgentMetrics
-    let logger: Logger
+    let environment: Environment
+
+    private var store: Store { environment.store }
+    private var logger: Logger { environment.logger }
 
     /// Checks once, and returns at shutdown.
     ///
@@ -15,7 +16,7 @@ struct PageCheckService: Service {
     func run() async throws {
         logger.log(.storageCheck, [.state: "\(PageCheckPhase.running.name)"])
         let error = await check()
-        metrics.storageCheck.set(Double(store.status.pageCheckPhase.rawValue))
+        environment.metrics.storageCheck.set(Double(store.status.pageCheckPhase.rawValue))
         switch error {
         case nil: logger.log(.storageCheck, [.state: "\(PageCheckPhase.passed.name)"])
         case .corrupt(let detail)?:

@@ -106,7 +106,7 @@ private struct CycleEnd: ~Copyable {
         metrics.polls.duration[poll].observe(duration, exemplar: exemplar)
         if result.hasSucceeded {
             metrics.polls.successes[poll].increment()
-            cycle.shared.lastCycles.noteSuccess(of: cycle.poll.name, at: finishedAt)
+            cycle.service.lastCycles.noteSuccess(of: cycle.poll.name, at: finishedAt)
         } else if outcome == .failed {
             metrics.polls.failures[poll].increment(exemplar: exemplar)
             metrics.polls.failureReasons[poll, result.cause?.label ?? .other].increment()

@@ -114,7 +114,7 @@ struct CycleRun: ~Copyable {
             cycle.note(own, of: source.lastRequest)
             plans.own = own
         }
-        let author = cycle.shared.options.delivery.announceOwn ? nil : stream.account
+        let author = cycle.service.options.delivery.announceOwn ? nil : stream.account
         (source.decoder.context, source.decoder.latest) = (plans.context(snapshot, author: author), nil)
         var probed: PageAnswer?
         if let known = cycle.gate.known.dialectToAsk {
@@ -184,7 +184,7 @@ struct CycleRun: ~Copyable {
     /// The account's parts of answers that others share; `nil` if it asks alone, as for its first poll, by hand, to continue a
     /// walk, or to fetch evicted rows again.
     private mutating func sharedParts(seenUntil: Timestamp?) async throws(Stop) -> [SharedPart]? {
-        guard let sharing = cycle.shared.sharing, cycle.poll.kind.isOfPlans else { return nil }
+        guard let sharing = cycle.service.sharing, cycle.poll.kind.isOfPlans else { return nil }
         sharing.want(snapshot.stars, at: cycle.time.boottime)
         guard cycle.nextRun != nil, !place.isBootstrap, first == nil, place.resume == nil, state.walk == nil,
             !state.hasTombstones, let seenUntil
@@ -279,7 +279,7 @@ struct CycleRun: ~Copyable {
     private mutating func plan(_ page: Page, of answer: PageAnswer) throws(Stop) -> PageWalk.Plan {
         result.fetched += page.fetched
         result.rejected += page.rejected
-        let isLate = cycle.time.monotonic - begun >= cycle.shared.options.limits.cycle
+        let isLate = cycle.time.monotonic - begun >= cycle.service.options.limits.cycle
         do throws(PageRejection) {
             let madeAt = answer.madeAt(newest: page.greatest)
             let plan = try walk.receive(page, askedAt: madeAt, readSince: answer.readSince, isLast: isLate)
@@ -413,7 +413,7 @@ struct CycleRun: ~Copyable {
         } catch { throw .store(error) }
         guard isCurrent else { throw .staleIdentity }
         cycle.memory.move { $0.complete() }
-        cycle.shared.sharing?.noteSeen(snapshot.stars, of: stream, at: cycle.time.boottime)
+        cycle.service.sharing?.noteSeen(snapshot.stars, of: stream, at: cycle.time.boottime)
     }
 
     /// Returns whether an interrupted walk is finished, so that newer changes remain. They come in the same cycle.

@@ -243,7 +243,7 @@ extension PageSource {
     /// The server has a report of offers to the account's plans, and none of gifts.
     mutating func ownClaims() async throws(PollCycle.Stop) -> OwnClaims {
         let kind = cycle.poll.kind
-        var own = OwnClaims(limit: kind.namesPlans ? cycle.shared.options.limits.maxOwnPlans : .max)
+        var own = OwnClaims(limit: kind.namesPlans ? cycle.service.options.limits.maxOwnPlans : .max)
         guard let report = kind.ownReport else { return own }
         for role in report.roles where !own.areCut {
             var (before, number): (String?, Int) = (nil, 0)

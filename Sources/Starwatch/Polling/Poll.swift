@@ -32,14 +32,14 @@ package final class Poll: Sendable {
         (self.splay, self.longestGap, self.overlapping) = (splay, longestGap, overlapping)
     }
 
-    /// The same poll with another delay.
-    func delayed(by splay: Duration) -> Poll {
+    /// The same poll with the delay of one of many accounts.
+    fileprivate func delayed(for account: DID) -> Poll {
         Poll(
             options,
             label: label,
             schedule: schedule,
             staleAfter: staleAfter,
-            splay: splay,
+            splay: Splay.delay(instance: account.rawValue, poll: name, within: options.splay),
             longestGap: longestGap,
             overlapping: overlapping
         )
@@ -50,6 +50,9 @@ package final class Poll: Sendable {
 }
 
 extension [Poll] {
+    /// The polls of one of many accounts.
+    func delayed(for account: DID) -> [Poll] { map { $0.delayed(for: account) } }
+
     /// Returns the configured poll of that name. Removed polls can have rows too, but a mistyped name must be an error.
     func named(_ name: String) throws(ControlError) -> Poll {
         if let poll = first(where: { $0.name.rawValue == name }) { return poll }

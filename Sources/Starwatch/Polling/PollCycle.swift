@@ -1,7 +1,7 @@
 import Logging
 import StarwatchCore
 package import StarwatchPolling
-package import StarwatchStore
+import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
 
@@ -9,49 +9,26 @@ import StarwatchTransport
 ///
 /// A class, because each copy of its values takes 600 instructions (callgrind, `Benchmarks/instructions`).
 package final class PollCycle: Sendable {
-    /// Dependencies shared by all cycles of an account.
-    package final class Shared: Sendable {
-        package let environment: Environment
-        package let store: Store
-        package let account: Account
-        let options: AgentOptions
-        /// The last cycles of all accounts.
-        let lastCycles: LastCycles
-        /// The requests that the account shares with others; `nil`: it asks alone.
-        let sharing: SharedRequests?
-
-        init(
-            environment: Environment,
-            store: Store,
-            account: Account,
-            options: AgentOptions,
-            lastCycles: LastCycles = LastCycles(),
-            sharing: SharedRequests? = nil
-        ) {
-            (self.environment, self.store, self.account) = (environment, store, account)
-            (self.options, self.lastCycles, self.sharing) = (options, lastCycles, sharing)
-        }
-    }
-
     let poll: Poll
-    let shared: Shared
+    /// What all cycles of the account have in common.
+    let service: PollService
     let memory: WalkMemory
     let runID: String
     /// The next scheduled run, stored with the cycle.
     let nextRun: Timestamp?
 
-    init(poll: Poll, shared: Shared, memory: WalkMemory = WalkMemory(), runID: String, nextRun: Timestamp?) {
-        (self.poll, self.shared, self.memory, self.runID, self.nextRun) = (poll, shared, memory, runID, nextRun)
+    init(poll: Poll, of service: PollService, memory: WalkMemory = WalkMemory(), runID: String, nextRun: Timestamp?) {
+        (self.poll, self.service, self.memory, self.runID, self.nextRun) = (poll, service, memory, runID, nextRun)
     }
 
-    var store: Store { shared.store }
-    var identity: IdentityContext { shared.account.identity }
-    var api: EndorserAPI { shared.account.api }
-    var gate: Gate { shared.account.gate }
-    var outbox: OutboxOptions { shared.options.outbox }
-    var metrics: AgentMetrics { shared.environment.metrics }
-    var clock: ServerClock { shared.environment.clock }
-    var time: any TimeSource { shared.environment.time }
+    var store: Store { service.environment.store }
+    var identity: IdentityContext { service.account.identity }
+    var api: EndorserAPI { service.account.api }
+    var gate: Gate { service.account.gate }
+    var outbox: OutboxOptions { service.options.outbox }
+    var metrics: AgentMetrics { service.environment.metrics }
+    var clock: ServerClock { service.environment.clock }
+    var time: any TimeSource { service.environment.time }
 
     /// Runs the cycle. It never throws: a failure is a result, and pages fetched before it are kept.
     ///
@@ -83,7 +60,7 @@ package final class PollCycle: Sendable {
         guard poll.kind.isOfPlans, poll.options.isEnabled, skip == .noStars || skip == .optedOut else {
             return
         }
-        shared.sharing?.noteSeen([], of: stream, at: time.boottime)
+        service.sharing?.noteSeen([], of: stream, at: time.boottime)
     }
 
     private func steps() async -> Result {
@@ -112,7 +89,7 @@ package final class PollCycle: Sendable {
             }
             let startedAt = time.now
             metrics.polls.attempts[poll.label].increment()
-            shared.lastCycles.noteAttempt(of: poll.name, at: startedAt)
+            service.lastCycles.noteAttempt(of: poll.name, at: startedAt)
             metrics.polls.inFlight[poll.label].set(1)
             defer { metrics.polls.inFlight[poll.label].set(0) }
             var run = CycleRun(self, stream, snapshot: snapshot, state: state)
@@ -203,7 +180,7 @@ package final class PollCycle: Sendable {
     func request(_ endpoint: Endpoint, _ method: HTTPRequest.Method = .get, of account: DID?) -> EndorserRequest {
         var request = EndorserRequest(endpoint, method, of: account, runID: runID)
         request.poll = poll.name
-        if let attempts = shared.options.server.retryAttempts { request.retries = .attempts(attempts) }
+        if let attempts = service.options.server.retryAttempts { request.retries = .attempts(attempts) }
         return request
     }
 
@@ -317,7 +294,7 @@ package final class PollCycle: Sendable {
         _ fields: @autoclosure () -> AgentEvent.Fields = [:],
         of request: RequestTrace? = nil
     ) {
-        shared.environment.logger.log(
+        service.environment.logger.log(
             event,
             fields().merging([.runID: "\(runID)", .poll: "\(poll.name.rawValue)"]) { $1 }
                 .merging(event.optionalFields.contains(.requestID) ? AgentEvent.fields(of: request) : [:]) { $1 }

@@ -17,18 +17,17 @@ extension PollService {
     }
 
     func storedState(of poll: Poll) async throws(StoreError) -> PollState? {
-        let account = shared.account
         guard let did = try await account.identity.current().identity.did else { return nil }
-        let (stream, limit) = (account.stream(poll.name, of: did), shared.options.outbox.maxUndelivered)
-        if let state = shared.store.polls.claimedState(stream, maxUndelivered: limit) { return state }
-        return try await shared.store.polls.state(stream, maxUndelivered: limit)
+        let (stream, limit) = (account.stream(poll.name, of: did), options.outbox.maxUndelivered)
+        if let state = environment.store.polls.claimedState(stream, maxUndelivered: limit) { return state }
+        return try await environment.store.polls.state(stream, maxUndelivered: limit)
     }
 
     /// Returns whether the poll has to find its starting point, and can. Until then it would take every change for one that
     /// was there before, or announce none, so it does not wait for its schedule.
     func isNew(_ poll: Poll) async throws(StoreError) -> Bool {
         guard poll.options.bootstrap != .beginning else { return false }
-        guard try await shared.account.identity.current().expects(poll.options) else { return false }
+        guard try await account.identity.current().expects(poll.options) else { return false }
         guard let state = try await storedState(of: poll) else { return false }
         return poll.options.bootstrap == .latest ? !state.bootstrapped : state.lastSuccess == nil && !state.bootstrapped
     }
@@ -36,7 +35,7 @@ extension PollService {
     /// Returns the time of an extra run outside the schedule, after a cycle with `result`.
     func again(_ poll: Poll, after result: PollCycle.Result) async -> Timestamp? {
         let now = environment.time.now
-        let gate = shared.account.gate
+        let gate = account.gate
         let (storeFailures, tokenFailures) = state.withLock { $0.countFailures(of: poll.name, after: result) }
         if let tokenFailures { return now + Backoff.token.delay(afterFailures: tokenFailures) }
         if let resumeAt = result.resumeAt { return resumeAt }

@@ -27,10 +27,15 @@ package final class PollService: Sendable {
         var starting: Set<PollName> = []
     }
 
-    private let polls: [Poll]
-    let shared: PollCycle.Shared
+    let polls: [Poll]
+    let account: Account
+    let environment: Environment
+    let options: AgentOptions
+    /// The last cycles of all accounts.
+    let lastCycles: LastCycles
+    /// The requests that the account shares with others; `nil`: it asks alone.
+    let sharing: SharedRequests?
     private let limit: ConcurrencyLimit
-    private let wakes: WakeSignals
     let progress: ProgressMark
     private let news: EventBroadcaster
     let state: Mutex<State>
@@ -38,28 +43,28 @@ package final class PollService: Sendable {
     let starts: [PollName: Wake]
     private let memories: [PollName: WalkMemory]
 
-    package init(
+    init(
         polls: [Poll],
-        shared: PollCycle.Shared,
+        account: Account,
+        options: AgentOptions,
+        lastCycles: LastCycles,
+        sharing: SharedRequests?,
         maxConcurrent: Int,
-        wakes: WakeSignals,
         progress: ProgressMark,
         news: EventBroadcaster
     ) {
-        self.polls = polls
-        self.shared = shared
+        (self.polls, self.account, self.options) = (polls, account, options)
+        (environment, self.lastCycles, self.sharing) = (account.environment, lastCycles, sharing)
         limit = ConcurrencyLimit(maxConcurrent)
-        (self.wakes, self.progress, self.news) = (wakes, progress, news)
+        (self.progress, self.news) = (progress, news)
         state = Mutex(State(starting: Set(polls.map(\.name))))
-        starts = Dictionary(uniqueKeysWithValues: polls.map { ($0.name, Wake(wakes.visit)) })
+        starts = Dictionary(uniqueKeysWithValues: polls.map { ($0.name, Wake(account.wakes.visit)) })
         memories = Dictionary(uniqueKeysWithValues: polls.map { ($0.name, WalkMemory()) })
     }
 
-    var environment: Environment { shared.environment }
-
     /// The executor of visits and cycles: the one on which answers arrive, so that a cycle changes no threads. What
     /// blocks or takes long runs elsewhere; see ``Offload``.
-    package var executor: (any TaskExecutor)? { shared.account.api.client.http.executor }
+    package var executor: (any TaskExecutor)? { account.api.client.http.executor }
 
     /// Runs one cycle now.
     ///
@@ -84,7 +89,7 @@ package final class PollService: Sendable {
 
     /// Asks for one page of the poll and stores nothing.
     package func trial(_ poll: Poll, runID: String) async -> PollCycle.Result {
-        await PollCycle(poll: poll, shared: shared, runID: runID, nextRun: nil).trial()
+        await PollCycle(poll: poll, of: self, runID: runID, nextRun: nil).trial()
     }
 
     /// Waits for the cycle that another caller started. It replaces the scheduled one.
@@ -172,7 +177,7 @@ package final class PollService: Sendable {
     private func begin(_ poll: Poll, runID: String, nextRun: Timestamp?) -> (task: Running, isOurs: Bool) {
         let cycle = PollCycle(
             poll: poll,
-            shared: shared,
+            of: self,
             memory: memories[poll.name] ?? WalkMemory(),
             runID: runID,
             nextRun: nextRun
@@ -197,10 +202,10 @@ package final class PollService: Sendable {
     private func end(_ poll: Poll, _ result: PollCycle.Result?, runID: String) -> PollCycle.Result {
         defer {
             state.withLock { $0.running[poll.name] = nil }
-            wakes.callbacks.raise()
+            account.wakes.callbacks.raise()
         }
         guard let result else { return skipped(poll, .overlap, runID: runID) }
-        shared.store.health.ended(.poll(poll.name), failed: result.isStoreFailure)
+        environment.store.health.ended(.poll(poll.name), failed: result.isStoreFailure)
         let hasNoToken = result.lacksToken || result.skip == .noToken
         state.withLock { $0.lastTokenReason[poll.name] = hasNoToken ? result.cause : nil }
         if let skip = result.skip {
@@ -210,9 +215,9 @@ package final class PollService: Sendable {
         }
         state.withLock { $0.lastSkip[poll.name] = nil }
         if let outcome = result.outcome { news.publish(.poll(poll.name, outcome, newChanges: result.new)) }
-        if result.hasStored { wakes.dispatch.raise() }
+        if result.hasStored { account.wakes.dispatch.raise() }
         // Changes delivered before the walk was complete are already acknowledged. Only the watermark is behind.
-        if result.suppressed > 0 || result.cursorMoved && result.new == 0 { wakes.acknowledge.raise() }
+        if result.suppressed > 0 || result.cursorMoved && result.new == 0 { account.wakes.acknowledge.raise() }
         return result
     }
 

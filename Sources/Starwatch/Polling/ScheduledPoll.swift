@@ -180,7 +180,6 @@ final class ScheduledPoll: ScheduledWork {
 extension PollService {
     /// Stores a planned run, which the next visit finds.
     fileprivate func keep(_ next: Timestamp, of poll: Poll) async {
-        let account = shared.account
         guard let did = try? await account.identity.current().identity.did else { return }
         var record = CycleRecord(
             stream: account.stream(poll.name, of: did),
@@ -190,6 +189,6 @@ extension PollService {
             outcome: nil
         )
         record.nextRun = next
-        shared.store.polls.recordUnchanged(record)
+        environment.store.polls.recordUnchanged(record)
     }
 }

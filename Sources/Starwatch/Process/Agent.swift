@@ -13,8 +13,7 @@ import UnixSignals
 /// `init` opens the database and checks the options. ``run(supervisor:)`` polls, delivers, acknowledges and serves
 /// until it must stop. Before it runs, the agent still answers questions about its database.
 public final class Agent: Sendable {
-    package let options: AgentOptions
-    /// The parts that exist once, for any number of accounts.
+    /// What the process has once, for any number of accounts.
     let process: AgentProcess
     /// The parts of the active identity; with many accounts, those of nobody.
     package let runtime: AccountRuntime
@@ -119,45 +118,24 @@ public final class Agent: Sendable {
         after previous: Agent?,
         reload: (@Sendable () throws(AgentError) -> AgentOptions)?
     ) async throws(AgentError) {
-        self.options = options
-        let parts = try AgentParts(
-            options,
-            time: time,
-            dependencies: dependencies,
-            logger: log.logger,
-            certificates: log.metrics.problems.certificates,
-            droppedLines: { [dropped = log.metrics.log.dropped] in dropped.value }
-        )
         servers = dependencies.servers
-        process = try await AgentProcess(
-            options: options,
-            parts: parts,
-            log: log,
-            dependencies: dependencies,
-            time: time,
-            random: random,
-            after: previous
-        )
-        runtime = try await AccountRuntime(process: process, parts: parts, options: options)
+        process = try await AgentProcess(options, log, dependencies, time: time, random: random, after: previous)
+        runtime = AccountRuntime(of: nil, in: process)
+        try await runtime.activate()
         if let previous { await runtime.keepProblems(of: previous.runtime) }
         // Not `reload ?? …`: Swift 6.3 miscompiles a closure with a typed throw behind `??`, and it returns garbage.
         let load: @Sendable () throws(AgentError) -> AgentOptions
         if let reload { load = reload } else { load = { () throws(AgentError) in options } }
         reloader = Reloader(
             signal: previous?.reloader.signal ?? ReloadSignal(),
-            current: options,
             load: load,
-            check: { [process] next throws(AgentError) in
-                try await process.check(next, insteadOf: options, dependencies)
-            },
-            lifecycle: process.lifecycle,
-            environment: process.environment,
-            journal: process.journal
+            process: process,
+            dependencies: dependencies
         )
         fleet = options.accounts == .many ? Fleet(runtime) : nil
         topics = AgentTopics(runtime, reloader, fleet)
         topics.metrics.publishConfiguration()
-        await topics.signingKeys.age.note()
+        await topics.keys.noteAge()
     }
 
     /// Runs until SIGTERM, SIGINT or the cancellation of the task. Polling then stops, fetched changes are delivered
@@ -256,15 +234,16 @@ public final class Agent: Sendable {
     /// Use it for agents that only ``poll(_:)``; ``run(supervisor:)`` closes by itself. Polls of a closed agent fail. A
     /// second close does nothing. A cycle in flight ends as cancelled, and its stored changes stay.
     public func close() async {
-        topics.notifications.handler.actions = nil
+        process.actions.actions = nil
         // A failure loses only what `explain` would say of runs that found nothing.
-        try? await topics.stories.runs.keep()
+        try? await runtime.pollService.keepRuns()
         await process.close()
     }
 }
 
 /// Short names for the most used parts.
 extension Agent {
+    package var options: AgentOptions { process.options }
     package var store: Store { process.store }
     package var metrics: AgentMetrics { process.environment.metrics }
     /// Manager of the host program's polls. It runs with the agent.

@@ -2,104 +2,126 @@ import StarwatchCore
 import StarwatchPolling
 import StarwatchTelemetry
 
-/// The topics of the control API, and of what servers show. Each has the parts that its verbs need.
+/// An agent as its servers see it: the topics of the control API, for the active identity or for one of many accounts.
 package struct AgentTopics: Sendable {
-    let polls: PollControl
-    let outbox: OutboxControl
-    let sinks: SinkControl
-    let quarantine: QuarantineControl
-    let notifications: NotificationControl
-    let identity: IdentityControl
-    let stars: StarsControl
-    let keys: KeysControl
-    let signingKeys: SigningKeyControl
-    let digests: DigestControl
-    let stories: StoryFinder
-    let logs: StoredLogs
-    let journal: Journal
-    let status: StatusReporter
-    let health: HealthCheck
-    let metrics: MetricsReporter
-    let ports: PortMonitor
+    let runtime: AccountRuntime
     let reloader: Reloader
     /// The accounts of a process that serves many; `nil` for one that serves the active identity.
     let fleet: Fleet?
-    let moves: MoveControl
-    /// Whether these are the topics of one of many accounts.
-    let isOfAccount: Bool
-    private let counters: AgentMetrics
 
     init(_ runtime: AccountRuntime, _ reloader: Reloader, _ fleet: Fleet?) {
-        (self.reloader, self.fleet) = (reloader, fleet)
-        isOfAccount = runtime.account.identity.served != nil
-        counters = runtime.process.environment.metrics
-        polls = PollControl(runtime: runtime)
-        let (process, options, account) = (runtime.process, runtime.options, runtime.account)
-        outbox = OutboxControl(
+        (self.runtime, self.reloader, self.fleet) = (runtime, reloader, fleet)
+    }
+
+    var process: AgentProcess { runtime.process }
+    private var account: Account { runtime.account }
+    private var options: AgentOptions { process.options }
+    private var environment: Environment { process.environment }
+
+    // MARK: - Topics
+
+    var polls: PollControl { PollControl(runtime: runtime) }
+    var outbox: OutboxControl {
+        OutboxControl(
             dispatcher: runtime.dispatcher,
             wakes: runtime.wakes,
             pseudonym: options.accounts == .many ? process.pseudonym : nil
         )
-        let (environment, store) = (process.environment, process.store)
-        sinks = SinkControl(
+    }
+    var sinks: SinkControl {
+        SinkControl(
             sinks: process.sinks,
             identity: account.identity,
-            store: store,
+            store: process.store,
             environment: environment,
             pseudonym: process.pseudonym,
             wake: runtime.wakes.dispatch
         )
-        quarantine = QuarantineControl(
-            polls: runtime.polls,
-            account: account.identity.served,
-            store: store,
-            clock: environment.clock
+    }
+    var quarantine: QuarantineControl { QuarantineControl(polls: runtime.polls, account: account) }
+    var notifications: NotificationControl {
+        NotificationControl(
+            identity: account.identity,
+            store: process.store,
+            sinks: process.sinks,
+            clock: environment.clock,
+            wakes: runtime.wakes,
+            feed: options.delivery.feedKeep == nil ? nil : process.parts.feed,
+            // Those of the host program are for the active identity.
+            handler: account.identity.served == nil ? process.actions : ActionHandler(),
+            refresh: { [runtime] name throws(ControlError) in
+                let poll = try runtime.polls.named(name.rawValue)
+                _ = await runtime.pollService.refresh(poll)
+            }
         )
-        notifications = Self.notifications(runtime)
-        let age = SigningKeyAge(auth: options.auth, store: store, seen: process.lifecycle.seen)
-        identity = Self.identity(runtime, age)
-        moves = MoveControl(
+    }
+    var identity: IdentityControl {
+        IdentityControl(
+            account: account,
+            pseudonym: process.pseudonym,
+            news: process.news,
+            endWork: { [runtime] in await runtime.abort() },
+            startWork: { [runtime, keys] in
+                runtime.pollService.startNew()
+                await keys.noteAge()
+            }
+        )
+    }
+    var moves: MoveControl {
+        MoveControl(
             identity: identity,
             accounts: fleet?.accounts,
             sinks: Set(process.sinks.map(\.name)),
             polls: Set(options.polls.map(\.name)),
             isOfHost: options.storage.owner == .host,
-            keys: process.signingKeys,
-            wakes: runtime.wakes
+            keys: process.parts.signingKeys
         )
-        stars = StarsControl(
+    }
+    var stars: StarsControl {
+        StarsControl(
             account: account,
-            store: store,
-            clock: environment.clock,
             names: options.delivery.projectNames,
-            wakes: runtime.wakes,
-            startPolls: { runtime.pollService.startNew() }
+            startPolls: { [runtime] in runtime.pollService.startNew() }
         )
-        keys = KeysControl(store: store, pseudonym: process.pseudonym, logger: environment.logger)
-        signingKeys = SigningKeyControl(
+    }
+    var keys: KeysControl {
+        KeysControl(
             auth: options.auth,
-            identity: account.identity,
-            store: store,
-            keys: process.signingKeys,
-            age: age,
-            environment: environment,
+            account: account,
+            keys: process.parts.signingKeys,
+            seen: process.lifecycle.seen,
             pseudonym: process.pseudonym
         )
-        digests = DigestControl(
+    }
+    var digests: DigestControl {
+        DigestControl(
             service: runtime.digests,
             identity: account.identity,
-            store: store,
+            store: process.store,
             time: environment.time,
             dispatcher: runtime.dispatcher
         )
-        stories = Self.stories(runtime)
-        journal = process.journal
-        logs = StoredLogs(recorder: process.logs.recorder, store: store)
-        status = StatusReporter(runtime: runtime, digests: digests, fleet: fleet, sinks: process.sinks)
-        health = HealthCheck(process: process, requestTimeout: options.server.timeout, fleet: fleet)
-        metrics = MetricsReporter(runtime: runtime, fleet: fleet)
-        ports = PortMonitor(lifecycle: process.lifecycle, environment: environment)
     }
+    var stories: StoryFinder {
+        StoryFinder(
+            account: account,
+            sinks: process.sinks,
+            options: options,
+            pseudonym: process.pseudonym,
+            changeHash: process.changeHash,
+            service: runtime.pollService
+        )
+    }
+    var logs: StoredLogs { StoredLogs(recorder: process.logs.recorder, store: process.store) }
+    var status: StatusReporter {
+        StatusReporter(runtime: runtime, digests: digests, fleet: fleet, sinks: process.sinks)
+    }
+    var metrics: MetricsReporter { MetricsReporter(runtime: runtime, fleet: fleet) }
+
+    // MARK: - Accounts
+
+    /// Whether these are the topics of nobody, in a process that serves many accounts.
+    var areOfNobody: Bool { fleet != nil && account.identity.served == nil }
 
     /// The accounts of a process that serves many.
     func ofMany() throws(ControlError) -> AccountsControl {
@@ -109,9 +131,7 @@ package struct AgentTopics: Sendable {
 
     /// - Throws: In a process that serves many accounts, if none of them is named.
     func checkAccountIsNamed() throws(ControlError) {
-        if fleet != nil, !isOfAccount {
-            throw ControlError(.conflict, ControlOperation.problemWithoutAccount)
-        }
+        if areOfNobody { throw ControlError(.conflict, ControlOperation.problemWithoutAccount) }
     }
 
     private static let isOfOne = ControlError(
@@ -142,6 +162,7 @@ package struct AgentTopics: Sendable {
         _ operation: ControlOperation?,
         _ work: () async throws -> Answer
     ) async throws(ControlError) -> Answer {
+        let counters = environment.metrics
         do {
             let answer = try await work()
             if let operation { counters.controlRequests[operation, .ok].increment() }
@@ -150,50 +171,5 @@ package struct AgentTopics: Sendable {
             if let operation { counters.controlRequests[operation, .failed].increment() }
             throw ControlError(error)
         }
-    }
-
-    private static func notifications(_ runtime: AccountRuntime) -> NotificationControl {
-        NotificationControl(
-            identity: runtime.account.identity,
-            store: runtime.process.store,
-            sinks: runtime.process.sinks,
-            clock: runtime.process.environment.clock,
-            wakes: runtime.wakes,
-            feed: runtime.options.delivery.feedKeep == nil ? nil : runtime.process.feed,
-            handler: ActionHandler(),
-            refresh: { name throws(ControlError) in
-                let poll = try runtime.polls.named(name.rawValue)
-                _ = await runtime.pollService.refresh(poll)
-            }
-        )
-    }
-
-    private static func stories(_ runtime: AccountRuntime) -> StoryFinder {
-        StoryFinder(
-            account: runtime.account,
-            store: runtime.process.store,
-            sinks: runtime.process.sinks,
-            options: runtime.options,
-            environment: runtime.process.environment,
-            pseudonym: runtime.process.pseudonym,
-            changeHash: runtime.process.changeHash,
-            polls: runtime.polls,
-            runs: RunFinder(polls: runtime.pollService, store: runtime.process.store)
-        )
-    }
-
-    private static func identity(_ runtime: AccountRuntime, _ age: SigningKeyAge) -> IdentityControl {
-        IdentityControl(
-            account: runtime.account,
-            store: runtime.process.store,
-            environment: runtime.process.environment,
-            pseudonym: runtime.process.pseudonym,
-            news: runtime.process.news,
-            endWork: { await runtime.abort() },
-            startWork: {
-                runtime.pollService.startNew()
-                await age.note()
-            }
-        )
     }
 }

@@ -13,14 +13,13 @@ final class Fleet: Sendable {
     init(_ base: AccountRuntime) {
         let (process, options) = (base.process, base.options)
         let residents = ResidentAccounts {
-            AccountRuntime(of: $0, like: base)
+            AccountRuntime(of: $0, in: base.process)
         } left: { [gate = base.account.gate, time = process.environment.time] account, _ in
             await gate.rest(account, now: time.now)
         }
         self.residents = residents
         let server = VisitedServer(gate: base.account.gate, options: options)
         service = FleetService(
-            store: process.store,
             environment: process.environment,
             server: server,
             progress: process.progress,
@@ -29,13 +28,12 @@ final class Fleet: Sendable {
             residents: residents
         )
         accounts = AccountsControl(
-            store: process.store,
             environment: process.environment,
             pseudonym: process.pseudonym,
             gate: base.account.gate,
             server: server,
             polls: base.polls,
-            sharing: base.sharing,
+            sharing: process.sharing,
             sinks: options.delivery.sinks,
             addressedSinks: process.sinks.allSatisfy(\.isOfAccounts) ? process.sinks.map(\.name) : [],
             endWork: { account in

@@ -109,7 +109,7 @@ struct MetricsReporter: Sendable {
             let held = sink.policy.isRequired ? backlog?.held(at: runtime.dispatcher.now)?.count : nil
             outbox.sinkHeld[sink.label].set(Double(held ?? 0))
         }
-        let cycles = runtime.pollService.shared.lastCycles
+        let cycles = process.lastCycles
         for poll in runtime.polls {
             let last = cycles[poll.name]
             guard fleet == nil else {

@@ -18,28 +18,20 @@ package final class Reloader: Service {
     }
 
     let signal: ReloadSignal
-    private let current: AgentOptions
     private let load: @Sendable () throws(AgentError) -> AgentOptions
-    private let check: @Sendable (AgentOptions) async throws(AgentError) -> Void
-    private let lifecycle: AgentLifecycle
-    private let environment: Environment
-    private let journal: Journal
+    private let dependencies: AgentDependencies
+    private let process: AgentProcess
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - check: Checks that an agent could run with the options; only then does this one stop.
     ///   - signal: The signal of the previous run, if there was one.
     init(
         signal: ReloadSignal = ReloadSignal(),
-        current: AgentOptions,
         load: @escaping @Sendable () throws(AgentError) -> AgentOptions,
-        check: @escaping @Sendable (AgentOptions) async throws(AgentError) -> Void,
-        lifecycle: AgentLifecycle,
-        environment: Environment,
-        journal: Journal
+        process: AgentProcess,
+        dependencies: AgentDependencies
     ) {
-        (self.signal, self.current, self.load, self.check) = (signal, current, load, check)
-        (self.lifecycle, self.environment, self.journal) = (lifecycle, environment, journal)
+        (self.signal, self.load, self.process, self.dependencies) = (signal, load, process, dependencies)
     }
 
     /// Rejects every reload from now on, because the agent's owner would not start another run.
@@ -70,7 +62,7 @@ package final class Reloader: Service {
 
     package func reload() async throws(ControlError) {
         let supervisor = state.withLock(\.supervisor)
-        supervisor.reloading(at: environment.time.monotonic)
+        supervisor.reloading(at: process.environment.time.monotonic)
         var remedy = RefusedReload.Remedy.correction
         do throws(AgentError) {
             if state.withLock(\.isRefused) {
@@ -78,6 +70,7 @@ package final class Reloader: Service {
                 throw AgentError(.configuration, "This agent is part of another program; restart that instead.")
             }
             let options = try load()
+            let current = process.options
             guard
                 options.storage == current.storage, options.http.listen == current.http.listen,
                 options.control.socket == current.control.socket
@@ -88,17 +81,18 @@ package final class Reloader: Service {
                     "storage, http.listen and control.socket cannot change while running; restart the agent instead."
                 )
             }
-            try await check(options)
-            await journal.noteReload(from: current, to: options)
+            // Only if an agent could run with them, this one stops.
+            try await process.check(options, dependencies)
+            await process.journal.noteReload(from: current, to: options)
             let group = state.withLock { state in
                 state.next = options
                 return state.group
             }
             await group?.triggerGracefulShutdown()
         } catch {
-            environment.metrics.reloadSuccessful.set(0)
-            let sentence = await journal.noteRefusedReload(error)
-            lifecycle.seen.refusedReload = RefusedReload(sentence, remedy)
+            process.environment.metrics.reloadSuccessful.set(0)
+            let sentence = await process.journal.noteRefusedReload(error)
+            process.lifecycle.seen.refusedReload = RefusedReload(sentence, remedy)
             supervisor.ready("Running; the changed configuration was refused.")
             throw ControlError(.invalid, error.message)
         }

@@ -23,9 +23,7 @@ package struct RunServices {
         if isEmbedded { reloader.refuse() } else { services.append(reloader) }
         services += workers + [process.pollManager]
         if process.store.status.pageCheckPhase == .running {
-            services.append(
-                PageCheckService(store: process.store, metrics: process.environment.metrics, logger: logger)
-            )
+            services.append(PageCheckService(environment: process.environment))
         }
         services.append(
             ReadinessService(
@@ -60,7 +58,6 @@ package struct RunServices {
         let (process, topics) = (agent.process, agent.topics)
         let environment = process.environment
         let housekeeping = HousekeepingService(
-            store: process.store,
             outbox: agent.options.outbox,
             environment: environment,
             pipeline: process.logs.pipeline,
@@ -68,7 +65,7 @@ package struct RunServices {
             reportHealth: {
                 process.runs.sign(now: environment.time.now)
                 if let supervisor {
-                    return await topics.health.report(to: supervisor) { await topics.status.look() }
+                    return await topics.report(to: supervisor)
                 }
                 // Probes only a failed store; users of a working one notice its failure themselves.
                 if process.store.health.failure != nil { try? await process.store.status.probe() }
@@ -79,7 +76,7 @@ package struct RunServices {
         let clock = ClockSyncService(
             account: agent.runtime.account,
             environment: environment,
-            timeServers: process.timeServers,
+            timeServers: process.parts.timeServers,
             options: agent.options.clock
         )
         return [housekeeping, clock] + [agent.fleet?.service ?? SoleVisit(of: agent.runtime, time: environment.time)]

@@ -141,8 +141,10 @@ struct StatusReporter: Sendable {
         } else {
             facts.isSignedOut = snapshot.identity.did == nil && !(options.polls.isEmpty && options.digests.isEmpty)
         }
-        facts.canary = fleet == nil && snapshot.identity.did == nil ? nil : runtime.canaryFacts
-        status.canary = runtime.canaryFacts.map(AgentStatus.Canary.init)
+        let canary = process.canaries?.facts(in: process.environment)
+        // It is for an account, or for the active identity.
+        facts.canary = (options.canary?.account ?? snapshot.identity.did) == nil ? nil : canary
+        status.canary = canary.map(AgentStatus.Canary.init)
         let current = try await runtime.account.identity.current()
         let resumes = [await runtime.account.gate.circuit.nextTry, facts.hold?.until].compactMap(\.self).max()
         let silences = fleet == nil ? await runtime.rhythms.silences(in: snapshot) : [:]
@@ -173,7 +175,7 @@ struct StatusReporter: Sendable {
         func past(_ time: Timestamp?) -> Timestamp? { time.map { min($0, now) } }
         var facts = HealthFacts.Poll(name: poll.name.rawValue, kind: poll.kind)
         let stored = CycleTimes(attempted: past(stream?.lastAttempt), succeeded: past(stream?.lastSuccess))
-        facts.last = fleet == nil ? stored : service.shared.lastCycles[poll.name]
+        facts.last = fleet == nil ? stored : process.lastCycles[poll.name]
         (facts.lastOutcome, facts.lastNew) = (stream?.lastOutcome, past(stream?.lastNew))
         facts.nextRun = service.nextRun(poll) ?? stream?.nextRun
         facts.seenUntil = service.seenUntil(poll.name) ?? stream?.seenUntil

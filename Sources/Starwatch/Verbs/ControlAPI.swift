@@ -298,7 +298,7 @@ package struct ControlVerbs: Sendable {
         counts: .keysRotate,
         taking: RequestForm<SigningKeyImport>.body(#"{"key": "…"}, with "kid" for a name"#),
         onSocketOnly: "A signing key is imported"
-    ) { try await $0.signingKeys.importKey($1) }
+    ) { try await $0.keys.importKey($1) }
     /// Makes a new shared secret the active signing key of the active identity. Only through the control socket, and only with
     /// `auth.stored_keys`.
     package let rotateSigningKey = Verb(
@@ -307,14 +307,14 @@ package struct ControlVerbs: Sendable {
         counts: .keysRotate,
         taking: RequestForm<SigningKeyRotation>.body(#"{"key": "…"}, with "emergency": true in an emergency"#),
         onSocketOnly: "The signing key is rotated"
-    ) { try await $0.signingKeys.rotate($1) }
+    ) { try await $0.keys.rotate($1) }
     /// Destroys the secret of a signing key at once. The active key only with `force`.
     package let revokeSigningKey = Verb(
         .post,
         "/api/v1/keys/signing/revoke",
         counts: .keysRotate,
         taking: RequestForm<SigningKeyRevocation>.body(#"{"kid": "…"}, with "force": true for the active key"#)
-    ) { try await $0.signingKeys.revoke($1) }
+    ) { try await $0.keys.revoke($1) }
 
     // MARK: - Digests
 
@@ -422,5 +422,5 @@ package struct ControlVerbs: Sendable {
         .get,
         "/api/v1/journal",
         taking: .query(JournalQuery(), [.text("since", \.since), .limit(\.limit)])
-    ) { try await $0.journal.list($1) }
+    ) { try await $0.process.journal.list($1) }
 }

@@ -148,7 +148,7 @@ extension AgentTopics: ServedAgent {
         _ input: Input,
         for caller: Operator
     ) async throws(ControlError) -> Answer {
-        if fleet != nil, !isOfAccount, let operation = verb.operation,
+        if areOfNobody, let operation = verb.operation,
             let problem = operation.problemOfMany(namesAccount: caller.account != nil)
         {
             throw ControlError(.conflict, problem)
@@ -170,29 +170,15 @@ extension AgentTopics: ServedAgent {
         let target = JournalTarget.text(try? verb.form.write(input))
         do throws(ControlError) {
             let answer = try await work()
-            await journal.note(word, target, by: caller, failure: nil)
+            await process.journal.note(word, target, by: caller, failure: nil)
             return answer
         } catch {
-            await journal.note(word, target, by: caller, failure: error)
+            await process.journal.note(word, target, by: caller, failure: error)
             throw error
         }
     }
 
     package func metrics(_ query: MetricsQuery) async -> MetricsAnswer { await metrics.answer(query) }
-
-    package func notReady() async -> [String] { await health.notReady() }
-
-    package var databaseCheck: String? { health.databaseCheck }
-
-    package func isHealthy() async -> Bool { await health.isHealthy() }
-
-    package func noteRefusal(_ reason: ControlRefusal, at port: ServedPort, of client: String?) {
-        ports.noteRefusal(reason, at: port, of: client)
-    }
-
-    package func noteWebConfiguration(_ news: WebConfigurationNews, at port: ServedPort) {
-        ports.noteWebConfiguration(news, at: port)
-    }
 
     package func followFeed(after sequence: Int64?) async throws(ControlError) -> FeedReader {
         try await counted(.notificationsFollow) { try await notifications.followFeed(after: sequence) }

@@ -1,7 +1,5 @@
-import Logging
 import MockEndorser
 import StarwatchCore
-import StarwatchTransport
 import Testing
 
 @testable import Starwatch
@@ -12,26 +10,13 @@ import Testing
         init(_ runtime: AccountRuntime) { self.runtime = runtime }
     }
 
-    /// The parts of another runtime for the process of `agent`.
-    private func parts(of agent: Agent) throws -> AgentParts {
-        let environment = agent.process.environment
-        return try AgentParts(
-            agent.options,
-            time: environment.time,
-            dependencies: AgentDependencies(),
-            logger: environment.logger
-        )
-    }
-
     /// A fleet's process takes accounts up and lets go of them all the time.
     @Test func aProcessMakesRuntimesAndKeepsNoneThatIsDropped() async throws {
         try await World.with(.canonical) { world in
             let agent = try await world.agent(random: 0)
-            let parts = try parts(of: agent)
-            defer { parts.http.shutdown() }
             var dropped: [Weak] = []
             for _ in 0..<200 {
-                let runtime = try await AccountRuntime(process: agent.process, parts: parts, options: agent.options)
+                let runtime = AccountRuntime(of: nil, in: agent.process)
                 _ = await runtime.dispatcher.pass()
                 dropped.append(Weak(runtime))
             }
@@ -44,9 +29,7 @@ import Testing
     @Test func theAccountsOfAServerShareItsWaitAndItsCircuit() async throws {
         try await World.with(.canonical) { world in
             let agent = try await world.agent(random: 0)
-            let parts = try parts(of: agent)
-            defer { parts.http.shutdown() }
-            let second = try await AccountRuntime(process: agent.process, parts: parts, options: agent.options)
+            let second = AccountRuntime(of: nil, in: agent.process)
             let (own, others) = (agent.runtime.account.gate, second.account.gate)
             let now = world.clock.now
             await own.hold(until: now + .seconds(60), now: now)

@@ -111,7 +111,6 @@ import Testing
         reportHealth: @escaping @Sendable () async -> Void
     ) -> HousekeepingService {
         HousekeepingService(
-            store: agent.store,
             outbox: agent.options.outbox,
             environment: agent.process.environment,
             pipeline: agent.process.logs.pipeline,

@@ -57,7 +57,7 @@ import Testing
             let message = try #require(lines(world, "programs").first)
             #expect(lines(world, "programs").count == 1 && lines(world, "people").isEmpty)
             #expect(message.canary == true && message.poll == "canary" && message.changes.isEmpty)
-            #expect(agent.runtime.canaryFacts?.lastArrival == world.clock.now)
+            #expect(agent.canaryFacts?.lastArrival == world.clock.now)
             let page = await agent.page()
             #expect(page["starwatch_acknowledgements_total", ["result": "local"]] == 1)
             #expect(page["starwatch_canaries_total", ["step": "sent"]] == 1)

@@ -141,7 +141,7 @@ extension HeldDeliveryTests {
                 )
             },
             options: .init(delivery: bench.options.delivery, maxRetries: bench.options.outbox.maxRetries),
-            context: bench.agent.runtime.context
+            account: bench.agent.runtime.account
         )
     }
 

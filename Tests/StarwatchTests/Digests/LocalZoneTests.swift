@@ -159,7 +159,7 @@ import Testing
                 digests: [digest],
                 sinks: bench.slots,
                 tools: former.tools,
-                context: bench.agent.runtime.context
+                account: bench.agent.runtime.account
             )
             _ = await service.pass()
             #expect(try await bench.stored().map(\.row.occurrence.fireAt) == [DigestBench.day])

@@ -77,7 +77,7 @@ import Testing
             world.clock.advance(by: .seconds(3600))
             for _ in 1...2 { await agent.visitAll(after: .seconds(61), on: world.clock) }
             #expect(await agent.page()["starwatch_canaries_total", ["step": "sent"]] == 2)
-            #expect(agent.runtime.canaryFacts?.missingSince(now: world.clock.now) == nil)
+            #expect(agent.canaryFacts?.missingSince(now: world.clock.now) == nil)
         }
     }
 

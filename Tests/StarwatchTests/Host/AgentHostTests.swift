@@ -114,7 +114,7 @@ import Testing
         }
         try await World.with(.endorser) { world in
             let agent = try await world.agent()
-            let executor = try #require(agent.process.http.executor)
+            let executor = try #require(agent.process.parts.http.executor)
             let driver = await Task(executorPreference: executor) { thread() }.value
             let gate = agent.runtime.account.gate
             // While the database hangs, the status has nothing but the gate, which cycles use on that thread.

@@ -139,11 +139,15 @@ import Testing
             options.outbox.maxUndelivered = 5
             let cycle = PollCycle(
                 poll: agent.starred,
-                shared: PollCycle.Shared(
-                    environment: agent.process.environment,
-                    store: agent.store,
+                of: PollService(
+                    polls: [agent.starred],
                     account: agent.runtime.account,
-                    options: options
+                    options: options,
+                    lastCycles: LastCycles(),
+                    sharing: nil,
+                    maxConcurrent: 1,
+                    progress: agent.process.progress,
+                    news: agent.process.news
                 ),
                 runID: RandomID.runID(),
                 nextRun: nil
@@ -395,11 +399,7 @@ import Testing
                 if event == "storage.check_failed" {
                     try FileManager.default.moveItem(atPath: file, toPath: file + ".away")
                 }
-                let check = PageCheckService(
-                    store: agent.store,
-                    metrics: agent.process.environment.metrics,
-                    logger: agent.process.environment.logger
-                )
+                let check = PageCheckService(environment: agent.process.environment)
                 let run = Task { try await check.run() }
                 await world.log.wait(for: event)
                 run.cancel()
@@ -434,7 +434,6 @@ import Testing
 
     private func housekeeping(of agent: Agent) -> HousekeepingService {
         HousekeepingService(
-            store: agent.store,
             outbox: agent.options.outbox,
             environment: agent.process.environment,
             pipeline: agent.process.logs.pipeline,

@@ -137,7 +137,7 @@ final class Bench {
             polls: agent.runtime.polls,
             sinks: slots,
             options: .init(delivery: agent.options.delivery, maxRetries: agent.options.outbox.maxRetries),
-            context: agent.runtime.context
+            account: agent.runtime.account
         )
     }
 

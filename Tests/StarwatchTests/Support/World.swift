@@ -158,6 +158,8 @@ extension Agent {
 
     var starred: Poll { runtime.polls.first { $0.name.rawValue == World.starred }! }
 
+    var canaryFacts: HealthFacts.Canary? { process.canaries?.facts(in: process.environment) }
+
     /// The service of a kind that the agent runs; `nil` when there is none.
     func worker<Worker: Service>(_ kind: Worker.Type) -> Worker? {
         RunServices(self, nil).workers.lazy.compactMap { $0 as? Worker }.first

@@ -26,7 +26,7 @@ import Testing
 
     /// The service of an agent, whose time servers have minutes to answer.
     private func service(of agent: Agent) -> ClockSyncService {
-        let timeServers = agent.process.timeServers.map { server in
+        let timeServers = agent.process.parts.timeServers.map { server in
             var server = server
             server.timeout = longestWait
             return server

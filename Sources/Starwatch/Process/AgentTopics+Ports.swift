@@ -3,15 +3,9 @@ import StarwatchCore
 import StarwatchTelemetry
 
 /// Shows what happens at the agent's ports in metrics and in the log.
-struct PortMonitor: Sendable {
-    let lifecycle: AgentLifecycle
-    let environment: Environment
-
-    private var metrics: AgentMetrics { environment.metrics }
-    private var logger: Logger { environment.logger }
-
-    /// Counts and logs a request that a server refused.
-    func noteRefusal(_ reason: ControlRefusal, at port: ServedPort, of client: String?) {
+extension AgentTopics {
+    package func noteRefusal(_ reason: ControlRefusal, at port: ServedPort, of client: String?) {
+        let (metrics, logger) = (process.environment.metrics, process.environment.logger)
         let counter = port == .http ? metrics.httpRefused : metrics.controlRefused
         counter[reason].increment()
         let error =
@@ -29,8 +23,8 @@ struct PortMonitor: Sendable {
         logger.log(port == .http ? .httpRefused : .controlRefused, fields)
     }
 
-    /// Shows the news of a port's web configuration.
-    func noteWebConfiguration(_ news: WebConfigurationNews, at port: ServedPort) {
+    package func noteWebConfiguration(_ news: WebConfigurationNews, at port: ServedPort) {
+        let logger = process.environment.logger
         var fields: AgentEvent.Fields = [.port: "\(port.rawValue)"]
         switch news {
         case .loaded(let certificate): show(certificate, at: port)
@@ -38,8 +32,8 @@ struct PortMonitor: Sendable {
             show(certificate, at: port)
             logger.log(.webConfigReloaded, fields)
         case .refused(let error):
-            metrics.web.reloadSuccessful[port].set(0)
-            lifecycle.noteWebConfiguration(of: port, isRefused: true)
+            process.environment.metrics.web.reloadSuccessful[port].set(0)
+            process.lifecycle.noteWebConfiguration(of: port, isRefused: true)
             fields[.error] = "\(error)"
             logger.log(.webConfigRefused, fields)
         case .clearText: logger.log(.httpClearText, fields)
@@ -47,8 +41,9 @@ struct PortMonitor: Sendable {
     }
 
     private func show(_ certificate: CertificateNews, at port: ServedPort) {
+        let metrics = process.environment.metrics
         metrics.web.reloadSuccessful[port].set(1)
-        lifecycle.noteWebConfiguration(of: port, isRefused: false)
+        process.lifecycle.noteWebConfiguration(of: port, isRefused: false)
         metrics.problems.certificates.show(certificate.expiry, of: .port(port.rawValue))
     }
 }

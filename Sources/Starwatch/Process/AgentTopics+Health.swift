@@ -5,23 +5,18 @@ import StarwatchTelemetry
 import StarwatchTransport
 
 /// Liveness and readiness of the agent.
-struct HealthCheck: Sendable {
-    let process: AgentProcess
-    /// The timeout of a request to the server.
-    let requestTimeout: Duration
-    let fleet: Fleet?
-
+extension AgentTopics {
     private var store: Store { process.store }
     private var lifecycle: AgentLifecycle { process.lifecycle }
     private var now: Duration { process.environment.time.monotonic }
 
     /// The maximum silence of the store. It exceeds repeated waits for another program's lock.
-    static let longestStoreSilence = Duration.seconds(60)
+    private static let longestStoreSilence = Duration.seconds(60)
 
-    func isHealthy() async -> Bool {
+    package func isHealthy() async -> Bool {
         guard lifecycle.phase != .starting else { return false }
         // The scheduler checks the clock at least every 30 s, unless a cycle is in a wait or a slow request.
-        let longestCycleSilence = RetryDecision.longestInlineWait * 2 + requestTimeout * 2
+        let longestCycleSilence = RetryDecision.longestInlineWait * 2 + process.options.server.timeout * 2
         // This check asks nothing of the parts, because a stuck part would not answer.
         let stuck = process.progress.stuck(at: now) { line in
             switch line {
@@ -32,12 +27,14 @@ struct HealthCheck: Sendable {
         return stuck.isEmpty
     }
 
-    /// The state of the check of the database's pages: `running`, `passed`, `damaged` or `ended`; `nil` if the database was
-    /// closed in good order.
-    var databaseCheck: String? { store.status.pageCheckPhase == .unneeded ? nil : store.status.pageCheckPhase.name }
+    package var databaseCheck: String? {
+        store.status.pageCheckPhase == .unneeded ? nil : store.status.pageCheckPhase.name
+    }
+
+    package func notReady() async -> [String] { await notReady(isAnswering: false) }
 
     /// - Parameter isAnswering: Whether the store has just responded.
-    func notReady(isAnswering: Bool = false) async -> [String] {
+    private func notReady(isAnswering: Bool) async -> [String] {
         var reasons: [String] = []
         switch lifecycle.phase {
         case .starting: reasons.append("starting")
@@ -48,7 +45,7 @@ struct HealthCheck: Sendable {
         (facts.storeFault, facts.isStoreLost) = (store.health.failure, store.status.isFileLost)
         do throws(StoreError) {
             guard facts.storeFault == nil, !facts.isStoreLost else { throw .busy }
-            if !isAnswering, await !StorePatience.suffices(for: store) { throw .busy }
+            if !isAnswering, await !store.answersInTime() { throw .busy }
             facts.isSignedOut =
                 if let fleet { try await fleet.accounts.counts().active == 0 } else {
                     try await store.identity.active().did == nil
@@ -60,15 +57,13 @@ struct HealthCheck: Sendable {
         return reasons + problems.filter(\.kind.preventsReadiness).map(\.word)
     }
 
-    /// Probes the store, records that it responds, and reports to the supervisor.
-    ///
-    /// - Parameter status: The agent's status.
-    func report(to supervisor: Supervisor, _ status: () async -> AgentStatus) async {
+    /// Probes the store, records that it responds, looks for problems, and reports to the supervisor.
+    func report(to supervisor: Supervisor) async {
         // An error is also a response. A restart of the agent would not fix the disk.
         try? await store.status.probe()
         process.progress.mark(.store, at: now)
         if await isHealthy() { supervisor.progress() }
-        let status = await status()
+        let status = await status.look()
         let headline = status.headline
         guard supervisor.isThere, lifecycle.phase == .running else { return }
         let notReady = await notReady(isAnswering: true)
@@ -81,16 +76,15 @@ struct HealthCheck: Sendable {
     }
 }
 
-/// The patience of scrapers and people with a busy store.
-enum StorePatience {
-    /// Returns whether the store responds in time. A request does not wait for a store that is slow already; the first one
-    /// waits for five times as long as an access may take.
-    static func suffices(for store: Store) async -> Bool {
-        guard !store.health.isSlow else { return false }
+extension Store {
+    /// Returns whether the store responds in time for scrapers and people. A request does not wait for a store that is slow
+    /// already; the first one waits for five times as long as an access may take.
+    func answersInTime() async -> Bool {
+        guard !health.isSlow else { return false }
         let answer = Promise<Bool>()
-        store.status.whenIdle { answer.fulfil(true) }
+        status.whenIdle { answer.fulfil(true) }
         // Uses the real clock, because nothing advances a simulated one here.
-        return await TimeLimit.run(within: store.health.patience * 5, on: SystemClock(), late: false) {
+        return await TimeLimit.run(within: health.patience * 5, on: SystemClock(), late: false) {
             await answer.value() ?? false
         } ?? false
     }

@@ -1,0 +1,156 @@
+import StarwatchCore
+import StarwatchPolling
+import StarwatchStore
+import StarwatchTelemetry
+import StarwatchTransport
+
+/// The parts of a process that need its database, made once at its start.
+extension AgentProcess {
+    static func api(
+        _ parts: AgentParts,
+        _ options: AgentOptions,
+        environment: Environment,
+        requester: Requester,
+        progress: ProgressMark
+    ) -> EndorserAPI {
+        let server = parts.url.origin
+        var limits = GateLimits(
+            requestsPerMinute: options.limits.requestsPerMinute,
+            acknowledgementsPerMinute: options.limits.acknowledgementsPerMinute,
+            windows: .perAccount
+        )
+        limits.requestsPerSecond = options.accounts == .many ? options.fleet.requestsPerSecond : nil
+        let gate = requester.gates.gate(to: server) { [limits] jumps in
+            Gate(
+                server: server,
+                limits: limits,
+                dialect: options.server.dialect.fixed,
+                store: environment.store,
+                clock: environment.clock,
+                observer: GateGauges(metrics: environment.metrics),
+                jumps: jumps
+            )
+        }
+        return EndorserAPI(
+            client: EndorserClient(
+                http: WatchedTransport(parts.http) {
+                    [certificates = environment.metrics.problems.certificates] expiry in
+                    certificates.show(expiry, of: .server)
+                },
+                baseURL: parts.url.base,
+                clientVersion: options.server.clientVersion ?? AgentVersion.userAgent,
+                userAgent: options.server.userAgent ?? AgentVersion.userAgent,
+                timeout: options.server.timeout,
+                maxResponseBytes: options.server.maxResponseBytes
+            ),
+            gate: gate,
+            tokens: TokenMemory(
+                of: parts.tokens,
+                monotonic: { [time = environment.time] in time.monotonic },
+                onAnswer: { [refreshes = environment.metrics.clock.tokenRefreshes] isToken in
+                    refreshes[isToken ? .ok : .failed].increment()
+                }
+            ),
+            assumedDialect: parts.assumedDialect,
+            requester: requester,
+            environment: environment,
+            progress: progress
+        )
+    }
+
+    static func polls(
+        _ parts: AgentParts,
+        _ options: AgentOptions,
+        environment: Environment,
+        instance: String
+    ) -> [Poll] {
+        // One list for every poll of a kind, because there can be many polls.
+        let overlapping = Dictionary(
+            uniqueKeysWithValues: PollKind.allCases.map { kind in
+                (kind, options.polls.filter { $0.kind.overlaps(kind) }.map(\.name))
+            }
+        )
+        return zip(options.polls, parts.schedules).map { poll, schedule in
+            let gap = schedule.longestGap(from: environment.time.now)
+            return Poll(
+                poll,
+                label: environment.metrics.pollNames[poll.name.rawValue]!,
+                schedule: schedule,
+                staleAfter: poll.staleAfter ?? Schedule.staleAfter(longestGap: gap),
+                splay: Splay.delay(instance: instance, poll: poll.name, within: poll.splay),
+                longestGap: gap,
+                overlapping: overlapping[poll.kind] ?? []
+            )
+        }
+    }
+
+    static func manager(
+        _ options: AgentOptions,
+        http: any HTTPTransport,
+        environment: Environment,
+        requester: Requester
+    ) -> PollManager {
+        var limits = PollManager.Limits()
+        limits.concurrentPolls = options.limits.maxConcurrentPolls
+        limits.requestsPerMinute = options.limits.requestsPerMinute
+        limits.retry = options.hostPollRetry
+        var hooks = PollManager.Hooks()
+        hooks.client = ClientNames(userAgent: options.server.userAgent, clientVersion: options.server.clientVersion)
+        hooks.observer = environment.metrics.host
+        return PollManager(
+            http: http,
+            store: environment.store,
+            time: requester.time,
+            limits: limits,
+            gates: requester.gates,
+            hooks: hooks,
+            random: requester.random
+        )
+    }
+
+    static func slots(
+        _ parts: AgentParts,
+        _ options: AgentOptions,
+        _ dependencies: AgentDependencies,
+        environment: Environment,
+        after previous: Agent?
+    ) -> [SinkSlot] {
+        let metrics = environment.metrics
+        let deliveries = DeliverySlots(files: OpenFiles.limit)
+        func slot(
+            _ sink: any NotificationSink,
+            _ policy: SinkPolicy = SinkPolicy(),
+            times: SinkTimes? = nil,
+            takesAddress: (@Sendable (SinkAddress) -> Bool)? = nil
+        ) -> SinkSlot {
+            SinkSlot(
+                sink: sink,
+                label: metrics.sinkNames[sink.name]!,
+                target: metrics.circuitNames[sink.name]!,
+                policy: policy,
+                times: times,
+                takesAddress: takesAddress,
+                deliveries: takesAddress == nil ? nil : deliveries
+            )
+        }
+        let configured = zip(parts.sinks, options.delivery.sinks).map { sink, settings in
+            var policy = SinkPolicy(isRequired: settings.isRequired, giveUpAfter: settings.giveUpAfter)
+            policy.takesCanaries = settings["canary"] == true
+            let slot = slot(sink, policy, times: SinkTimes(settings), takesAddress: settings.takesAddress)
+            let former = previous?.options.delivery.sinks.first { $0.name == settings.name }
+            if let previous, former?.kind.type == settings.kind.type, former?.kind.place == settings.kind.place,
+                let same = previous.process.sinks.first(where: { $0.name == sink.name })
+            {
+                slot.keepWait(of: same)
+            }
+            return slot
+        }
+        return configured + dependencies.sinks.map { slot(HostSinkAdapter(sink: $0, time: environment.time)) }
+    }
+
+    /// The server and the sinks that a reload leaves as they are.
+    static func unchangedOwners(_ options: AgentOptions, since former: AgentOptions) -> [CertificateOwner] {
+        let sinks = options.delivery.sinks.filter { former.delivery.sinks.contains($0) }.map(\.name)
+        return (options.server == former.server ? [.server] : []) + sinks.map { .sink($0) }
+    }
+}
