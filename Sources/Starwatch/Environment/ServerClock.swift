@@ -54,7 +54,7 @@ package final class ServerClock: ServerTime {
     package var now: Timestamp {
         guard source != .system else { return time.now }
         return state.withLock { state in
-            let (wall, step) = look(state)
+            let (wall, step) = look(since: state.anchor)
             return wall + ClockOffset.bounded(state.correction - step)
         }
     }
@@ -103,7 +103,7 @@ package final class ServerClock: ServerTime {
     /// Converts a time of ``now`` to the local clock.
     package func local(_ corrected: Timestamp) -> Timestamp {
         guard source != .system else { return corrected }
-        return state.withLock { corrected - ClockOffset.bounded($0.correction - look($0).step) }
+        return state.withLock { corrected - ClockOffset.bounded($0.correction - look(since: $0.anchor).step) }
     }
 
     /// The current estimate; `nil` before the first reading.
@@ -150,13 +150,12 @@ package final class ServerClock: ServerTime {
             let result = state.estimator.add(reading)
             if result == .used {
                 state.anchor = (now, time.boottime)
-                correct(&state, at: now)
                 state.lastSync = now
             }
-            return (result, state.estimator.estimate(at: now))
+            return (result, result == .used ? correct(&state, at: now) : nil)
         }
         metrics.samples[reading.source, result].increment()
-        guard result == .used, let estimate else { return }
+        guard let estimate else { return }
         publish(estimate)
         metrics.lastSync.set(time.now.seconds)
     }
@@ -178,20 +177,21 @@ package final class ServerClock: ServerTime {
     }
 
     /// Returns the local clock, and the size of the step by which it was set since the anchor.
-    private func look(_ state: State) -> (wall: Timestamp, step: Duration) {
-        guard let anchor = state.anchor else { return (time.now, .zero) }
+    private func look(since anchor: (wall: Timestamp, boottime: Duration)?) -> (wall: Timestamp, step: Duration) {
+        guard let anchor else { return (time.now, .zero) }
         let before = time.boottime
         let wall = time.now
         let passed = wall - anchor.wall
         let most = passed - (before - anchor.boottime)
         if most < .zero - Self.leastStep { return (wall, most) }
+        guard most > Self.leastStep else { return (wall, .zero) }
         // A thread that was delayed between the two readings is not a step.
         let least = passed - (time.boottime - anchor.boottime)
         return (wall, least > Self.leastStep ? least : .zero)
     }
 
     private func absorbStep(_ state: inout State) {
-        let (wall, step) = look(state)
+        let (wall, step) = look(since: state.anchor)
         guard step != .zero else { return }
         state.estimator.localClockWasSet(by: step, uncertainty: Self.stepUncertainty)
         state.lastSync = state.lastSync.map { $0 + step }
@@ -200,9 +200,15 @@ package final class ServerClock: ServerTime {
         correct(&state, at: wall)
     }
 
-    private func correct(_ state: inout State, at now: Timestamp) {
-        guard source != .system, let estimate = state.estimator.estimate(at: now) else { return }
-        state.correction = estimate.offset.magnitude > max(estimate.uncertainty, .seconds(1)) ? estimate.offset : .zero
+    /// - Returns: The estimate that ``now`` is corrected by.
+    @discardableResult
+    private func correct(_ state: inout State, at now: Timestamp) -> ClockEstimator.Estimate? {
+        guard let estimate = state.estimator.estimate(at: now) else { return nil }
+        if source != .system {
+            let isSkewed = estimate.offset.magnitude > max(estimate.uncertainty, .seconds(1))
+            state.correction = isSkewed ? estimate.offset : .zero
+        }
+        return estimate
     }
 }
 

@@ -6,7 +6,8 @@ import StarwatchTelemetry
 
 /// The run of a cycle that can reach the server: its steps in order, and its position between two pages.
 ///
-/// Not copyable, because a copy takes 1,250 instructions (callgrind, `Benchmarks/instructions`).
+/// Not copyable, because a copy takes 1,250 instructions (callgrind, `Benchmarks/instructions`). ``time`` is a protocol's
+/// value, so methods get the run's address. Without such a value each call would copy its 1,500 bytes.
 struct CycleRun: ~Copyable {
     private typealias Stop = PollCycle.Stop
 
@@ -36,6 +37,7 @@ struct CycleRun: ~Copyable {
     }
 
     let cycle: PollCycle
+    let time: any TimeSource
     let stream: StreamKey
     var snapshot: IdentityContext.Snapshot
     var state: PollState
@@ -57,7 +59,7 @@ struct CycleRun: ~Copyable {
     var circuitFailure: FailureClass?
 
     init(_ cycle: PollCycle, _ stream: StreamKey, snapshot: IdentityContext.Snapshot, state: PollState) {
-        (self.cycle, self.stream, self.snapshot, self.state) = (cycle, stream, snapshot, state)
+        (self.cycle, time, self.stream, self.snapshot, self.state) = (cycle, cycle.time, stream, snapshot, state)
         let decoder = PageDecoder(
             dialect: cycle.api.assumedDialect,
             kind: cycle.poll.kind,
@@ -101,7 +103,7 @@ struct CycleRun: ~Copyable {
     /// - Returns: `false` if the server answers without content and no dialect is known. The next cycle probes again: a poll
     ///   that started from it would treat every existing change as new.
     private mutating func start() async throws(Stop) -> Bool {
-        (begun, first) = (cycle.time.monotonic, nil)
+        (begun, first) = (time.monotonic, nil)
         source.decoder.quarantine = cycle.poll.options.quarantineInvalid.isDue(
             refusals: state.refusedPages,
             validation: cycle.poll.options.validation
@@ -109,7 +111,7 @@ struct CycleRun: ~Copyable {
         if cycle.poll.kind.scope == .ownPlans {
             // The answers move the horizon, so it is read first.
             _ = cycle.horizon(of: stream, state)
-            plans.askedBoottime = cycle.time.boottime
+            plans.askedBoottime = time.boottime
             let own = try await source.ownClaims()
             cycle.note(own, of: source.lastRequest)
             plans.own = own
@@ -185,7 +187,7 @@ struct CycleRun: ~Copyable {
     /// walk, or to fetch evicted rows again.
     private mutating func sharedParts(seenUntil: Timestamp?) async throws(Stop) -> [SharedPart]? {
         guard let sharing = cycle.service.sharing, cycle.poll.kind.isOfPlans else { return nil }
-        sharing.want(snapshot.stars, at: cycle.time.boottime)
+        sharing.want(snapshot.stars, at: time.boottime)
         guard cycle.nextRun != nil, !place.isBootstrap, first == nil, place.resume == nil, state.walk == nil,
             !state.hasTombstones, let seenUntil
         else { return nil }
@@ -235,7 +237,7 @@ struct CycleRun: ~Copyable {
             } else if let parts {
                 answer = try source.take(parts[step.chunk])
             } else if chunk == nil, cycle.poll.kind.namesPlans {
-                answer = .ofNoPlans(askedAt: cycle.clock.now, at: cycle.time.boottime)
+                answer = .ofNoPlans(askedAt: cycle.clock.now, at: time.boottime)
             } else {
                 answer = try await source.request(step.query, for: chunk)
             }
@@ -247,7 +249,7 @@ struct CycleRun: ~Copyable {
         // A plan that was starred after the request can have an older change. This page would move the cursor past it.
         guard try await hasSameInterests() else { throw .interestsChanged }
         if let date = answer.date, !answer.isCached {
-            let (asked, now) = (answer.askedBoottime, cycle.time.boottime)
+            let (asked, now) = (answer.askedBoottime, time.boottime)
             cycle.memory.move { $0.observe(date, asked: asked, at: now, tolerance: source.dialect.lateVisibility / 2) }
         }
         if let searched { return (answer, searched) }
@@ -279,7 +281,7 @@ struct CycleRun: ~Copyable {
     private mutating func plan(_ page: Page, of answer: PageAnswer) throws(Stop) -> PageWalk.Plan {
         result.fetched += page.fetched
         result.rejected += page.rejected
-        let isLate = cycle.time.monotonic - begun >= cycle.service.options.limits.cycle
+        let isLate = time.monotonic - begun >= cycle.service.options.limits.cycle
         do throws(PageRejection) {
             let madeAt = answer.madeAt(newest: page.greatest)
             let plan = try walk.receive(page, askedAt: madeAt, readSince: answer.readSince, isLast: isLate)
@@ -394,7 +396,7 @@ struct CycleRun: ~Copyable {
     private mutating func endWalk() async throws(Stop) {
         guard walk.isComplete else {
             let rest = walk.unseen(now: cycle.clock.now)
-            return cycle.memory.fellBehind(by: rest, now: cycle.time.now, at: cycle.time.boottime)
+            return cycle.memory.fellBehind(by: rest, now: time.now, at: time.boottime)
         }
         cycle.memory.settle(settled(walk.settledCursor))
         var isCurrent = true
@@ -413,7 +415,7 @@ struct CycleRun: ~Copyable {
         } catch { throw .store(error) }
         guard isCurrent else { throw .staleIdentity }
         cycle.memory.move { $0.complete() }
-        cycle.service.sharing?.noteSeen(snapshot.stars, of: stream, at: cycle.time.boottime)
+        cycle.service.sharing?.noteSeen(snapshot.stars, of: stream, at: time.boottime)
     }
 
     /// Returns whether an interrupted walk is finished, so that newer changes remain. They come in the same cycle.

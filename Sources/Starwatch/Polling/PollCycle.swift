@@ -89,7 +89,7 @@ package final class PollCycle: Sendable {
             }
             let startedAt = time.now
             metrics.polls.attempts[poll.label].increment()
-            service.lastCycles.noteAttempt(of: poll.name, at: startedAt)
+            service.lastCycles.noteAttempt(of: poll, at: startedAt)
             metrics.polls.inFlight[poll.label].set(1)
             defer { metrics.polls.inFlight[poll.label].set(0) }
             var run = CycleRun(self, stream, snapshot: snapshot, state: state)

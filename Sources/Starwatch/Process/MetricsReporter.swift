@@ -111,7 +111,7 @@ struct MetricsReporter: Sendable {
         }
         let cycles = process.lastCycles
         for poll in runtime.polls {
-            let last = cycles[poll.name]
+            let last = cycles[poll]
             guard fleet == nil else {
                 metrics.polls.show(last, of: poll.label)
                 continue

@@ -175,7 +175,7 @@ struct StatusReporter: Sendable {
         func past(_ time: Timestamp?) -> Timestamp? { time.map { min($0, now) } }
         var facts = HealthFacts.Poll(name: poll.name.rawValue, kind: poll.kind)
         let stored = CycleTimes(attempted: past(stream?.lastAttempt), succeeded: past(stream?.lastSuccess))
-        facts.last = fleet == nil ? stored : process.lastCycles[poll.name]
+        facts.last = fleet == nil ? stored : process.lastCycles[poll]
         (facts.lastOutcome, facts.lastNew) = (stream?.lastOutcome, past(stream?.lastNew))
         facts.nextRun = service.nextRun(poll) ?? stream?.nextRun
         facts.seenUntil = service.seenUntil(poll.name) ?? stream?.seenUntil

@@ -21,9 +21,11 @@ public struct ClockEstimator: Sendable, Hashable {
     /// The longest round trip of a usable reading: 2 s.
     public static let longestRoundTrip = Duration.seconds(2)
 
-    /// The number of readings kept, and their longest age.
+    /// The number of readings kept.
     private static let capacity = 16
-    private static let window = Duration.seconds(3600)
+    /// The times of readings kept, in milliseconds from the newest. One that is much later precedes a step back of the local clock.
+    /// A slightly later one belongs to a request answered at the same time.
+    private static let kept: ClosedRange<Int64> = -3_600_000...5000
 
     private struct Bounds: Hashable {
         var low: Int64
@@ -83,15 +85,13 @@ public struct ClockEstimator: Sendable, Hashable {
                 - sample.sentAt.milliseconds,
             at: sample.receivedAt
         )
-        // A reading that is much later than this one precedes a step back of the local clock. A slightly later one
-        // belongs to a request answered at the same time.
         let last = recent.last
-        recent.removeAll { $0.at - bounds.at > .seconds(5) || bounds.at - $0.at > Self.window }
+        recent.removeAll { !Self.kept.contains($0.at.milliseconds - bounds.at.milliseconds) }
         // However old, it is what a jump is measured by.
         if recent.isEmpty, let last, last.at - bounds.at <= .seconds(5) { recent = [last] }
-        if !recent.isEmpty, Self.intersection(recent + [bounds], at: bounds.at) == nil {
+        if !recent.isEmpty, Self.intersection(recent, with: bounds, at: bounds.at) == nil {
             guard let agreeing = doubted, agreeing.at - bounds.at <= .seconds(5),
-                Self.intersection([agreeing, bounds], at: max(agreeing.at, bounds.at)) != nil
+                Self.intersection([agreeing], with: bounds, at: max(agreeing.at, bounds.at)) != nil
             else {
                 doubted = bounds
                 return .ignoredJump
@@ -133,9 +133,12 @@ public struct ClockEstimator: Sendable, Hashable {
         if let widest { recent.remove(at: widest.index) }
     }
 
-    private static func intersection(_ all: [Bounds], at now: Timestamp) -> (low: Int64, high: Int64)? {
-        var low = Int64.min
-        var high = Int64.max
+    private static func intersection(
+        _ all: [Bounds],
+        with other: Bounds? = nil,
+        at now: Timestamp
+    ) -> (low: Int64, high: Int64)? {
+        var (low, high) = other?.widened(until: now) ?? (.min, .max)
         for bounds in all {
             let widened = bounds.widened(until: now)
             low = max(low, widened.low)

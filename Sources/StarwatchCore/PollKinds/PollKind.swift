@@ -13,10 +13,22 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
         confirmationsOfMyClaims,
     ]
 
+    /// The traits, and what follows from them, made once.
     private final class Box: Sendable {
         let traits: PollTraits
+        let ownReport: PollTraits.OwnReport?
+        let endpoints: [Endpoint]
 
-        init(_ traits: PollTraits) { self.traits = traits }
+        init(_ traits: PollTraits) {
+            self.traits = traits
+            ownReport =
+                switch traits.scope {
+                case .ownPlans: PollTraits.OwnReport(endpoint: .plans, roles: ["issuerDid", "agentDid"])
+                case .links(let report): report
+                case .starredPlans, .recipient, .token: nil
+                }
+            endpoints = [ownReport?.endpoint, traits.endpoint].compactMap(\.self)
+        }
     }
 
     private let box: Box
@@ -36,7 +48,7 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
 
     public static func == (one: PollKind, other: PollKind) -> Bool { one.box === other.box }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(box)) }
 
     /// The name in the configuration, the database and JSON, and in the keys of texts.
     public var rawValue: String { traits.name }
@@ -68,13 +80,7 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
 
     /// The report of the account's own claims that the poll asks for too; `nil` for none. Anybody can name the account as the
     /// agent of any number of plans, so those that it issued come first.
-    package var ownReport: PollTraits.OwnReport? {
-        switch scope {
-        case .ownPlans: PollTraits.OwnReport(endpoint: .plans, roles: ["issuerDid", "agentDid"])
-        case .links(let report): report
-        case .starredPlans, .recipient, .token: nil
-        }
-    }
+    package var ownReport: PollTraits.OwnReport? { box.ownReport }
 
     /// Whether the poll's items are plans.
     package var isOfPlans: Bool { traits.item == .plan }
@@ -100,7 +106,7 @@ public struct PollKind: RawRepresentable, Sendable, Hashable, CaseIterable, Coda
     public var endpoint: Endpoint { traits.endpoint }
 
     /// All endpoints that the poll asks.
-    public var endpoints: [Endpoint] { [ownReport?.endpoint, endpoint].compactMap(\.self) }
+    public var endpoints: [Endpoint] { box.endpoints }
 }
 
 /// The endpoints of an Endorser server that the agent calls.

@@ -50,7 +50,7 @@ package struct ConfiguredNames: Sendable, Hashable {
 /// One name of a ``ConfiguredNames``. Only such a list creates it.
 package struct ConfiguredName: Sendable, Hashable, CustomStringConvertible {
     package let text: String
-    let index: Int
+    package let index: Int
 
     package var description: String { text }
 }

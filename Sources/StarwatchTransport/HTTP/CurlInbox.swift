@@ -27,14 +27,14 @@ final class CurlInbox: @unchecked Sendable {
     private let lock = PthreadLock()
     /// Ends the thread's wait. Called under `lock` and before the thread ends, so the descriptor exists.
     private let wake: () -> Void
-    private var lastID: UInt64 = 0
+    @exclusivity(unchecked) private var lastID: UInt64 = 0
     /// Identifiers of calls that are not submitted yet. A cancellation before submission removes the identifier.
-    private var reserved: Set<UInt64> = []
-    private var next = Batch()
+    @exclusivity(unchecked) private var reserved: Set<UInt64> = []
+    @exclusivity(unchecked) private var next = Batch()
     /// Whether the thread waits and was not woken yet. Waking costs a system call, so it is done once, and not while
     /// the thread works: it looks again before it waits.
-    private var isAsleep = false
-    private var isStopping = false
+    @exclusivity(unchecked) private var isAsleep = false
+    @exclusivity(unchecked) private var isStopping = false
     private var thread: pthread_t?
 
     init(wake: @escaping () -> Void) { self.wake = wake }

@@ -14,15 +14,15 @@ final class CurlShard {
     let alarm: Int32
     private unowned let poller: SocketPoller
     /// The number of its requests.
-    var active = 0
+    @exclusivity(unchecked) var active = 0
     /// Whether libcurl has worked since the last look for finished requests.
-    var hasWorked = false
+    @exclusivity(unchecked) var hasWorked = false
     /// Whether libcurl's timer is due.
-    private(set) var isDue = false
+    @exclusivity(unchecked) private(set) var isDue = false
     /// The milliseconds that the alarm was last set for; `nil` after it rang.
-    private var alarmDelay: Int?
+    @exclusivity(unchecked) private var alarmDelay: Int?
     /// The milliseconds until libcurl's timer is due; `nil` if the alarm rings by then.
-    private var delay: Int?
+    @exclusivity(unchecked) private var delay: Int?
 
     /// Returns `nil` if the process has no descriptors or memory left.
     init?(of poller: SocketPoller, connections: Int) {

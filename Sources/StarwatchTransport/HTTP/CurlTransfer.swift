@@ -8,11 +8,11 @@ final class CurlTransfer {
     let submittedAt: ClockReading
     let continuation: CheckedContinuation<HTTPExchange, Never>
 
-    var easy: UnsafeMutableRawPointer?
+    @exclusivity(unchecked) var easy: UnsafeMutableRawPointer?
     /// The handle that it was added to.
-    var shard: CurlShard?
+    @exclusivity(unchecked) var shard: CurlShard?
     /// The headers that the handle points to.
-    var lines: HeaderLines?
+    @exclusivity(unchecked) var lines: HeaderLines?
     /// The receivers of a mail that the handle points to.
     var list: UnsafeMutablePointer<curl_slist>?
     private(set) var isTooLarge = false
@@ -26,13 +26,13 @@ final class CurlTransfer {
     private let inbox: CurlInbox
     private let lookups: LookupThreads
     let acceptsPeer: (@Sendable (UInt32?) -> Bool)?
-    private var head = ResponseHead()
-    private var body: [UInt8] = []
+    @exclusivity(unchecked) private var head = ResponseHead()
+    @exclusivity(unchecked) private var body: [UInt8] = []
     /// Whether the reply of a mail server goes on in its next line.
     private var isReplyOpen = false
     private var login = (isGreeted: false, isTaken: false)
     /// The number of bytes of a mail that libcurl has taken.
-    private var sentBytes = 0
+    @exclusivity(unchecked) private var sentBytes = 0
     private lazy var isStream: Bool =
         request.onBody != nil && easy.map { (200..<300).contains(starwatch_get_info($0).status) } ?? false
 

@@ -37,11 +37,11 @@ extension HTTPError {
 
 extension CurlTransfer {
     /// The error of a transfer that libcurl has completed; `nil` if it has a response.
-    func error(_ code: CURLcode, _ info: starwatch_transfer_info) -> HTTPError? {
-        guard request.envelope == nil else { return mailError(code, info) }
+    func error(_ code: CURLcode, of easy: UnsafeMutableRawPointer) -> HTTPError? {
+        guard request.envelope == nil else { return mailError(code, starwatch_get_info(easy)) }
         // libcurl reports a connection that closes within the head as a response without a body.
         if code == CURLE_OK { return isHeadComplete ? nil : .reset }
-        return HTTPError(code, info, of: self)
+        return HTTPError(code, starwatch_get_info(easy), of: self)
     }
 
     /// The same for a mail, whose response is the reply to its sender, a receiver or its message.

@@ -13,7 +13,7 @@ final class LookupThreads {
 
     private let limit: Int
     private let proxy: String?
-    private var isDriverNamed = false
+    @exclusivity(unchecked) private var isDriverNamed = false
 
     /// - Parameters:
     ///   - limit: The limit of concurrent lookups in this process.

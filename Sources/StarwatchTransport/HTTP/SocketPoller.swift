@@ -25,10 +25,10 @@ final class SocketPoller {
     private let epoll: Int32
     /// An eventfd that ends the wait.
     private let bell: Int32
-    private(set) var shards: [CurlShard] = []
+    @exclusivity(unchecked) private(set) var shards: [CurlShard] = []
     /// The watched descriptors, by their number.
-    private var watched: [Watched] = []
-    private var events = [epoll_event](repeating: epoll_event(), count: 64)
+    @exclusivity(unchecked) private var watched: [Watched] = []
+    @exclusivity(unchecked) private var events = [epoll_event](repeating: epoll_event(), count: 64)
 
     /// Edges, so that neither the bell nor an alarm is read.
     private static let edges = EPOLLIN.rawValue | EPOLLET.rawValue
