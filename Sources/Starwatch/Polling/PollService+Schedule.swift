@@ -36,7 +36,7 @@ extension PollService {
     func again(_ poll: Poll, after result: PollCycle.Result) async -> Timestamp? {
         let now = environment.time.now
         let gate = account.gate
-        let (storeFailures, tokenFailures) = state.withLock { $0.countFailures(of: poll.name, after: result) }
+        let (storeFailures, tokenFailures) = track(poll).state.withLock { $0.countFailures(after: result) }
         if let tokenFailures { return now + Backoff.token.delay(afterFailures: tokenFailures) }
         if let resumeAt = result.resumeAt { return resumeAt }
         if let storeFailures { return now + ExtraRun.afterStoreFailures(storeFailures) }
@@ -55,21 +55,17 @@ extension PollService {
     }
 }
 
-extension PollService.State {
-    /// Counts the consecutive cycles of a poll that failed in the database, and those that got no token.
+extension PollService.Track.State {
+    /// Counts the consecutive cycles that failed in the database, and those that got no token.
     ///
     /// - Returns: The counts with this cycle; `nil` if it did not fail in that way.
-    fileprivate mutating func countFailures(
-        of poll: PollName,
-        after result: PollCycle.Result
-    ) -> (store: Int?, token: Int?) {
+    fileprivate mutating func countFailures(after result: PollCycle.Result) -> (store: Int?, token: Int?) {
         if result.lacksToken {
-            tokenFailures[poll, default: 0] += 1
-            return (nil, tokenFailures[poll])
+            tokenFailures += 1
+            return (nil, tokenFailures)
         }
         guard result.skip == nil else { return (nil, nil) }
-        tokenFailures[poll] = nil
-        storeFailures[poll] = result.isStoreFailure ? storeFailures[poll, default: 0] + 1 : nil
-        return (storeFailures[poll], nil)
+        (tokenFailures, storeFailures) = (0, result.isStoreFailure ? storeFailures + 1 : 0)
+        return (result.isStoreFailure ? storeFailures : nil, nil)
     }
 }

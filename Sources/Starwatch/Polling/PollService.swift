@@ -10,21 +10,35 @@ import Synchronization
 package final class PollService: Sendable {
     typealias Running = Task<PollCycle.Result?, Never>
 
-    struct State {
-        /// The cycles in progress.
-        var running: [PollName: Running] = [:]
-        /// The skip of the last cycle, and the time since which cycles are skipped for this reason.
-        var lastSkip: [PollName: (reason: SkipReason, since: Timestamp)] = [:]
-        /// The reason why the last cycle got no token.
-        var lastTokenReason: [PollName: FailureReason] = [:]
-        /// The planned runs, with the times of their planning on both clocks.
-        var planned: [PollName: (times: ScheduleTimes, at: Timestamp, boottime: Duration)] = [:]
-        /// Number of consecutive cycles that failed in the database.
-        var storeFailures: [PollName: Int] = [:]
-        /// Number of consecutive cycles that got no token.
-        var tokenFailures: [PollName: Int] = [:]
-        /// The polls that can need their first run, before it is known whether they do.
-        var starting: Set<PollName> = []
+    /// A poll, with what is known of its cycles.
+    final class Track: Sendable {
+        struct State {
+            /// The cycle in progress.
+            var running: Running?
+            /// The skip of the last cycle, and the time since which cycles are skipped for this reason.
+            var lastSkip: (reason: SkipReason, since: Timestamp)?
+            /// The reason why the last cycle got no token.
+            var lastTokenReason: FailureReason?
+            /// The planned runs, with the times of their planning on both clocks.
+            var planned: (times: ScheduleTimes, at: Timestamp, boottime: Duration)?
+            /// Number of consecutive cycles that failed in the database.
+            var storeFailures = 0
+            /// Number of consecutive cycles that got no token.
+            var tokenFailures = 0
+            /// Whether it can need its first run, before it is known whether it does.
+            var isStarting = true
+        }
+
+        let name: PollName
+        let label: ConfiguredName
+        let state = Mutex(State())
+        let memory = WalkMemory()
+        /// Wakes the poll when it can need its first run.
+        let start: Wake
+
+        init(_ poll: Poll, _ visit: Signal) { (name, label, start) = (poll.name, poll.label, Wake(visit)) }
+
+        var isRunning: Bool { state.withLock { $0.running != nil } }
     }
 
     let polls: [Poll]
@@ -38,10 +52,7 @@ package final class PollService: Sendable {
     private let limit: ConcurrencyLimit
     let progress: ProgressMark
     private let news: EventBroadcaster
-    let state: Mutex<State>
-    /// Wakes a poll that can need its first run.
-    let starts: [PollName: Wake]
-    private let memories: [PollName: WalkMemory]
+    private let tracks: [Track]
 
     init(
         polls: [Poll],
@@ -49,18 +60,25 @@ package final class PollService: Sendable {
         options: AgentOptions,
         lastCycles: LastCycles,
         sharing: SharedRequests?,
-        maxConcurrent: Int,
         progress: ProgressMark,
         news: EventBroadcaster
     ) {
         (self.polls, self.account, self.options) = (polls, account, options)
         (environment, self.lastCycles, self.sharing) = (account.environment, lastCycles, sharing)
-        limit = ConcurrencyLimit(maxConcurrent)
+        // Many accounts are visited at once. Each polls one after the other.
+        limit = ConcurrencyLimit(account.identity.served == nil ? options.limits.maxConcurrentPolls : 1)
         (self.progress, self.news) = (progress, news)
-        state = Mutex(State(starting: Set(polls.map(\.name))))
-        starts = Dictionary(uniqueKeysWithValues: polls.map { ($0.name, Wake(account.wakes.visit)) })
-        memories = Dictionary(uniqueKeysWithValues: polls.map { ($0.name, WalkMemory()) })
+        tracks = polls.map { Track($0, account.wakes.visit) }
     }
+
+    /// What is known of a poll. The number of its label finds it: a dictionary of names takes 300 instructions for each look
+    /// (callgrind, `Benchmarks/instructions`).
+    func track(_ poll: Poll) -> Track { tracks.first { $0.label.index == poll.label.index }! }
+
+    private func track(_ poll: PollName) -> Track? { tracks.first { $0.name == poll } }
+
+    /// Whether a cycle is in progress.
+    var isPolling: Bool { tracks.contains(where: \.isRunning) }
 
     /// The executor of visits and cycles: the one on which answers arrive, so that a cycle changes no threads. What
     /// blocks or takes long runs elsewhere; see ``Offload``.
@@ -96,66 +114,68 @@ package final class PollService: Sendable {
     ///
     /// - Returns: A skip if no cycle is in progress.
     func join(_ poll: Poll) async -> PollCycle.Result {
-        guard let task = state.withLock({ $0.running[poll.name] }) else { return PollCycle.Result(skip: .overlap) }
+        guard let task = track(poll).state.withLock(\.running) else { return PollCycle.Result(skip: .overlap) }
         // Cancelling the schedule cancels every cycle.
         return await Self.value(of: task) ?? PollCycle.Result(skip: .overlap)
     }
 
     /// Cancels every cycle in progress because the identity changed, and returns when they have ended.
     package func abort() async {
-        let tasks = state.withLock { state in polls.compactMap { state.running[$0.name] } }
+        let tasks = tracks.compactMap { $0.state.withLock(\.running) }
         for task in tasks { task.cancel() }
         for task in tasks { _ = await task.value }
-        state.withLock { $0.lastTokenReason = [:] }
+        for track in tracks { track.state.withLock { $0.lastTokenReason = nil } }
     }
 
     /// Lets every poll that has never run for the account start now: the identity or its stars changed.
     package func startNew() {
-        state.withLock { $0.starting = Set(polls.map(\.name)) }
-        for poll in polls { starts[poll.name]?.raise() }
+        for track in tracks {
+            track.state.withLock { $0.isStarting = true }
+            track.start.raise()
+        }
     }
 
     /// Keeps what `former`, the service before a reload, knew of its polls' problems, until the next cycle of each.
     func keepProblems(of former: PollService) {
-        let reasons = former.state.withLock(\.lastTokenReason)
-        state.withLock { state in
-            for poll in polls { state.lastTokenReason[poll.name] = reasons[poll.name] }
+        for track in tracks {
+            let reason = former.lastTokenReason(track.name)
+            track.state.withLock { $0.lastTokenReason = reason }
+            track.memory.keepBacklog(former.backlog(track.name))
         }
-        for poll in polls { memories[poll.name]?.keepBacklog(former.backlog(poll.name)) }
     }
 
     /// The changes that the poll's cycles have left at the server; `nil` if the last one left nothing, or before the first.
-    package func backlog(_ poll: PollName) -> FetchBacklog? { memories[poll]?.backlog }
+    package func backlog(_ poll: PollName) -> FetchBacklog? { track(poll)?.memory.backlog }
 
     /// The account's own plans that a poll's last cycle asked for; `nil` if none has, or the poll names none.
-    package func ownPlans(_ poll: PollName) -> OwnPlansNote? { memories[poll]?.ownPlans }
+    package func ownPlans(_ poll: PollName) -> OwnPlansNote? { track(poll)?.memory.ownPlans }
 
     /// The skip of the poll's last cycle, with the time since which cycles are skipped for its reason; `nil` if it was not skipped.
     package func lastSkip(_ poll: PollName) -> (reason: SkipReason, since: Timestamp)? {
-        state.withLock { $0.lastSkip[poll] }
+        track(poll)?.state.withLock(\.lastSkip)
     }
 
     /// The reason why the poll's last cycle got no token; `nil` if it got one, or was skipped for another reason.
-    package func lastTokenReason(_ poll: PollName) -> FailureReason? { state.withLock { $0.lastTokenReason[poll] } }
+    package func lastTokenReason(_ poll: PollName) -> FailureReason? { track(poll)?.state.withLock(\.lastTokenReason) }
 
-    func isRunning(_ poll: PollName) -> Bool { state.withLock { $0.running[poll] != nil } }
+    func isRunning(_ poll: PollName) -> Bool { track(poll)?.isRunning ?? false }
 
     /// The server's time up to which a poll has seen every change; `nil` before its first cycle.
-    func seenUntil(of stream: StreamKey) -> Timestamp? { memories[stream.poll]?.seenUntil(of: stream) }
+    func seenUntil(of stream: StreamKey) -> Timestamp? { track(stream.poll)?.memory.seenUntil(of: stream) }
 
     /// The same of the poll's present stream.
-    func seenUntil(_ poll: PollName) -> Timestamp? { memories[poll]?.seenUntil }
+    func seenUntil(_ poll: PollName) -> Timestamp? { track(poll)?.memory.seenUntil }
 
     /// The last runs of a poll, or of all polls, in no order.
     func recentRuns(of poll: PollName? = nil) -> [RecentRun] {
-        if let poll { return memories[poll]?.runs.all ?? [] }
-        return polls.flatMap { memories[$0.name]?.runs.all ?? [] }
+        if let poll { return track(poll)?.memory.runs.all ?? [] }
+        return tracks.flatMap(\.memory.runs.all)
     }
 
     /// The next scheduled run by the local clock, also after that was set: the schedule looks at it every half minute, and
     /// then decides in the same way. `nil` before the schedule's first decision.
     package func nextRun(_ poll: Poll) -> Timestamp? {
-        guard let planned = state.withLock({ $0.planned[poll.name] }), let next = planned.times.nextRun else {
+        guard let planned = track(poll).state.withLock(\.planned), let next = planned.times.nextRun else {
             return nil
         }
         let (now, boottime) = (environment.time.now, environment.time.boottime)
@@ -175,15 +195,10 @@ package final class PollService: Sendable {
 
     /// Returns the cycle in progress, or starts one. The caller that starts it must call ``end(_:_:runID:)``.
     private func begin(_ poll: Poll, runID: String, nextRun: Timestamp?) -> (task: Running, isOurs: Bool) {
-        let cycle = PollCycle(
-            poll: poll,
-            of: self,
-            memory: memories[poll.name] ?? WalkMemory(),
-            runID: runID,
-            nextRun: nextRun
-        )
-        return state.withLock { state in
-            if let running = state.running[poll.name] { return (running, false) }
+        let track = track(poll)
+        let cycle = PollCycle(poll: poll, of: self, memory: track.memory, runID: runID, nextRun: nextRun)
+        return track.state.withLock { state in
+            if let running = state.running { return (running, false) }
             // While the cycle waits for its turn, the progress of the running cycles counts.
             progress.pause(.poll(poll.name))
             // The task is unstructured, so that a change of identity cancels the cycle but not its caller.
@@ -193,27 +208,30 @@ package final class PollService: Sendable {
                 progress.mark(.poll(poll.name), at: time.monotonic)
                 return await cycle.run(on: cycle.gate)
             }
-            state.running[poll.name] = task
+            state.running = task
             return (task, true)
         }
     }
 
     /// Removes the finished cycle and reports its result.
     private func end(_ poll: Poll, _ result: PollCycle.Result?, runID: String) -> PollCycle.Result {
+        let track = track(poll)
         defer {
-            state.withLock { $0.running[poll.name] = nil }
+            track.state.withLock { $0.running = nil }
             account.wakes.callbacks.raise()
         }
         guard let result else { return skipped(poll, .overlap, runID: runID) }
         environment.store.health.ended(.poll(poll.name), failed: result.isStoreFailure)
         let hasNoToken = result.lacksToken || result.skip == .noToken
-        state.withLock { $0.lastTokenReason[poll.name] = hasNoToken ? result.cause : nil }
+        track.state.withLock { state in
+            state.lastTokenReason = hasNoToken ? result.cause : nil
+            if result.skip == nil { state.lastSkip = nil }
+        }
         if let skip = result.skip {
             var skipped = skipped(poll, skip, runID: runID)
             (skipped.cause, skipped.lacksToken) = (result.cause, result.lacksToken)
             return skipped
         }
-        state.withLock { $0.lastSkip[poll.name] = nil }
         if let outcome = result.outcome { news.publish(.poll(poll.name, outcome, newChanges: result.new)) }
         if result.hasStored { account.wakes.dispatch.raise() }
         // Changes delivered before the walk was complete are already acknowledged. Only the watermark is behind.
@@ -226,11 +244,12 @@ package final class PollService: Sendable {
         let now = environment.time.now
         var run = RecentRun(runID: runID, poll: poll.name, startedAt: now, finishedAt: now, outcome: RecentRun.skipped)
         run.reason = reason.rawValue
-        memories[poll.name]?.runs.add(run)
+        let track = track(poll)
+        track.memory.runs.add(run)
         news.publish(.skipped(poll.name, reason))
-        let isNew = state.withLock { state in
-            guard state.lastSkip[poll.name]?.reason != reason else { return false }
-            state.lastSkip[poll.name] = (reason, environment.time.now)
+        let isNew = track.state.withLock { state in
+            guard state.lastSkip?.reason != reason else { return false }
+            state.lastSkip = (reason, environment.time.now)
             return true
         }
         // A skip is counted every time, but logged only when its reason changes. A missing endpoint has its own event, once

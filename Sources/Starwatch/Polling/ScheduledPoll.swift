@@ -25,13 +25,14 @@ final class ScheduledPoll: ScheduledWork {
 
     let poll: Poll
     private let service: PollService
+    private let track: PollService.Track
     /// Whether the visit lasts as long as the process, so that an interval begins with it.
     private let isLasting: Bool
     private let state: Mutex<State>
 
     /// - Parameter extra: The time of a run outside the schedule that an earlier visit planned.
     init(_ poll: Poll, of service: PollService, isLasting: Bool, extra: Timestamp?) {
-        (self.poll, self.service, self.isLasting) = (poll, service, isLasting)
+        (self.poll, self.service, track, self.isLasting) = (poll, service, service.track(poll), isLasting)
         state = Mutex(State(extra: extra))
     }
 
@@ -50,7 +51,7 @@ final class ScheduledPoll: ScheduledWork {
     var part: VisitPart {
         VisitPart(
             name: .poll(poll.name),
-            wake: service.starts[poll.name]!,
+            wake: track.start,
             executor: service.executor,
             turn: { await self.turn() },
             cancel: { await self.service.abort() }
@@ -65,7 +66,7 @@ final class ScheduledPoll: ScheduledWork {
         }
         let next = await turn(&extra, on: time)
         state.withLock { [extra] in $0.extra = extra }
-        guard service.state.withLock({ $0.starting.contains(poll.name) }) else { return next }
+        guard track.state.withLock(\.isStarting) else { return next }
         // It is not known yet whether the first run is due.
         let retry = time.now + ExtraRun.afterStoreFailure
         return min(next ?? retry, retry)
@@ -114,15 +115,15 @@ final class ScheduledPoll: ScheduledWork {
 
     func times() -> ScheduleTimes {
         var times = state.withLock(\.times)
-        times.isRunning = service.isRunning(poll.name)
+        times.isRunning = track.isRunning
         return times
     }
 
     func startsNow() async -> Bool {
-        guard service.state.withLock({ $0.starting.remove(poll.name) }) != nil else { return false }
+        guard track.state.withLock({ exchange(&$0.isStarting, with: false) }) else { return false }
         do throws(StoreError) { return try await service.isNew(poll) } catch {
             // The next turn tries again.
-            service.state.withLock { _ = $0.starting.insert(poll.name) }
+            track.state.withLock { $0.isStarting = true }
             return false
         }
     }
@@ -173,7 +174,7 @@ final class ScheduledPoll: ScheduledWork {
         guard let next else { return }
         if isLasting { metrics.nextRun[poll.label].set((next + splay).seconds) }
         let planned = (times: times, at: time.now, boottime: time.boottime)
-        service.state.withLock { $0.planned[poll.name] = planned }
+        track.state.withLock { $0.planned = planned }
     }
 }
 

@@ -49,8 +49,6 @@ package final class AccountRuntime: Sendable {
             options: options,
             lastCycles: process.lastCycles,
             sharing: process.sharing,
-            // Many accounts are visited at once. Each polls one after the other.
-            maxConcurrent: served == nil ? options.limits.maxConcurrentPolls : 1,
             progress: process.progress,
             news: process.news
         )

@@ -102,7 +102,8 @@ import Testing
             #expect(await isFetched == nil)
             #expect(bench.count(.timeout) == 1)
             let poll = agent.runtime.polls[0]
-            let cycle = try #require(agent.runtime.pollService.state.withLock { $0.running[poll.name] })
+            let running = agent.runtime.pollService.track(poll).state.withLock(\.running)
+            let cycle = try #require(running)
             await bench.clock.sleepers(atLeast: 1)
             bench.clock.advance(by: .seconds(60))
             #expect(await cycle.value?.outcome == .changed)

@@ -86,7 +86,7 @@ import Testing
             try await mock.waitForRequests(1, to: .hook)
             try await mock.waitForRequests(1, to: .plansChanged)
             let runtime = try #require(agent.fleet?.residents.runtime(of: probe.account))
-            while runtime.pollService.state.withLock({ !$0.running.isEmpty }) { await Task.yield() }
+            while runtime.pollService.isPolling { await Task.yield() }
             // Its probe failed, and the next one is due.
             clock.advance(by: .seconds(3600))
             var next = await service.claim()

@@ -145,7 +145,6 @@ import Testing
                     options: options,
                     lastCycles: LastCycles(),
                     sharing: nil,
-                    maxConcurrent: 1,
                     progress: agent.process.progress,
                     news: agent.process.news
                 ),

@@ -154,7 +154,7 @@ extension World {
 
 extension Agent {
     /// Whether a cycle is in progress.
-    var isPolling: Bool { runtime.pollService.state.withLock { !$0.running.isEmpty } }
+    var isPolling: Bool { runtime.pollService.isPolling }
 
     var starred: Poll { runtime.polls.first { $0.name.rawValue == World.starred }! }
 
