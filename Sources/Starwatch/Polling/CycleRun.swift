@@ -74,7 +74,7 @@ struct CycleRun: ~Copyable {
 
     /// Fetches and stores every page of the poll. If the account's interests change meanwhile, it starts again from the
     /// stored cursor.
-    mutating func fetch() async throws(PollCycle.Stop) {
+    mutating func fetchAndStore() async throws(PollCycle.Stop) {
         do throws(Stop) {
             // Without a dialect nothing is known of the changes, so the cycle has found nothing.
             guard try await start() else { return conclude(isWhole: false) }
@@ -92,7 +92,7 @@ struct CycleRun: ~Copyable {
             conclude(isWhole: true)
         } catch {
             guard case .interestsChanged = error else { throw error }
-            if try await refresh() { try await fetch() } else { conclude(isWhole: false) }
+            if try await refresh() { try await fetchAndStore() } else { conclude(isWhole: false) }
         }
     }
 

@@ -7,9 +7,9 @@ package struct AgentTopics: Sendable {
     let runtime: AccountRuntime
     let reloader: Reloader
     /// The accounts of a process that serves many; `nil` for one that serves the active identity.
-    let fleet: Fleet?
+    let fleet: FleetService?
 
-    init(_ runtime: AccountRuntime, _ reloader: Reloader, _ fleet: Fleet?) {
+    init(_ runtime: AccountRuntime, _ reloader: Reloader, _ fleet: FleetService?) {
         (self.runtime, self.reloader, self.fleet) = (runtime, reloader, fleet)
     }
 
@@ -25,7 +25,7 @@ package struct AgentTopics: Sendable {
         OutboxControl(
             dispatcher: runtime.dispatcher,
             wakes: runtime.wakes,
-            pseudonym: options.accounts == .many ? process.pseudonym : nil
+            pseudonym: fleet?.accounts.pseudonym
         )
     }
     var sinks: SinkControl {

@@ -79,6 +79,6 @@ package struct RunServices {
             timeServers: process.parts.timeServers,
             options: agent.options.clock
         )
-        return [housekeeping, clock] + [agent.fleet?.service ?? SoleVisit(of: agent.runtime, time: environment.time)]
+        return [housekeeping, clock] + [agent.fleet ?? SoleVisit(of: agent.runtime)]
     }
 }

@@ -9,7 +9,7 @@ import StarwatchTransport
 struct StatusReporter: Sendable {
     let runtime: AccountRuntime
     let digests: DigestControl
-    let fleet: Fleet?
+    let fleet: FleetService?
     var sinks: [SinkSlot]
 
     private var process: AgentProcess { runtime.process }
@@ -147,7 +147,7 @@ struct StatusReporter: Sendable {
         status.canary = canary.map(AgentStatus.Canary.init)
         let current = try await runtime.account.identity.current()
         let resumes = [await runtime.account.gate.circuit.nextTry, facts.hold?.until].compactMap(\.self).max()
-        let silences = fleet == nil ? await runtime.rhythms.silences(in: snapshot) : [:]
+        let silences = await runtime.rhythms?.silences(in: snapshot) ?? [:]
         facts.polls = runtime.polls.map { poll in
             let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
             var facts = self.facts(of: poll, stream, current, holdSince: facts.hold?.since, now: now)
@@ -175,7 +175,7 @@ struct StatusReporter: Sendable {
         func past(_ time: Timestamp?) -> Timestamp? { time.map { min($0, now) } }
         var facts = HealthFacts.Poll(name: poll.name.rawValue, kind: poll.kind)
         let stored = CycleTimes(attempted: past(stream?.lastAttempt), succeeded: past(stream?.lastSuccess))
-        facts.last = fleet == nil ? stored : process.lastCycles[poll.name]
+        facts.last = fleet?.lastCycle(of: poll.name) ?? stored
         (facts.lastOutcome, facts.lastNew) = (stream?.lastOutcome, past(stream?.lastNew))
         facts.nextRun = service.nextRun(poll) ?? stream?.nextRun
         facts.seenUntil = service.seenUntil(poll.name) ?? stream?.seenUntil

@@ -91,7 +91,7 @@ extension StoryFinder {
             }
             entry.askedPlans = service.ownPlans(poll.name).flatMap { $0.areCut ? $0.asked : nil }
             entry.nextRun = service.nextRun(poll) ?? state.nextRun
-            entry.lastRun = try await service.last(of: stream, by: facts.id == nil ? local : environment.time.now)
+            entry.lastRun = try await lastRun(of: stream, by: facts.id == nil ? local : environment.time.now)
             edit(&entry, stream)
             facts.polls.append(entry)
         }

@@ -71,7 +71,7 @@ package struct ControlVerbs: Sendable {
         patience: .usual
     ) {
         let report = try await $0.polls.clearServerWait()
-        $0.fleet?.service.wake.raise()
+        $0.fleet?.accounts.wake.raise()
         return report
     }
     /// Reads the configuration again, as SIGHUP. A file with an error is rejected as a whole, and the former configuration stays.
