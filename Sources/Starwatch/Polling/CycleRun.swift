@@ -197,10 +197,8 @@ struct CycleRun: ~Copyable {
             seenUntil: seenUntil,
             limit: min(max(place.room, 1), source.dialect.pageSize)
         )
-        switch await sharing.parts(for: wish, of: cycle) {
-        case .alone: return nil
-        case .parts(let parts): return parts
-        case .failed(let failure):
+        do throws(SharedRequests.Refusal) { return try await sharing.parts(for: wish, of: cycle) } catch {
+            guard case .failed(let failure) = error else { return nil }
             hasSharedFailure = true
             throw .request(failure)
         }

@@ -15,7 +15,7 @@ package final class PollService: Sendable {
         var running: [PollName: Running] = [:]
         /// The skip of the last cycle, and the time since which cycles are skipped for this reason.
         var lastSkip: [PollName: (reason: SkipReason, since: Timestamp)] = [:]
-        /// The reason why the last cycle got no token.
+        /// The reason why the last cycle got no token; none if it got one, or was skipped for another reason.
         var lastTokenReason: [PollName: FailureReason] = [:]
         /// The planned runs, with the times of their planning on both clocks.
         var planned: [PollName: (times: ScheduleTimes, at: Timestamp, boottime: Duration)] = [:]
@@ -41,7 +41,8 @@ package final class PollService: Sendable {
     let state: Mutex<State>
     /// Wakes a poll that can need its first run.
     let starts: [PollName: Wake]
-    private let memories: [PollName: WalkMemory]
+    /// What the cycles of each poll remember.
+    let memories: [PollName: WalkMemory]
 
     init(
         polls: [Poll],
@@ -121,30 +122,10 @@ package final class PollService: Sendable {
         state.withLock { state in
             for poll in polls { state.lastTokenReason[poll.name] = reasons[poll.name] }
         }
-        for poll in polls { memories[poll.name]?.keepBacklog(former.backlog(poll.name)) }
+        for poll in polls { memories[poll.name]?.keepBacklog(former.memories[poll.name]?.backlog) }
     }
-
-    /// The changes that the poll's cycles have left at the server; `nil` if the last one left nothing, or before the first.
-    package func backlog(_ poll: PollName) -> FetchBacklog? { memories[poll]?.backlog }
-
-    /// The account's own plans that a poll's last cycle asked for; `nil` if none has, or the poll names none.
-    package func ownPlans(_ poll: PollName) -> OwnPlansNote? { memories[poll]?.ownPlans }
-
-    /// The skip of the poll's last cycle, with the time since which cycles are skipped for its reason; `nil` if it was not skipped.
-    package func lastSkip(_ poll: PollName) -> (reason: SkipReason, since: Timestamp)? {
-        state.withLock { $0.lastSkip[poll] }
-    }
-
-    /// The reason why the poll's last cycle got no token; `nil` if it got one, or was skipped for another reason.
-    package func lastTokenReason(_ poll: PollName) -> FailureReason? { state.withLock { $0.lastTokenReason[poll] } }
 
     func isRunning(_ poll: PollName) -> Bool { state.withLock { $0.running[poll] != nil } }
-
-    /// The server's time up to which a poll has seen every change; `nil` before its first cycle.
-    func seenUntil(of stream: StreamKey) -> Timestamp? { memories[stream.poll]?.seenUntil(of: stream) }
-
-    /// The same of the poll's present stream.
-    func seenUntil(_ poll: PollName) -> Timestamp? { memories[poll]?.seenUntil }
 
     /// The last runs of a poll, or of all polls, in no order.
     func recentRuns(of poll: PollName? = nil) -> [RecentRun] {

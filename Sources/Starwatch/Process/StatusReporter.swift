@@ -4,6 +4,7 @@ import StarwatchPolling
 import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
+import Synchronization
 
 /// Reads the facts about the agent from its parts and its database, and shows them as its status.
 struct StatusReporter: Sendable {
@@ -171,6 +172,7 @@ struct StatusReporter: Sendable {
         now: Timestamp
     ) -> HealthFacts.Poll {
         let (service, account) = (runtime.pollService, runtime.account)
+        let memory = service.memories[poll.name]
         // Stored times can lie in the future if the clock was ahead.
         func past(_ time: Timestamp?) -> Timestamp? { time.map { min($0, now) } }
         var facts = HealthFacts.Poll(name: poll.name.rawValue, kind: poll.kind)
@@ -178,19 +180,18 @@ struct StatusReporter: Sendable {
         facts.last = fleet?.lastCycle(of: poll.name) ?? stored
         (facts.lastOutcome, facts.lastNew) = (stream?.lastOutcome, past(stream?.lastNew))
         facts.nextRun = service.nextRun(poll) ?? stream?.nextRun
-        facts.seenUntil = service.seenUntil(poll.name) ?? stream?.seenUntil
+        facts.seenUntil = memory?.seenUntil ?? stream?.seenUntil
         (facts.watermark, facts.fetchCursor) = (stream?.watermark?.timestamp, stream?.fetchCursor?.timestamp)
-        let plans = service.ownPlans(poll.name)
+        let plans = memory?.ownPlans
         (facts.ownPlans, facts.leavesPlansOut) = (plans?.asked, plans?.areCut ?? false)
-        let skip = service.lastSkip(poll.name)
+        let (skip, tokenReason) = service.state.withLock { ($0.lastSkip[poll.name], $0.lastTokenReason[poll.name]) }
         (facts.skip, facts.skippedSince) = (skip?.reason, skip?.since)
-        let tokenReason = service.lastTokenReason(poll.name)
         facts.lastReason = tokenReason ?? stream?.lastReason
         if facts.lastReason != nil {
             // A cycle without a token is skipped and leaves no history.
             facts.failingSince = tokenReason == nil ? past(stream?.failingSince) : skip?.since
         }
-        facts.backlog = service.backlog(poll.name)
+        facts.backlog = memory?.backlog
         // Before the questions below, because with many accounts none is active, and the server can still lack the endpoint.
         let lacksEndpoint = account.lacksEndpoint(of: poll.kind)
         facts.staleAfter = poll.staleAfter
