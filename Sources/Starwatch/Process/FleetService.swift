@@ -22,6 +22,10 @@ final class FleetService: Service {
     /// The longest time until an account is visited again, whatever its schedules.
     private static let longestRest = Duration.seconds(3600)
 
+    /// The largest number of visits that deliver. Few poll at a time; more deliver, so that receivers that hang keep no poll
+    /// waiting. Each needs up to 100 KB of memory.
+    private static let delivering = 1024
+
     private let process: AgentProcess
     private let server: VisitedServer
     /// The accounts at work.
@@ -95,28 +99,40 @@ final class FleetService: Service {
     private var isEnding: Bool { stopping.load(ordering: .relaxed) || Task.isCancelled }
 
     private func visitAccounts() async {
-        let places = VisitPlaces(polling: process.options.limits.maxConcurrentPolls)
+        let polling = ConcurrencyLimit(process.options.limits.maxConcurrentPolls)
+        let all = ConcurrencyLimit(process.options.limits.maxConcurrentPolls + Self.delivering)
         await withDiscardingTaskGroup { group in
             while !isEnding {
                 mark()
                 let leases = await claim()
                 for lease in leases {
-                    let place = await places.enter()
-                    guard let place, !isEnding else {
-                        place?.leave()
+                    guard await enter(all, polling) else {
                         await release(lease, Visit.End(), at: lease.dueAt)
                         continue
                     }
                     mark()
                     group.addTask(executorPreference: process.api.client.http.executor) {
-                        await self.visit(lease) { place.hasPolled() }
-                        place.leave()
+                        await self.visit(lease) { polling.release() }
+                        all.release()
                     }
                 }
                 if leases.isEmpty { await rest() }
             }
         }
         await storeEnds()
+    }
+
+    /// Waits for the places of a visit. It gives the one among those that poll to another before it delivers.
+    ///
+    /// - Returns: `false` if the service ends. No place is then taken.
+    private func enter(_ all: ConcurrencyLimit, _ polling: ConcurrencyLimit) async -> Bool {
+        guard await all.acquire() else { return false }
+        if await polling.acquire() {
+            if !isEnding { return true }
+            polling.release()
+        }
+        all.release()
+        return false
     }
 
     /// Shows the health check that the schedules are looked at.
@@ -202,7 +218,7 @@ final class FleetService: Service {
         restsUntil.withLock { $0 = nil }
     }
 
-    /// - Parameter hasPolled: Called when the polls have ended, before the delivery.
+    /// - Parameter hasPolled: Called once, when the polls have ended, before the delivery.
     func visit(_ lease: AccountLease, hasPolled: @escaping @Sendable () -> Void = {}) async {
         let began = time.monotonic
         // An account that waits for the server is not late.

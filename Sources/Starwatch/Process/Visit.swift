@@ -44,7 +44,7 @@ final class Visit: Sendable {
     private let lease: AccountLease?
     private let memory: Memory
     private let permission: @Sendable () -> Permission
-    /// Called when the polls have ended, while the delivery can take minutes.
+    /// Called once, when the polls have ended, while the delivery can take minutes.
     private let hasPolled: @Sendable () -> Void
     private let polls: [ScheduledPoll]
     private let parts: [VisitPart]
@@ -94,6 +94,8 @@ final class Visit: Sendable {
                 await stop(&cancellable, &finishing)
             }
         }
+        // Also of a visit that began nothing.
+        notePolls()
         if let lease {
             let isInterrupted = !lease.wasReleased
             await visited.account.gate.endVisit(of: lease.account, isInterrupted: isInterrupted, now: time.now)
@@ -174,9 +176,11 @@ final class Visit: Sendable {
             }
         }
         guard !polls else { return }
-        havePolled.store(true, ordering: .relaxed)
-        hasPolled()
+        notePolls()
     }
+
+    /// Notes that the polls have ended.
+    private func notePolls() { if !havePolled.exchange(true, ordering: .relaxed) { hasPolled() } }
 
     /// A visit that lasts looks at its parts at each ``ClockLook``, so a later time means that the clock was set back.
     private func isDue(_ due: Timestamp?, now: Timestamp) -> Bool {
