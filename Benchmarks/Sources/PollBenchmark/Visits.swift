@@ -70,7 +70,7 @@ struct Visits: AsyncParsableCommand {
     ///
     /// - Returns: The number of visits.
     private static func visitAll(_ agent: Agent, _ clock: HurriedClock) async throws -> Int {
-        guard let service = agent.fleet?.service else { throw ValidationError("the agent serves one account") }
+        guard let service = agent.fleet else { throw ValidationError("the agent serves one account") }
         clock.advance(by: .seconds(901))
         let polls = agent.metrics.polls
         let succeeded = polls.successes[agent.runtime.polls[0].label].value

@@ -33,7 +33,7 @@ package enum ExampleBody {
             ),
             createdAt: time
         )
-        if options.accounts == .many { message.account = "did:hash:\(zeros.prefix(16))" }
+        if options.fleetOfMany != nil { message.account = "did:hash:\(zeros.prefix(16))" }
         return OutgoingNotification(message)
     }
 

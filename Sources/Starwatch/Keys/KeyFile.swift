@@ -2,25 +2,14 @@ import Glibc
 import StarwatchCore
 import StarwatchTransport
 
-/// A file that only its owner can read.
-package enum PrivateFile {
-    /// Writes a new file of mode 0600 that survives a power loss.
-    ///
-    /// - Returns: `false` if the file exists already; it is then unchanged.
-    /// - Throws: ``AgentError`` with the system's reason.
-    package static func create(_ path: String, _ text: String) throws(AgentError) -> Bool {
-        try KeyFile.create(path, text)
-    }
-}
-
-/// The writing of files with keys.
-enum KeyFile {
+/// The writing of files that only their owner can read, as those with keys.
+package enum KeyFile {
     /// Writes a new file of mode 0600 that survives a power loss.
     ///
     /// - Parameter former: A file whose owner and mode the new one gets; `nil` for those of the caller.
     /// - Returns: `false` if the file exists already; it is then unchanged.
     /// - Throws: ``AgentError`` with the system's reason.
-    static func create(_ path: String, _ text: String, like former: String? = nil) throws(AgentError) -> Bool {
+    package static func create(_ path: String, _ text: String, like former: String? = nil) throws(AgentError) -> Bool {
         // Without a name until it is complete, so that an interruption leaves no half a key and no copy.
         let descriptor = open(folder(of: path), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("written", path) }

@@ -41,6 +41,22 @@ package final class LogRecorder: StarwatchTelemetry.LogSink {
         guard !entries.isEmpty else { return }
         try? await store.logs.append(entries)
     }
+
+    /// Lists the log in the database.
+    func lines(_ query: LogQuery, of store: Store) async throws -> LogListing {
+        try ControlError.check(limit: query.limit, upTo: LogQuery.listLimit)
+        var filter = LogFilter()
+        filter.limit = query.limit
+        filter.after = query.after
+        filter.runID = query.run
+        if let level = query.level, let stored = LogLevel.allCases.first(where: { LogLine.Level($0) == level }) {
+            filter.level = stored
+        }
+        filter.since = try ControlError.time(since: query.since)
+        // The last seconds are still in memory.
+        await flush(to: store)
+        return LogListing(lines: try await store.logs.list(filter).map(LogLine.init))
+    }
 }
 
 extension LogLevel {
@@ -52,27 +68,6 @@ extension LogLevel {
             case .warn: .warn
             case .error: .error
             }
-    }
-}
-
-/// The log in the database.
-struct StoredLogs: Sendable {
-    let recorder: LogRecorder
-    let store: Store
-
-    func lines(_ query: LogQuery) async throws -> LogListing {
-        try ControlError.check(limit: query.limit, upTo: LogQuery.listLimit)
-        var filter = LogFilter()
-        filter.limit = query.limit
-        filter.after = query.after
-        filter.runID = query.run
-        if let level = query.level, let stored = LogLevel.allCases.first(where: { LogLine.Level($0) == level }) {
-            filter.level = stored
-        }
-        filter.since = try ControlError.time(since: query.since)
-        // The last seconds are still in memory.
-        await recorder.flush(to: store)
-        return LogListing(lines: try await store.logs.list(filter).map(LogLine.init))
     }
 }
 

@@ -92,14 +92,14 @@ extension MetricFeatures {
             .sinkTest, .sinkClearWait, .serverClearWait, .identityErase, .keysRotate, .quarantineDiscard,
             .feedToken,
         ])
-        if options.accounts == .one { controlOperations.remove(.accountsChange) }
+        hasFleet = options.fleetOfMany != nil
+        if !hasFleet { controlOperations.remove(.accountsChange) }
         if !hasDigests { controlOperations.subtract([.digestsFetch, .digestsShow]) }
         if options.delivery.feedKeep == nil {
             controlOperations.remove(.notificationsFollow)
         }
         hasCallbacks = CallbackKind.allCases.contains { options.callbacks.receiver(of: $0) != nil }
         hasCanary = options.canary != nil
-        hasFleet = options.accounts == .many
         hasHostPolls = false
     }
 }

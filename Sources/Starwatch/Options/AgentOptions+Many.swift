@@ -1,8 +1,11 @@
 extension AgentOptions {
+    /// The settings of the fleet; `nil` for an agent that works for the active identity.
+    package var fleetOfMany: FleetOptions? { accounts == .many ? fleet : nil }
+
     /// The settings that an agent for many accounts cannot have: the path of each, and the sentence about it. Empty for one
     /// that works for the active identity.
     package var problemsOfMany: [(path: String, message: String)] {
-        guard accounts == .many else { return [] }
+        guard fleetOfMany != nil else { return [] }
         var problems: [(path: String, message: String)] = []
         func report(_ path: String, _ message: String) { problems.append((path, message)) }
         if initialIdentity != nil {

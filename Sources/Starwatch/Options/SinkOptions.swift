@@ -2,7 +2,7 @@ public import StarwatchCore
 
 /// A receiver of notifications.
 public struct SinkOptions: Sendable, Hashable {
-    /// The kind of a sink, with its own settings. Each of ``AccountMode/many`` accounts brings the parts of the address that
+    /// The kind of a sink, with its own settings. Each account of a fleet brings the parts of the address that
     /// are left out.
     public struct Kind: Sendable, Hashable {
         package let type: any SinkKind.Type

@@ -3,8 +3,6 @@ import StarwatchStore
 import Synchronization
 
 /// The rhythms of the active identity's polls: read from the database once, and continued by each look at its state.
-///
-/// Many accounts have none: each would be a query.
 final class ChangeRhythms: Sendable {
     private let store: Store
     private let known = Mutex<[StreamKey: ChangeRhythm]>([:])

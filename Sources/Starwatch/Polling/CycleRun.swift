@@ -76,7 +76,7 @@ struct CycleRun: ~Copyable {
 
     /// Fetches and stores every page of the poll. If the account's interests change meanwhile, it starts again from the
     /// stored cursor.
-    mutating func fetch() async throws(PollCycle.Stop) {
+    mutating func fetchAndStore() async throws(PollCycle.Stop) {
         do throws(Stop) {
             // Without a dialect nothing is known of the changes, so the cycle has found nothing.
             guard try await start() else { return conclude(isWhole: false) }
@@ -94,7 +94,7 @@ struct CycleRun: ~Copyable {
             conclude(isWhole: true)
         } catch {
             guard case .interestsChanged = error else { throw error }
-            if try await refresh() { try await fetch() } else { conclude(isWhole: false) }
+            if try await refresh() { try await fetchAndStore() } else { conclude(isWhole: false) }
         }
     }
 
@@ -199,10 +199,8 @@ struct CycleRun: ~Copyable {
             seenUntil: seenUntil,
             limit: min(max(place.room, 1), source.dialect.pageSize)
         )
-        switch await sharing.parts(for: wish, of: cycle) {
-        case .alone: return nil
-        case .parts(let parts): return parts
-        case .failed(let failure):
+        do throws(SharedRequests.Refusal) { return try await sharing.parts(for: wish, of: cycle) } catch {
+            guard case .failed(let failure) = error else { return nil }
             hasSharedFailure = true
             throw .request(failure)
         }

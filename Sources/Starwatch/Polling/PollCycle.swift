@@ -93,7 +93,7 @@ package final class PollCycle: Sendable {
             metrics.polls.inFlight[poll.label].set(1)
             defer { metrics.polls.inFlight[poll.label].set(0) }
             var run = CycleRun(self, stream, snapshot: snapshot, state: state)
-            do throws(Stop) { try await run.fetch() } catch { await run.stop(error) }
+            do throws(Stop) { try await run.fetchAndStore() } catch { await run.stop(error) }
             let result = await run.finish(startedAt: startedAt, begun: begun)
             if result.skip != nil { recordSkip(of: stream, plannedBefore: state.nextRun) }
             return result

@@ -138,33 +138,12 @@ package final class PollService: Sendable {
     /// Keeps what `former`, the service before a reload, knew of its polls' problems, until the next cycle of each.
     func keepProblems(of former: PollService) {
         for track in tracks {
-            let reason = former.lastTokenReason(track.name)
+            let known = former.track(track.name)
+            let reason = known?.state.withLock(\.lastTokenReason)
             track.state.withLock { $0.lastTokenReason = reason }
-            track.memory.keepBacklog(former.backlog(track.name))
+            track.memory.keepBacklog(known?.memory.backlog)
         }
     }
-
-    /// The changes that the poll's cycles have left at the server; `nil` if the last one left nothing, or before the first.
-    package func backlog(_ poll: PollName) -> FetchBacklog? { track(poll)?.memory.backlog }
-
-    /// The account's own plans that a poll's last cycle asked for; `nil` if none has, or the poll names none.
-    package func ownPlans(_ poll: PollName) -> OwnPlansNote? { track(poll)?.memory.ownPlans }
-
-    /// The skip of the poll's last cycle, with the time since which cycles are skipped for its reason; `nil` if it was not skipped.
-    package func lastSkip(_ poll: PollName) -> (reason: SkipReason, since: Timestamp)? {
-        track(poll)?.state.withLock(\.lastSkip)
-    }
-
-    /// The reason why the poll's last cycle got no token; `nil` if it got one, or was skipped for another reason.
-    package func lastTokenReason(_ poll: PollName) -> FailureReason? { track(poll)?.state.withLock(\.lastTokenReason) }
-
-    func isRunning(_ poll: PollName) -> Bool { track(poll)?.isRunning ?? false }
-
-    /// The server's time up to which a poll has seen every change; `nil` before its first cycle.
-    func seenUntil(of stream: StreamKey) -> Timestamp? { track(stream.poll)?.memory.seenUntil(of: stream) }
-
-    /// The same of the poll's present stream.
-    func seenUntil(_ poll: PollName) -> Timestamp? { track(poll)?.memory.seenUntil }
 
     /// The last runs of a poll, or of all polls, in no order.
     func recentRuns(of poll: PollName? = nil) -> [RecentRun] {

@@ -133,7 +133,7 @@ final class ScheduledPoll: ScheduledWork {
         // A visit that lasts knows it.
         guard !isLasting, let next, state.withLock({ $0.stored != next }) else { return }
         state.withLock { $0.stored = next }
-        await service.keep(next, of: poll)
+        await keep(next)
     }
 
     func run(planned: Timestamp?, next: Timestamp?) async -> Timestamp? {
@@ -176,20 +176,18 @@ final class ScheduledPoll: ScheduledWork {
         let planned = (times: times, at: time.now, boottime: time.boottime)
         track.state.withLock { $0.planned = planned }
     }
-}
 
-extension PollService {
     /// Stores a planned run, which the next visit finds.
-    fileprivate func keep(_ next: Timestamp, of poll: Poll) async {
-        guard let did = try? await account.identity.current().identity.did else { return }
+    private func keep(_ next: Timestamp) async {
+        guard let did = try? await service.account.identity.current().identity.did else { return }
         var record = CycleRecord(
-            stream: account.stream(poll.name, of: did),
+            stream: service.account.stream(poll.name, of: did),
             runID: RandomID.runID(),
             startedAt: nil,
-            finishedAt: environment.time.now,
+            finishedAt: time.now,
             outcome: nil
         )
         record.nextRun = next
-        environment.store.polls.recordUnchanged(record)
+        service.environment.store.polls.recordUnchanged(record)
     }
 }

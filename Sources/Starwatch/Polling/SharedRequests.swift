@@ -56,27 +56,21 @@ struct SharedReply: Sendable {
 /// all that lies before the answer. Otherwise it asks alone. It also does if the answer is of no use. A failure of the server
 /// is the failure of each account that would have asked.
 final class SharedRequests: Sendable {
-    enum Outcome: Sendable {
+    /// The reason why an account gets no part of an answer.
+    enum Refusal: Error {
+        /// The account asks alone. An answer can also be of no use, so that each does.
         case alone
-        case parts([SharedPart])
         case failed(RequestFailure)
     }
 
     /// The last answer for a portion.
     private struct Known: Sendable {
-        enum Content: Sendable {
-            case reply(SharedReply)
-            case failed(RequestFailure)
-            /// The answer is of no use, so that each account asks alone.
-            case useless
-        }
-
-        let content: Content
+        let content: Result<SharedReply, Refusal>
         /// The time since the machine's start at which the request was sent, or failed.
         let at: Duration
 
         func isValid(at now: Duration, _ terms: SharedTerms) -> Bool {
-            if case .failed = content { return now - at < SharedTerms.failureLife }
+            if case .failure(.failed) = content { return now - at < SharedTerms.failureLife }
             return now - at <= terms.life
         }
     }
@@ -146,9 +140,9 @@ final class SharedRequests: Sendable {
     }
 
     /// The account's parts of the answers for all of its plans. Asks the server for those that are too old.
-    func parts(for wish: SharedWish, of cycle: PollCycle) async -> Outcome {
+    func parts(for wish: SharedWish, of cycle: PollCycle) async throws(Refusal) -> [SharedPart] {
         let now = cycle.time.now
-        guard let interval = cycle.poll.schedule.interval(after: now) else { return .alone }
+        guard let interval = cycle.poll.schedule.interval(after: now) else { throw .alone }
         let terms = SharedTerms(interval: interval, gap: cycle.poll.longestGap)
         let portions = state.withLock { state -> [(portion: Int, plans: [String])]? in
             guard state.seen.has(wish.stars, of: wish.stream),
@@ -156,24 +150,16 @@ final class SharedRequests: Sendable {
             else { return nil }
             return state.plans.parts(wish.stars)
         }
-        guard let portions, !portions.isEmpty else { return .alone }
+        guard let portions, !portions.isEmpty else { throw .alone }
         var parts: [SharedPart] = []
         for (portion, plans) in portions {
-            let known: Known
-            switch await answer(portion, for: wish, terms, of: cycle) {
-            case nil: return .alone
-            case .some(let found): known = found
-            }
-            switch known.content {
-            case .useless: return .alone
-            case .failed(let failure): return .failed(failure)
-            case .reply(let reply):
-                guard let part = reply.part(of: plans, for: wish) else { return .alone }
-                parts.append(part)
-            }
+            guard let known = await answer(portion, for: wish, terms, of: cycle),
+                let part = try known.content.get().part(of: plans, for: wish)
+            else { throw .alone }
+            parts.append(part)
         }
         metrics.sharedPolls.increment()
-        return .parts(parts)
+        return parts
     }
 
     /// The answer for a portion; `nil` if a new one would have to ask too far back.
@@ -195,7 +181,7 @@ final class SharedRequests: Sendable {
             }
             return await self.ask(portion, wish.dialect, after: start, for: cycle)
         }
-        return answer ?? Known(content: .failed(.failed(.cancelled)), at: boottime)
+        return answer ?? Known(content: .failure(.failed(.failed(.cancelled))), at: boottime)
     }
 
     // MARK: - Requests
@@ -205,18 +191,19 @@ final class SharedRequests: Sendable {
         let began = cycle.time.boottime
         let plans = state.withLock { $0.plans.plans(of: portion, wantedSince: began - kept) }
         var request = SharedRequest(cycle: cycle, dialect: dialect, plans: plans, after: start)
-        let content: Known.Content
-        do throws(SharedRequest.Stop) {
+        let content: Result<SharedReply, Refusal>
+        do throws(Refusal) {
             let reply = try await request.reply()
-            content = .reply(reply)
+            content = .success(reply)
             await cycle.gate.end(nil, now: cycle.time.now)
         } catch {
-            switch error {
-            case .useless: content = .useless
-            case .failed(let failure): content = failure.isOfServer ? .failed(failure) : .useless
+            if case .failed(let failure) = error, failure.isOfServer {
+                content = .failure(error)
+            } else {
+                content = .failure(.alone)
             }
             // Once, and not by each account that waits for it.
-            if case .failed(.failed(let failure)) = content {
+            if case .failure(.failed(.failed(let failure))) = content {
                 await cycle.gate.end(failure.failureClass, now: cycle.time.now)
             }
         }
@@ -224,12 +211,12 @@ final class SharedRequests: Sendable {
         // An answer is as old as its request; a failure begins when it is known.
         var at = cycle.time.boottime
         var date: Timestamp?
-        if case .reply(let reply) = content { (at, date) = (reply.first.page.askedBoottime, reply.first.page.date) }
+        if case .success(let reply) = content { (at, date) = (reply.first.page.askedBoottime, reply.first.page.date) }
         let known = Known(content: content, at: at)
         state.withLock { state in
             if let date { state.date = (date, at) }
             // A cancelled request says nothing.
-            if case .failed(.failed(let failure)) = content, failure.failureClass == .cancelled { return }
+            if case .failure(.failed(.failed(let failure))) = content, failure.failureClass == .cancelled { return }
             state.known[portion] = known
         }
         return known
@@ -238,11 +225,6 @@ final class SharedRequests: Sendable {
 
 /// One request for the plans of a portion, with all its pages.
 private struct SharedRequest {
-    enum Stop: Error {
-        case useless
-        case failed(RequestFailure)
-    }
-
     let cycle: PollCycle
     let dialect: Dialect
     let plans: [String]
@@ -254,9 +236,9 @@ private struct SharedRequest {
         (self.cycle, self.dialect, self.plans, self.after) = (cycle, dialect, plans, after)
     }
 
-    mutating func reply() async throws(Stop) -> SharedReply {
+    mutating func reply() async throws(SharedRequests.Refusal) -> SharedReply {
         let chunks = PlanChunk.split(plans, dialect: dialect)
-        guard chunks.count == 1 else { throw .useless }
+        guard chunks.count == 1 else { throw .alone }
         var walk = PageWalk(
             dialect: dialect,
             mode: .poll,
@@ -271,19 +253,22 @@ private struct SharedRequest {
         var origins: [PageOrigin?] = []
         while let step = walk.next(limit: nil) {
             // Ascending pages are read one after the other, and what appears between them would be missed.
-            guard first == nil || dialect.isDescending else { throw .useless }
+            guard first == nil || dialect.isDescending else { throw .alone }
             let next = try await page(step.query, of: chunks[0])
             guard !next.page.isEmpty, !next.page.isCached, next.page.date != nil, content.add(next.response.body),
                 let page = try? next.page.page.get(), (try? walk.receive(page, askedAt: nil)) != nil
-            else { throw .useless }
+            else { throw .alone }
             origins.append(next.page.origin)
             first = first ?? next
         }
-        guard let first else { throw .useless }
+        guard let first else { throw .alone }
         return SharedReply(content: content, first: first, origins: origins)
     }
 
-    private mutating func page(_ query: PageQuery, of chunk: PlanChunk) async throws(Stop) -> SharedReply.First {
+    private mutating func page(
+        _ query: PageQuery,
+        of chunk: PlanChunk
+    ) async throws(SharedRequests.Refusal) -> SharedReply.First {
         let (dialect, time) = (dialect, cycle.time)
         let decoder = PageDecoder(dialect: dialect, validation: .lenient, quarantine: true)
         var request = cycle.request(cycle.poll.kind.endpoint, .post, of: nil)

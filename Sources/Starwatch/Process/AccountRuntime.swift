@@ -22,16 +22,16 @@ package final class AccountRuntime: Sendable {
     let callbacks: CallbackService?
     /// The synthetic changes; `nil` if none are configured.
     let canary: CanaryService?
-    let rhythms: ChangeRhythms
+    /// The rhythms of the polls; `nil` for many accounts, of which each would be a query.
+    let rhythms: ChangeRhythms?
 
     /// Nothing runs yet.
     ///
-    /// - Parameter served: One of ``AccountMode/many`` accounts, which has no digests and callbacks; `nil`: the active
-    ///   identity, or nobody.
+    /// - Parameter served: An account of a fleet, which has no digests and callbacks; `nil`: the active identity, or nobody.
     init(of served: DID?, in process: AgentProcess) {
         let (options, environment, parts) = (process.options, process.environment, process.parts)
         self.process = process
-        rhythms = ChangeRhythms(store: process.store)
+        rhythms = options.fleetOfMany == nil ? ChangeRhythms(store: process.store) : nil
         let identity = IdentityContext(
             store: process.store,
             served: served,
@@ -156,7 +156,7 @@ package final class AccountRuntime: Sendable {
     /// Cancels the work for a previous identity, and returns when it has ended.
     func abort() async {
         // The requests of a host program belong to no single one of many accounts.
-        if options.accounts == .one { process.pollManager.abort() }
+        if options.fleetOfMany == nil { process.pollManager.abort() }
         async let cycles: Void = pollService.abort()
         async let deliveries: Void = dispatcher.abort()
         async let acknowledgements: Void = acknowledger.abort()
@@ -168,7 +168,7 @@ package final class AccountRuntime: Sendable {
     ///
     /// - Throws: ``StoreError/busy`` also if the store does not respond in time.
     func snapshot() async throws(StoreError) -> StoreSnapshot {
-        guard await process.store.answersInTime() else { throw .busy }
+        guard await process.storeAnswersInTime() else { throw .busy }
         return try await process.store.status.snapshot(try await streams())
     }
 

@@ -18,7 +18,7 @@ public final class Agent: Sendable {
     /// The parts of the active identity; with many accounts, those of nobody.
     package let runtime: AccountRuntime
     /// `nil` unless the agent works for many accounts.
-    let fleet: Fleet?
+    let fleet: FleetService?
     package let reloader: Reloader
     /// The work of the control API, by topic.
     package let topics: AgentTopics
@@ -132,7 +132,7 @@ public final class Agent: Sendable {
             process: process,
             dependencies: dependencies
         )
-        fleet = options.accounts == .many ? Fleet(runtime) : nil
+        fleet = process.options.fleetOfMany.map { [process] _ in FleetService(process) }
         topics = AgentTopics(runtime, reloader, fleet)
         topics.metrics.publishConfiguration()
         await topics.keys.noteAge()
@@ -236,7 +236,7 @@ public final class Agent: Sendable {
     public func close() async {
         process.actions.actions = nil
         // A failure loses only what `explain` would say of runs that found nothing.
-        try? await runtime.pollService.keepRuns()
+        try? await store.stories.keep(runtime.pollService.recentRuns())
         await process.close()
     }
 }

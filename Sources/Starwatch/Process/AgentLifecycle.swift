@@ -1,5 +1,4 @@
 import Logging
-import ServiceLifecycle
 import StarwatchCore
 import StarwatchPolling
 import StarwatchTelemetry
@@ -68,37 +67,6 @@ package final class AgentLifecycle: Sendable {
     }
 
     package func drain() { state.store(.draining, ordering: .relaxed) }
-}
-
-/// Logs the address of the metrics page as soon as it is known. Tells the supervisor that the agent is ready and,
-/// later, that it drains. Ends the run when the agent must stop.
-///
-/// It is the last service, so graceful shutdown reaches it first.
-struct ReadinessService: Service {
-    /// Returns the address of the metrics page, with the port that the system chose for port 0; `nil` if there is no
-    /// page.
-    let address: @Sendable () async -> String?
-    let lifecycle: AgentLifecycle
-    let supervisor: Supervisor
-    /// Returns whether another run follows this one.
-    let isReloading: @Sendable () -> Bool
-    /// Called when the agent begins to stop for good.
-    var onStop: @Sendable () -> Void = {}
-    let logger: Logger
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown {
-            if let address = await address() {
-                logger.log(.httpListening, [.address: "\(address)"])
-                supervisor.ready("Running; metrics on \(address).")
-            }
-            _ = await lifecycle.stopping.value()
-        }
-        lifecycle.drain()
-        guard !isReloading() else { return }
-        onStop()
-        supervisor.stopping()
-    }
 }
 
 extension Problem {

@@ -67,7 +67,7 @@ struct AgentParts {
                 .provider()
             sinks = try SinkFactory(
                 delivery: options.delivery,
-                accounts: options.accounts,
+                takesAddresses: options.fleetOfMany != nil,
                 http: self.http,
                 certificates: certificates,
                 secrets: secrets,
@@ -103,7 +103,7 @@ struct AgentParts {
             trust.proxy = server.proxy
             trust.proxyLogin = login
             // Receivers that hang must not keep polls waiting.
-            if options.accounts == .many { trust.maxInFlight += DeliverySlots.most }
+            if options.fleetOfMany != nil { trust.maxInFlight += DeliverySlots.most }
             return try ServerTransport(to: url, trust: trust, time: time)
         } catch {
             throw AgentError(.configuration, error.description)

@@ -73,7 +73,7 @@ extension AgentProcess {
                 token: RandomID.notificationID
             )
             let active = try await store.identity.seedIfEmpty(options.initialIdentity, server: server, now: now)
-            if options.accounts == .many, let did = active.did {
+            if options.fleetOfMany != nil, let did = active.did {
                 // The database of one person becomes one of many: its account goes on where it was.
                 _ = try await store.accounts.add([AccountDraft(did: did)], server: server, now: now) { _ in now }
             } else if let did = active.did {

@@ -19,7 +19,7 @@ extension AgentProcess {
             acknowledgementsPerMinute: options.limits.acknowledgementsPerMinute,
             windows: .perAccount
         )
-        limits.requestsPerSecond = options.accounts == .many ? options.fleet.requestsPerSecond : nil
+        limits.requestsPerSecond = options.fleetOfMany?.requestsPerSecond
         let gate = requester.gates.gate(to: server) { [limits] jumps in
             Gate(
                 server: server,

@@ -131,7 +131,7 @@ package final class AgentProcess: Sendable {
         api = Self.api(parts, options, environment: environment, requester: requester, progress: progress)
         polls = Self.polls(parts, options, environment: environment, instance: instance)
         canaries = options.canary.map { CanaryMemory($0, startedAt: time.now) }
-        let shares = options.accounts == .many && options.fleet.sharedRequests && parts.tokens.isAnonymous
+        let shares = options.fleetOfMany?.sharedRequests == true && parts.tokens.isAnonymous
         sharing = shares ? SharedRequests(metrics: metrics.fleet, polls: polls) : nil
     }
 
@@ -152,6 +152,18 @@ package final class AgentProcess: Sendable {
             dependencies: dependencies,
             logger: environment.logger
         )
+    }
+
+    /// Returns whether the store responds in time for scrapers and people. A request does not wait for a store that is slow
+    /// already; the first one waits for five times as long as an access may take.
+    func storeAnswersInTime() async -> Bool {
+        guard !store.health.isSlow else { return false }
+        let answer = Promise<Bool>()
+        store.status.whenIdle { answer.fulfil(true) }
+        // Uses the real clock, because nothing advances a simulated one here.
+        return await TimeLimit.run(within: store.health.patience * 5, on: SystemClock(), late: false) {
+            await answer.value() ?? false
+        } ?? false
     }
 
     /// Closes the connections and the database, and stores the rest of the log.

@@ -7,9 +7,9 @@ package struct AgentTopics: Sendable {
     let runtime: AccountRuntime
     let reloader: Reloader
     /// The accounts of a process that serves many; `nil` for one that serves the active identity.
-    let fleet: Fleet?
+    let fleet: FleetService?
 
-    init(_ runtime: AccountRuntime, _ reloader: Reloader, _ fleet: Fleet?) {
+    init(_ runtime: AccountRuntime, _ reloader: Reloader, _ fleet: FleetService?) {
         (self.runtime, self.reloader, self.fleet) = (runtime, reloader, fleet)
     }
 
@@ -25,7 +25,7 @@ package struct AgentTopics: Sendable {
         OutboxControl(
             dispatcher: runtime.dispatcher,
             wakes: runtime.wakes,
-            pseudonym: options.accounts == .many ? process.pseudonym : nil
+            pseudonym: fleet?.accounts.pseudonym
         )
     }
     var sinks: SinkControl {
@@ -38,7 +38,6 @@ package struct AgentTopics: Sendable {
             wake: runtime.wakes.dispatch
         )
     }
-    var quarantine: QuarantineControl { QuarantineControl(polls: runtime.polls, account: account) }
     var notifications: NotificationControl {
         NotificationControl(
             identity: account.identity,
@@ -59,12 +58,11 @@ package struct AgentTopics: Sendable {
         IdentityControl(
             account: account,
             pseudonym: process.pseudonym,
+            names: options.delivery.projectNames,
             news: process.news,
             endWork: { [runtime] in await runtime.abort() },
-            startWork: { [runtime, keys] in
-                runtime.pollService.startNew()
-                await keys.noteAge()
-            }
+            startPolls: { [runtime] in runtime.pollService.startNew() },
+            noteKeyAge: { [keys] in await keys.noteAge() }
         )
     }
     var moves: MoveControl {
@@ -75,13 +73,6 @@ package struct AgentTopics: Sendable {
             polls: Set(options.polls.map(\.name)),
             isOfHost: options.storage.owner == .host,
             keys: process.parts.signingKeys
-        )
-    }
-    var stars: StarsControl {
-        StarsControl(
-            account: account,
-            names: options.delivery.projectNames,
-            startPolls: { [runtime] in runtime.pollService.startNew() }
         )
     }
     var keys: KeysControl {
@@ -112,7 +103,6 @@ package struct AgentTopics: Sendable {
             service: runtime.pollService
         )
     }
-    var logs: StoredLogs { StoredLogs(recorder: process.logs.recorder, store: process.store) }
     var status: StatusReporter {
         StatusReporter(runtime: runtime, digests: digests, fleet: fleet, sinks: process.sinks)
     }

@@ -6,7 +6,7 @@ import StarwatchTransport
 /// The metrics page, with the gauges that are computed for each scrape.
 struct MetricsReporter: Sendable {
     let runtime: AccountRuntime
-    let fleet: Fleet?
+    let fleet: FleetService?
 
     private var process: AgentProcess { runtime.process }
     private var lifecycle: AgentLifecycle { process.lifecycle }
@@ -67,7 +67,7 @@ struct MetricsReporter: Sendable {
         if known == nil { known = try? await runtime.snapshot() }
         guard let snapshot = known else { return }
         publish(snapshot, accounts: (try? await fleet?.accounts.publish()) ?? 1)
-        if fleet == nil { metrics.polls.show(await runtime.rhythms.silences(in: snapshot)) }
+        if let rhythms = runtime.rhythms { metrics.polls.show(await rhythms.silences(in: snapshot)) }
         metrics.outbox.oldestDue.set(exported(runtime.dispatcher.oldestDue(in: snapshot)))
     }
 
@@ -109,10 +109,8 @@ struct MetricsReporter: Sendable {
             let held = sink.policy.isRequired ? backlog?.held(at: runtime.dispatcher.now)?.count : nil
             outbox.sinkHeld[sink.label].set(Double(held ?? 0))
         }
-        let cycles = process.lastCycles
         for poll in runtime.polls {
-            let last = cycles[poll]
-            guard fleet == nil else {
+            if let last = fleet?.lastCycle(of: poll) {
                 metrics.polls.show(last, of: poll.label)
                 continue
             }
@@ -120,7 +118,7 @@ struct MetricsReporter: Sendable {
             outbox.watermark[poll.label].set(stream?.watermark?.timestamp.seconds ?? 0)
             outbox.fetchCursor[poll.label].set(stream?.fetchCursor?.timestamp.seconds ?? 0)
             // The cycle in flight is a later attempt than the stored one.
-            let running = runtime.pollService.isRunning(poll.name) ? last.attempted : nil
+            let running = runtime.pollService.track(poll).isRunning ? process.lastCycles[poll].attempted : nil
             // A stored time is never shown in the future.
             let (attempts, now) = ([stream?.lastAttempt, running].compactMap(\.self), time.now)
             let shown = CycleTimes(

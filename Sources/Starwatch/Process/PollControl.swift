@@ -2,7 +2,7 @@ import StarwatchCore
 import StarwatchStore
 import StarwatchTransport
 
-/// Cycles that an operator or a host program starts.
+/// The polls, as an operator or a host program starts their cycles, and looks through the invalid items that they set aside.
 struct PollControl: Sendable {
     let runtime: AccountRuntime
 
@@ -42,12 +42,9 @@ struct PollControl: Sendable {
     /// - Returns: `nil` if nobody is signed in, or if the database cannot be read.
     private func standing(of poll: Poll) async -> Standing? {
         let store = runtime.process.store
-        guard let did = try? await runtime.account.identity.stored().did else { return nil }
-        let stream = runtime.account.stream(poll.name, of: did)
-        let limit = runtime.options.outbox.maxUndelivered
-        guard let rows = try? await store.outbox.counts(of: stream),
-            let ledger = try? await store.status.ledger(stream),
-            let state = try? await store.polls.state(stream, maxUndelivered: limit)
+        guard let (stream, state) = try? await stored(poll),
+            let rows = try? await store.outbox.counts(of: stream),
+            let ledger = try? await store.status.ledger(stream)
         else { return nil }
         return Standing(
             undelivered: (rows[.pending] ?? 0) + (rows[.claimed] ?? 0),
@@ -75,15 +72,39 @@ struct PollControl: Sendable {
     /// Returns whether the active identity's last success is younger than `time`. A future success, from a clock that
     /// was ahead, does not count.
     private func hasSucceeded(_ poll: Poll, within time: Duration) async throws -> Bool {
-        let process = runtime.process
-        guard let did = try await runtime.account.identity.stored().did else { return false }
+        guard let success = try await stored(poll)?.state.lastSuccess else { return false }
+        let age = runtime.process.environment.time.now - success
+        return age >= .zero && age < time
+    }
+
+    /// The stream of a poll and its stored state; `nil` if nobody is signed in.
+    private func stored(_ poll: Poll) async throws -> (stream: StreamKey, state: PollState)? {
+        guard let did = try await runtime.account.identity.stored().did else { return nil }
         let stream = runtime.account.stream(poll.name, of: did)
         let limit = runtime.options.outbox.maxUndelivered
-        guard let success = try await process.store.polls.state(stream, maxUndelivered: limit).lastSuccess else {
-            return false
-        }
-        let age = process.environment.time.now - success
-        return age >= .zero && age < time
+        return (stream, try await runtime.process.store.polls.state(stream, maxUndelivered: limit))
+    }
+
+    // MARK: - Quarantine
+
+    func quarantined(_ query: QuarantineQuery) async throws -> [QuarantineEntry] {
+        try ControlError.check(limit: query.limit, upTo: OutboxEntry.listLimit)
+        var filter = QuarantineFilter()
+        (filter.limit, filter.before, filter.account) = (query.limit, query.before, runtime.account.identity.served)
+        filter.poll = try query.poll.map { try runtime.polls.named($0).name }
+        return try await runtime.process.store.quarantine.list(filter).map { QuarantineEntry($0) }
+    }
+
+    /// - Parameters:
+    ///   - ids: The items that are discarded; `nil` means every item.
+    ///   - poll: The poll whose items are discarded; `nil` means every poll.
+    func discardQuarantined(_ ids: [Int64]?, poll: String?) async throws -> Int {
+        try await runtime.process.store.quarantine.discard(
+            ids,
+            poll: try poll.map { try runtime.polls.named($0).name },
+            of: runtime.account.identity.served,
+            now: runtime.process.environment.clock.now
+        )
     }
 }
 
@@ -94,5 +115,22 @@ extension PollReport {
         cause = result.cause?.description
         fetched = result.fetched
         new = result.new
+    }
+}
+
+extension QuarantineEntry {
+    fileprivate init(_ item: QuarantinedItem) {
+        self.init(
+            id: item.id,
+            poll: item.stream.poll.rawValue,
+            kind: item.violation.rawValue,
+            jwtID: item.jwtID?.rawValue,
+            issues: item.issues.map { Issue(path: $0.path, problem: $0.problem.rawValue) },
+            page: item.page,
+            runID: item.runID,
+            times: item.times,
+            createdAt: item.createdAt.iso8601,
+            seenAt: item.seenAt.iso8601
+        )
     }
 }

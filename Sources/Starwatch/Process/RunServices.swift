@@ -1,3 +1,4 @@
+import Logging
 package import ServiceLifecycle
 import StarwatchCore
 import StarwatchStore
@@ -16,7 +17,7 @@ package struct RunServices {
     /// The services of a run. They stop in reverse: the work of accounts first. /metrics responds to the end.
     func group(isEmbedded: Bool) throws(AgentError) -> ServiceGroup {
         let (process, reloader) = (agent.process, agent.reloader)
-        let (frameworks, logger) = (process.logs.frameworks, process.environment.logger)
+        let frameworks = process.logs.frameworks
         let serving = try agent.servers.make(agent.topics, agent.options, frameworks)
         var services = serving.services
         process.lifecycle.isEmbedded = isEmbedded
@@ -26,14 +27,7 @@ package struct RunServices {
             services.append(PageCheckService(environment: process.environment))
         }
         services.append(
-            ReadinessService(
-                address: serving.metricsAddress,
-                lifecycle: process.lifecycle,
-                supervisor: supervisor ?? .none,
-                isReloading: { reloader.next != nil },
-                onStop: { process.runs.stopping(now: process.environment.time.now) },
-                logger: logger
-            )
+            ReadinessService(address: serving.metricsAddress, agent: agent, supervisor: supervisor ?? .none)
         )
         var configuration = ServiceGroupConfiguration(
             services: services.map {
@@ -79,6 +73,33 @@ package struct RunServices {
             timeServers: process.parts.timeServers,
             options: agent.options.clock
         )
-        return [housekeeping, clock] + [agent.fleet?.service ?? SoleVisit(of: agent.runtime, time: environment.time)]
+        return [housekeeping, clock] + [agent.fleet ?? SoleVisit(of: agent.runtime)]
+    }
+}
+
+/// Logs the address of the metrics page as soon as it is known. Tells the supervisor that the agent is ready and,
+/// later, that it drains. Ends the run when the agent must stop.
+///
+/// It is the last service, so graceful shutdown reaches it first.
+struct ReadinessService: Service {
+    /// Returns the address of the metrics page, with the port that the system chose for port 0; `nil` if there is no
+    /// page.
+    let address: @Sendable () async -> String?
+    let agent: Agent
+    let supervisor: Supervisor
+
+    func run() async throws {
+        let process = agent.process
+        await cancelWhenGracefulShutdown {
+            if let address = await address() {
+                process.environment.logger.log(.httpListening, [.address: "\(address)"])
+                supervisor.ready("Running; metrics on \(address).")
+            }
+            _ = await process.lifecycle.stopping.value()
+        }
+        process.lifecycle.drain()
+        guard agent.reloader.next == nil else { return }
+        process.runs.stopping(now: process.environment.time.now)
+        supervisor.stopping()
     }
 }

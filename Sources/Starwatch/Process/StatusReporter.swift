@@ -4,12 +4,13 @@ import StarwatchPolling
 import StarwatchStore
 import StarwatchTelemetry
 import StarwatchTransport
+import Synchronization
 
 /// Reads the facts about the agent from its parts and its database, and shows them as its status.
 struct StatusReporter: Sendable {
     let runtime: AccountRuntime
     let digests: DigestControl
-    let fleet: Fleet?
+    let fleet: FleetService?
     var sinks: [SinkSlot]
 
     private var process: AgentProcess { runtime.process }
@@ -147,7 +148,7 @@ struct StatusReporter: Sendable {
         status.canary = canary.map(AgentStatus.Canary.init)
         let current = try await runtime.account.identity.current()
         let resumes = [await runtime.account.gate.circuit.nextTry, facts.hold?.until].compactMap(\.self).max()
-        let silences = fleet == nil ? await runtime.rhythms.silences(in: snapshot) : [:]
+        let silences = await runtime.rhythms?.silences(in: snapshot) ?? [:]
         facts.polls = runtime.polls.map { poll in
             let stream = snapshot.streams.first { $0.key.poll == poll.name }?.value
             var facts = self.facts(of: poll, stream, current, holdSince: facts.hold?.since, now: now)
@@ -171,26 +172,26 @@ struct StatusReporter: Sendable {
         now: Timestamp
     ) -> HealthFacts.Poll {
         let (service, account) = (runtime.pollService, runtime.account)
+        let track = service.track(poll)
         // Stored times can lie in the future if the clock was ahead.
         func past(_ time: Timestamp?) -> Timestamp? { time.map { min($0, now) } }
         var facts = HealthFacts.Poll(name: poll.name.rawValue, kind: poll.kind)
         let stored = CycleTimes(attempted: past(stream?.lastAttempt), succeeded: past(stream?.lastSuccess))
-        facts.last = fleet == nil ? stored : process.lastCycles[poll]
+        facts.last = fleet?.lastCycle(of: poll) ?? stored
         (facts.lastOutcome, facts.lastNew) = (stream?.lastOutcome, past(stream?.lastNew))
         facts.nextRun = service.nextRun(poll) ?? stream?.nextRun
-        facts.seenUntil = service.seenUntil(poll.name) ?? stream?.seenUntil
+        facts.seenUntil = track.memory.seenUntil ?? stream?.seenUntil
         (facts.watermark, facts.fetchCursor) = (stream?.watermark?.timestamp, stream?.fetchCursor?.timestamp)
-        let plans = service.ownPlans(poll.name)
+        let plans = track.memory.ownPlans
         (facts.ownPlans, facts.leavesPlansOut) = (plans?.asked, plans?.areCut ?? false)
-        let skip = service.lastSkip(poll.name)
+        let (skip, tokenReason) = track.state.withLock { ($0.lastSkip, $0.lastTokenReason) }
         (facts.skip, facts.skippedSince) = (skip?.reason, skip?.since)
-        let tokenReason = service.lastTokenReason(poll.name)
         facts.lastReason = tokenReason ?? stream?.lastReason
         if facts.lastReason != nil {
             // A cycle without a token is skipped and leaves no history.
             facts.failingSince = tokenReason == nil ? past(stream?.failingSince) : skip?.since
         }
-        facts.backlog = service.backlog(poll.name)
+        facts.backlog = track.memory.backlog
         // Before the questions below, because with many accounts none is active, and the server can still lack the endpoint.
         let lacksEndpoint = account.lacksEndpoint(of: poll.kind)
         facts.staleAfter = poll.staleAfter

@@ -81,7 +81,8 @@ extension StoryFinder {
             let stream = account.stream(poll.name, of: did)
             var entry = CoverageFacts.Poll(name: poll.name.rawValue, kind: poll.kind)
             let state = try await store.polls.state(stream, maxUndelivered: options.outbox.maxUndelivered)
-            (entry.cursor, entry.seenUntil) = (state.fetchCursor, service.seenUntil(of: stream) ?? state.seenUntil)
+            let memory = service.track(poll).memory
+            (entry.cursor, entry.seenUntil) = (state.fetchCursor, memory.seenUntil(of: stream) ?? state.seenUntil)
             entry.isOptedOut = current.isOff(poll.options)
             entry.lacksStars = !current.hasStars(for: poll.kind)
             // Known to need stars; `edit` says whether the project is one of them.
@@ -89,9 +90,9 @@ extension StoryFinder {
             if poll.options.bootstrap == .latest {
                 entry.startedAt = try await store.stories.startOfPoll(stream)
             }
-            entry.askedPlans = service.ownPlans(poll.name).flatMap { $0.areCut ? $0.asked : nil }
+            entry.askedPlans = memory.ownPlans.flatMap { $0.areCut ? $0.asked : nil }
             entry.nextRun = service.nextRun(poll) ?? state.nextRun
-            entry.lastRun = try await service.last(of: stream, by: facts.id == nil ? local : environment.time.now)
+            entry.lastRun = try await lastRun(of: stream, by: facts.id == nil ? local : environment.time.now)
             edit(&entry, stream)
             facts.polls.append(entry)
         }

@@ -37,7 +37,7 @@ struct StoryFinder: Sendable {
 
     /// One sentence about a run that has no line in the stored log; `nil` if the run is unknown.
     func note(ofRun id: String) async throws(StoreError) -> String? {
-        guard let run = try await service.run(id) else { return nil }
+        guard let run = try await recentRun(id) else { return nil }
         let time = Timestamp(milliseconds: run.finishedAt).iso8601
         return """
             No line of \(id) is stored. The run of \(run.poll) ended at \(time): \(run.outcome). See starwatch explain \
@@ -48,7 +48,7 @@ struct StoryFinder: Sendable {
     private func story(of id: String) async throws(StoreError) -> Story? {
         if id.hasPrefix("run_") {
             let run = try await store.stories.run(id)
-            let recent = try await service.run(id)
+            let recent = try await recentRun(id)
             guard !run.isEmpty || recent != nil else { return nil }
             let open = run.rows.first { !$0.state.isTerminal }
             let first: ChangeStory? = if let open { try await store.stories.change(open.id) } else { nil }
@@ -118,30 +118,24 @@ struct StoryFinder: Sendable {
             options: options
         )
     }
-}
 
-/// The last runs of polls: those of this process, and those that an earlier one stored at its end.
-extension PollService {
+    // MARK: - Runs of this process, and those that an earlier one stored at its end
+
     /// The run with this id; `nil` if it is unknown, or too long ago.
-    func run(_ id: String) async throws(StoreError) -> RecentRun? {
-        let own = recentRuns().filter { $0.runID == id }.max { $0.finishedAt < $1.finishedAt }
+    private func recentRun(_ id: String) async throws(StoreError) -> RecentRun? {
+        let own = service.recentRuns().filter { $0.runID == id }.max { $0.finishedAt < $1.finishedAt }
         if let own { return own }
-        return try await environment.store.stories.storedRun(id)
+        return try await store.stories.storedRun(id)
     }
 
     /// The last run of a poll that had begun by a time of the local clock; `nil` if none is known.
-    func last(of stream: StreamKey, by time: Timestamp) async throws(StoreError) -> RecentRun? {
-        let own = recentRuns(of: stream.poll).filter { $0.startedAt <= time.milliseconds }
-        let stored = try await environment.store.stories.lastStoredRun(of: stream.poll, by: time)
-        let cycle = try await environment.store.stories.lastCycle(of: stream, by: time)
+    func lastRun(of stream: StreamKey, by time: Timestamp) async throws(StoreError) -> RecentRun? {
+        let own = service.recentRuns(of: stream.poll).filter { $0.startedAt <= time.milliseconds }
+        let stored = try await store.stories.lastStoredRun(of: stream.poll, by: time)
+        let cycle = try await store.stories.lastCycle(of: stream, by: time)
         return (own + [stored, cycle].compactMap(\.self)).max { left, right in
             // Of the same run the one that knows the server's answer.
             (left.finishedAt, left.requests) < (right.finishedAt, right.requests)
         }
-    }
-
-    /// Stores the runs of this process, for the next one.
-    func keepRuns() async throws(StoreError) {
-        try await environment.store.stories.keep(recentRuns())
     }
 }

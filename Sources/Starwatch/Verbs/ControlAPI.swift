@@ -71,7 +71,7 @@ package struct ControlVerbs: Sendable {
         patience: .usual
     ) {
         let report = try await $0.polls.clearServerWait()
-        $0.fleet?.service.wake.raise()
+        $0.fleet?.accounts.wake.raise()
         return report
     }
     /// Reads the configuration again, as SIGHUP. A file with an error is rejected as a whole, and the former configuration stays.
@@ -124,19 +124,14 @@ package struct ControlVerbs: Sendable {
         .get,
         "/api/v1/quarantine",
         taking: .query(QuarantineQuery(), [.text("poll", \.poll), .number("before", \.before), .limit(\.limit)])
-    ) { QuarantineListing(entries: try await $0.quarantine.list($1)) }
+    ) { QuarantineListing(entries: try await $0.polls.quarantined($1)) }
     /// Hides invalid items. One stays hidden as long as the server sends it with the same faults. Ignores other ids.
     package let discardQuarantine = Verb(
         .post,
         "/api/v1/quarantine/discard",
         counts: .quarantineDiscard,
         taking: Self.selection
-    ) { topics, items in
-        guard let ids = items.ids else {
-            return ChangeCount(changed: try await topics.quarantine.discardAll(poll: items.poll))
-        }
-        return ChangeCount(changed: try await topics.quarantine.discard(ids))
-    }
+    ) { ChangeCount(changed: try await $0.polls.discardQuarantined($1.ids, poll: $1.poll)) }
 
     private static let selection = RequestForm<RowSelection>.body(#"{"ids": [1, 2]} or {"all": true, "poll": "…"}"#) {
         try $0.check()
@@ -164,7 +159,7 @@ package struct ControlVerbs: Sendable {
         "/api/v1/identity/kinds",
         counts: .identityKinds,
         taking: RequestForm<KindChoice>.body(#"{"kind": "offers_to_me", "opted_out": true}"#)
-    ) { try await $0.stars.choose($1) }
+    ) { try await $0.identity.choose($1) }
     /// Schedules the deletion of an account that is not active. Signing in within 30 days keeps it, and announces
     /// later changes only.
     package let removeIdentity = Verb(.post, "/api/v1/identity/remove", counts: .identityRemove, taking: Self.account) {
@@ -185,7 +180,7 @@ package struct ControlVerbs: Sendable {
     /// Lists the starred plans of the active identity, with their known names.
     package let listStars = Verb(.get, "/api/v1/stars") {
         try $0.checkAccountIsNamed()
-        return try await $0.stars.listing()
+        return try await $0.identity.listing()
     }
     /// Changes the stars and returns all of them.
     package let changeStars = Verb(
@@ -196,9 +191,9 @@ package struct ControlVerbs: Sendable {
             #"{"operation": "set", "plan_ids": ["…"]}, with set, add, remove, restore, opt_out or opt_in"#
         ),
         patience: .usual
-    ) { try await $0.stars.change($1) }
+    ) { try await $0.identity.change($1) }
     /// Lists the active identity's stars before each change of identity, newest first. They are kept for 30 days.
-    package let listArchivedStars = Verb(.get, "/api/v1/stars/archived") { try await $0.stars.archived() }
+    package let listArchivedStars = Verb(.get, "/api/v1/stars/archived") { try await $0.identity.archived() }
 
     // MARK: - Many accounts
 
@@ -410,7 +405,7 @@ package struct ControlVerbs: Sendable {
             ]
         )
     ) {
-        var listing = try await $0.logs.lines($1)
+        var listing = try await $0.process.logs.recorder.lines($1, of: $0.process.store)
         if listing.lines.isEmpty, $1.after == nil, let run = $1.run {
             listing.note = try await $0.stories.note(ofRun: run)
         }

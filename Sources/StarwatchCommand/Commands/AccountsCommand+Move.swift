@@ -164,7 +164,7 @@ enum AccountFile {
 
     /// Writes a new file that only this user can read.
     static func write(_ bundle: String, to path: String) throws {
-        guard (try? PrivateFile.create(path, bundle + "\n")) == true else {
+        guard (try? KeyFile.create(path, bundle + "\n")) == true else {
             throw CommandError.failed(
                 "The account has left, and \(path) cannot be written; repeat the command with another file."
             )

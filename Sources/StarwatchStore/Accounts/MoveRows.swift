@@ -167,7 +167,7 @@ struct MoveRows {
     func insert(_ bundle: AccountBundle, into destination: AccountDestination) throws {
         let key = db.key(bundle.account)
         // Never stored in clear form.
-        let takesAddresses = destination.isMany && db.vault.isSealed
+        let takesAddresses = destination.pseudonym != nil && db.vault.isSealed
         var ids: [String: [Int64: Int64]] = [:]
         guard bundle.tables.allSatisfy({ table in MovedTable.all.contains { $0.name == table.name } }) else {
             throw UnusableValue()

@@ -23,9 +23,6 @@ package struct AccountDestination: Sendable {
     /// The account's name in notifications; `nil` in an agent for one account.
     package let pseudonym: String?
 
-    /// Whether it serves many accounts.
-    var isMany: Bool { pseudonym != nil }
-
     package init(server: String, sinks: Set<String>, addressed: Set<String>, pseudonym: String?) {
         (self.server, self.sinks, self.addressed, self.pseudonym) = (server, sinks, addressed, pseudonym)
     }
@@ -166,7 +163,7 @@ package struct StoreMoves: Sendable {
                     try db.dataKeys.enrol(account)
                     try db.moves.insert(bundle, into: destination)
                     try db.moves.note(bundle, text: nil, now: now)
-                    if destination.isMany {
+                    if destination.pseudonym != nil {
                         try db.accounts.enter(
                             account,
                             as: bundle.isPaused ? .paused : .active,
@@ -196,7 +193,7 @@ extension MoveRows {
         let active = try db.identity.active().did
         if try active == bundle.account || db.accounts.status(of: bundle.account) != nil { return [.served] }
         var problems: [MoveProblem] = []
-        if !destination.isMany, active != nil { problems.append(.otherIdentity) }
+        if destination.pseudonym == nil, active != nil { problems.append(.otherIdentity) }
         if bundle.server != destination.server { problems.append(.server(bundle.server)) }
         let missing = bundle.waitingSinks.subtracting(destination.sinks)
         if !missing.isEmpty { problems.append(.sinks(missing.sorted())) }

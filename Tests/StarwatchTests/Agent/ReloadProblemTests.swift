@@ -89,7 +89,7 @@ import Testing
             let former = try await world.agent { $0 = options }
             world.mock.publish(count: 20)
             _ = await former.cycle()
-            let backlog = try #require(former.runtime.pollService.backlog(former.starred.name))
+            let backlog = try #require(former.runtime.pollService.track(former.starred).memory.backlog)
             await world.stopAgent()
             let next = try await Agent(
                 options: options,
@@ -98,7 +98,7 @@ import Testing
                 logSinks: [world.log],
                 dependencies: AgentDependencies().patient
             )
-            #expect(next.runtime.pollService.backlog(next.starred.name) == backlog)
+            #expect(next.runtime.pollService.track(next.starred).memory.backlog == backlog)
             #expect(await next.state().has(.behind, of: World.starred))
             await world.stopAgent()
         }

@@ -175,7 +175,7 @@ import Testing
     @Test func aClockThatIsSetBackAfterAVisitKeepsNobodyWaiting() async throws {
         try await Self.withTwo { world, agent in
             world.clock.advance(by: .seconds(60))
-            let service = try #require(agent.fleet?.service)
+            let service = try #require(agent.fleet)
             for lease in await service.claim() { await service.visit(lease) }
             // The ends of the visits are not stored yet.
             world.clock.setWall(to: world.clock.now - .seconds(7200))
@@ -301,7 +301,7 @@ import Testing
     @Test func aClockThatWasAheadBeforeTheStartKeepsNobodyWaiting() async throws {
         try await Self.withTwo { world, agent in
             world.clock.advance(by: .seconds(60))
-            let lease = try #require(await agent.fleet?.service.claim().first ?? nil)
+            let lease = try #require(await agent.fleet?.claim().first ?? nil)
             var end = LeaseEnd(lease, next: world.clock.now + .days(365))
             end.attempted = world.clock.now
             _ = try await agent.store.accounts.release([end])
@@ -313,7 +313,7 @@ import Testing
     @Test func aVisitThatOutlivesItsLeaseIsNotClaimedAgain() async throws {
         try await Self.withTwo { world, agent in
             world.clock.advance(by: .seconds(60))
-            let service = try #require(agent.fleet?.service)
+            let service = try #require(agent.fleet)
             let leases = await service.claim()
             #expect(leases.count == 2)
             world.clock.advance(by: .seconds(3600))
@@ -426,7 +426,7 @@ import Testing
         try await Self.withTwo { world, agent in
             world.clock.setMode(.waiting)
             world.clock.advance(by: .seconds(60))
-            let service = try #require(agent.fleet?.service)
+            let service = try #require(agent.fleet)
             let task = Task { try await service.run() }
             // It rests when both accounts were visited.
             while try await agent.store.accounts.counts(now: world.clock.now).due > 0 { await Task.yield() }

@@ -8,7 +8,7 @@ import Testing
 /// Nothing is sent for an account whose lease another process can claim soon.
 @Suite struct LeaseTermTests {
     /// An agent whose two accounts are visited, with a webhook that they share.
-    private static func run(_ body: (World, FleetService<AccountRuntime>, Agent) async throws -> Void) async throws {
+    private static func run(_ body: (World, FleetService, Agent) async throws -> Void) async throws {
         try await World.with(.endorser) { world in
             let agent = try await world.agentOfMany { options in
                 let hook = SinkOptions.Kind.webhook(
@@ -25,7 +25,7 @@ import Testing
             }
             _ = try await agent.perform(ControlAPI.addAccounts, AccountAdditions(accounts: entries))
             await agent.visitAll(after: .seconds(60), on: world.clock)
-            try await body(world, try #require(agent.fleet?.service), agent)
+            try await body(world, try #require(agent.fleet), agent)
         }
     }
 

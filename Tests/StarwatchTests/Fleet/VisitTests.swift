@@ -9,19 +9,6 @@ import Testing
 
 /// The parts of an account's work side by side.
 @Suite(.timeLimit(.minutes(5))) struct VisitTests {
-    /// An account whose parts do as they are told.
-    private struct Scripted: VisitedAccount {
-        let runtime: AccountRuntime
-        let parts: [VisitPart]
-
-        var account: Account { runtime.account }
-        var polls: [Poll] { [] }
-        var pollService: PollService { runtime.pollService }
-        var wakes: WakeSignals { runtime.wakes }
-        var noticesStaleness: Bool { false }
-        func abort() async {}
-    }
-
     /// The turns and stops of parts, in their order.
     private final class Calls: Sendable {
         private let all = Mutex<[String]>([])
@@ -69,8 +56,8 @@ import Testing
         memory: Visit.Memory = [:],
         _ parts: [VisitPart]
     ) async -> Visit.End {
-        let visited = Scripted(runtime: agent.runtime, parts: parts)
-        return await Visit(of: visited, Self.lease(of: world.did), memory: memory, time: world.clock) { .all }.run()
+        await Visit(of: agent.runtime, Self.lease(of: world.did), memory: memory, polls: [], parts: parts) { .all }
+            .run()
     }
 
     /// Lets a visit last while `body` lets time pass, then stops it.
@@ -80,9 +67,9 @@ import Testing
     ) async throws {
         try await World.with(.canonical, clock: .waiting) { world in
             let runtime = try await world.agent().runtime
-            let visited = Scripted(runtime: runtime, parts: parts(runtime))
+            let visit = SoleVisit(of: runtime, polls: [], parts: parts(runtime))
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await SoleVisit(of: visited, time: world.clock).run() }
+                group.addTask { try await visit.run() }
                 try await body(world, runtime)
                 group.cancelAll()
             }
@@ -172,10 +159,9 @@ import Testing
                     return nil
                 },
             ]
-            let visited = Scripted(runtime: agent.runtime, parts: parts)
             let polled = Signal()
             let visit = Task {
-                await Visit(of: visited, Self.lease(of: world.did), time: world.clock) {
+                await Visit(of: agent.runtime, Self.lease(of: world.did), polls: [], parts: parts) {
                     .all
                 } hasPolled: {
                     polled.raise()
@@ -217,8 +203,9 @@ import Testing
                 part(.delivery, finishes: true) { nil }, part(.acknowledgement, finishes: true) { nil },
                 part(.callbacks) { nil },
             ]
-            let visited = Scripted(runtime: agent.runtime, parts: parts)
-            _ = await Visit(of: visited, time: world.clock) { isStopping.load(ordering: .relaxed) ? .stop : .all }.run()
+            _ = await Visit(of: agent.runtime, polls: [], parts: parts) {
+                isStopping.load(ordering: .relaxed) ? .stop : .all
+            }.run()
             let list = calls.list
             let order = ["cancel digests", "delivery", "acknowledgement", "cancel callbacks"].map {
                 list.lastIndex(of: $0)

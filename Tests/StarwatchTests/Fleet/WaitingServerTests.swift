@@ -24,7 +24,7 @@ import Testing
             // It keeps its place in the line.
             #expect(try await agent.store.accounts.account(Crowd.did(0))?.dueAt == due)
             clock.advance(by: .seconds(1801))
-            let leases = try #require(await agent.fleet?.service.claim())
+            let leases = try #require(await agent.fleet?.claim())
             #expect(leases.map(\.account) == [Crowd.did(0), Crowd.did(1)])
         }
     }
@@ -47,7 +47,7 @@ import Testing
     @Test func aServerThatWasDownIsProbedByOneAccount() async throws {
         try await Crowd.with(.endorser, accounts: 3) { crowd in
             let (agent, clock) = (crowd.agent, crowd.world.clock)
-            let (service, gate) = (try #require(agent.fleet?.service), agent.runtime.account.gate)
+            let (service, gate) = (try #require(agent.fleet), agent.runtime.account.gate)
             crowd.world.mock.setStickyFault(.status(500), at: .plansChanged)
             while await gate.circuit.state == .closed { await crowd.round() }
             #expect(await service.claim().isEmpty)
@@ -69,7 +69,7 @@ import Testing
             $0.delivery.sinks = [SinkOptions(name: "hook", kind: hook)]
         } _: { crowd in
             let (agent, clock, mock) = (crowd.agent, crowd.world.clock, crowd.world.mock)
-            let (service, gate) = (try #require(agent.fleet?.service), agent.runtime.account.gate)
+            let (service, gate) = (try #require(agent.fleet), agent.runtime.account.gate)
             mock.setStickyFault(.status(503), at: .hook)
             crowd.publish([0])
             await crowd.round()
@@ -131,7 +131,7 @@ import Testing
             await crowd.round()
             try await crowd.resume(0)
             world.clock.setMode(.waiting)
-            let service = try #require(agent.fleet?.service)
+            let service = try #require(agent.fleet)
             let task = Task { try await service.run() }
             await world.clock.sleepers(atLeast: 1)
             let before = crowd.requests

@@ -107,7 +107,7 @@ import Testing
         try await Self.with(polls: nil) { world, agent in
             await agent.visitAll(after: .seconds(61), on: world.clock)
             let stream = StreamKey(account: Self.did, server: world.mock.url, poll: PollName("nightly")!)
-            let service = try #require(agent.fleet?.service)
+            let service = try #require(agent.fleet)
             _ = world.mock.publish([MockChange(planID: world.mock.planIDs[0])])
             world.clock.advance(by: .seconds(61))
             _ = await service.claim()

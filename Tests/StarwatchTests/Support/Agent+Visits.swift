@@ -13,7 +13,7 @@ extension Agent {
         clock.advance(by: time)
         var visits = 0
         // A visit that waits moves a jumping clock, so that others become due.
-        while visits < 100, let service = fleet?.service, case let leases = await service.claim(), !leases.isEmpty {
+        while visits < 100, let service = fleet, case let leases = await service.claim(), !leases.isEmpty {
             for lease in leases { await service.visit(lease) }
             visits += leases.count
         }

@@ -4,26 +4,6 @@ import Synchronization
 
 @testable import Starwatch
 
-/// An account of which only some parts work.
-struct PartsOfAccount: VisitedAccount {
-    let runtime: AccountRuntime
-    let names: Set<VisitPart.Name>
-    var turns: Turns?
-
-    /// None: they are among the parts.
-    var polls: [Poll] { [] }
-    var account: Account { runtime.account }
-    var pollService: PollService { runtime.pollService }
-    var parts: [VisitPart] {
-        let polls = turns == nil ? [] : runtime.polls
-        let scheduled = polls.map { ScheduledPoll($0, of: pollService, isLasting: true, extra: nil).part }
-        return scheduled.map { turns?.counting($0) ?? $0 } + runtime.parts.filter { names.contains($0.name) }
-    }
-    var wakes: WakeSignals { runtime.wakes }
-    var noticesStaleness: Bool { false }
-    func abort() async { await runtime.abort() }
-}
-
 /// The number of polls at work.
 final class Turns: Sendable {
     private let count = Atomic(0)
@@ -52,8 +32,11 @@ final class Turns: Sendable {
 extension Agent {
     /// The work of some parts of the account until the task is cancelled.
     func work(_ names: VisitPart.Name..., polls turns: Turns? = nil) async throws {
-        let parts = PartsOfAccount(runtime: runtime, names: Set(names), turns: turns)
-        try await SoleVisit(of: parts, time: process.environment.time).run()
+        let polls = (turns == nil ? [] : runtime.polls).map {
+            ScheduledPoll($0, of: runtime.pollService, isLasting: true, extra: nil).part
+        }
+        let parts = polls.map { turns?.counting($0) ?? $0 } + runtime.parts.filter { names.contains($0.name) }
+        try await SoleVisit(of: runtime, polls: [], parts: parts).run()
     }
 }
 

@@ -6,8 +6,8 @@ import StarwatchTransport
 /// Makes the sinks of the configuration.
 package struct SinkFactory {
     let delivery: DeliveryOptions
-    /// The accounts of the agent. Each of many can bring what a sink leaves out.
-    let accounts: AccountMode
+    /// Whether each account can bring what a sink leaves out.
+    let takesAddresses: Bool
     let http: any HTTPTransport
     let certificates: CertificateMetrics?
     let secrets: SecretFiles
@@ -26,7 +26,7 @@ package struct SinkFactory {
             if let key = sink.kind.unknownKey {
                 throw AgentError(.configuration, "\(setting) has no setting \(key); leave it out.")
             }
-            if let part = sink.partsOfAccounts.needed.first, accounts == .one {
+            if let part = sink.partsOfAccounts.needed.first, !takesAddresses {
                 let missing = sink.kind.type.settings.first { $0.part == part }?.key ?? part.rawValue
                 throw AgentError(.configuration, "\(setting) needs its \(missing); add it.")
             }

@@ -40,12 +40,11 @@ final class Visit: Sendable {
         case stop
     }
 
-    private let visited: any VisitedAccount
+    private let visited: AccountRuntime
     private let lease: AccountLease?
     private let memory: Memory
-    private let time: any TimeSource
     private let permission: @Sendable () -> Permission
-    /// Called when the polls have ended, while the delivery can take minutes.
+    /// Called once, when the polls have ended, while the delivery can take minutes.
     private let hasPolled: @Sendable () -> Void
     private let polls: [ScheduledPoll]
     private let parts: [VisitPart]
@@ -56,22 +55,27 @@ final class Visit: Sendable {
     /// - Parameters:
     ///   - lease: The lease of the account; `nil` for the only account of the process.
     ///   - memory: The work that the last visit left.
+    ///   - polls: Those of the work; `nil` for all.
+    ///   - parts: The other parts of the work; `nil` for all.
     init(
-        of visited: any VisitedAccount,
+        of visited: AccountRuntime,
         _ lease: AccountLease? = nil,
         memory: Memory = [:],
-        time: any TimeSource,
+        polls: [Poll]? = nil,
+        parts: [VisitPart]? = nil,
         permission: @escaping @Sendable () -> Permission,
         hasPolled: @escaping @Sendable () -> Void = {}
     ) {
-        (self.visited, self.lease, self.memory, self.time) = (visited, lease, memory, time)
+        (self.visited, self.lease, self.memory) = (visited, lease, memory)
         (self.permission, self.hasPolled) = (permission, hasPolled)
-        polls = visited.polls.map {
+        self.polls = (polls ?? visited.polls).map {
             ScheduledPoll($0, of: visited.pollService, isLasting: lease == nil, extra: memory[.poll($0.name)])
         }
-        parts = polls.map(\.part) + visited.parts
-        state = Mutex(Array(repeating: Part(), count: parts.count))
+        self.parts = self.polls.map(\.part) + (parts ?? visited.parts)
+        state = Mutex(Array(repeating: Part(), count: self.parts.count))
     }
+
+    private var time: any TimeSource { visited.process.environment.time }
 
     func run() async -> End {
         let pause = lease == nil ? nil : await pauseOfServer()
@@ -90,6 +94,8 @@ final class Visit: Sendable {
                 await stop(&cancellable, &finishing)
             }
         }
+        // Also of a visit that began nothing.
+        notePolls()
         if let lease {
             let isInterrupted = !lease.wasReleased
             await visited.account.gate.endVisit(of: lease.account, isInterrupted: isInterrupted, now: time.now)
@@ -139,7 +145,8 @@ final class Visit: Sendable {
         case .canary, .digests, .callbacks: return now
         case .delivery, .acknowledgement:
             // Most visits find nothing, and delivery would read the database a dozen times.
-            let mustLook = memory[part] != nil || lease.hasOpenRows || !lease.wasReleased || visited.noticesStaleness
+            let looksAlways = visited.options.delivery.noticesStaleness(forMany: true)
+            let mustLook = memory[part] != nil || lease.hasOpenRows || !lease.wasReleased || looksAlways
             return mustLook ? now : nil
         }
     }
@@ -169,9 +176,11 @@ final class Visit: Sendable {
             }
         }
         guard !polls else { return }
-        havePolled.store(true, ordering: .relaxed)
-        hasPolled()
+        notePolls()
     }
+
+    /// Notes that the polls have ended.
+    private func notePolls() { if !havePolled.exchange(true, ordering: .relaxed) { hasPolled() } }
 
     /// A visit that lasts looks at its parts at each ``ClockLook``, so a later time means that the clock was set back.
     private func isDue(_ due: Timestamp?, now: Timestamp) -> Bool {
@@ -242,33 +251,26 @@ final class Visit: Sendable {
     }
 }
 
-/// The services of one account that a ``Visit`` uses.
-protocol VisitedAccount: Sendable {
-    var account: Account { get }
-    var polls: [Poll] { get }
-    var pollService: PollService { get }
-    /// The other parts of its work, in the order in which they stop.
-    var parts: [VisitPart] { get }
-    var wakes: WakeSignals { get }
-    /// Whether each visit must look whether the data became stale.
-    var noticesStaleness: Bool { get }
-
-    /// Cancels the account's work, because it is no longer served, and returns when it has ended.
-    func abort() async
-}
-
 /// The visit of the only account of a process.
 final class SoleVisit: Service {
-    private let visited: any VisitedAccount
-    private let time: any TimeSource
+    private let visited: AccountRuntime
+    private let polls: [Poll]?
+    private let parts: [VisitPart]?
     private let isStopping = Atomic(false)
 
-    init(of visited: any VisitedAccount, time: any TimeSource) { (self.visited, self.time) = (visited, time) }
+    /// - Parameters:
+    ///   - polls: Those of the work; `nil` for all.
+    ///   - parts: The other parts of the work; `nil` for all.
+    init(of visited: AccountRuntime, polls: [Poll]? = nil, parts: [VisitPart]? = nil) {
+        (self.visited, self.polls, self.parts) = (visited, polls, parts)
+    }
 
     /// Works until the service is told to stop. It then cancels the requests to the server, and delivers and acknowledges what
     /// is stored.
     func run() async throws {
-        let visit = Visit(of: visited, time: time) { self.isStopping.load(ordering: .relaxed) ? .stop : .all }
+        let visit = Visit(of: visited, polls: polls, parts: parts) {
+            self.isStopping.load(ordering: .relaxed) ? .stop : .all
+        }
         await withGracefulShutdownHandler {
             _ = await withTaskExecutorPreference(visited.pollService.executor) { await visit.run() }
         } onGracefulShutdown: {

@@ -12,26 +12,28 @@ import Synchronization
 ///
 /// An account that rests has no task and no memory here. When the service must stop, it claims nothing more, cancels the
 /// requests in flight, delivers what is stored, and releases each account.
-final class FleetService<Visited: VisitedAccount>: Service {
+final class FleetService: Service {
     /// The largest number of accounts of a claim, and of ends that wait for the next one.
-    static var batch: Int { 100 }
+    private static let batch = 100
     /// The longest time for which an end waits, if the next claim does not come.
-    static var longestDelay: Duration { .seconds(1) }
+    private static let longestDelay = Duration.seconds(1)
     /// The shortest time between two claims, so that each takes the accounts of this time together.
-    static var shortestRest: Duration { .milliseconds(100) }
+    private static let shortestRest = Duration.milliseconds(100)
     /// The longest time until an account is visited again, whatever its schedules.
-    static var longestRest: Duration { .seconds(3600) }
+    private static let longestRest = Duration.seconds(3600)
 
-    private let environment: Environment
-    private let progress: ProgressMark
+    /// The largest number of visits that deliver. Few poll at a time; more deliver, so that receivers that hang keep no poll
+    /// waiting. Each needs up to 100 KB of memory.
+    private static let delivering = 1024
+
+    private let process: AgentProcess
     private let server: VisitedServer
-    private let polls: [PollName]
-    private let visits: Int
-    private let maxUndelivered: Int
-    private let executor: (any TaskExecutor)?
-    private let residents: ResidentAccounts<Visited>
+    /// The accounts at work.
+    let residents: ResidentAccounts<AccountRuntime>
+    /// The verbs of accounts.
+    let accounts: AccountsControl
     /// Raised when an account can have become due.
-    let wake = Signal()
+    private let wake: Signal
     /// The process, until its end. A start is never mistaken for an earlier one.
     private let owner = RandomID.uuid()
     private let stopping = Atomic(false)
@@ -45,23 +47,35 @@ final class FleetService<Visited: VisitedAccount>: Service {
     /// The time until which the loop rests; `nil` while it works.
     private let restsUntil = Mutex<Timestamp?>(nil)
 
-    /// - Parameters:
-    ///   - progress: Marked for each poll, also while no account is visited.
-    ///   - options: Those with the limits on accounts at work, and on the undelivered rows of each.
-    ///   - executor: The executor of cycles, on which visits change no threads; `nil` for any.
-    init(
-        environment: Environment,
-        server: VisitedServer,
-        progress: ProgressMark,
-        options: AgentOptions,
-        executor: (any TaskExecutor)?,
-        residents: ResidentAccounts<Visited>
-    ) {
-        (self.environment, self.server, self.progress) = (environment, server, progress)
-        (self.executor, self.residents, polls) = (executor, residents, options.polls.map(\.name))
-        (visits, maxUndelivered) = (options.limits.maxConcurrentPolls, options.outbox.maxUndelivered)
+    init(_ process: AgentProcess) {
+        let (gate, options) = (process.api.gate, process.options)
+        let (server, wake) = (VisitedServer(gate: gate, options: options), Signal())
+        let residents = ResidentAccounts {
+            AccountRuntime(of: $0, in: process)
+        } left: { [time = process.environment.time] account, _ in
+            await gate.rest(account, now: time.now)
+        }
+        (self.process, self.server, self.wake, self.residents) = (process, server, wake, residents)
+        accounts = AccountsControl(
+            environment: process.environment,
+            pseudonym: process.pseudonym,
+            gate: gate,
+            server: server,
+            polls: process.polls,
+            sharing: process.sharing,
+            sinks: options.delivery.sinks,
+            addressedSinks: process.sinks.allSatisfy(\.isOfAccounts) ? process.sinks.map(\.name) : [],
+            endWork: { account in
+                guard let runtime = residents.runtime(of: account) else { return }
+                runtime.account.identity.invalidate()
+                await runtime.abort()
+            },
+            wake: wake,
+            requestsPerSecond: options.fleet.requestsPerSecond
+        )
     }
 
+    private var environment: Environment { process.environment }
     private var store: Store { environment.store }
     private var time: any TimeSource { environment.time }
     private var metrics: FleetMetrics { environment.metrics.fleet }
@@ -85,22 +99,21 @@ final class FleetService<Visited: VisitedAccount>: Service {
     private var isEnding: Bool { stopping.load(ordering: .relaxed) || Task.isCancelled }
 
     private func visitAccounts() async {
-        let places = VisitPlaces(polling: visits)
+        let polling = ConcurrencyLimit(process.options.limits.maxConcurrentPolls)
+        let all = ConcurrencyLimit(process.options.limits.maxConcurrentPolls + Self.delivering)
         await withDiscardingTaskGroup { group in
             while !isEnding {
                 mark()
                 let leases = await claim()
                 for lease in leases {
-                    let place = await places.enter()
-                    guard let place, !isEnding else {
-                        place?.leave()
+                    guard await enter(all, polling) else {
                         await release(lease, Visit.End(), at: lease.dueAt)
                         continue
                     }
                     mark()
-                    group.addTask(executorPreference: executor) {
-                        await self.visit(lease) { place.hasPolled() }
-                        place.leave()
+                    group.addTask(executorPreference: process.api.client.http.executor) {
+                        await self.visit(lease) { polling.release() }
+                        all.release()
                     }
                 }
                 if leases.isEmpty { await rest() }
@@ -109,11 +122,27 @@ final class FleetService<Visited: VisitedAccount>: Service {
         await storeEnds()
     }
 
+    /// Waits for the places of a visit. It gives the one among those that poll to another before it delivers.
+    ///
+    /// - Returns: `false` if the service ends. No place is then taken.
+    private func enter(_ all: ConcurrencyLimit, _ polling: ConcurrencyLimit) async -> Bool {
+        guard await all.acquire() else { return false }
+        if await polling.acquire() {
+            if !isEnding { return true }
+            polling.release()
+        }
+        all.release()
+        return false
+    }
+
     /// Shows the health check that the schedules are looked at.
     private func mark() {
         let now = time.monotonic
-        for poll in polls { progress.mark(.poll(poll), at: now) }
+        for poll in process.polls { process.progress.mark(.poll(poll.name), at: now) }
     }
+
+    /// The last cycles of all accounts, of a poll.
+    func lastCycle(of poll: Poll) -> CycleTimes { process.lastCycles[poll] }
 
     func claim() async -> [AccountLease] {
         // Before any wait, so that it does not outlast the lease.
@@ -128,7 +157,7 @@ final class FleetService<Visited: VisitedAccount>: Service {
                 now: now,
                 until: now + LeaseTerm.length,
                 for: term,
-                maxUndelivered: maxUndelivered,
+                maxUndelivered: process.options.outbox.maxUndelivered,
                 after: takeEnds()
             )
             held.withLock { held in for lease in leases { held[lease.account] = lease } }
@@ -189,14 +218,14 @@ final class FleetService<Visited: VisitedAccount>: Service {
         restsUntil.withLock { $0 = nil }
     }
 
-    /// - Parameter hasPolled: Called when the polls have ended, before the delivery.
+    /// - Parameter hasPolled: Called once, when the polls have ended, before the delivery.
     func visit(_ lease: AccountLease, hasPolled: @escaping @Sendable () -> Void = {}) async {
         let began = time.monotonic
         // An account that waits for the server is not late.
         metrics.lag.observe(max(time.now - server.due(since: lease.dueAt, now: time.now), .zero))
         let memory = memories.withLock { $0.removeValue(forKey: lease.account) ?? [:] }
         let end = await residents.with(lease.account) { visited in
-            await Visit(of: visited, lease, memory: memory, time: time) {
+            await Visit(of: visited, lease, memory: memory) {
                 self.permission(of: lease)
             } hasPolled: {
                 self.notePolls(of: lease)
