@@ -30,7 +30,7 @@ import Testing
         "StoreAcknowledgements.swift JSON": "A batch is halved within one UPDATE.",
         "StoreFeed.swift sqlite_sequence": "The feed is for one account on SQLite.",
         "StoreStories+Runs.swift sqlite_sequence": "Tells a deleted row from one that never was.",
-        "PageRows.swift sqlite_sequence": "Numbers the requests of a page before they are stored.",
+        "OutboxRows+Pages.swift sqlite_sequence": "Numbers the requests of a page before they are stored.",
         "StoreStatus.swift NOT INDEXED": "A hint for the planner.",
         "StoredRecord.swift PRAGMA": "The file of SQLite, read without a store.",
         "StoreKeys+Encryption.swift PRAGMA": "The file of SQLite.",

@@ -60,18 +60,18 @@ package struct StoreAcknowledgements: Sendable {
             )
             if let open {
                 guard try open["next_attempt_at"] <= now else { return nil }
-                if let batch = try AcknowledgementRows(db: db).batch(open, stream) { return batch }
+                if let batch = try db.acknowledgements.batch(open, stream) { return batch }
                 // Retention has deleted the rows of this old batch, so nothing is left to acknowledge.
                 try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [id])
             }
-            let found = try AcknowledgementRows(db: db).acknowledgeable(of: id, limit: limit)
+            let found = try db.acknowledgements.acknowledgeable(of: id, limit: limit)
             if !found.foreign.isEmpty {
-                let count = try AcknowledgementRows(db: db).acknowledge(
+                let count = try db.acknowledgements.acknowledge(
                     jsonArray(found.foreign),
                     of: found.foreign.count,
                     now
                 )
-                _ = try AcknowledgementRows(db: db).acknowledged(count, of: stream, id, now)
+                _ = try db.acknowledgements.acknowledged(count, of: stream, id, now)
             }
             guard !found.ids.isEmpty else { return nil }
             let key = newKey()
@@ -109,14 +109,14 @@ package struct StoreAcknowledgements: Sendable {
                 [batch.id, id]
             )
             guard let list = stored else { return AckCompletion(acknowledged: 0, watermark: .unchanged) }
-            let count = try AcknowledgementRows(db: db).acknowledge(
+            let count = try db.acknowledgements.acknowledge(
                 list,
                 of: batch.ids.count,
                 requestID: requestID,
                 now
             )
             try db.run("DELETE FROM ack_batches WHERE id = ?", [batch.id])
-            return try AcknowledgementRows(db: db).acknowledged(count, of: batch.stream, id, now)
+            return try db.acknowledgements.acknowledged(count, of: batch.stream, id, now)
         }
     }
 
@@ -175,14 +175,14 @@ package struct StoreAcknowledgements: Sendable {
             guard try db.identity.isActive(stream.account) else {
                 return AckCompletion(acknowledged: 0, watermark: .unchanged)
             }
-            let count = try AcknowledgementRows(db: db).acknowledgeAll(of: id, now)
+            let count = try db.acknowledgements.acknowledgeAll(of: id, now)
             try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [id])
-            return try AcknowledgementRows(db: db).acknowledged(count, of: stream, id, now)
+            return try db.acknowledgements.acknowledged(count, of: stream, id, now)
         }
     }
 }
 
-/// The acknowledgements, in one access.
+/// The acknowledgements and the watermarks, in one access.
 struct AcknowledgementRows {
     let db: Session
 
@@ -212,7 +212,7 @@ struct AcknowledgementRows {
         guard count > 0 else { return AckCompletion(acknowledged: 0, watermark: .unchanged) }
         try db.ledger.add(count, as: \.acknowledged, to: id)
         db.context.record(.acknowledged, count)
-        return AckCompletion(acknowledged: count, watermark: try db.watermark(of: stream).advance(id, now))
+        return AckCompletion(acknowledged: count, watermark: try advance(stream, id, now))
     }
 
     /// The delivered and suppressed rows that are not acknowledged, the lowest identifiers first. One that another poll

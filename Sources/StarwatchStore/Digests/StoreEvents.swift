@@ -44,14 +44,14 @@ package struct StoreEvents: Sendable {
         now: Timestamp
     ) async throws(StoreError) -> Int? {
         try await store.write(.digest) { db in
-            let stored = try db.digests.configured(DigestConfigurationKey.heartbeat)
+            let stored = try db.digests.configured(DigestRows.heartbeatKey)
             // A time in the future comes from a clock that was set back.
             if let last = stored.flatMap(Int64.init).map({ Timestamp(milliseconds: $0) }), last <= now,
                 now - last < interval
             {
                 return nil
             }
-            try db.digests.configure(DigestConfigurationKey.heartbeat, String(now.milliseconds))
+            try db.digests.configure(DigestRows.heartbeatKey, String(now.milliseconds))
             return try db.digests.enqueue([event], now)
         }
     }
@@ -155,6 +155,9 @@ extension DigestRows {
         )
     }
 
+    /// The keys of `notif_config`.
+    static let (configurationKey, heartbeatKey) = ("digests", "heartbeat_at")
+
     /// The value of a key in `notif_config`.
     func configured(_ key: String) throws -> String? { try db.value("SELECT v FROM notif_config WHERE k = ?", [key]) }
 
@@ -165,10 +168,4 @@ extension DigestRows {
             [key, value]
         )
     }
-}
-
-/// The keys of `notif_config`.
-enum DigestConfigurationKey {
-    static let configuration = "digests"
-    static let heartbeat = "heartbeat_at"
 }

@@ -7,7 +7,7 @@ struct IdentityRows {
     /// Cancels the open rows of an identity that signs out. Includes tombstones, because nothing will fetch them again.
     func close(account: DID, now: Timestamp) throws -> Int {
         var total = 0
-        try FeatureNoticeRows(db: db).withdraw(of: account)
+        try db.notifications.withdrawNotices(of: account)
         for id in try streamIDs(of: account) {
             try db.formerStates.keep(
                 rows: "state IN ('pending', 'claimed', 'evicted') AND stream_id = ?3 AND \(Schema.isOpen)",

@@ -30,7 +30,7 @@ struct PageInsertion {
 
     fileprivate init(_ page: PageCommit, _ stream: Int64, _ db: Session) throws {
         (self.page, self.stream, self.db) = (page, stream, db)
-        fetch = try page.origin == nil ? nil : PageRows(db: db).nextID()
+        fetch = try page.origin == nil ? nil : db.outbox.nextPageID()
         snapshots = PlanSnapshots(page.stream, db)
         check = SuppressionCheck(page)
         room = page.room
@@ -40,13 +40,13 @@ struct PageInsertion {
         try insert()
         // A page without new rows has no story.
         if let fetch, let origin = page.origin, counts.inserted + counts.refetched > 0 {
-            try PageRows(db: db).store(origin, fetch, runID: page.runID)
+            try db.outbox.store(origin, fetch, runID: page.runID)
         }
         for fetched in page.seenOnly { try snapshots.keep(fetched, db) }
         try snapshots.store(db)
         var delta = Ledger()
         if page.disposition != .bootstrap {
-            counts.quarantined = try QuarantineRows(db: db).record(page, of: stream)
+            counts.quarantined = try db.outbox.quarantine(page, of: stream)
             delta = book()
         }
         db.context.record(.refetched, counts.refetched)

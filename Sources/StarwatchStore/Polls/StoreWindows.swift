@@ -4,7 +4,7 @@ package import StarwatchCore
 extension StorePolls {
     /// The stored request window of an account; `nil` if there is none.
     package func requestWindow(of account: DID) async throws(StoreError) -> [UInt8]? {
-        try await store.direct(.read) { db in try db.windows.window(of: account) }
+        try await store.direct(.read) { db in try db.streams.window(of: account) }
     }
 
     /// The request window with which work for an account begins.
@@ -22,7 +22,7 @@ extension StorePolls {
         return try await store.perform { store throws(StoreError) in
             let hasLease = store.memory.accounts.lease(of: account) != nil
             let (stored, hasOthers) = try store.direct(.read) { db in
-                (try db.windows.window(of: account), try !hasLease && db.accounts.hasUncounted(account))
+                (try db.streams.window(of: account), try !hasLease && db.accounts.hasUncounted(account))
             }
             // After the read, which can fail.
             let hasUncounted = store.memory.accounts.change(account) { $0.takeUncounted() } ?? hasOthers
@@ -53,7 +53,7 @@ extension StorePolls {
                     [window.blob, spentAt.milliseconds, db.key(account)]
                 )
             }
-            try db.windows.set(window, of: account, spentAt: spentAt)
+            try db.streams.setWindow(window, of: account, spentAt: spentAt)
         }
     }
 
@@ -65,16 +65,14 @@ extension StorePolls {
     }
 }
 
-/// The request windows of accounts, in one access.
-struct WindowRows {
-    let db: Session
-
+extension StreamRows {
+    /// The stored request window of an account; `nil` if there is none.
     func window(of account: DID) throws -> [UInt8]? {
         try db.value("SELECT window FROM request_windows WHERE account = ?", [db.key(account)])
     }
 
     /// - Parameter isServed: `true` to store nothing of an account that is no longer served.
-    func set(_ window: [UInt8], of account: DID, spentAt: Timestamp, isServed: Bool = false) throws {
+    func setWindow(_ window: [UInt8], of account: DID, spentAt: Timestamp, isServed: Bool = false) throws {
         try db.run(
             """
             INSERT INTO request_windows (account, window, spent_at) SELECT ?1, ?2, ?3

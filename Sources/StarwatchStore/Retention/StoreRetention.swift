@@ -210,7 +210,7 @@ struct ExpiredRows {
     ///
     /// - Parameter account: The stored form.
     func delete(account: String) throws {
-        try KeyRows(db: db).forget(account)
+        try db.dataKeys.forget(account)
         try db.formerStates.delete(account: account)
         for table in ["notifications", "notification_outbox"] {
             let streams = "(SELECT id FROM streams WHERE account = ?)"

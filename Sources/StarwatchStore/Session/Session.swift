@@ -114,15 +114,12 @@ extension SessionContext {
     }
 }
 
-/// A part of a transaction that can be undone.
-struct Savepoint {
-    let db: Session
-
+extension Session {
     /// Does `work`, and undoes it unless `keeps`, or if a value that comes from outside breaks a rule of the schema.
     ///
     /// - Returns: `false` if such a rule was broken.
     func attempt(keeps: Bool, _ work: () throws -> Void) throws -> Bool {
-        try db.execute("SAVEPOINT attempt")
+        try execute("SAVEPOINT attempt")
         var isPossible = true
         do {
             try work()
@@ -132,11 +129,11 @@ struct Savepoint {
             isPossible = false
         }
         if !isPossible || !keeps {
-            try db.execute("ROLLBACK TO attempt")
+            try execute("ROLLBACK TO attempt")
             // The keys in memory can be among what was undone.
-            db.vault.failed()
+            vault.failed()
         }
-        try db.execute("RELEASE attempt")
+        try execute("RELEASE attempt")
         return isPossible
     }
 }
