@@ -64,7 +64,7 @@ import Testing
         let names = files.map { $0.path.dropFirst(folder.path.count + 1) }.sorted()
         #expect(
             names == [
-                "Database/DatabaseCopy.swift", "Database/OpenFile.swift", "Database/SQLRow.swift",
+                "Database/DatabaseFile+Copy.swift", "Database/OpenFile.swift", "Database/SQLRow.swift",
                 "Database/SQLite.swift", "Journal/StoredRecord.swift", "Schema/Schema.swift",
                 "Schema/UpgradeCopy.swift", "Session/Sealing.swift", "Session/Session.swift",
                 "Store/OpenedDatabase.swift", "Store/PageCheck.swift", "Store/Store.swift",

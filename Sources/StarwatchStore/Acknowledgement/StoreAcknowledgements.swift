@@ -252,43 +252,41 @@ struct AcknowledgementRows {
     ///
     /// - Returns: The number of rows.
     func acknowledge(_ list: String, of count: Int, requestID: String? = nil, _ now: Timestamp) throws -> Int {
-        let delivered = try db.changed(
-            """
-            UPDATE notification_outbox SET state = 'acknowledged', acknowledged_at = ?1, finished_at = ?1,
-                ack_request_id = ?3
-            WHERE +state = 'delivered' AND id IN (SELECT value FROM json_each(?2))
-            """,
-            [now.milliseconds, list, requestID]
-        )
-        guard delivered < count else { return delivered }
-        let suppressed = try db.changed(
-            """
-            UPDATE notification_outbox SET acknowledged_at = ?1, ack_request_id = ?3
-            WHERE +state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll'
-                AND id IN (SELECT value FROM json_each(?2))
-            """,
-            [now.milliseconds, list, requestID]
-        )
-        return delivered + suppressed
+        let rows = "id IN (SELECT value FROM json_each(?2))"
+        return try acknowledge(rows, in: "+state", [now.milliseconds, list, requestID], atMost: count)
     }
 
     /// Marks all delivered and suppressed rows of a stream as acknowledged.
     ///
     /// - Returns: The number of rows.
     func acknowledgeAll(of stream: Int64, _ now: Timestamp) throws -> Int {
+        try acknowledge("stream_id = ?2", in: "state", [now.milliseconds, stream, nil])
+    }
+
+    /// - Parameters:
+    ///   - rows: The condition of the rows, of the argument `?2`. A fixed text, because the statements are cached.
+    ///   - state: The expression of their state. With `+` no index of it is used.
+    private func acknowledge(
+        _ rows: String,
+        in state: String,
+        _ arguments: SQLArguments,
+        atMost count: Int = .max
+    ) throws -> Int {
         let delivered = try db.changed(
             """
-            UPDATE notification_outbox SET state = 'acknowledged', acknowledged_at = ?1, finished_at = ?1
-            WHERE state = 'delivered' AND stream_id = ?2
+            UPDATE notification_outbox SET state = 'acknowledged', acknowledged_at = ?1, finished_at = ?1,
+                ack_request_id = ?3
+            WHERE \(state) = 'delivered' AND \(rows)
             """,
-            [now.milliseconds, stream]
+            arguments
         )
+        guard delivered < count else { return delivered }
         let suppressed = try db.changed(
             """
-            UPDATE notification_outbox SET acknowledged_at = ?
-            WHERE state = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll' AND stream_id = ?
+            UPDATE notification_outbox SET acknowledged_at = ?1, ack_request_id = ?3
+            WHERE \(state) = 'suppressed' AND acknowledged_at IS NULL AND origin = 'poll' AND \(rows)
             """,
-            [now.milliseconds, stream]
+            arguments
         )
         return delivered + suppressed
     }

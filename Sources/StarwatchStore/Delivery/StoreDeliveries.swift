@@ -42,7 +42,7 @@ package struct StoreDeliveries: Sendable {
             else { return .stale }
             let (id, stream): (Int64, Int64) = (try open["id"], try open["stream_id"])
             let next: Timestamp
-            let state: SinkStatus.State
+            let state: DeliveryState
             var rejections = ticket.rejections
             var attempts = 1
             switch outcome {

@@ -1,14 +1,6 @@
 import FoundationEssentials
 import StarwatchCore
 
-/// The result of decrypting a database.
-package struct Decryption: Sendable, Hashable {
-    /// The number of rows with values that were encrypted.
-    package var rows = 0
-    /// The number of values that did not open and are lost, by `table.column`.
-    package var lost: [String: Int] = [:]
-}
-
 /// Encrypting and decrypting an existing database. No agent may use it meanwhile, which the lock ensures.
 extension StoreKeys {
     /// Encrypts the database in one transaction, and then rewrites the file.
@@ -53,7 +45,9 @@ extension StoreKeys {
     /// never stored in clear form. A value that does not open is lost, and no other.
     ///
     /// - Parameter isForced: Whether to destroy these. Without it, a database that has any is refused.
-    package func decrypt(isForced: Bool = false) async throws(StoreError) -> Decryption {
+    /// - Returns: The number of rows with values that were encrypted, and that of values that did not open and are lost, by
+    ///   `table.column`.
+    package func decrypt(isForced: Bool = false) async throws(StoreError) -> (rows: Int, lost: [String: Int]) {
         try await store.perform { store throws(StoreError) in
             guard store.context.vault.isSealed else { throw .sealed(.notEncrypted) }
             let result = try store.write(.edit) { db in
@@ -70,7 +64,7 @@ extension StoreKeys {
                 try db.run("DELETE FROM signing_keys WHERE state <> 'revoked'")
                 try db.run("UPDATE installation SET installation_key = ?", [db.vault.installation])
                 try db.notifications.setAsideAll(store.options.now())
-                var result = Decryption()
+                var result: (rows: Int, lost: [String: Int]) = (0, [:])
                 // Before the accounts are replaced, because their stored forms select the keys.
                 result.rows = try rows.rewrite { table, row in try rows.decrypted(row, table, &result.lost) }
                 try db.run("UPDATE plan_snapshots SET plan_id = sealed_plan_id, sealed_plan_id = NULL")

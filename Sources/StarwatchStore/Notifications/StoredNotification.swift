@@ -62,10 +62,8 @@ extension StoredNotification {
 
 /// The state of one notification at one sink.
 package struct SinkStatus: Sendable, Hashable {
-    package typealias State = DeliveryState
-
     package let sink: String
-    package let state: State
+    package let state: DeliveryState
     package let attempts: Int
     package let rejections: Int
     /// The time of the next attempt while the state is pending.

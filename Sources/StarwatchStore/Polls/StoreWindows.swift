@@ -60,8 +60,7 @@ extension StorePolls {
     /// Notes the request window of a served account whose visit ends, without making the caller wait. It is stored with the
     /// release, and at most a second late. After a crash before that, the lease counts its requests.
     package func recordRequestWindow(_ window: [UInt8], of account: DID, spentAt: Timestamp) {
-        let spent = LateWrites.SpentWindow(bytes: window, spentAt: spentAt)
-        if store.memory.accounts.write(later: spent, of: account) { storeLater() }
+        if store.memory.accounts.write(later: (window, spentAt), of: account) { storeLater() }
     }
 }
 

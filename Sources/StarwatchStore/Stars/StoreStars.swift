@@ -1,12 +1,6 @@
 import FoundationEssentials
 package import StarwatchCore
 
-/// The stars of an identity before a change of identity.
-package struct ArchivedStars: Sendable, Hashable {
-    package let stars: [String]
-    package let archivedAt: Timestamp
-}
-
 /// The starred plans of accounts.
 package struct StoreStars: Sendable {
     let store: Store
@@ -135,7 +129,9 @@ package struct StoreStars: Sendable {
     }
 
     /// The archived stars of an account, the newest first; kept for 30 days.
-    package func archived(of account: DID) async throws(StoreError) -> [ArchivedStars] {
+    package func archived(
+        of account: DID
+    ) async throws(StoreError) -> [(stars: [String], archivedAt: Timestamp)] {
         try await store.direct(.read) { db in try db.stars.archived(of: account) }
     }
 }
@@ -249,7 +245,7 @@ struct StarRows {
     }
 
     /// The newest archived stars of an account. Unreadable ones are none.
-    func archived(of account: DID, limit: Int = .max) throws -> [ArchivedStars] {
+    func archived(of account: DID, limit: Int = .max) throws -> [(stars: [String], archivedAt: Timestamp)] {
         try db.all(
             """
             SELECT plan_ids, archived_at FROM starred_archive WHERE account = ?
@@ -260,7 +256,7 @@ struct StarRows {
             let archivedAt: Timestamp = try row["archived_at"]
             let place = "\(db.key(account))/\(archivedAt.milliseconds)"
             let stars = try ifReadable { try db.opened(row["plan_ids"], .archivedStars, row: place) as String }
-            return ArchivedStars(stars: stars.flatMap(decodeStars) ?? [], archivedAt: archivedAt)
+            return (stars.flatMap(decodeStars) ?? [], archivedAt)
         }
     }
 

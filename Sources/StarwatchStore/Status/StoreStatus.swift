@@ -1,13 +1,5 @@
 package import StarwatchCore
 
-/// The sizes of the database's files in bytes.
-package struct FileSizes: Sendable, Hashable {
-    package let database: Int
-    package let wal: Int
-    /// The bytes that an unprivileged process can still write on the device; `nil` if unknown.
-    package let freeDisk: Int?
-}
-
 /// The state of the database as a whole.
 package struct StoreStatus: Sendable {
     let store: Store
@@ -42,10 +34,11 @@ package struct StoreStatus: Sendable {
         }
     }
 
-    /// The sizes of the files, from the file system; `nil` if there is no file.
-    package func fileSizes() -> FileSizes? {
+    /// The sizes of the database's files in bytes, and the bytes that an unprivileged process can still write on the device;
+    /// `nil` if there is no file, or if these are unknown.
+    package func fileSizes() -> (database: Int, wal: Int, freeDisk: Int?)? {
         guard DatabaseFile.Identity(path: store.options.path) != nil else { return nil }
-        return FileSizes(
+        return (
             database: DatabaseFile.bytes(path: store.options.path),
             wal: DatabaseFile.bytes(path: store.options.path + "-wal"),
             freeDisk: DatabaseFile.freeBytes(path: store.options.path)
@@ -145,7 +138,8 @@ extension LedgerRows {
             identity: try db.identity.active(),
             streams: found,
             rows: total,
-            ages: try db.outbox.ages(),
+            oldestPending: try db.outbox.oldestPending(),
+            oldestDead: try db.value("SELECT min(finished_at) FROM notification_outbox WHERE state = 'dead'"),
             backlogs: try db.deliveries.backlogs(),
             undelivered: try undelivered(),
             imbalance: imbalance,

@@ -182,8 +182,8 @@ extension StoreOptions {
     /// - Parameter note: The note of the last end.
     func scope(_ note: String) -> PageCheckScope {
         // A host can end without the agent's notice.
-        if owner == .agent, !note.isEmpty, note == EndMark.sound(path: path) { return .none }
-        guard checksLater, note != EndMark.damaged else { return .all }
+        if owner == .agent, !note.isEmpty, note == FileLock.noteOfSoundness(path: path) { return .none }
+        guard checksLater, note != FileLock.noteOfDamage else { return .all }
         return .deciding(atOnce: pagesCheckedAtOnce)
     }
 

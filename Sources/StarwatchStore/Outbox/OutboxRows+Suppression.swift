@@ -1,36 +1,5 @@
 import StarwatchCore
 
-/// Finds the changes of a page that are stored and not announced.
-struct SuppressionCheck {
-    private let overlapping: [PollName]
-    private let stream: StreamKey
-    /// The streams of the overlapping polls, read at the first new row.
-    private var others: [Int64]?
-
-    init(_ page: PageCommit) {
-        overlapping = page.overlapping
-        stream = page.stream
-    }
-
-    /// The reason why a change is not announced; `nil` if it is.
-    mutating func reason(for change: FetchedChange, _ db: Session) throws -> RowReason? {
-        if change.isOwn { return .own }
-        for other in try streams(db) {
-            if try db.outbox.announces(change.id, in: other) { return .announced }
-        }
-        return nil
-    }
-
-    private mutating func streams(_ db: Session) throws -> [Int64] {
-        if let others { return others }
-        let found = try overlapping.filter { $0 != stream.poll }.compactMap { poll in
-            try db.streams.knownID(of: StreamKey(account: stream.account, server: stream.server, poll: poll))
-        }
-        others = found
-        return found
-    }
-}
-
 extension OutboxRows {
     /// The condition of rows `o` of a stream that only count what a row of another poll is still to announce.
     ///
