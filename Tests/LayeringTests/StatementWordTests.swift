@@ -32,7 +32,6 @@ import Testing
         "StoreStories+Runs.swift sqlite_sequence": "Tells a deleted row from one that never was.",
         "OutboxRows+Pages.swift sqlite_sequence": "Numbers the requests of a page before they are stored.",
         "StoreStatus.swift NOT INDEXED": "A hint for the planner.",
-        "StoredRecord.swift PRAGMA": "The file of SQLite, read without a store.",
         "StoreKeys+Encryption.swift PRAGMA": "The file of SQLite.",
         "StoreKeys+Encryption.swift zeroblob": "The file of SQLite is encrypted where it is.",
     ]
@@ -67,7 +66,7 @@ import Testing
                 "Database/DatabaseFile+Copy.swift", "Database/OpenFile.swift", "Database/SQLRow.swift",
                 "Database/SQLite.swift", "Journal/StoredRecord.swift", "Schema/Schema.swift",
                 "Schema/UpgradeCopy.swift", "Session/Sealing.swift", "Session/Session.swift",
-                "Store/OpenedDatabase.swift", "Store/PageCheck.swift", "Store/Store.swift",
+                "Store/PageCheck.swift", "Store/Store.swift", "Store/StoreOptions+Opening.swift",
             ]
         )
     }

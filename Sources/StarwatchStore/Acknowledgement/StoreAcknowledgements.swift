@@ -51,16 +51,9 @@ package struct StoreAcknowledgements: Sendable {
     ) async throws(StoreError) -> AckBatch? {
         try await store.write(.acknowledge, of: stream) { db, id in
             guard try db.identity.isActive(stream.account) else { return nil }
-            let open = try db.row(
-                """
-                SELECT id, idempotency_key, row_ids, attempts, next_attempt_at, created_at, refusals
-                FROM ack_batches WHERE stream_id = ?
-                """,
-                [id]
-            )
-            if let open {
-                guard try open["next_attempt_at"] <= now else { return nil }
-                if let batch = try db.acknowledgements.batch(open, stream) { return batch }
+            if let next = try db.acknowledgements.nextAt(id) {
+                guard next <= now else { return nil }
+                if let batch = try db.acknowledgements.batch(stream, id) { return batch }
                 // Retention has deleted the rows of this old batch, so nothing is left to acknowledge.
                 try db.run("DELETE FROM ack_batches WHERE stream_id = ?", [id])
             }
@@ -73,25 +66,15 @@ package struct StoreAcknowledgements: Sendable {
                 )
                 _ = try db.acknowledgements.acknowledged(count, of: stream, id, now)
             }
-            guard !found.ids.isEmpty else { return nil }
-            let key = newKey()
-            let batch = try db.inserted(
+            guard !found.rows.isEmpty else { return nil }
+            try db.run(
                 """
                 INSERT INTO ack_batches (stream_id, idempotency_key, row_ids, next_attempt_at, created_at)
-                VALUES (?1, ?2, ?3, ?4, ?4) RETURNING id
+                VALUES (?1, ?2, ?3, ?4, ?4)
                 """,
-                [id, key, jsonArray(found.rows), now.milliseconds]
+                [id, newKey(), jsonArray(found.rows), now.milliseconds]
             )
-            return AckBatch(
-                id: batch,
-                stream: stream,
-                key: key,
-                ids: found.ids,
-                runID: try db.value("SELECT run_id FROM notification_outbox WHERE id = ?", [found.rows.last]) ?? "",
-                attempts: 0,
-                refusals: 0,
-                createdAt: now
-            )
+            return try db.acknowledgements.batch(stream, id)
         }
     }
 
@@ -146,9 +129,7 @@ package struct StoreAcknowledgements: Sendable {
 
     /// The time when the open batch is due; `nil` if there is none.
     package func nextAt(_ stream: StreamKey) async throws(StoreError) -> Timestamp? {
-        try await store.direct(.read, of: stream) { db, id in
-            try db.value("SELECT next_attempt_at FROM ack_batches WHERE stream_id = ?", [id])
-        }
+        try await store.direct(.read, of: stream) { db, id in try db.acknowledgements.nextAt(id) }
     }
 
     /// Reduces a batch that the server did not accept to its first half, with a new key and zero attempts. The
@@ -186,8 +167,20 @@ package struct StoreAcknowledgements: Sendable {
 struct AcknowledgementRows {
     let db: Session
 
-    /// The stored batch; `nil` if none of its rows exists.
-    func batch(_ open: SQLRow, _ stream: StreamKey) throws -> AckBatch? {
+    /// The time when the open batch of a stream is due; `nil` if there is none.
+    func nextAt(_ stream: Int64) throws -> Timestamp? {
+        try db.value("SELECT next_attempt_at FROM ack_batches WHERE stream_id = ?", [stream])
+    }
+
+    /// The open batch of a stream; `nil` if there is none, or if none of its rows exists.
+    func batch(_ stream: StreamKey, _ id: Int64) throws -> AckBatch? {
+        let open = try db.row(
+            """
+            SELECT id, idempotency_key, row_ids, attempts, created_at, refusals FROM ack_batches WHERE stream_id = ?
+            """,
+            [id]
+        )
+        guard let open else { return nil }
         let found: [(id: JWTID, runID: String)] = try db.all(
             """
             SELECT jwt_id, run_id FROM notification_outbox WHERE id IN (SELECT value FROM json_each(?))
@@ -219,9 +212,9 @@ struct AcknowledgementRows {
     /// announces waits until that poll's row is delivered.
     ///
     /// `foreign` are rows from before the server changed its dialect. The server would not know their identifiers.
-    func acknowledgeable(of stream: Int64, limit: Int) throws -> (rows: [Int64], ids: [JWTID], foreign: [Int64]) {
+    func acknowledgeable(of stream: Int64, limit: Int) throws -> (rows: [Int64], foreign: [Int64]) {
         let dialect = try db.streams.dialect(of: stream)
-        var found: (rows: [Int64], ids: [JWTID], foreign: [Int64]) = ([], [], [])
+        var found: (rows: [Int64], foreign: [Int64]) = ([], [])
         let rows = try db.rows(
             """
             SELECT id, jwt_id FROM (
@@ -237,13 +230,8 @@ struct AcknowledgementRows {
             [stream, limit]
         )
         while let row = try rows.next() {
-            let id: JWTID = try row["jwt_id"]
-            if let dialect, id.kind != dialect.idKind {
-                found.foreign.append(try row["id"])
-            } else {
-                found.rows.append(try row["id"])
-                found.ids.append(id)
-            }
+            let (id, change): (Int64, JWTID) = (try row["id"], try row["jwt_id"])
+            if let dialect, change.kind != dialect.idKind { found.foreign.append(id) } else { found.rows.append(id) }
         }
         return found
     }

@@ -410,11 +410,6 @@ extension DeliveryRows {
 extension NotificationRows {
     /// The message of a notification; `nil` if it cannot be read.
     fileprivate func message(of notification: Int64) throws -> NotificationMessage? {
-        try db.row(
-            """
-            SELECT \(Self.outgoingColumns) FROM notifications n JOIN streams s ON s.id = n.stream_id WHERE n.id = ?
-            """,
-            [notification]
-        ).flatMap { message($0) }
+        try db.row("\(Self.allOutgoing) WHERE n.id = ?", [notification]).flatMap { message($0) }
     }
 }

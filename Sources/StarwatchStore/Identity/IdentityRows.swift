@@ -40,11 +40,10 @@ struct IdentityRows {
             )
             total += rows
         }
-        try db.run("DELETE FROM notif_contents WHERE account = ?", [db.key(account)])
         try db.run("DELETE FROM feed")
-        try db.run("DELETE FROM notif_deliveries WHERE account = ?", [db.key(account)])
-        try db.run("DELETE FROM digest_progress WHERE account = ?", [db.key(account)])
-        try db.run("DELETE FROM plan_snapshots WHERE account = ?", [db.key(account)])
+        for table in ["notif_contents", "notif_deliveries", "digest_progress", "plan_snapshots"] {
+            try db.run("DELETE FROM \(table) WHERE account = ?", [db.key(account)])
+        }
         db.context.record(.cancelled, total)
         return total
     }

@@ -135,7 +135,7 @@ package struct StoreIdentity: Sendable {
                 )
                 guard known == 1 else { return .unknown }
                 try db.accounts.leave(did)
-                try ExpiredRows(db: db).delete(account: account)
+                try db.identity.delete(account: account)
                 return .erased(isPurged: false)
             }
             store.context.accounts.forgetIDs()

@@ -27,17 +27,13 @@ package struct StoredRecord: Sendable {
     package static func read(path: String, since: Timestamp) throws(StoreError) -> StoredRecord {
         try DatabaseFile.mustExist(path: path)
         do {
-            var configuration = Configuration()
-            configuration.readonly = true
-            configuration.busyMode = .timeout(2)
-            let database = try DatabaseQueue(path: path, configuration: configuration)
+            var options = StoreOptions(path: path)
+            (options.reads, options.busyTimeout) = (true, .seconds(2))
+            let database = try DatabaseQueue(path: path, configuration: options.configuration)
             defer { try? database.close() }
             return try database.unsafeRead { db in
-                let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-                guard Schema.supported.contains(found) else {
-                    throw StoreError.version(found: found, supported: Schema.supported)
-                }
-                let session = Session(database: db, context: SessionContext(StoreOptions(path: path)))
+                _ = try Schema.supportedVersion(of: db)
+                let session = Session(database: db, context: SessionContext(options))
                 var (record, filter) = (StoredRecord(), LogFilter())
                 (filter.since, filter.limit) = (since, limit)
                 record.journal = try StoreJournal.list(in: session, since: since, limit: limit).map(\.entry)

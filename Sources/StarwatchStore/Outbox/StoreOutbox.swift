@@ -239,10 +239,7 @@ extension OutboxRows {
 
     /// Whether the text of a notification opens; also true if there is no such notification any more.
     private func opens(_ notification: Int64) throws -> Bool {
-        let found = try db.row(
-            "SELECT \(NotificationRows.outgoingColumns) FROM notifications n JOIN streams s ON s.id = n.stream_id WHERE n.id = ?",
-            [notification]
-        )
+        let found = try db.row("\(NotificationRows.allOutgoing) WHERE n.id = ?", [notification])
         guard let found else { return true }
         let text = try ifReadable { try db.notifications.outgoing(found) }
         return text.map { !Unreadable.isAmong([$0.title, $0.body]) } ?? false

@@ -185,6 +185,16 @@ struct StreamRows {
         StreamKey(account: try db.account(row["account"]), server: try row["server"], poll: try row["poll"])
     }
 
+    /// The streams `s` of an account that have rows.
+    ///
+    /// - Parameter rows: A table and the condition of its rows.
+    func list(of account: DID, with rows: String) throws -> [StreamKey] {
+        try db.all(
+            "SELECT account, server, poll FROM streams s WHERE account = ? AND EXISTS (SELECT 1 FROM \(rows)) ORDER BY id",
+            [db.key(account)]
+        ) { try stream($0) }
+    }
+
     /// The row id of a stream; `nil` if it is not stored.
     func knownID(of stream: StreamKey) throws -> Int64? {
         try db.value(

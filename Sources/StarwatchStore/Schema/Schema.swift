@@ -88,6 +88,15 @@ package enum Schema {
         return isSound
     }
 
+    /// The version of a database that is only read.
+    ///
+    /// - Throws: ``StoreError/version(found:supported:copy:)`` for one that a store does not work with.
+    static func supportedVersion(of db: Database) throws -> Int {
+        let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+        guard supported.contains(found) else { throw StoreError.version(found: found, supported: supported) }
+        return found
+    }
+
     /// Creates the database of a new agent without opening a store.
     ///
     /// - Throws: An error of SQLite.

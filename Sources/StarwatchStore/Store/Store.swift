@@ -31,7 +31,7 @@ package actor Store {
         executor = options.queue ?? StoreExecutor()
         let start = ContinuousClock.now
         do {
-            let opened = try options.reads ? OpenedDatabase.beside(options) : OpenedDatabase.owned(options)
+            let opened = try options.reads ? options.openBeside() : options.openOwned()
             (database, context) = (opened.queue, opened.context)
             (pageCheck, upgrade) = (opened.pageCheck, opened.upgrade)
             let file = OpenFile(path: options.path, isOwned: options.owner == .agent && !options.reads)
