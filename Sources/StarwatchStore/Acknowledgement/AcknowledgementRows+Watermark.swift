@@ -10,11 +10,6 @@ package enum WatermarkOutcome: Sendable, Hashable {
 }
 
 extension StoreAcknowledgements {
-    /// The stored watermark; `nil` if there is none.
-    package func watermark(_ stream: StreamKey) async throws(StoreError) -> JWTID? {
-        try await store.direct(.read) { db in try db.acknowledgements.watermark(of: stream) }
-    }
-
     /// Moves the watermark as far as ``WatermarkRule`` allows.
     ///
     /// Acknowledging does this itself. Call it after rows became dead, cancelled or suppressed. Does nothing for an
@@ -35,6 +30,7 @@ extension StoreAcknowledgements {
 }
 
 extension AcknowledgementRows {
+    /// The stored watermark; `nil` if there is none.
     func watermark(of stream: StreamKey) throws -> JWTID? {
         try db.value(
             "SELECT watermark FROM watermarks WHERE account = ? AND server = ? AND poll = ?",

@@ -93,14 +93,8 @@ private struct Hold {
     }
 }
 
-/// A notification that a sink held until now.
-private struct HeldDelivery {
-    let notification: Int64
-    let stream: Int64
-    let sink: String
-    /// Whether a pass has taken it up. The sink can then know it, so it is not joined.
-    let hasBegun: Bool
-}
+/// A notification that a sink held until now. If a pass has taken it up, the sink can know it, so it is not joined.
+private typealias HeldDelivery = (notification: Int64, stream: Int64, sink: String, hasBegun: Bool)
 
 extension DeliveryRows {
     /// The condition of deliveries `d` that wait only for the hours of their sinks, or waited until their next attempt. Those
@@ -283,14 +277,7 @@ extension DeliveryRows {
             ORDER BY n.id
             """,
             [db.key(account), now.milliseconds]
-        ) {
-            HeldDelivery(
-                notification: try $0["id"],
-                stream: try $0["stream_id"],
-                sink: try $0["sink"],
-                hasBegun: try $0["has_begun"]
-            )
-        }
+        ) { (try $0["id"], try $0["stream_id"], try $0["sink"], try $0["has_begun"]) }
     }
 
     fileprivate func join(

@@ -28,13 +28,6 @@ package struct StoreEvents: Sendable {
     static let limit = 1000
     static let age = Duration.days(14)
 
-    /// Stores events. Of the heartbeats only the newest is kept.
-    ///
-    /// - Returns: The number of events dropped because of age or lack of room.
-    package func enqueue(_ events: [EventDraft], now: Timestamp) async throws(StoreError) -> Int {
-        try await store.write(.digest) { db in try db.digests.enqueue(events, now) }
-    }
-
     /// Stores a heartbeat if the last one is older than `interval`.
     ///
     /// - Returns: The number of dropped events; `nil` if no heartbeat was due.
@@ -134,7 +127,7 @@ package struct StoreEvents: Sendable {
 }
 
 extension DigestRows {
-    /// Stores events, then drops expired events and the oldest ones beyond the limit.
+    /// Stores events, of the heartbeats only the newest, then drops expired events and the oldest ones beyond the limit.
     ///
     /// - Returns: The number of dropped events.
     func enqueue(_ events: [EventDraft], _ now: Timestamp) throws -> Int {

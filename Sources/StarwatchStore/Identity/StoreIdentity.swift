@@ -145,24 +145,6 @@ package struct StoreIdentity: Sendable {
             return .erased(isPurged: try StoreStatus.emptyLog(of: store), keptCopy: kept)
         }
     }
-
-    /// Stores the account's `notificationPreferences`.
-    ///
-    /// - Parameter json: A JSON object. The schema rejects other texts.
-    package func setNotificationPreferences(
-        _ json: String,
-        of account: DID,
-        server: String,
-        now: Timestamp
-    ) async throws(StoreError) {
-        try await store.write(.identity, of: account) { db in
-            try db.identity.ensureSettings(account, server: server, now: now)
-            try db.run(
-                "UPDATE settings SET notificationPreferences = ?, updated_at = ? WHERE accountDid = ?",
-                [json, now.milliseconds, db.key(account)]
-            )
-        }
-    }
 }
 
 /// The unique values of this installation.

@@ -71,18 +71,11 @@ extension OutboxRows {
         return passed
     }
 
-    /// A row that another poll announces, or did.
-    private struct Copy {
-        let id: Int64
-        let stream: Int64
-        let key: StreamKey
-        let change: Change
-        let isAcknowledged: Bool
-    }
-
     /// The rows of the same changes that were not announced because of `rows`, the first one first. Each comes once, also
     /// if two of `rows` have its change. An account that is gone has none, because nothing would deliver it; a paused one has.
-    private func copies(of rows: [Int64]) throws -> [Copy] {
+    private func copies(
+        of rows: [Int64]
+    ) throws -> [(id: Int64, stream: Int64, key: StreamKey, change: Change, isAcknowledged: Bool)] {
         try db.all(
             """
             SELECT DISTINCT p.id, p.stream_id, t.account, t.server, t.poll, p.jwt_id, p.plan_id, p.name, p.is_offer, p.is_edition,
@@ -97,14 +90,9 @@ extension OutboxRows {
             """,
             [jsonArray(rows)]
         ) { row in
-            let stream: Int64 = try row["stream_id"]
-            return Copy(
-                id: try row["id"],
-                stream: stream,
-                key: try visibleStream(row),
-                change: try visibleChange(row, of: stream),
-                isAcknowledged: try row["is_acknowledged"]
-            )
+            let (id, stream): (Int64, Int64) = (try row["id"], try row["stream_id"])
+            let (key, change) = (try visibleStream(row), try visibleChange(row, of: stream))
+            return (id, stream, key, change, try row["is_acknowledged"])
         }
     }
 

@@ -88,7 +88,7 @@ package struct PageCommit: Sendable, Hashable {
     }
 }
 
-/// What a page's commit did.
+/// The numbers of what a page's commit did.
 package struct PageCommitCounts: Sendable, Hashable {
     /// The number of processed items: all, or those before the first one without room.
     package internal(set) var handled = 0

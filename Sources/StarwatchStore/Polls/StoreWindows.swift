@@ -2,11 +2,6 @@ package import StarwatchCore
 
 /// The request windows of accounts.
 extension StorePolls {
-    /// The stored request window of an account; `nil` if there is none.
-    package func requestWindow(of account: DID) async throws(StoreError) -> [UInt8]? {
-        try await store.direct(.read) { db in try db.streams.window(of: account) }
-    }
-
     /// The request window with which work for an account begins.
     ///
     /// The first call after a claim gets the requests that the lease counts. Those that can have gone before it are counted once

@@ -81,10 +81,8 @@ struct Session {
         try all(sql, arguments) { try $0.first() }
     }
 
-    /// Keeps snapshots for the next page, until a statement changes a row.
-    func keepForNextPage(_ plans: [String: PlanSnapshot?], of stream: StreamKey) {
-        context.keep(plans, of: stream, at: database.totalChangesCount)
-    }
+    /// The number of rows that the connection has changed.
+    var changes: Int { database.totalChangesCount }
 
     func integer(_ sql: String, _ arguments: SQLArguments = []) throws -> Int { try value(sql, arguments) ?? 0 }
 
