@@ -106,36 +106,21 @@ extension StoreNotifications {
         let first = notification.repeats ?? notification.id
         // A notification is snoozed at most once, so the next id is free.
         let id = StoredNotification.idOfRepetition(of: notification.id)
-        func owner() throws -> String? {
-            try db.value(
-                "SELECT s.account FROM notifications n JOIN streams s ON s.id = n.stream_id WHERE n.id = ?",
-                [notification.row]
-            )
-        }
-        let row = try db.inserted(
-            """
-            INSERT INTO notifications (token, stream_id, state, kind, row_count, title, body, payload, run_id,
-                created_at, repeats)
-            SELECT ?1, stream_id, 'open', kind, row_count, ?2, ?3, ?4, run_id, ?5, ?6
-            FROM notifications WHERE id = ?7 RETURNING id
-            """,
-            [
-                id, try db.sealed(notification.title, .notificationTitle, of: try owner(), row: id),
-                try db.sealed(notification.body, .notificationBody, of: try owner(), row: id),
-                try db.sealed(
-                    message.repeated(id: id, of: first).json(),
-                    .notificationPayload,
-                    of: try owner(),
-                    row: id
-                ), now.milliseconds, first, notification.row,
-            ]
+        let stored = try db.row("SELECT stream_id, run_id FROM notifications WHERE id = ?", [notification.row])
+        guard let stored else { throw StoreError.damaged }
+        let repetition = OutgoingNotification(
+            id: id,
+            runID: try stored["run_id"],
+            poll: notification.poll.rawValue,
+            group: notification.group,
+            count: notification.count,
+            text: (notification.title, notification.body),
+            payload: message.repeated(id: id, of: first).json()
         )
-        try db.notifications.insertDeliveries(
-            of: row,
-            to: sinks,
-            dueAt: now + NotificationAction.snoozeDuration,
-            now: now
-        )
+        let row = try db.notifications.insert(repetition, try stored["stream_id"], now)
+        try db.run("UPDATE notifications SET repeats = ? WHERE id = ?", [first, row])
+        let due = now + NotificationAction.snoozeDuration
+        try db.notifications.insertDeliveries(of: row, to: sinks, dueAt: due, now: now)
         return id
     }
 

@@ -122,8 +122,8 @@ package struct StoreStars: Sendable {
         try await store.write(.stars, of: account) { db in
             try db.identity.ensureSettings(account, server: server, now: now)
             let seeded = try db.integer("SELECT starsSeeded FROM settings WHERE accountDid = ?", [db.key(account)])
-            let areUnreadable = try db.stars.areUnreadable(of: account)
-            if seeded == 1 || areUnreadable { return try db.stars.list(of: account) }
+            // Unreadable ones are not overwritten.
+            guard try db.stars.readable(of: account) != nil, seeded != 1 else { return try db.stars.list(of: account) }
             return try db.stars.change(account, server: server, now: now) { _ in plans }
         }
     }
@@ -221,9 +221,6 @@ struct StarRows {
         db.context.record(.suppressed, total)
         try db.outbox.passOn(ended, now)
     }
-
-    /// Whether the account's stars are no list of texts.
-    func areUnreadable(of account: DID) throws -> Bool { try readable(of: account) == nil }
 
     /// The starred plans of an account; empty also if they are unreadable.
     func list(of account: DID) throws -> [String] { try readable(of: account) ?? [] }
